@@ -202,7 +202,7 @@ def test_a_failure_that_was_repeated_stays_in_the_report(tmp_path: Path) -> None
     assert code == Exit.UNTESTED  # three nodes of the file have no output
     _, shown = site.call("show")
     sentence = "50.0 GB/s failed at 2026-11-21 10:02:00 UTC, then 100 GB/s passed at 2026-11-21 10:40:00 UTC"
-    assert f"n1 stream.triad threads=24: {sentence}" in shown
+    assert f"n1 stream.triad array_size=610.35MiB, threads=24, times=10: {sentence}" in shown
     report = site.folder / "r.md"
     site.call("report", "-o", report)
     assert sentence in report.read_text()

@@ -54,8 +54,11 @@ class Bonnie(ScratchProbe):
 
     name = "bonnie"
     label_names = frozenset(
-        ("access", "cached", "clients", "files", "operation", "pattern", "run", "size", "statistic")
-    )
+        (
+            "access", "block", "cached", "clients", "direct", "file_size", "files", "kind", "operation", "pattern",
+            "run", "size", "statistic",
+        )
+    )  # fmt: skip
     summary = "bonnie++ under a scratch directory: large files, seeks, and many small files"
     source = "Jetstream acceptance report, charge of the review panel"
     metrics = (

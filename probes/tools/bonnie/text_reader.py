@@ -9,12 +9,12 @@ Source: bonnie++ 1.03e, 1.96 and 2.00a, ``bon_time.cpp``; bon_csv2html(1).
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
 from benchconsole.probes.readers.lines import dedent_lines, find_match, refuse_lines, shorten
-from benchconsole.probes.readers.numbers import parse_decimal, require_positive
+from benchconsole.probes.readers.numbers import format_size, parse_decimal, require_positive
 from benchconsole.probes.readers.readings import number_runs
 
 _KIB = 1024.0
@@ -27,6 +27,10 @@ _COMPLAINT = re.compile(
 )
 _CONTEXT = re.compile(r"benchconsole: bonnie\+\+ size=(\d{1,18}) memory=(\d{1,18}) direct=([01])\s*")
 _SIZE = re.compile(r"(\d{1,9})([MG])(?::\d+[km]?)?")
+_CHUNK = re.compile(r"(\d{1,9})([kKmM]?)")
+_CHUNK_UNITS = {"": 1, "k": 2**10, "K": 2**10, "m": 2**20, "M": 2**20}
+_DEFAULT_CHUNK = "8192"
+"""Bytes of a chunk that is not told (bonnie++(8), ``-s``)."""
 _RATE = re.compile(r"\d{1,12}(?:\.\d)?")
 _TIME = re.compile(r"(\d{1,12})(us|ms|s)")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -63,8 +67,8 @@ def readings(text: str) -> Sequence[Reading]:
     refuse_lines(_COMPLAINT, lines, "a run without complaint")
     runs = list(dict.fromkeys(line.strip() for line in lines if _is_result(line.strip())))
     halves = [half for line in runs for half in _read_csv(line.split(","))] if runs else list(_find_tables(lines))
-    cached = _find_cached(lines)
-    numbers = tuple(reading for half in halves for reading in _read_half(half, cached))
+    marks = _find_cache_marks(lines)
+    numbers = tuple(reading for half in halves for reading in _read_half(half, marks))
     if not numbers:
         tables = any("------Sequential " in line for line in lines) and not runs
         what = "a table whose numbers are rounded or too short" if tables else "no number that was measured"
@@ -72,9 +76,9 @@ def readings(text: str) -> Sequence[Reading]:
     return number_runs(numbers)
 
 
-def _read_half(half: _HalfRun, cached: Collection[str]) -> Iterator[Reading]:
+def _read_half(half: _HalfRun, cached: Mapping[str, Mapping[str, str]]) -> Iterator[Reading]:
     for index, (name, own) in enumerate(half.tests):
-        every = {**half.marks, **own, **({"cached": "possible"} if name in cached else {})}
+        every = {**half.marks, **own, **cached.get(name, {})}
         cell, latency = (column[index] if column else "" for column in (half.cells, half.latencies))
         if (rate := _parse_rate(cell)) is not None:
             unit, factor = (Unit.PER_SECOND, 1.0) if name in ("seeks", "files") else (Unit.BYTE_RATE, _KIB)
@@ -84,16 +88,20 @@ def _read_half(half: _HalfRun, cached: Collection[str]) -> Iterator[Reading]:
             yield Reading("bonnie.latency", time, Unit.SECOND, labels(**every), latency)
 
 
-def _find_cached(lines: Sequence[str]) -> Collection[str]:
-    """The tests whose file the page cache could hold to a half or more, as our own note says.
+def _find_cache_marks(lines: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
+    """By test, as our own note says: whether it used direct I/O, and whether the page cache could hold half its file.
 
     bonnie++ 2.00a opens the file for direct I/O only to write it first: what comes after goes through the cache.
     """
     note = find_match(_CONTEXT, lines)
-    if note is None or int(note[1]) >= 2 * int(note[2]):
-        return ()
-    later = ("rewrite", "read", "seeks")
-    return later if note[3] == "1" else ("write", *later)
+    if note is None:
+        return {}
+    small = {"cached": "possible"} if int(note[1]) < 2 * int(note[2]) else {}
+    through = {"direct": "0", **small} if note[3] == "0" else small
+    return {
+        "write": {"direct": "1"} if note[3] == "1" else through,
+        **dict.fromkeys(("rewrite", "read", "seeks"), through),
+    }
 
 
 def _is_result(line: str) -> bool:
@@ -108,7 +116,8 @@ def _read_csv(cells: list[str]) -> tuple[_HalfRun, _HalfRun]:
     if len(cells) == 27:  # 1.03 has no version in its line and no latencies
         count, _, kind = cells[14].partition("/")[0].partition(":")
         created = {"clients": 1, **_label_files(count, kind)}
-        moved = {"clients": 1, **_label_size(cells[1])}
+        size, _, chunk = cells[1].partition(":")
+        moved = {"clients": 1, **_label_size(size, chunk)}
         return _HalfRun(_INPUT_OUTPUT, moved, cells[2:14:2]), _HalfRun(_ON_FILES, created, cells[15:27:2])
     modern = cells[0] >= "1.98"
     if len(cells) == 47 and not modern and not any(cells[5:18]):
@@ -118,7 +127,7 @@ def _read_csv(cells: list[str]) -> tuple[_HalfRun, _HalfRun]:
         raise ProbeOutputError(found, "the 48 or 50 cells of bonnie++ 1.9 to 2.00")
     first, files = (9, 21) if modern else (7, 19)
     clients = {"clients": _parse_count(cells[3], "the concurrency")}
-    moved = {**clients, **_label_size(cells[5])}
+    moved = {**clients, **_label_size(cells[5], cells[6])}
     created = {**clients, **_label_files(cells[files], cells[files + 1])}
     return (
         _HalfRun(_INPUT_OUTPUT, moved, cells[first : first + 12 : 2], cells[files + 17 : files + 23]),
@@ -126,20 +135,26 @@ def _read_csv(cells: list[str]) -> tuple[_HalfRun, _HalfRun]:
     )
 
 
-def _label_size(cell: str) -> Mapping[str, object]:
+def _label_size(cell: str, chunk: str) -> Mapping[str, object]:
+    """Size of the file, and of the chunks that it is read and written in, where that is understood."""
     if not cell:
         return {}
     match = _SIZE.fullmatch(cell)
     if match is None:
         raise ProbeOutputError(f"file size {shorten(cell, 20)}", "megabytes or gigabytes such as 512M")
-    return {"size": f"{int(match[1])}{match[2]}iB"}
+    part = _CHUNK.fullmatch(chunk or _DEFAULT_CHUNK)
+    block = {"block": format_size(int(part[1]) * _CHUNK_UNITS[part[2]])} if part else {}
+    return {"size": f"{int(match[1])}{match[2]}iB", **block}
 
 
 def _label_files(cell: str, kind: str) -> Mapping[str, object]:
+    """How many files, and the bytes of the largest of them; or how many links of a ``kind``."""
     if not cell:
         return {}
     links = {"kind": kind} if kind in ("link", "symlink") else {}
-    return {"files": _parse_count(cell, "the number of files") * _FILES, **links}
+    largest = kind.partition(":")[0] or "0"
+    size = {"file_size": format_size(int(largest))} if re.fullmatch(r"\d{1,12}", largest) else {}
+    return {"files": _parse_count(cell, "the number of files") * _FILES, **links, **size}
 
 
 def _parse_count(cell: str, what: str) -> int:
@@ -196,7 +211,8 @@ def _read_throughput(version: str, clients: int, body: Sequence[str]) -> Iterato
         clients = _parse_count((rest.split(":")[1:2] or [""])[0] or "1", "the concurrency")
     cells = [_find_exact(cell, index, version) for index, cell in enumerate(_CELL.findall(row["cells"]))]
     latencies = _read_latencies(body[3:4]) if version >= "1.9" else ()
-    yield _HalfRun(_INPUT_OUTPUT, {"clients": clients, **_label_size(size)}, cells, latencies)
+    moved = {"clients": clients, **_label_size(size, rest.partition(":")[0])}
+    yield _HalfRun(_INPUT_OUTPUT, moved, cells, latencies)
 
 
 def _find_exact(cell: str, index: int, version: str) -> str:

@@ -49,7 +49,16 @@ _COMPLAINT = re.compile(
 
 _CONTEXT = re.compile(r"benchconsole: h5perf_serial size=(\d{1,18}) memory=(\d{1,18})")
 _BEGIN = re.compile(r"(?:rank \d+: )?==== Parameters ====")
-_METHOD = re.compile(r"rank \d+: I/O Method for MPI and HDF5=(Collective|Independent)")
+_OF_RUN = {
+    "method": re.compile(r"rank \d+: I/O Method for MPI and HDF5=(Collective|Independent)"),
+    "pattern": re.compile(r"rank \d+: Block Pattern in Dataset=(Contiguous|Interleaved)"),
+    "files": re.compile(r"rank \d+: Number of files=([1-9]\d{0,6})"),
+}
+_OF_HDF5 = {
+    "layout": re.compile(r"(?:rank \d+: D|HDF5 d)ata storage method(?: in HDF5)?=(Contiguous|Chunked)"),
+    "driver": re.compile(r"HDF5 file driver=([a-z0-9]{1,20})"),
+}
+"""Lines of the parameters, by the label that they give: of the whole run, and of HDF5 alone."""
 _PROCESSORS = re.compile(r"Number of processors = ([1-9]\d{0,6})")
 _SERIAL_BUFFER = re.compile(r"Transfer Buffer Size \(bytes\): ([1-9]\d{0,14})")
 _SERIAL_SIZE = re.compile(r"File Size\(MB\): (\d{1,12}\.\d\d)")
@@ -67,6 +76,7 @@ class _ReportPlace:
     """Where in the report a row stands; empty where the report has not said it."""
 
     run: dict[str, object] = field(default_factory=dict)
+    hdf5: dict[str, object] = field(default_factory=dict)
     marks: dict[str, object] = field(default_factory=dict)
     api: str = ""
     cached: dict[str, object] = field(default_factory=dict)
@@ -92,8 +102,11 @@ class H5perf(ScratchProbe):
 
     name = "h5perf"
     label_names = frozenset(
-        ("api", "block", "cached", "driver", "iterations", "method", "run", "size", "statistic", "tasks", "timing")
-    )
+        (
+            "api", "block", "cached", "driver", "files", "iterations", "layout", "method", "pattern", "run", "size",
+            "statistic", "tasks", "timing",
+        )
+    )  # fmt: skip
     summary = "HDF5 and POSIX throughput of one process under a scratch directory"
     source = "DESY storage report, benchmarks"
     metrics = (
@@ -158,9 +171,11 @@ def _find_readings(lines: Sequence[str]) -> Iterator[Reading]:
 
 def _read_place(place: _ReportPlace, line: str) -> None:
     if _BEGIN.fullmatch(line):
-        place.run, place.marks, place.api, place.told = {}, {}, "", set()
-    elif match := _METHOD.fullmatch(line):
-        place.run["method"] = match[1].lower()
+        place.run, place.hdf5, place.marks, place.api, place.told = {}, {}, {}, "", set()
+    elif found := _read_parameter(_OF_RUN, line):
+        place.run |= found
+    elif found := _read_parameter(_OF_HDF5, line):
+        place.hdf5 |= found
     elif match := _CONTEXT.fullmatch(line):
         place.cached = {"cached": "possible"} if int(match[1]) < 2 * int(match[2]) else {}
     elif match := _PROCESSORS.fullmatch(line):
@@ -181,6 +196,12 @@ def _read_place(place: _ReportPlace, line: str) -> None:
             place.marks["driver"] = match[2]
 
 
+def _read_parameter(patterns: Mapping[str, re.Pattern[str]], line: str) -> dict[str, str]:
+    """The label that a line of the parameters gives; none for any other line."""
+    found = ((name, pattern.fullmatch(line)) for name, pattern in patterns.items())
+    return {name: match[1].lower() for name, match in found if match}
+
+
 def _read_block(place: _ReportPlace, heading: re.Match[str], lines: Sequence[str]) -> Iterator[Reading]:
     """The three rows below a heading, all of them or none."""
     rows = [match for line in lines if (match := _ROW.fullmatch(line.rstrip()))]
@@ -190,7 +211,9 @@ def _read_block(place: _ReportPlace, heading: re.Match[str], lines: Sequence[str
     if not rates[0] >= rates[1] >= rates[2]:
         raise ProbeOutputError(f"{rates} below {shorten(heading[0])}", "maximum, average and minimum in this order")
     timing = "raw" if heading[1] else "open-close" if heading[3] else "transfer"
-    marks = {**place.run, **place.marks, **place.cached, "api": place.api, "timing": timing, "iterations": heading[4]}
+    own = place.hdf5 if place.api in ("hdf5", "phdf5") else {}
+    marks = {**own, **place.run, **place.marks, **place.cached, "api": place.api, "timing": timing}
+    marks["iterations"] = heading[4]
     name = f"h5perf.{heading[2].lower()}"
     for row, rate in zip(rows, rates, strict=True):
         every = labels(**marks, statistic=_STATISTICS[row[1]])

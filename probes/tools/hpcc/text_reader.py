@@ -10,9 +10,10 @@ Source: HPCC 1.5.0, ``src/io.c`` (the summary), ``RandomAccess/``, ``STREAM/stre
 import re
 from collections.abc import Mapping, Sequence
 
-from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
+from benchconsole.probes.api import ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.lines import refuse_lines, shorten, strip_lines
-from benchconsole.probes.readers.numbers import parse_count, parse_span
+from benchconsole.probes.readers.numbers import format_size, parse_count, parse_span
+from benchconsole.probes.readers.readings import known_labels
 
 _BEGIN, _END = "Begin of Summary section.", "End of Summary section."
 _FAILED = re.compile(
@@ -22,6 +23,12 @@ _FAILED = re.compile(
 _OTHER_UNIT = re.compile(r"^Function\s+Rate \(MB/s\)")
 _NUMBER = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,12})?(?:[eE][+-]?[0-9]{1,3})?")
 _ABSURD = 1e30
+_INPUT = {"n": "HPL_N", "nb": "HPL_NB", "p": "HPL_nprow", "q": "HPL_npcol"}
+_SIZES = {
+    "hpl": ("HPL_N", 2, 8), "ptrans": ("PTRANS_n", 2, 8), "random_access": ("MPIRandomAccess_N", 1, 8),
+    "fft": ("MPIFFT_N", 1, 16), "dgemm": ("DGEMM_N", 2, 8), "stream": ("STREAM_VectorSize", 1, 8),
+}  # fmt: skip
+"""Key of a number of elements, its power, and bytes of an element, by the part of HPC Challenge."""
 _ENDINGS = {
     "_Tflops": (Unit.FLOP_RATE, 1e12),
     "_Gflops": (Unit.FLOP_RATE, 1e9),
@@ -73,8 +80,9 @@ def parse_text(text: str, asked: Mapping[str, str] | None = None) -> Sequence[Re
         raise ProbeOutputError(f"Success={shorten(summary.get('Success', 'nothing'))}", "Success=1 in the summary")
     refuse_lines(_FAILED, lines, "every check to pass")
     refuse_lines(_OTHER_UNIT, lines, "STREAM in GB/s, as HPC Challenge prints it")
-    marks = labels(ranks=_count_ranks(summary), n=parse_count(summary["HPL_N"]))
-    for name, key in (("n", "HPL_N"), ("nb", "HPL_NB"), ("p", "HPL_nprow"), ("q", "HPL_npcol")):
+    ranks = _count_ranks(summary)
+    grid = {name: summary[key] for name, key in _INPUT.items() if parse_count(summary.get(key, "")) is not None}
+    for name, key in _INPUT.items():
         if asked and name in asked and summary.get(key) != asked[name]:  # then the input was not read
             raise ProbeOutputError(f"{key}={shorten(summary.get(key, 'nothing'))}", f"{asked[name]}, as in the input")
     _refuse_misfit(summary)
@@ -82,8 +90,18 @@ def parse_text(text: str, asked: Mapping[str, str] | None = None) -> Sequence[Re
     for name, (key, _) in NUMBERS.items():
         if (number := _read_number(summary, key)) is not None:
             unit, factor = find_unit(key)
+            marks = known_labels(ranks=ranks, **grid, **_find_size(summary, name))
             found.append(Reading(f"hpcc.{name}", number * factor, unit, marks, f"{key}={summary[key]}"))
     return found
+
+
+def _find_size(summary: Mapping[str, str], name: str) -> dict[str, str]:
+    """Bytes of the array, table or matrix that a part of HPC Challenge worked on, and the threads of STREAM."""
+    key, power, each = next((size for part, size in _SIZES.items() if name.startswith(part)), ("", 1, 0))
+    count = parse_count(summary.get(key, ""), 10**15)
+    found = {"array_size": format_size(count**power * each)} if count else {}
+    threads = parse_count(summary.get("STREAM_Threads", "")) if name.startswith("stream") else None
+    return found | ({"threads": str(threads)} if threads else {})
 
 
 def _count_ranks(summary: Mapping[str, str]) -> int:

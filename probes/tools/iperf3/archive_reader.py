@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit
-from benchconsole.probes.readers.lines import read_lines, shorten
+from benchconsole.probes.readers.lines import find_match, read_lines, shorten
 from benchconsole.probes.readers.numbers import Span, multiply_spans, parse_decimal, parse_span
 from benchconsole.probes.readers.readings import add_labels, known_labels, number_runs
 
@@ -24,6 +24,13 @@ _REVERSE = re.compile(r"(?<!\S)Reverse mode, remote host ")
 _OTHER_END = re.compile(r"(?<!\S)Server output:")
 _HEADING = re.compile(r"(?<!\S)\[ ID\](?:\[Role\])? Interval ")
 _FINISHED = re.compile(rf"(?<!\S)(?:iperf Done\.|CPU Utilization: |{_LISTENING})")
+_STARTING = re.compile(
+    r"Starting Test: protocol: \S+, (?P<streams>[0-9]{1,4}) streams, (?P<size>[0-9]{1,8}) byte blocks,"
+    r" omitting (?P<omit>[0-9]{1,6}) seconds, (?:(?P<seconds>[0-9]{1,6}) second test|[0-9]+ (?:bytes|blocks) to send)"
+    r"(?:, tos (?P<tos>[0-9]{1,3}))?\s*"
+)
+_MSS = re.compile(r"\s*TCP MSS: (?P<mss>[0-9]{1,5})\s*")
+_TARGET = re.compile(r"\s*Target Bitrate: (?P<bits>[1-9][0-9]{0,13})\s*")
 _STREAM = re.compile(r"\[\s*\d+\] local \S+ port \d+ connected to ")
 _LINE = re.compile(
     r"\[\s*(?P<id>\d+|SUM)\](?:\[(?P<role>[TR]X)-[CS]\])?\s+(?P<begin>[\d.]+)-(?P<end>[\d.]+)\s+sec\s+"
@@ -73,14 +80,14 @@ class _TextRun:
 
     def make_readings(self) -> Iterator[Reading]:
         summary = self._find_summary()
-        streams = self._count_streams(summary)
+        streams, settings = self._count_streams(summary), self._find_settings()
         udp = any("Total Datagrams" in line for line in self.lines) or any(" ms " in match["rest"] for match in summary)
         ids = {role: self._find_ids(role) for role in {match["role"] for match in summary}}
         for match in summary:
             sends = self.out if match["role"] is None else match["role"] == "TX"
             direction = None if sends is None else "out" if sends else "in"
             protocol, own = "udp" if udp else "tcp", ids[match["role"]]
-            marks = known_labels(direction=direction, protocol=protocol, streams=streams or None)
+            marks = known_labels(direction=direction, protocol=protocol, streams=streams or None, **settings)
             receiver = "sender" not in match["rest"]
             if streams == len(own) and receiver and match["id"] != "SUM" and (value := _read_rate(match)):
                 named = add_labels(marks, stream=own.index(int(match["id"])) + 1)
@@ -91,6 +98,17 @@ class _TextRun:
                 elif resent := _RESENT.fullmatch(match["rest"]):
                     raw = match.string.strip()
                     yield Reading("iperf3.retransmits", float(resent["count"]), Unit.ONE, marks, raw)
+
+    def _find_settings(self) -> dict[str, str]:
+        """Labels of what ``-V`` prints before the numbers; the congestion control stands behind them."""
+        starting, target, segment = (find_match(each, self.lines) for each in (_STARTING, _TARGET, _MSS))
+        found = {"mss": segment["mss"]} if segment else {}
+        if starting:
+            told = {name: starting[name] for name in ("size", "omit", "seconds", "tos")}
+            found |= {name: text for name, text in told.items() if text and (name, text) != ("tos", "0")}
+        if starting and target:
+            found["target_bitrate"] = f"{int(target['bits']) * int(starting['streams'])} b/s"
+        return found
 
     def _find_ids(self, role: str | None = None, *, every: bool = False) -> list[int]:
         """The numbers of the streams of one direction or of ``every`` one, in order, in any line of the run."""

@@ -1,4 +1,4 @@
-"""Reader of what iperf3's JSON says of the connection beside its rate: round trip, windows, segments, processors.
+"""Reader of what iperf3's JSON says beside its rate: settings, round trip, windows, segments, processors.
 
 Each number of a direction is of all its streams, and is left out where one of them does not tell it. A client that
 receives is told nothing of the sender's connection, and writes 0 for it. One process serves all streams before 3.16,
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from benchconsole.probes.api import Labels, Reading, Unit
 from benchconsole.probes.readers.documents import Document, read_mapping
-from benchconsole.probes.readers.numbers import read_number
+from benchconsole.probes.readers.numbers import format_size, read_number
 from benchconsole.probes.readers.readings import add_labels
 
 _VERSION = re.compile(r"iperf (?P<major>[0-9]{1,3})\.(?P<minor>[0-9]{1,3})")
@@ -20,6 +20,36 @@ _LONGEST_US = 3.6e9
 _MOST_BYTES = 2.0**50
 _MOST_MSS = 65_535
 _MOST_PERCENT = 1e5
+_MOST_SECONDS = 1e6
+_MOST_BITS = 1e14
+_ALGORITHM = re.compile(r"[a-z0-9][a-z0-9_-]{0,14}")
+
+
+def find_settings(start: Document, end: Document) -> dict[str, str]:
+    """Labels of what was asked for, or left as the node has it; none for what a version does not write down.
+
+    Zero copy (``-Z``) is written down nowhere. A server is not told the congestion control of its client.
+    """
+    test = read_mapping(start.get("test_start"))
+    size, streams = _read_positive(test, "blksize", _MOST_BYTES), _read_positive(test, "num_streams", _MOST_MSS)
+    found = {"size": f"{size:.0f}"} if size else {}
+    for name, key in (("omit", "omit"), ("seconds", "duration"), ("tos", "tos")):
+        value = read_number(test.get(key))
+        if value is not None and 0 <= value <= _MOST_SECONDS and (value or name == "omit"):
+            found[name] = f"{value:g}"
+    if any(read_number(test.get(name)) != 0 for name in ("bytes", "blocks")):
+        found.pop("seconds", None)  # the test ended, or may have ended, by its bytes
+    buffer = read_number(start.get("sock_bufsize"))
+    if buffer is not None and 0 <= buffer <= _MOST_BYTES:
+        found["window"] = format_size(buffer) if buffer else "default"
+    if segment := _read_positive(start, "tcp_mss", _MOST_MSS):
+        found["mss"] = f"{segment:.0f}"
+    if rate := _read_positive(test, "target_bitrate", _MOST_BITS) * streams:
+        found["target_bitrate"] = f"{rate:.0f} b/s"
+    algorithm = end.get("sender_tcp_congestion")
+    if isinstance(algorithm, str) and _ALGORITHM.fullmatch(algorithm):
+        found["congestion"] = algorithm
+    return found
 
 
 def read_connections(start: Document, sent: Document, streams: Sequence[Document], marks: Labels) -> Iterator[Reading]:

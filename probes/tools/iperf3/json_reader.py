@@ -84,7 +84,7 @@ def _read_run(document: Document) -> Iterator[Reading]:
     streams = [read_mapping(stream) for stream in read_array(end.get("streams"))]
     protocol = shorten(str(test.get("protocol", "UDP" if "sum" in end else "TCP")), 20).lower()
     directions = _name_directions(test, end, streams, server=server)
-    heard = False
+    set_to, heard = json_conditions.find_settings(start, end), False
     for suffix, direction in directions.items():
         if server and not read_number(read_mapping(end.get(f"sum_received{suffix}")).get("bytes")):
             continue  # this end sent, and a server is not told what arrived
@@ -93,7 +93,7 @@ def _read_run(document: Document) -> Iterator[Reading]:
         if len(directions) == 2:
             own = [stream for stream in streams if _is_sender(stream) is (direction == "out")]
             own = own if 2 * len(own) == len(streams) else []
-        marks = known_labels(direction=direction, protocol=protocol, streams=len(own) or None)
+        marks = known_labels(direction=direction, protocol=protocol, streams=len(own) or None, **set_to)
         yield from _read_sums(end, suffix, marks, udp=protocol == "udp")
         yield from _read_streams(end, suffix, own, marks, udp=protocol == "udp")
         if protocol == "udp":

@@ -57,7 +57,12 @@ class Iperf3(PairProbe):
     """
 
     name = "iperf3"
-    label_names = frozenset(("direction", "end", "protocol", "run", "stream", "streams"))
+    label_names = frozenset(
+        (
+            "congestion", "direction", "end", "mss", "omit", "protocol", "run", "seconds", "size", "stream", "streams",
+            "target_bitrate", "tos", "window",
+        )
+    )  # fmt: skip
     summary = "TCP or UDP throughput between two nodes, as the receiver counts it"
     source = "Jetstream acceptance report, TCP and UDP bandwidth; SC11 100G WAN report; DESY storage report"
     metrics = (

@@ -39,7 +39,7 @@ class CommandConditions:
             found["reorder"] = "random" if "R" in given else str(int(given.get("N", "0") != "0"))
         moved = {"create": "w", "read": "e"}.get(operation) if item == "file" else None
         if moved and (size := _read_size(given.get(moved, "0"))):
-            found["size"] = size
+            found["bytes"] = size
         if item == "file" and operation == "create":
             found["end_fsync"] = str(int("y" in given))
         return found

@@ -78,8 +78,8 @@ class Mdtest(IorProgram):
     name = "mdtest"
     label_names = frozenset(
         (
-            "access", "barriers", "branch", "depth", "end_fsync", "items", "object", "operation", "reorder", "run",
-            "size", "statistic", "tasks",
+            "access", "barriers", "branch", "bytes", "depth", "end_fsync", "items", "object", "operation", "reorder",
+            "run", "statistic", "tasks",
         )
     )  # fmt: skip
     summary = "Metadata of a shared file system: creating, examining, reading and removing by a set of nodes"

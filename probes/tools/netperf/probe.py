@@ -35,14 +35,15 @@ from benchconsole.probes.tools.network.pair_probe import PairProbe, find_ip_vers
 _STREAMS = ("TCP_STREAM", "TCP_MAERTS", "TCP_SENDFILE", "UDP_STREAM")
 _MEMORY_STREAMS = ("TCP_STREAM", "TCP_MAERTS")
 _TESTS = (*_STREAMS, "TCP_RR", "UDP_RR")
+_RATE = "THROUGHPUT_UNITS,THROUGHPUT"
 _KEYS = {
-    "TCP_STREAM": "LOCAL_TRANSPORT_RETRANS",
-    "TCP_MAERTS": "REMOTE_TRANSPORT_RETRANS",
-    "UDP_STREAM": "LOCAL_BYTES_SENT,REMOTE_BYTES_RECVD",
-    "TCP_RR": "RT_LATENCY,P99_LATENCY",
-    "UDP_RR": "RT_LATENCY,P99_LATENCY",
+    "TCP_STREAM": f"LOCAL_SEND_SIZE,{_RATE},LOCAL_TRANSPORT_RETRANS",
+    "TCP_MAERTS": f"REMOTE_SEND_SIZE,{_RATE},REMOTE_TRANSPORT_RETRANS",
+    "UDP_STREAM": f"LOCAL_SEND_SIZE,{_RATE},LOCAL_BYTES_SENT,REMOTE_BYTES_RECVD",
+    "TCP_RR": f"REQUEST_SIZE,RESPONSE_SIZE,{_RATE},RT_LATENCY,P99_LATENCY",
+    "UDP_RR": f"REQUEST_SIZE,RESPONSE_SIZE,{_RATE},RT_LATENCY,P99_LATENCY",
 }
-"""What is asked for besides the rate. TCP_SENDFILE was never moved to omni and has its table only."""
+"""What is asked for, the sizes first, so that they are known of each number. TCP_SENDFILE has its table only."""
 _MOST_PAIRS = 64
 _FRAME = 1472
 """Bytes of the longest UDP datagram in a frame of 1500; netperf's own default is cut into 45 fragments."""
@@ -72,7 +73,12 @@ class Netperf(PairProbe):
     """
 
     name = "netperf"
-    label_names = frozenset(("direction", "pair", "pairs", "protocol", "statistic", "test"))
+    label_names = frozenset(
+        (
+            "direction", "pair", "pairs", "protocol", "receive_buffer", "request", "response", "send_buffer", "size",
+            "statistic", "test",
+        )
+    )  # fmt: skip
     summary = "TCP and UDP streams, or requests, from one node to another, over one or all pairs of interfaces"
     source = "LLNL Lustre milestone report, appendix A"
     metrics = (
@@ -116,7 +122,7 @@ class Netperf(PairProbe):
         # without -F netperf would write a file of its own outside any scratch directory
         file = ["-F", given.path("file")] if test == "TCP_SENDFILE" else []
         argv += ["-t", test, "-l", seconds, *file, "-P", "1", "--", *_list_sizes(given, test)]
-        argv += ["-k", f"THROUGHPUT_UNITS,THROUGHPUT,{_KEYS[test]}"] if test in _KEYS else []
+        argv += ["-k", _KEYS[test]] if test in _KEYS else []
         pairs = _list_pairs(given, test)
         if pairs:
             return ["sh", "-c", _SCRIPT, "benchconsole-netperf", " ".join(pairs), str(len(pairs)), *argv]

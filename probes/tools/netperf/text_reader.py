@@ -33,14 +33,28 @@ _OMNI_HEADING = re.compile(r"\S.* Throughput Throughput\s*$")
 _OMNI_ROW = re.compile(r"\s*(?:-?[0-9.]+ +)+(?P<rate>[0-9.]+) +(?P<unit>(?:10\^[369]bits|[KMG]Bytes|Trans)/s)\s*$")
 _KEY = re.compile(r"(?P<key>[A-Z][A-Z0-9_]{2,40})=(?P<value>.*)$")
 _WHOLE, _REAL = r"-?[0-9]{1,15}", r"-?[0-9]{1,12}\.[0-9]{1,6}"
+_BUFFERS = rf"(?P<receive_buffer>{_WHOLE}) +(?P<send_buffer>{_WHOLE})"
 _RATE_ROW = r"(?![0-9]+\.[0-9]?\s*$)(?P<rate>[0-9]{1,12}\.[0-9]{1,6})"
 """netperf prints two decimals, and one before columns of CPU: a rate at the end of a line with fewer was cut."""
-_STREAM_ROW = re.compile(rf"\s*(?:{_WHOLE} +){{3}}{_REAL} +{_RATE_ROW}(?P<cpu>(?: +{_REAL}){{4}})?\s*$")
+_STREAM_ROW = re.compile(rf"\s*{_BUFFERS} +(?P<size>{_WHOLE}) +{_REAL} +{_RATE_ROW}(?P<cpu>(?: +{_REAL}){{4}})?\s*$")
 _SENT_ROW = re.compile(
-    rf"\s*(?:{_WHOLE} +){{2}}{_REAL} +(?P<count>{_WHOLE}) +{_WHOLE} +\S+(?P<cpu>(?: +{_REAL}){{2}})?\s*$"
+    rf"\s*(?P<send_buffer>{_WHOLE}) +(?P<size>{_WHOLE}) +{_REAL} +(?P<count>{_WHOLE}) +{_WHOLE} +\S+"
+    rf"(?P<cpu>(?: +{_REAL}){{2}})?\s*$"
 )
-_ARRIVED_ROW = re.compile(rf"\s*{_WHOLE} +{_REAL} +(?P<count>{_WHOLE}) +{_RATE_ROW}(?P<cpu>(?: +{_REAL}){{2}})?\s*$")
-_REQUEST_ROW = re.compile(rf"\s*(?:{_WHOLE} +){{4}}{_REAL} +{_RATE_ROW}(?P<cpu>(?: +{_REAL}){{4}})?\s*$")
+_ARRIVED_ROW = re.compile(
+    rf"\s*(?P<receive_buffer>{_WHOLE}) +{_REAL} +(?P<count>{_WHOLE}) +{_RATE_ROW}(?P<cpu>(?: +{_REAL}){{2}})?\s*$"
+)
+_REQUEST_ROW = re.compile(
+    rf"\s*(?P<send_buffer>{_WHOLE}) +(?P<receive_buffer>{_WHOLE}) +(?P<request>{_WHOLE}) +(?P<response>{_WHOLE})"
+    rf" +{_REAL} +{_RATE_ROW}(?P<cpu>(?: +{_REAL}){{4}})?\s*$"
+)
+_SIZES = ("size", "request", "response", "send_buffer", "receive_buffer")
+"""Bytes that the classic tables tell: of one call or request, and of the buffers as the sockets began with them."""
+_SIZE_OF_KEY = {
+    ("out", "LOCAL_SEND_SIZE"): "size", ("in", "REMOTE_SEND_SIZE"): "size",
+    ("", "REQUEST_SIZE"): "request", ("", "RESPONSE_SIZE"): "response",
+}  # fmt: skip
+"""The label of a size by the direction of the test; requests have none."""
 _ROWS = {_STREAM: _STREAM_ROW, _DATAGRAM: _SENT_ROW, _REQUEST: _REQUEST_ROW, _OMNI_HEADING: _OMNI_ROW}
 """The pattern of a heading to that of its first row."""
 
@@ -132,6 +146,7 @@ class _NetperfRun:
     columns: list[str] | None = None
     keys: dict[str, str] = field(default_factory=dict)
     seen: set[tuple[str, Labels]] = field(default_factory=set)
+    sizes: dict[str, str] = field(default_factory=dict)
     done: tuple[re.Pattern[str], ...] = ()
     """The rows of the table that has ended."""
 
@@ -155,7 +170,8 @@ class _NetperfRun:
                     yield from self._read_key(_KEY_OF_NAME[name], value)
 
     def _make(self, name: str, value: float, unit: Unit, raw: str, **marks: str) -> Reading:
-        known = {"protocol": self.protocol, "test": self.test, "direction": self.direction, **self.marks, **marks}
+        told = {"protocol": self.protocol, "test": self.test, "direction": self.direction, **self.sizes}
+        known = {**told, **self.marks, **marks}
         return Reading(f"netperf.{name}", value, unit, known_labels(**known), shorten(raw))
 
     def _read_row(self, heading: re.Match[str], line: str) -> Iterator[Reading]:
@@ -169,7 +185,15 @@ class _NetperfRun:
                 yield from self._make_rate(row["rate"], row["unit"], line)
         elif row is None or bool(row["cpu"]) != bool(heading["cpu"]):
             return
-        elif kind is _REQUEST:
+        else:
+            told = row.groupdict()
+            self.sizes |= {name: told[name] for name in _SIZES if (told.get(name) or "-").isdecimal()}
+            yield from self._read_numbers(heading, row, line)
+
+    def _read_numbers(self, heading: re.Match[str], row: re.Match[str], line: str) -> Iterator[Reading]:
+        """The readings of a row of a classic table; of UDP the first row is only what was sent."""
+        kind = heading.re
+        if kind is _REQUEST:
             self.done = (_ROWS[kind],)
             yield self._make_transactions(row["rate"], line)
         elif kind is _DATAGRAM and self.sent is None:
@@ -228,8 +252,10 @@ class _NetperfRun:
         if self.keys.get(key) == value and next(reversed(self.keys)) == key:
             return  # the same line twice is not another result
         if key in self.keys:
-            self.keys, self.seen = {}, set()
+            self.keys, self.seen, self.sizes = {}, set(), {}
         self.keys[key] = value
+        if (name := _SIZE_OF_KEY.get((self.direction, key))) and value.isdecimal() and int(value):
+            self.sizes[name] = value
         if key == "PROTOCOL":
             self.protocol = value.lower() if re.fullmatch("TCP|UDP|SCTP|DCCP", value) else self.protocol
         elif key == "DIRECTION":

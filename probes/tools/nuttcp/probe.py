@@ -46,7 +46,9 @@ class Nuttcp(PairProbe):
     """
 
     name = "nuttcp"
-    label_names = frozenset(("direction", "end", "packets", "protocol", "run", "streams"))
+    label_names = frozenset(
+        ("direction", "end", "packets", "protocol", "run", "seconds", "size", "streams", "target_bitrate")
+    )
     summary = "TCP and UDP throughput from one node to another, and the loss of bursts of datagrams"
     source = "Jetstream acceptance report, 5.1.1.4"
     metrics = (

@@ -37,6 +37,15 @@ _RATE = (
 )
 _STATS = re.compile(r"(?:stats=cpu user=\S+ system=\S+ elapsed=\S+ cpu=|\S+user \S+sys \S+real )(?P<cpu>[0-9]{1,5})%")
 _HEADER = re.compile(r"buflen=(?P<length>[0-9]{1,9}),? (?:nbuf=(?P<count>[0-9]{1,12}),? )?nstream=(?P<streams>[0-9]+)")
+_RATE_LIMIT = (
+    re.compile(r"rate limit = (?P<rate>[0-9]{1,9}(?:\.[0-9]{1,6})?) (?P<prefix>[KMG])bps(?=\s|$)"),
+    re.compile(r"rate_limit=(?P<rate>[0-9]{1,9}(?:\.[0-9]{1,6})?) rate_unit=(?P<prefix>[KMG])bps(?=\s|$)"),
+)
+_TIME_LIMIT = (
+    re.compile(r"time limit = (?P<seconds>[0-9]{1,9}(?:\.[0-9]{1,6})?) seconds?\s*$"),
+    re.compile(r"time_limit=(?P<seconds>[0-9]{1,9}\.[0-9]{1,6})\s*$"),
+)
+_PREFIXES = {"K": 1e3, "M": 1e6, "G": 1e9}
 _PROTOCOL = re.compile(r"\bport=[0-9]+ (?:mode=)?(?P<protocol>tcp|udp)\b")
 _PERCENT = (re.compile(r"(?P<percent>\S+)% data loss"), re.compile(r"data_loss=(?P<percent>\S+)"))
 _RESENT = re.compile(r"(?<![\w-])retrans ?= ?(?P<count>[0-9]{1,15})\b")  # host-retrans are of the whole host
@@ -134,7 +143,11 @@ def _make_readings(client: _TransferEnd, server: _TransferEnd) -> Iterator[Readi
         raise ProbeOutputError("a transfer without its buflen, nstream and port", "nuttcp's first lines")
     udp = protocol["protocol"] == "udp"
     marks = labels(
-        direction="out" if client is sender else "in", protocol=protocol["protocol"], streams=header["streams"]
+        direction="out" if client is sender else "in",
+        protocol=protocol["protocol"],
+        streams=header["streams"],
+        size=header["length"],
+        **_find_limits(sender),
     )
     arrived, drops, percent = receiver.require(_RATE), receiver.find(_DROPS), receiver.find(_PERCENT)
     if udp and not (drops or percent):
@@ -152,6 +165,15 @@ def _make_readings(client: _TransferEnd, server: _TransferEnd) -> Iterator[Readi
     for end, name in ((sender, "sender"), (receiver, "receiver")):
         used = end.require((_STATS,))
         yield Reading("nuttcp.cpu", int(used["cpu"]) / 100, Unit.ONE, add_labels(marks, end=name), shorten(used[0]))
+
+
+def _find_limits(sender: _TransferEnd) -> dict[str, str]:
+    """Labels of the rate that a transfer was held to, of all streams, and of its time; none where it had no limit."""
+    rate, seconds = sender.find(_RATE_LIMIT), sender.find(_TIME_LIMIT)
+    found = {"seconds": f"{float(seconds['seconds']):g}"} if seconds else {}
+    if rate and float(rate["rate"]):
+        found["target_bitrate"] = f"{round(float(rate['rate']) * _PREFIXES[rate['prefix']])} b/s"
+    return found
 
 
 def _read_brief(line: str) -> Iterator[Reading]:

@@ -24,7 +24,12 @@ class Osu(MpiMessages):
     """
 
     name = "osu"
-    label_names = frozenset(("benchmark", "datatype", "device", "direction", "pairs", "run", "size", "statistic"))
+    label_names = frozenset(
+        (
+            "benchmark", "datatype", "device", "direction", "pairs", "processes", "run", "size", "statistic", "verify",
+            "window",
+        )
+    )  # fmt: skip
     summary = "OSU Micro-Benchmarks between two nodes: latency, bandwidth or message rate over the sizes of messages"
     source = "Jetstream acceptance report, 4.1.1 (large-message point-to-point transfers)"
     metrics = make_message_metrics("osu", **_COUNTED)

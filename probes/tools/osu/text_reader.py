@@ -69,10 +69,12 @@ class _OsuTable(SizeTable):
     device: str = ""
     datatype: str = ""
     pairs: str = ""
+    window: str = ""
 
     @property
     def marks(self) -> Mapping[str, object]:
-        return {"benchmark": self.title, "datatype": self.datatype, "pairs": self.pairs, "device": self.device}
+        told = {"benchmark": self.title, "datatype": self.datatype, "pairs": self.pairs, "device": self.device}
+        return {**told, "window": self.window, "verify": "1" if _CHECKED in self.columns else ""}
 
 
 def parse_text(text: str, argv: Sequence[str] = (), probe: str = "osu") -> Sequence[Reading]:
@@ -119,7 +121,7 @@ def _read_line(table: _OsuTable, line: str) -> list[_OsuTable]:
             return [replace(table, datatype=match[1], columns=columns, rows=[])]
         table.datatype = match[1]
     elif match := _PAIRS.fullmatch(line):
-        table.pairs = match[1]
+        table.pairs, table.window = match[1], match[2] or ""
     elif columns := _read_columns(line):
         if table.rows:
             return [replace(table, columns=_UNTITLED, rows=[])]

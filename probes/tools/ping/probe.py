@@ -6,6 +6,7 @@ the refusal names, then halves. A size is tried three times, unless a router or 
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 
 from benchconsole.probes import scratch
@@ -86,7 +87,7 @@ class Ping(PairProbe):
     """
 
     name = "ping"
-    label_names = frozenset(("number", "size", "statistic"))
+    label_names = frozenset(("count", "dont_fragment", "interval", "number", "size", "statistic"))
     summary = "Round trips and loss between two nodes, and the largest packet that passes unbroken"
     source = "DESY storage report, basic tests; SC11 100G WAN report (round trip of 50.5 ms)"
     metrics = (
@@ -154,7 +155,7 @@ class Ping(PairProbe):
         """
         if output.exit_status not in (1, 2):
             refuse_failed(output, "ping")
-        found = text_reader.parse_text(output.text, output.error_text)
+        found = text_reader.parse_text(output.text, output.error_text, _read_command(output.argv))
         if output.exit_status == 2 and any(one.metric != "ping.loss" or one.value < 1 for one in found):
             refuse_failed(output, "ping")
         return found
@@ -170,3 +171,11 @@ class Ping(PairProbe):
     def _payload(self, given: Given, target: Target, name: str, least: int = 0) -> int:
         """Bytes of payload that fit into an IP packet to the peer."""
         return given.size(name, least, IP_MOST - self._headers(target))
+
+
+def _read_command(argv: Sequence[str]) -> dict[str, str]:
+    """Labels of what ping was told and does not print: seconds between packets, and whether routers may cut them."""
+    if "benchconsole-ping" not in argv:
+        return {}
+    told = dict(pairwise(argv))
+    return {"interval": told.get("-i", "1"), "dont_fragment": str(int(told.get("-M") == "do"))}

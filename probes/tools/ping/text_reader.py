@@ -7,7 +7,8 @@ Formats read off the tools' own sources.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.documents import Document, find_documents
@@ -46,8 +47,8 @@ _COULD_NOT_SEND = re.compile(
 _CLOCK_WAS_SET = "time of day goes back"
 
 
-def parse_text(text: str, error_text: str = "") -> Sequence[Reading]:
-    """Every reading of every whole summary, the later ones with their ``number``.
+def parse_text(text: str, error_text: str = "", known: Mapping[str, str] = MappingProxyType({})) -> Sequence[Reading]:
+    """Every reading of every whole summary, each with the labels ``known``, the later ones with their ``number``.
 
     ProbeOutputError when there is none, when one contradicts itself, and when ping could not send.
     """
@@ -56,7 +57,7 @@ def parse_text(text: str, error_text: str = "") -> Sequence[Reading]:
     timed = _CLOCK_WAS_SET not in error_text + text
     found: list[Reading] = []
     for number, (payload, counts, times) in enumerate(_read_summaries(read_lines(text)), start=1):
-        marks = known_labels(size=payload, number=number if number > 1 else None)
+        marks = known_labels(**{"size": payload, **known}, number=number if number > 1 else None)
         found += _make_readings(counts, times if timed else None, marks)
     found += [_read_mtu(document) for document in find_documents(text, first="benchmark")]
     if not found:
@@ -91,6 +92,7 @@ def _make_readings(counts: str, times: str | None, marks: Labels) -> Iterator[Re
     if match is None:
         raise ProbeOutputError(shorten(counts), "packets transmitted, received and lost")
     sent, got = int(match["sent"]), int(match["got"])
+    marks = add_labels(marks, count=sent)
     yield Reading("ping.loss", _find_loss(match, sent, got), Unit.ONE, marks, counts)
     for more in _MORE.finditer(match["more"]):
         yield Reading(f"ping.{more['what']}", float(more["count"]), Unit.ONE, marks, counts)

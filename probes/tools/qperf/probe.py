@@ -37,7 +37,7 @@ class Qperf(PairProbe):
     """
 
     name = "qperf"
-    label_names = frozenset(("direction", "run", "size", "test"))
+    label_names = frozenset(("direction", "run", "seconds", "size", "test"))
     summary = "Bandwidth and latency from one node to another over TCP, UDP or RDMA"
     source = "qperf 0.4.11, manual; host to host over InfiniBand and TCP as in the DESY storage report"
     metrics = (
@@ -90,7 +90,7 @@ class Qperf(PairProbe):
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read the blocks of qperf, with and without ``-v``, ``-uu``, ``-ub``, ``-e``."""
         refuse_failed(output, "qperf")
-        return text_reader.parse_text(output.text, output.error_text)
+        return text_reader.parse_text(output.text, output.error_text, output.argv)
 
 
 def _list_tests(given: Given) -> list[str]:

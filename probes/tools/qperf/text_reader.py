@@ -11,6 +11,8 @@ Formats read off qperf.c (show_info, view_band, view_time, view_rate, place_show
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.lines import read_lines, refuse_lines, shorten, split_lines
@@ -27,6 +29,13 @@ _RDMA = (
 _ATOMIC = ("rc_compare_swap_mr", "rc_fetch_add_mr")
 TESTS = frozenset((*_ONE_WAY, *_LATENCY, *_BOTH_WAYS, *_RDMA, *_ATOMIC))
 """Every test of qperf that measures."""
+
+_64K = frozenset(("tcp_bw", "rc_bw", "uc_bw", "xrc_bw", "rc_bi_bw", "uc_bi_bw", "xrc_bi_bw")) | {
+    name for name in _RDMA if name.endswith("_bw")
+}
+_ONE = ("tcp_lat", "udp_lat", "rc_lat", "uc_lat")
+_DEFAULT_SIZES = MappingProxyType({**dict.fromkeys(_64K, "65536"), "udp_bw": "32768", **dict.fromkeys(_ONE, "1")})
+"""Bytes of a message that a test has by itself (qperf 0.4.11, ``-vv`` and rdma.c); those of other tests are unknown."""
 
 _LONGEST = 400
 """Characters of a line that are looked at; qperf's are shorter."""
@@ -68,8 +77,11 @@ _AMBIGUOUS = len("msg_rate")
 """Width at which ``-vs`` and ``-vs -vu`` cannot be told apart once the block is cut behind its rate."""
 
 
-def parse_text(text: str, error_text: str = "") -> Sequence[Reading]:
-    """Every reading of every test in ``text``; ProbeOutputError when one failed or none is whole."""
+def parse_text(text: str, error_text: str = "", argv: Sequence[str] = ()) -> Sequence[Reading]:
+    """Every reading of every test in ``text``, with what ``argv`` set or left at its default where it is known.
+
+    ProbeOutputError when one failed or none is whole.
+    """
     refuse_lines(_COMPLAINT, split_lines(f"{error_text}\n{text}", _LONGEST), "a run without error")
     blocks: list[tuple[str, list[_ValueLine]]] = []
     known = False
@@ -79,7 +91,7 @@ def parse_text(text: str, error_text: str = "") -> Sequence[Reading]:
             blocks += [(heading["test"], [])] if known else []
         elif known and (value := _read_value(line)):
             blocks[-1][1].append(value)
-    found = [reading for test, lines in blocks for reading in _make_readings(test, lines)]
+    found = [reading for test, lines in blocks for reading in _make_readings(test, lines, _find_settings(argv, test))]
     if not found:
         raise ProbeOutputError("no result of a test", "qperf's name of a test with bw, recv_bw, latency or msg_rate")
     return tuple(number_runs(found))
@@ -113,7 +125,17 @@ def _read_value(line: str) -> _ValueLine | None:
     return None
 
 
-def _make_readings(test: str, lines: Sequence[_ValueLine]) -> Iterator[Reading]:
+def _find_settings(argv: Sequence[str], test: str) -> dict[str, str]:
+    """Labels of a command of ours: seconds of each test, and the size of a message that a test has by itself."""
+    if "qperf" not in argv:
+        return {}
+    told = dict(pairwise(argv))
+    found = {"seconds": told["-t"]} if "-t" in told else {}
+    size = told.get("-m") or _DEFAULT_SIZES.get(test)
+    return found | ({"size": size} if size else {})
+
+
+def _make_readings(test: str, lines: Sequence[_ValueLine], settings: Mapping[str, str]) -> Iterator[Reading]:
     """The numbers of a test, when its lines go on to the longest of their names."""
     width = max((line.width for line in lines), default=0)
     if any(line.width not in (0, width) for line in lines):
@@ -127,11 +149,9 @@ def _make_readings(test: str, lines: Sequence[_ValueLine]) -> Iterator[Reading]:
     direction = "both" if test in _BOTH_WAYS else "in" if "_read_" in test else "out"
     size = next((line for line in lines if line.name == "msg_size"), None)
     ambiguous = width == _AMBIGUOUS and "msg_rate" in measured
-    marks = known_labels(
-        test=test,
-        direction=direction if test.endswith("_bw") else None,
-        size=f"{size.scale(_SIZE):.0f}" if size and width and not ambiguous else None,
-    )
+    if size and width and not ambiguous:
+        settings = {**settings, "size": f"{size.scale(_SIZE):.0f}"}
+    marks = known_labels(test=test, direction=direction if test.endswith("_bw") else None, **settings)
     for line in lines:
         if line.name in _METRICS:
             metric, unit, factors = _METRICS[line.name]

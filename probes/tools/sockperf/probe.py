@@ -28,6 +28,8 @@ from benchconsole.probes.tools.network.pair_probe import PairProbe, bind_option
 from benchconsole.probes.tools.sockperf import text_reader
 
 _MODES = ("ping-pong", "under-load", "throughput")
+_DEFAULT_RATES = {"under-load": "10000", "throughput": "max", "ping-pong": "max"}
+"""Messages per second that a mode is held to by itself (sockperf 3.7, manual)."""
 _PROTOCOLS = ("udp", "tcp")
 _LEAST_MESSAGE, _MOST_MESSAGE = 14, 65_507
 """Bytes of sockperf's own header, and of the largest datagram (RFC 768)."""
@@ -42,7 +44,9 @@ class Sockperf(PairProbe):
     """
 
     name = "sockperf"
-    label_names = frozenset(("direction", "mode", "number", "protocol", "size", "statistic"))
+    label_names = frozenset(
+        ("direction", "mode", "mps", "number", "protocol", "seconds", "server", "size", "statistic", "wait")
+    )
     summary = "Latency of messages between two nodes with its percentiles, alone or under load, or their rate one way"
     source = "DESY storage report, basic network tests; latency as in the SC11 100G WAN report"
     metrics = (
@@ -105,10 +109,18 @@ class Sockperf(PairProbe):
 
     def parse(self, output: Output) -> Sequence[Reading]:
         refuse_failed(output, "sockperf")
-        known: dict[str, object] = {}  # mode and size as the command had them: sockperf prints neither
-        for flag, word in pairwise(output.argv):
-            if flag == "sockperf" and word in _MODES:
-                known["mode"] = word
-            if flag == "--msg-size" and word.isdecimal():
-                known["size"] = word
+        known = _read_command(output.argv)
         return text_reader.parse_text(output.text, known, output.error_text)
+
+
+def _read_command(argv: Sequence[str]) -> dict[str, object]:
+    """Labels of what sockperf was told and does not print: under load it sends 10,000 messages/s by itself."""
+    told, known = dict(pairwise(argv)), dict[str, object]()
+    if (mode := told.get("sockperf")) in _MODES:
+        known["mode"] = mode
+        if rate := told.get("--mps") or _DEFAULT_RATES.get(str(mode)):
+            known["mps"] = rate
+    for flag, name in (("--msg-size", "size"), ("-t", "seconds")):
+        if told.get(flag, "").isdecimal():
+            known[name] = told[flag]
+    return known

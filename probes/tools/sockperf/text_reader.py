@@ -11,7 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
-from benchconsole.probes.readers.lines import find_match, find_matches, read_lines, refuse_lines, shorten, split_lines
+from benchconsole.probes.readers.lines import (
+    find_match,
+    find_matches,
+    read_lines,
+    refuse_lines,
+    search_lines,
+    shorten,
+    split_lines,
+)
 from benchconsole.probes.readers.numbers import parse_count, require_positive
 
 _MEBI = float(2**20)
@@ -35,6 +43,7 @@ _BEGIN = re.compile(r"== version #(?P<major>[0-9]{0,4})\S* ==\s*")
 _PLACE = re.compile(
     r"(?:sockperf\[CLIENT\] send on:)?\[ *[0-9]+\] IP = \S+ +PORT = +[0-9]+ +# (?P<protocol>UDP|TCP)\s*"
 )
+_WAITS = re.compile(r"using (?P<call>[a-z_]{3,20})\(\) to block on socket\(s\)")
 _SERVER = re.compile(r"=+ Printing statistics for Server No: (?P<server>[0-9]{1,4})")
 _MEAN = re.compile(r"====> avg-(?P<kind>lat|latency|rtt)= *(?P<mean>\S+) \(std-dev=(?P<deviation>[^\s,)]+).*\)")
 _COUNTS = re.compile(
@@ -79,8 +88,9 @@ def _split_lines(begin: re.Pattern[str], lines: Sequence[str]) -> Iterator[Seque
 
 
 def _read_run(lines: Sequence[str], known: Mapping[str, object]) -> Iterator[Reading]:
-    place = find_match(_PLACE, lines)
+    place, waits = find_match(_PLACE, lines), search_lines(_WAITS, lines)
     own = {**known, "protocol": place["protocol"].lower()} if place else known
+    own = {**own, "wait": waits["call"]} if waits else own
     for part in _split_lines(_SERVER, lines):
         match = find_match(_SERVER, part[:1])
         server = int(match["server"]) if match else 0
@@ -127,7 +137,8 @@ def _read_quantiles(lines: Sequence[str], name: str, own: Mapping[str, object]) 
 
 def _read_throughput(lines: Sequence[str], own: Mapping[str, object], *, arrived: bool) -> Iterator[Reading]:
     """Messages and bytes per second that this end handed to the network; only TCP says that they ``arrived``."""
-    note, marks = find_match(_NOTE, lines), labels(**own, direction="out")
+    note = find_match(_NOTE, lines)
+    marks = labels(**{**own, **({"size": note["size"]} if note else {})}, direction="out")
     plain = any(int(match["major"] or 0) > 1 for match in find_matches(_BEGIN, lines))
     rate: float | None = None
     for line in lines:

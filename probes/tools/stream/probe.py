@@ -23,7 +23,7 @@ class Stream(Probe):
     """
 
     name = "stream"
-    label_names = frozenset(("kernel", "run", "statistic", "threads"))
+    label_names = frozenset(("array_size", "kernel", "run", "statistic", "tasks", "threads", "times"))
     summary = "Memory bandwidth of a node: STREAM copy, scale, add and triad"
     source = "Jetstream acceptance report, 4.1.1 and 5.1.1.2"
     metrics = (

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.lines import find_match, find_matches, refuse_lines, shorten, strip_lines
-from benchconsole.probes.readers.numbers import Span, is_within, multiply_spans, parse_decimal, parse_span
+from benchconsole.probes.readers.numbers import Span, format_size, is_within, multiply_spans, parse_decimal, parse_span
 from benchconsole.probes.readers.readings import add_labels, known_labels, number_runs
 
 _HEADING = re.compile(r"Function\s+(?:Best )?Rate\s+\(?MB/s\)?\s+(?P<mean>Avg|RMS) time\s+Min time\s+Max time")
@@ -24,6 +24,10 @@ _BAD = re.compile(r"(?i)Failed Validation|malloc.* failed|allocation of array .*
 _TICKS = re.compile(r"\(= (-?\d+) (?:clock|timer) ticks\)")
 _ARRAY = re.compile(r"(?:Total Aggregate )?Array size\s*=\s*(\d+)(?: \(elements\))?(?:, Offset = .*)?")
 _BYTES = re.compile(r"(?:This system uses|Assuming) (\d{1,3}) bytes per (?:DOUBLE PRECISION word|array element)\.?")
+_TIMES = re.compile(
+    r"(?:Each kernel will be executed|Each test is run|You are running each test) +(?P<count>\d{1,6}) +times\b.*"
+)
+_RANKS = re.compile(r"Data is distributed across (?P<count>\d{1,7}) MPI ranks")
 _THREADS = re.compile(r"Number of Threads(?P<counted> requested| counted)?\s*=\s*(?P<threads>\d{1,6})")
 
 _WORDS = {"Copy": 2, "Scale": 2, "Add": 3, "Triad": 3}
@@ -59,7 +63,13 @@ def _read_run(lines: Sequence[str]) -> Iterator[Reading]:
     arrays = [_find_array(name, cells, size, each) for name, cells in rows.items()]
     if max(low for low, _ in arrays) > min(high for _, high in arrays) * 1.001:
         raise ProbeOutputError("rates and times of different arrays", "the same arrays in all four kernels")
-    marks = known_labels(threads=_find_threads(lines) or None)
+    times, ranks = (find_match(pattern, lines) for pattern in (_TIMES, _RANKS))
+    marks = known_labels(
+        threads=_find_threads(lines),
+        array_size=format_size(size * each) if size else None,
+        times=times["count"] if times else None,
+        tasks=ranks["count"] if ranks else None,
+    )
     for name, cells in rows.items():
         raw, kernel = f"{name}: {' '.join(cells)}", name.lower()
         rate, *took = map(float, cells)

@@ -23,7 +23,7 @@ class Traceroute(PairProbe):
     """
 
     name = "traceroute"
-    label_names = frozenset(("run", "statistic"))
+    label_names = frozenset(("method", "run", "size", "statistic"))
     summary = "Hops between two nodes, their addresses, and the round trip over all of them"
     source = "DESY storage report, basic tests; SC11 100G WAN report (routes over 3,500 km)"
     metrics = (
@@ -57,4 +57,6 @@ class Traceroute(PairProbe):
         """Read traceroute of any origin, or tracepath. ProbeOutputError when the path did not arrive."""
         refuse_failed(output, "traceroute")
         queries = next((count for flag, count in pairwise(output.argv) if flag == "-q"), "")
-        return text_reader.parse_text(output.text, int(queries) if queries.isdecimal() else None)
+        method = next((name for name, flags in _METHODS.items() if flags and set(flags) <= set(output.argv)), "udp")
+        known = int(queries) if queries.isdecimal() else None
+        return text_reader.parse_text(output.text, known, method if queries else None)

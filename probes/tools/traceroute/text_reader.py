@@ -19,7 +19,10 @@ _USUAL_PROBES = 3
 _MOST_HOPS = 255
 _LONGEST_MS = 3.6e6
 
-_HEADER = re.compile(r"traceroute6? to \S.* \((?P<address>[0-9A-Fa-f:.%\w]+)\)(?: from [^,]+)?, [0-9]+ hops max.*")
+_HEADER = re.compile(
+    r"traceroute6? to \S.* \((?P<address>[0-9A-Fa-f:.%\w]+)\)(?: from [^,]+)?, [0-9]+ hops max"
+    r"(?:, (?P<size>[0-9]{1,5}) byte packets)?.*"
+)
 _HOP = re.compile(r"\s{0,4}(?P<number>[0-9]{1,3}) {1,3}(?=\S)(?P<rest>.*)")
 _MORE = re.compile(r"\s{3,}(?P<rest>\S.*)")
 _TOKEN = re.compile(
@@ -39,8 +42,10 @@ _RESUME = re.compile(r"\s+Resume: pmtu [0-9]+ hops (?P<hops>[0-9]{1,3})(?: back 
 _TOO_MANY = re.compile(r"\s+Too many hops: pmtu [0-9]+\s*")
 
 
-def parse_text(text: str, queries: int | None = None) -> Sequence[Reading | Fact]:
-    """Hops and round trips of every path that arrived; ``queries`` is how many probes a hop was asked for, if known.
+def parse_text(text: str, queries: int | None = None, method: str | None = None) -> Sequence[Reading | Fact]:
+    """Hops and round trips of every path that arrived.
+
+    ``queries`` is how many probes a hop was asked for and ``method`` the kind of them, where the command is known.
 
     ProbeOutputError when one did not arrive, when hops are missing, and when there is none.
     """
@@ -48,7 +53,7 @@ def parse_text(text: str, queries: int | None = None) -> Sequence[Reading | Fact
     paths: list[_TracedPath] = []
     for line in lines:
         if header := _HEADER.fullmatch(line.strip()):
-            paths.append(_TracedPath(header["address"]))
+            paths.append(_TracedPath(header["address"], header["size"], method))
         elif paths and not paths[-1].broken:
             paths[-1].add_line(line.rstrip())  # also below the last hop, whose other answers may stand there
     found = [item for run, path in enumerate(paths, start=1) for item in path.make_readings(run, queries)]
@@ -79,6 +84,8 @@ class _TracedPath:
     """What stood below one first line, which names ``goal``."""
 
     goal: str
+    size: str | None = None
+    method: str | None = None
     hops: list[_PathHop] = field(default_factory=list)
     broken: str = ""
 
@@ -99,7 +106,8 @@ class _TracedPath:
         if self.broken or not self.arrived:
             last_line = self.broken or (self.hops[-1].line.strip() if self.hops else "no hop")
             raise ProbeOutputError(shorten(last_line), f"an answer of {self.goal} itself")
-        last, marks = self.hops[-1], known_labels(run=run if run > 1 else None)
+        last, told = self.hops[-1], known_labels(run=run if run > 1 else None)
+        marks = known_labels(run=run if run > 1 else None, size=self.size, method=self.method)
         raw = last.line.strip()
         yield Reading("traceroute.hops", float(last.number), Unit.ONE, marks, raw)
         # a whole hop has as many probes as were asked, as the others have, or as is usual
@@ -108,7 +116,7 @@ class _TracedPath:
             yield from _make_round_trips(times, marks, raw)
         for hop in self.hops:
             for address in dict.fromkeys(answer.address for answer in hop.answers if answer.address):
-                yield Fact("traceroute.hop", address, None, add_labels(marks, number=hop.number))
+                yield Fact("traceroute.hop", address, None, add_labels(told, number=hop.number))
 
     @property
     def arrived(self) -> bool:

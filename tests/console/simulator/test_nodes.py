@@ -62,7 +62,9 @@ async def test_iperf3_reports_the_share_of_the_network(fabric: Fabric, simulate:
     found = values(Iperf3(), output)
     assert found["iperf3.throughput"].value == pytest.approx(25 * GB * fabric.goodput, rel=0.006)
     assert found["iperf3.retransmits"].value == 0
-    assert dict(found["iperf3.throughput"].labels) == {"direction": "out", "protocol": "tcp", "streams": "4"}
+    sent = {"direction": "out", "protocol": "tcp", "streams": "4", "seconds": "5", "omit": "1"}
+    settings = {"size": "131072", "window": "default", "congestion": "cubic"}
+    assert dict(found["iperf3.throughput"].labels) == {**sent, **settings}
 
 
 async def test_the_sum_of_the_streams_is_the_whole(fabric: Fabric, simulate: Simulate) -> None:

@@ -74,9 +74,9 @@ _TREE = {"access": "shared-directory", "barriers": "1", "depth": "0", "branch": 
 @pytest.mark.parametrize(
     ("command", "item", "operation", "labels"),
     [
-        ("mdtest -n 10", "file", "create", _TREE | {"size": "0B", "end_fsync": "0"}),
-        ("mdtest -n 10 -w 3901 -y", "file", "create", _TREE | {"size": "3901B", "end_fsync": "1"}),
-        ("mdtest -n 10 -w 1k -e 4k -N 1", "file", "read", _TREE | {"size": "4KiB", "reorder": "1"}),
+        ("mdtest -n 10", "file", "create", _TREE | {"bytes": "0B", "end_fsync": "0"}),
+        ("mdtest -n 10 -w 3901 -y", "file", "create", _TREE | {"bytes": "3901B", "end_fsync": "1"}),
+        ("mdtest -n 10 -w 1k -e 4k -N 1", "file", "read", _TREE | {"bytes": "4KiB", "reorder": "1"}),
         ("mdtest -n 10 -N 0", "file", "stat", _TREE | {"reorder": "0"}),
         ("mdtest -n 10 -R", "directory", "stat", _TREE | {"reorder": "random"}),
         ("mdtest -n 10 -u -B -z 2 -b 8", "directory", "create",

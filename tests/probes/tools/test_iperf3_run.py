@@ -7,6 +7,7 @@ from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 import pytest
@@ -21,6 +22,8 @@ from tests.probes.tools.captures import output
 FLOW = Target(a_node("n1", "192.0.2.1", "10.0.0.1"), a_node("n2", "192.0.2.2", "10.0.0.2"))
 LISTENS = Output((), b"Server listening on 20000\n", exit_status=None)
 TAKEN = Output((), b"", b"iperf3: error - unable to start listener: Address already in use\n", 1)
+
+_ALGORITHM = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text(encoding="ascii").strip()
 
 
 async def test_the_server_is_bound_and_the_client_waits_for_the_round() -> None:
@@ -173,7 +176,8 @@ async def test_a_real_run_over_loopback_is_read() -> None:
     (said_by_client,) = await probe.run(FakeContact(here, here), target)
     found = probe.parse(said_by_client)
     assert [one.metric for one in found].count("iperf3.stream") == 2
-    assert dict(found[0].labels) == {"direction": "out", "protocol": "tcp", "streams": "2"}
+    sent = {"direction": "out", "protocol": "tcp", "streams": "2", "seconds": "1", "omit": "0"}
+    assert dict(found[0].labels) == {**sent, "size": "131072", "window": "default", "congestion": _ALGORITHM}
     assert found[0].value > 1e6
 
 

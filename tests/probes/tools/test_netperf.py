@@ -198,8 +198,9 @@ def test_a_banner_that_is_not_known_ends_what_was_known_of_the_run_before() -> N
     whole = text("netperf/tcp-2.7.0.txt")
     sctp = whole.replace("MIGRATED TCP STREAM TEST", "SCTP 1-TO-MANY STREAM TEST")
     assert sctp != whole
+    sizes = {"size": "16384", "send_buffer": "16384", "receive_buffer": "131072"}
     assert [dict(marks) for _, _, marks in read(Netperf(), whole + sctp)] == [
-        {"direction": "out", "protocol": "tcp", "test": "TCP_STREAM"}, {},
+        {"direction": "out", "protocol": "tcp", "test": "TCP_STREAM", **sizes}, sizes,
     ]  # fmt: skip
 
 

@@ -39,28 +39,35 @@ def flow(**options: str | int | float) -> Target:
                 "1",
                 "--",
                 "-k",
-                "THROUGHPUT_UNITS,THROUGHPUT,LOCAL_TRANSPORT_RETRANS",
+                "LOCAL_SEND_SIZE,THROUGHPUT_UNITS,THROUGHPUT,LOCAL_TRANSPORT_RETRANS",
             ],
         ),
         (
             {"seconds": 600, "message": "1 MiB", "window": "2 MiB"},
             [
                 *("-t", "TCP_STREAM", "-l", "600", "-P", "1", "--", "-m", "1048576", "-M", "1048576"),
-                *("-s", "2097152", "-S", "2097152", "-k", "THROUGHPUT_UNITS,THROUGHPUT,LOCAL_TRANSPORT_RETRANS"),
+                *(
+                    "-s",
+                    "2097152",
+                    "-S",
+                    "2097152",
+                    "-k",
+                    "LOCAL_SEND_SIZE,THROUGHPUT_UNITS,THROUGHPUT,LOCAL_TRANSPORT_RETRANS",
+                ),
             ],
         ),
         (
             {"test": "UDP_STREAM"},
             [
                 *("-t", "UDP_STREAM", "-l", "5", "-P", "1", "--", "-R", "1", "-m", "1472", "-M", "1472"),
-                *("-k", "THROUGHPUT_UNITS,THROUGHPUT,LOCAL_BYTES_SENT,REMOTE_BYTES_RECVD"),
+                *("-k", "LOCAL_SEND_SIZE,THROUGHPUT_UNITS,THROUGHPUT,LOCAL_BYTES_SENT,REMOTE_BYTES_RECVD"),
             ],
         ),
         (
             {"test": "UDP_RR", "response": "1 KiB"},
             [
                 *("-t", "UDP_RR", "-l", "5", "-P", "1", "--", "-r", "1,1024"),
-                *("-k", "THROUGHPUT_UNITS,THROUGHPUT,RT_LATENCY,P99_LATENCY"),
+                *("-k", "REQUEST_SIZE,RESPONSE_SIZE,THROUGHPUT_UNITS,THROUGHPUT,RT_LATENCY,P99_LATENCY"),
             ],
         ),
         (
@@ -78,7 +85,7 @@ def test_the_client_is_asked_for_what_the_options_say(options: dict[str, str | i
 def test_a_name_is_bound_to_nothing() -> None:
     target = Target(a_node("n1", data_address="n1.example"), a_node("n2", data_address="n2.example"))
     assert Netperf().client(target, 20_000)[-3:] == [
-        *("THROUGHPUT_UNITS,THROUGHPUT,LOCAL_TRANSPORT_RETRANS", "-H", "n2.example")
+        *("LOCAL_SEND_SIZE,THROUGHPUT_UNITS,THROUGHPUT,LOCAL_TRANSPORT_RETRANS", "-H", "n2.example")
     ]
 
 

@@ -46,7 +46,7 @@ def test_both_directions_of_the_oldest_version_are_told_as_such() -> None:
 
 
 def test_notes_between_heading_and_rows_are_passed_over_and_message_rates_read() -> None:
-    marks = {"benchmark": "multiple bandwidth / message rate", "pairs": "1", "size": "1024"}
+    marks = {"benchmark": "multiple bandwidth / message rate", "pairs": "1", "size": "1024", "window": "64"}
     assert found(MANY)[2:4] == [
         ("osu.bandwidth", pytest.approx(946.99e6), marks),
         ("osu.message_rate", 924797.36, marks),

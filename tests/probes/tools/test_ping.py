@@ -88,7 +88,7 @@ def test_the_largest_packet_counts_its_headers() -> None:
 @pytest.mark.parametrize("status", [2, 1, 0])
 def test_no_answer_at_all_is_a_result_whatever_ping_ends_with(status: int) -> None:
     lost = replace(output("ping/no-answer-20221126.txt"), exit_status=status)
-    assert said(Ping().parse(lost)) == [("ping.loss", 1.0, (("size", "56"),))]
+    assert said(Ping().parse(lost)) == [("ping.loss", 1.0, (("count", "3"), ("size", "56")))]
 
 
 def test_a_status_of_2_with_answers_is_a_failure() -> None:

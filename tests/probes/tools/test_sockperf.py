@@ -174,7 +174,8 @@ def test_a_percentile_of_fewer_observations_than_it_needs_is_left_out() -> None:
 def test_mode_and_size_are_labels_where_the_command_is_known() -> None:
     argv = Sockperf().client(replace(FLOW, options=MappingProxyType({"mode": "under-load"})), 20_000)
     (first, *_) = Sockperf().parse(replace(output("sockperf/under-load-udp-2.5.txt"), argv=tuple(argv)))
-    assert dict(first.labels) == {"mode": "under-load", "protocol": "udp", "size": "64", "statistic": "mean"}
+    told = {"mode": "under-load", "mps": "10000", "seconds": "2", "size": "64"}
+    assert dict(first.labels) == {**told, "protocol": "udp", "statistic": "mean"}
 
 
 def test_several_runs_in_one_capture_are_told_apart() -> None:
