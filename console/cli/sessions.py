@@ -76,5 +76,7 @@ def list_verdict(session: "SessionSummary") -> "ListedVerdict":
 
 def _format_gaps(missing: Sequence[str]) -> str:
     """``; missing: 3 tests not run: n[1-3], and 2 more``."""
+    from benchconsole.console.view.stored_verdict import shorten_gap
+
     more = f", and {len(missing) - 1:,} more" if len(missing) > 1 else ""
-    return f"; missing: {missing[0]}{more}" if missing else ""
+    return f"; missing: {shorten_gap(missing[0])}{more}" if missing else ""

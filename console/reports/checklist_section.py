@@ -6,7 +6,7 @@ All text is sanitized. An attachment is named with its size and SHA-256, never s
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.session_verdict import format_steps
 from benchconsole.console.view.wording import NOT_MEASURED, format_moment
@@ -53,7 +53,7 @@ def make_sections(checklists: Iterable[CheckedList]) -> tuple[ChecklistSection, 
     """The checklists of a session in the order in which they were kept."""
     return tuple(
         ChecklistSection(
-            shorten_text(f"{each.name}: {each.source}" if each.source else each.name, 160),
+            sanitize(f"{each.name}: {each.source}" if each.source else each.name),
             format_steps(each),
             find_state(each),
             tuple(map(_make_line, each.steps)),
@@ -73,15 +73,15 @@ def find_state(checklist: CheckedList) -> State:
 
 def _make_line(each: Checked) -> ChecklistLine:
     mark = each.mark
-    note = shorten_text(mark.note) if mark else ""
+    note = sanitize(mark.note) if mark else ""
     earlier = f"the newest of {each.earlier + 1:,} entries" if each.earlier else ""
     return ChecklistLine(
-        clause=shorten_text(each.step.clause, 60) or NOT_MEASURED,
-        step=shorten_text(each.step.id, 60),
-        text=shorten_text(each.step.text),
+        clause=sanitize(each.step.clause) or NOT_MEASURED,
+        step=sanitize(each.step.id),
+        text=sanitize(each.step.text),
         state=_STATES[each.state],
         word=str(each.state),
-        who=shorten_text(mark.by, 80) if mark else NOT_MEASURED,
+        who=sanitize(mark.by) if mark else NOT_MEASURED,
         when=format_moment(mark.at) if mark else NOT_MEASURED,
         note="; ".join(filter(None, (note, earlier))),
         evidence=tuple(map(_format_attachment, each.attachments)),
@@ -89,4 +89,4 @@ def _make_line(each: Checked) -> ChecklistLine:
 
 
 def _format_attachment(each: Attachment) -> str:
-    return f"{shorten_text(each.name, 80)}, {disk_size(each.size)}, SHA-256 {sanitize(each.sha256)}"
+    return f"{sanitize(each.name)}, {disk_size(each.size)}, SHA-256 {sanitize(each.sha256)}"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.reports.repeats import list_replaced_failures
 from benchconsole.console.text.name_sets import fold_names
-from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import format_moment
 from benchconsole.probes.model.measuring import Proof
@@ -60,24 +60,24 @@ def list_conduct(view: RunView, details: SessionDetails) -> Iterator[ConductLine
     for name, value in details.options.items():
         known = _WORDS.get(name)
         if known is None:
-            yield ConductLine("option", shorten_text(f"{name}: {value}"))
+            yield ConductLine("option", sanitize(f"{name}: {value}"))
         elif value:
-            yield ConductLine(known[0], shorten_text(known[1].format(value=value)))
+            yield ConductLine(known[0], sanitize(known[1].format(value=value)))
     for note in details.notes:
-        yield ConductLine(shorten_text(note.kind, 40), shorten_text(note.text), format_moment(note.at))
+        yield ConductLine(sanitize(note.kind), sanitize(note.text), format_moment(note.at))
     yield from _list_repeated(view)
     stages = {each.number: each.stage for each in view.plan}
     for number, because in sorted(view.stopped.items()):
         stage = f" ({sanitize(stages[number])})" if number in stages else ""
-        yield ConductLine("stopped", shorten_text(f"round {number}{stage}: {because}"))
-    yield from (ConductLine("not covered", shorten_text(text)) for text in details.uncovered)
+        yield ConductLine("stopped", sanitize(f"round {number}{stage}: {because}"))
+    yield from (ConductLine("not covered", sanitize(text)) for text in details.uncovered)
     if view.held:
-        yield ConductLine("held", shorten_text(view.held))
+        yield ConductLine("held", sanitize(view.held))
 
 
 def _list_repeated(view: RunView) -> Iterator[ConductLine]:
     lines = list(list_replaced_failures(view))
-    yield from (ConductLine("repeated", shorten_text(text, 400)) for text in lines[:REPEATED])
+    yield from (ConductLine("repeated", text) for text in lines[:REPEATED])
     if len(lines) > REPEATED:
         yield ConductLine("repeated", f"and {count(len(lines) - REPEATED, 'more failure')} that a repeat replaced")
 
@@ -121,7 +121,7 @@ def list_leftovers(proofs: Iterable[Proof]) -> tuple[LeftoverGroup, ...]:
 
 
 def _make_group(state: State, words: str, nodes: Sequence[str]) -> LeftoverGroup:
-    return LeftoverGroup(state, shorten_text(words), fold_names(nodes), len(nodes))
+    return LeftoverGroup(state, sanitize(words), fold_names(nodes), len(nodes))
 
 
 def format_more(kinds: tuple[LeftoverGroup, ...]) -> str:

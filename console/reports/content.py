@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.detectable_text import list_detectable_sentences
 from benchconsole.console.view.run_view import Coverage, RunView
 from benchconsole.console.view.totals import compute_totals
@@ -223,4 +223,4 @@ def list_details(view: RunView, finding: Finding) -> tuple[tuple[str, tuple[str,
         "means": (finding.means,),
         "do": (finding.do,),
     }
-    return tuple((name, tuple(map(shorten_text, filter(None, texts)))) for name, texts in parts.items() if any(texts))
+    return tuple((name, tuple(map(sanitize, filter(None, texts)))) for name, texts in parts.items() if any(texts))

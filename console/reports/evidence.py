@@ -134,7 +134,7 @@ def _list_below(view: RunView) -> Iterator[EvidenceCase]:
         yield EvidenceCase(
             subject=sanitize(result.test.target.key),
             probe=sanitize(result.test.probe),
-            reason=shorten_text("; ".join(dict.fromkeys(verdict.because for verdict in failing))),
+            reason=sanitize("; ".join(dict.fromkeys(verdict.because for verdict in failing))),
             alike=fold_names(node.id for node in result.test.target.nodes),
             tests=1,
             commands=sent,

@@ -16,7 +16,7 @@ from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.result_rows import ResultColumn, ResultRow, select_columns, state_word
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
-from benchconsole.console.view.session_verdict import NAMED, decide
+from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
 from benchconsole.topology.units import counted as count
@@ -95,7 +95,6 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         title=content.make_title(view, options),
         name=content.find_name(view),
         summary=decide(view),
-        named=NAMED,
         conduct=list(conduct.list_conduct(view, options.details)),
         coverage=lines,
         bar=make_bar(lines),

@@ -13,7 +13,7 @@ from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.result_rows import select_columns
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
-from benchconsole.console.view.session_verdict import NAMED, decide
+from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.judgement import Finding
@@ -97,7 +97,7 @@ def _list_head(view: RunView, options: ReportOptions) -> Iterator[str]:
         yield "**SIMULATED: no real cluster was measured.**"
     verdict = decide(view)
     yield f"**{SIGNS[verdict.state].glyph} {make_inline(verdict.sentence)}**"
-    if len(verdict.missing) > NAMED:
+    if verdict.is_brief:
         yield "\n".join(f"- {make_inline(gap)}" for gap in verdict.missing)
     yield _make_table(("", ""), content.make_title(view, options))
 
@@ -180,9 +180,9 @@ def _list_findings(view: RunView) -> Iterator[str]:
 
 def _describe_finding(view: RunView, number: int, finding: Finding) -> Iterator[str]:
     state = state_of_level(finding.level)
-    place = make_inline(shorten_text(finding.where or finding.element, 120))
+    place = make_inline(finding.where or finding.element)
     yield f"### {number}. {SIGNS[state].glyph} {finding.suspect}, {place}"
-    yield f"**{make_inline(shorten_text(finding.what))}**"
+    yield f"**{make_inline(finding.what)}**"
     who = f": {make_inline(fold_names(finding.nodes))}" if finding.nodes else ""
     tests = count(len(finding.tests), "test")
     points = [f"- level: {_sign(state)}, {finding.confidence}, {tests}, {count(len(finding.nodes), 'node')}{who}"]

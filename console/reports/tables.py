@@ -97,7 +97,7 @@ def _make_metric_table(key: tuple[str, str, str], found: list[ResultRow], limit:
     return MetricTable(
         stage=sanitize(stage),
         probe=sanitize(probe),
-        metric=shorten_text(metric, 80),
+        metric=sanitize(metric),
         rows=tuple(listed),
         spreads=tuple(spreads),
         note=note,
@@ -116,8 +116,8 @@ def _make_spread(labels: str, members: list[ResultRow]) -> MetricSpread:
     passed = [node for row in members if row.state is State.PASS for node in row.nodes]
     expected = {COLUMNS_BY_NAME["expected"].shown(row) for row in members if row.verdict}
     return MetricSpread(
-        labels=shorten_text(labels, 120),
-        values=shorten_text(" ".join(tell_labels(told)), 60),
+        labels=sanitize(labels),
+        values=sanitize(" ".join(tell_labels(told))),
         number=len(values),
         lowest=format_quantity(min(values), unit, shown) if values else NOT_MEASURED,
         middle=format_quantity(median(values), unit, shown) if values else NOT_MEASURED,
@@ -162,9 +162,9 @@ def _describe_criterion(criterion: Criterion, by_metric: Mapping[str, list[Verdi
     nodes = fold_names(sorted(criterion.nodes)) if criterion.nodes else "all nodes"
     word = "at least" if criterion.comparator is Comparator.AT_LEAST else "at most"
     return CriterionLine(
-        source=shorten_text(criterion.source) or NOT_MEASURED,
+        source=sanitize(criterion.source) or NOT_MEASURED,
         metric=sanitize(criterion.metric),
-        applies=shorten_text(f"{nodes}; {where}" if where else nodes),
+        applies=sanitize(f"{nodes}; {where}" if where else nodes),
         bound=f"{word} {_format_bound(criterion, criterion.required, shown)}",
         target=NOT_MEASURED if criterion.target is None else _format_bound(criterion, criterion.target, shown),
         rounding=_format_rounding(criterion, shown),

@@ -9,12 +9,12 @@ from typing import TextIO
 from benchconsole.console.reports import checklist_section, conduct, content
 from benchconsole.console.reports.content import ReportOptions, SessionDetails
 from benchconsole.console.reports.tables import make_metric_tables
-from benchconsole.console.text.cells import clip_text, fit_text, measure_width, to_ascii, wrap_names, wrap_text
+from benchconsole.console.text.cells import fit_text, measure_width, to_ascii, wrap_names, wrap_text
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view import run_view as picture
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
-from benchconsole.console.view.session_verdict import NAMED, decide
+from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.checklist import StepState
@@ -32,7 +32,6 @@ KIND = 8
 NODE_LINES = 12
 REASON_LINES = 20
 CONDUCT_LINES = 30
-GAPS = 30
 
 
 def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
@@ -70,18 +69,18 @@ def _format_head(view: RunView, width: int) -> Iterator[str]:
     )
     badge = "SIMULATED" if view.fabric.simulated else ""
     room = width - len(badge)
-    yield fit_text(clip_text(crumb, room - 2), room) + badge
+    first, *below = wrap_text(crumb, room - 2)
+    yield fit_text(first, room) + badge
+    yield from below
     yield content.format_period(view)
     yield ""
     verdict = decide(view)
     yield from wrap_text(verdict.sentence, width, f"{SIGNS[verdict.state].glyph} ")
-    if len(verdict.missing) > NAMED:
+    if verdict.is_brief:
         yield ""
         yield "missing"
-        for gap in verdict.missing[:GAPS]:
+        for gap in verdict.missing:
             yield from wrap_text(gap, width, f" {SIGNS[State.UNKNOWN].glyph} ")
-        if len(verdict.missing) > GAPS:
-            yield f"   and {count(len(verdict.missing) - GAPS, 'more gap')}"
 
 
 def _format_conduct(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
@@ -123,18 +122,21 @@ def _format_leftovers(view: RunView, width: int) -> Iterator[str]:
 def _format_findings(view: RunView, width: int) -> Iterator[str]:
     everything = content.sort_findings(view.findings)
     findings = everything[:FINDINGS]
-    places = [shorten_text(finding.where or finding.element, 60) for finding in findings]
+    places = [sanitize(finding.where or finding.element) for finding in findings]
     where = min(max((measure_width(place) for place in places), default=0), 24)
     kind = max((KIND, *(len(finding.suspect) for finding in findings)))
     for finding, place in zip(findings, places, strict=True):
         glyph = SIGNS[state_of_level(finding.level)].glyph
-        head = f" {glyph} {fit_text(finding.suspect, kind)} {fit_text(place, where)}  "
-        yield from wrap_text(shorten_text(finding.what), width, head)
+        head, what = f" {glyph} {fit_text(finding.suspect, kind)} ", sanitize(finding.what)
+        if measure_width(place) <= where:
+            yield from wrap_text(what, width, f"{head}{fit_text(place, where)}  ")
+        else:
+            yield from wrap_text(f"{place}: {what}", width, head)
         counts = f"{count(len(finding.nodes), 'node')}, {finding.confidence}, {count(len(finding.tests), 'test')}"
         yield from wrap_text(counts, width, " " * 12)
         for name, text in (("cannot tell", finding.cannot_tell), ("do", finding.do)):
             if text:
-                yield from wrap_text(shorten_text(text), width, f"{' ' * 12}{name}: ")
+                yield from wrap_text(sanitize(text), width, f"{' ' * 12}{name}: ")
     if len(everything) > FINDINGS:
         yield f"   and {content.format_more_findings(everything[FINDINGS:])}"
 
@@ -189,10 +191,12 @@ def _format_results(view: RunView, width: int) -> Iterator[str]:
     for table, name, spread in rows:
         if table.stage != stage:
             stage = table.stage
-            yield f" {clip_text(stage, width - 2)}"
+            yield from wrap_text(stage, width, " ")
         numbers = {"lowest": spread.lowest, "median": spread.middle, "expected": spread.expected}
         shown = "".join(f" {fit_text(numbers[head], NUMBER - 1, '>')}" for head in heads)
-        yield f" {SIGNS[spread.state].glyph} {fit_text(name, widest)} {spread.number:>6,}{shown}"
+        *above, last = wrap_text(name, widest + 3, f" {SIGNS[spread.state].glyph} ")
+        yield from above
+        yield f"{fit_text(last, widest + 3)} {spread.number:>6,}{shown}"
     unjudged = picture.unjudged_metrics(view)
     if unjudged:
         yield from wrap_names(", ".join(shorten_text(name, 80) for name in unjudged), width, " ○ not judged: ", 3)

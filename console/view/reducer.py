@@ -64,6 +64,7 @@ def opened(event: SessionOpened) -> RunView:
         repeats=_list_repeats(event),
         planned=_list_planned(event.plan),
         started=event.at,
+        begun=event.at,
         checklists=event.checklists,
         sampled=event.sampled,
     )
@@ -157,6 +158,7 @@ def _opened_again(view: RunView, event: SessionOpened) -> RunView:
         repeats=view.repeats if known else _list_repeats(event),
         planned=view.planned if known else _list_planned(event.plan),
         live=event.live,
+        begun=view.begun if view.live and view.ended is None else event.at,
         ended=None,
         proofs=(),
         checklists=event.checklists,

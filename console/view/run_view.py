@@ -149,9 +149,9 @@ class RunView:
     showed when it was over, empty where they were not searched. ``stopped`` says why a rule ended rounds.
     ``carried`` are the links without what findings say of them; ``repeats`` leads from a test of the
     plan to the earlier ones that it repeats. ``planned`` are the ids of the tests of each node, in the order of
-    the plan. ``left_out`` says what of the suite is not run, ``checklists`` are kept with the session, ``sampled``
-    is a watch of days. No mapping here ever changes; those that grow share what they have in common with earlier
-    views.
+    the plan. ``begun`` is when the run that goes on, or went last, was begun. ``left_out`` says what of the suite is
+    not run, ``checklists`` are kept with the session, ``sampled`` is a watch of days. No mapping here ever changes;
+    those that grow share what they have in common with earlier views.
     """
 
     fabric: Fabric
@@ -172,6 +172,7 @@ class RunView:
     running: Set[str] = frozenset()
     fresh: Mapping[str, Result] = field(default_factory=lambda: MappingProxyType({}))
     started: float = 0.0
+    begun: float = 0.0
     ended: float | None = None
     complete: bool = False
     because: str = ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.run_view import INGESTED, Coverage, RunView, State, superseding
-from benchconsole.console.view.stored_verdict import Outcome
+from benchconsole.console.view.stored_verdict import Outcome, shorten_gap
 from benchconsole.probes.judging.criterion_scope import CriterionScope, list_scopes
 from benchconsole.probes.model.checklist import CheckedList, StepState
 from benchconsole.probes.model.judgement import Level, Verdict
@@ -25,8 +25,8 @@ SAMPLES = "what the samples of a watch add up to is said by: benchconsole availa
 NAMED = 3
 """Gaps that the sentence names; ``missing`` has them all."""
 
-_LONG = 160
-"""Characters of one gap."""
+_REASON = 160
+"""Characters of the reason why a number could not be judged, in a gap."""
 
 
 STATES: Mapping[Outcome, State] = {
@@ -44,12 +44,18 @@ STATES: Mapping[Outcome, State] = {
 class SessionVerdict:
     """The verdict in a word, in a sentence, and ``missing``: what was not tested or judged, one sentence each.
 
-    All text is sanitized. ``missing`` may stand beside any outcome but pass and watch.
+    All text is sanitized. ``missing`` may stand beside any outcome but pass and watch, and is never cut: the sentence
+    names the first gaps, long ones in part.
     """
 
     outcome: Outcome
     sentence: str
     missing: tuple[str, ...] = ()
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether the sentence leaves out a gap or a part of one."""
+        return len(self.missing) > NAMED or any(shorten_gap(gap) != gap for gap in self.missing)
 
     @property
     def state(self) -> State:
@@ -138,7 +144,7 @@ def _name_gaps(missing: Sequence[str]) -> str:
     if not missing:
         return ""
     more = f"; and {count(len(missing) - NAMED, 'more gap')}" if len(missing) > NAMED else ""
-    return f"Missing: {'; '.join(missing[:NAMED])}{more}."
+    return f"Missing: {'; '.join(map(shorten_gap, missing[:NAMED]))}{more}."
 
 
 def _format_checklists(checklists: Sequence[CheckedList]) -> str:
@@ -148,7 +154,7 @@ def _format_checklists(checklists: Sequence[CheckedList]) -> str:
 
 
 def _format_checklist(each: CheckedList) -> str:
-    return f"{shorten_text(each.name, 80)}, {format_steps(each)}"
+    return f"{sanitize(each.name)}, {format_steps(each)}"
 
 
 _WORST_FIRST = (StepState.FAIL, StepState.NOT_DONE, StepState.PASS, StepState.NOT_APPLICABLE)
@@ -165,25 +171,25 @@ def format_steps(checklist: CheckedList) -> str:
 
 def _list_missing(view: RunView, judged: _Judged) -> Iterator[str]:
     yield from _list_unmeasured(view, judged)
-    yield from (shorten_text(text, _LONG) for text in _list_left_nodes(view))
-    yield from (shorten_text(text, _LONG) for text in _list_criteria(view, judged))
+    yield from map(sanitize, _list_left_nodes(view))
+    yield from map(sanitize, _list_criteria(view, judged))
     unknown = [verdict for verdict in judged.verdicts if verdict.level is Level.UNKNOWN]
     if unknown:
         such = ", such as" if len({(each.subject, each.because) for each in unknown}) > 1 else ":"
         # Not the first that ended: the sentence is the same whether it is told by a run or from the store.
         least = min(unknown, key=lambda each: (each.subject, each.metric, each.because))
-        first = f"{sanitize(least.subject)}, {shorten_text(least.because, _LONG)}"
+        first = f"{sanitize(least.subject)}, {shorten_text(least.because, _REASON)}"
         yield f"{count(len(unknown), 'result')} could not be judged{such} {first}"
-    yield from (shorten_text(text, _LONG) for text in view.left_out)
+    yield from map(sanitize, view.left_out)
     for each in view.checklists:
         if each.count(StepState.NOT_DONE):
-            yield f"checklist {shorten_text(each.name, 80)}: {count(each.count(StepState.NOT_DONE), 'step')} not done"
+            yield f"checklist {sanitize(each.name)}: {count(each.count(StepState.NOT_DONE), 'step')} not done"
         elif not each.count(StepState.PASS) and not each.count(StepState.FAIL):
-            yield f"checklist {shorten_text(each.name, 80)}: no step passed"
+            yield f"checklist {sanitize(each.name)}: no step passed"
     if view.sampled:
         yield SAMPLES
     if view.ended is not None and not view.complete:
-        because = f": {shorten_text(view.because, _LONG)}" if view.because else ""
+        because = f": {sanitize(view.because)}" if view.because else ""
         yield f"the session did not come to its end{because}"
 
 
@@ -265,5 +271,5 @@ def _fold(names: Sequence[str]) -> str:
     known = list(dict.fromkeys(names))
     if any(">" in name or " " in name for name in known):
         more = f" and {len(known) - 1:,} more" if len(known) > 1 else ""
-        return f"{shorten_text(known[0], 60)}{more}"
-    return shorten_text(fold_names(known), 60)
+        return f"{sanitize(known[0])}{more}"
+    return sanitize(fold_names(known))

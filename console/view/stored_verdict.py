@@ -26,3 +26,15 @@ class ListedVerdict(NamedTuple):
 
     outcome: Outcome | None
     words: str
+
+
+_LONG = 160
+"""Characters of a gap where it is only named."""
+
+
+def shorten_gap(gap: str) -> str:
+    """A gap (``missing``) as sentences and lists name it: a long one ends at a word, with an ellipsis."""
+    if len(gap) <= _LONG:
+        return gap
+    end = gap.rfind(" ", 0, _LONG)
+    return f"{gap[: end if end > 0 else _LONG]} …"

@@ -15,24 +15,24 @@ from benchconsole.console.tui.messages import Copy, OpenNode, OpenSweeps, PlanRu
 from benchconsole.console.tui.rows.clock import hour, lasting
 from benchconsole.console.tui.rows.text_rows import CellText, Row, sign
 from benchconsole.console.tui.rows.themes import BOLD, MUTED, RUNNING
+from benchconsole.console.tui.screens import run_progress
 from benchconsole.console.tui.screens.base.page import OpenPage, Page
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.events import EventLog
 from benchconsole.console.tui.widgets.footer import Shown
-from benchconsole.console.tui.widgets.headline import Headline, clauses
+from benchconsole.console.tui.widgets.headline import Headline
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.loads import LoadsView, loads
 from benchconsole.console.tui.widgets.proofs import Proofs
 from benchconsole.console.tui.widgets.round_tests import RoundTests, round_of, test_rows
 from benchconsole.console.tui.widgets.stages import Stages
 from benchconsole.console.tui.widgets.unjudged import Unjudged
-from benchconsole.console.view.run_view import Coverage, RunView, StageView, State, eta, state_of
+from benchconsole.console.view.run_view import RunView, StageView, State, eta, state_of
 from benchconsole.console.view.totals import SessionTotals, TotalsCache
 from benchconsole.console.view.wording import format_share
-from benchconsole.probes.model.judgement import Level, Verdict
+from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.units import Unit
-from benchconsole.topology.units import counted as count
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,10 @@ class RunScreen(Page):
         """Everything that changes by the second."""
         now = self.now() if view.live else view.ended or self.now()
         self.crumb.show((sanitize(view.fabric.name), sanitize(view.label or "run")), *_tallies(view, now))
-        state, lead, what, aside = _headline(view, self.sums, now)
+        state, lead, what, aside = run_progress.describe_run(view, self.sums, now)
         digest = self._digest(view)
-        self.headline.show(state, lead, what, why=_so_far(view, digest.sums.covered), aside=aside)
+        so_far = run_progress.count_so_far(view, digest.sums.covered)
+        self.headline.show(state, lead, what, why=so_far, aside=aside)
         self.stages.show(_timed(view, digest.sums.stages, now), digest.because, digest.results)
 
     def _digest(self, view: RunView) -> RunDigest:
@@ -183,17 +184,11 @@ def _timed(view: RunView, every: Sequence[StageView], now: float) -> list[StageV
 
 def _tallies(view: RunView, now: float) -> tuple[Row, ...]:
     """Running or not, elapsed of about how much, and when it ends."""
-    if not view.live or view.current is None:
-        words = (
-            "complete"
-            if view.complete
-            else f"stopped {sanitize(view.because)}".strip()
-            if view.ended
-            else "not started"
-        )
-        took = f"   {lasting(view.ended - view.started)}" if view.ended else ""
-        return ((CellText(words + took, MUTED),), (CellText(words.split()[0], MUTED),))
-    elapsed = now - view.started
+    if view.ended is not None or not view.live:
+        words = "not started" if view.ended is None else "complete" if view.complete else "stopped"
+        took = f"   {lasting(view.ended - view.begun)}" if view.ended is not None else ""
+        return ((CellText(words + took, MUTED),), (CellText(words, MUTED),))
+    elapsed = now - view.begun
     head: Row = (sign(State.RUNNING), CellText(" running", RUNNING._replace(bold=True)))
     left = eta(view, now)
     if left is None:
@@ -207,48 +202,6 @@ def _tallies(view: RunView, now: float) -> tuple[Row, ...]:
         (*head, CellText(f"  {lasting(middle)}", BOLD), CellText(f" left, ends {ends}", MUTED)),
         (*head, CellText(f"  {lasting(middle)} left", BOLD)),
     )
-
-
-def _headline(view: RunView, sums: TotalsCache, now: float) -> tuple[State | None, str, str, str]:
-    current = view.current
-    if view.held:
-        lead = "The run waits." if current is None else f"The run waits, round {current.number} is not over."
-        return State.HELD, lead, f" {sanitize(view.held)}", ""
-    if current is not None:
-        place = next((i for i, each in enumerate(view.plan) if each.number == current.number), 0) + 1
-        seconds = f"{max(now - view.current_started, 0):.0f} s of {lasting(current.seconds)}"
-        lead = f"Round {place:,} of {len(view.plan):,}, {sanitize(current.stage)}:"
-        return State.RUNNING, lead, f" {sanitize(current.because)}", seconds
-    if view.ended is not None and view.complete:
-        verdict = sums.decide(view)
-        return verdict.state, "The run is complete.", f" {_worst_words(view) or verdict.sentence}", ""
-    if view.ended is not None or view.closed:
-        left = len(view.plan) - len(view.closed)
-        why = f" {sanitize(view.because)}." if view.because else ""
-        return State.HELD, f"Stopped with {count(left, 'round')} not run.", f"{why}  R plans them again.", ""
-    planned = f"{count(len(view.plan), 'round')} planned." if view.plan else "Nothing has run on this fabric yet."
-    return None, planned, "  R plans a run and shows it before anything is sent.", ""
-
-
-def _worst_words(view: RunView) -> str:
-    if not view.findings:
-        return ""
-    first = view.findings[0]
-    return f"Worst: {''.join(clauses(sanitize(first.where), sanitize(first.what))[:1])}"
-
-
-def _so_far(view: RunView, covered: Coverage) -> str:
-    if not view.plan:
-        return ""
-    done = covered.tested + covered.failed + covered.unreachable + covered.skipped
-    fails = sum(each.level is Level.FAIL for each in view.findings)
-    watches = sum(each.level is Level.WATCH for each in view.findings)
-    parts = [f"so far ✗ {fails}  ▲ {watches}", f"tests {done + len(view.fresh):,} done of {covered.planned:,}"]
-    if covered.unreachable:
-        parts.append(f"∅ {covered.unreachable:,} not reached")
-    if covered.failed + covered.skipped:
-        parts.append(f"? {covered.failed + covered.skipped:,} gave no number")
-    return "   ".join(parts)
 
 
 def results_of(sums: SessionTotals, stopped: Mapping[int, str], plan: Sequence[Round]) -> Mapping[str, str]:

@@ -48,6 +48,41 @@ def test_how_small_a_fault_would_have_been_seen_is_said(kind: str) -> None:
     assert "a switch at half speed would not have been seen" in found
 
 
+LONG = " ".join(f"word{number}" for number in range(120))
+
+
+HEADLINE, REST = ("what", "do", "cannot_tell", "where"), ("means", "because", "rules_out")
+"""Parts of a finding that every report gives, and those that the text summary leaves to the others."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [(kind, place) for kind in ("html", "json", "md") for place in HEADLINE + REST]
+    + [("text", place) for place in HEADLINE],
+)
+def test_no_sentence_of_a_finding_is_cut(kind: str, place: str) -> None:
+    hard = fixture.hard()
+    words: str | tuple[str, ...] = (LONG,) if place in ("because", "rules_out") else LONG
+    view = replace(hard, findings=(replace(hard.findings[0], **{place: words}), *hard.findings[1:]))  # type: ignore[arg-type]
+    assert LONG in " ".join(text_of(kind, view).split())
+
+
+@pytest.mark.parametrize("kind", ["html", "json", "md", "text"])
+def test_every_gap_is_told_in_full_though_the_sentence_names_few_in_part(kind: str) -> None:
+    for gaps in ((f"left out: {LONG}",), tuple(f"left out: gap {number} of 40" for number in range(40))):
+        view = replace(fixture.all_passed(), left_out=gaps)
+        found = " ".join(text_of(kind, view).split())
+        assert all(gap in found for gap in gaps)
+
+
+@pytest.mark.parametrize("kind", ["html", "json", "md", "text"])
+def test_options_notes_and_what_is_not_covered_are_told_in_full(kind: str) -> None:
+    told = SessionDetails(options={"reason": LONG}, uncovered=(f"not covered {LONG}",))
+    found = " ".join(text_of(kind, fixture.hard(), replace(OPTIONS, details=told)).split())
+    assert f"reason: {LONG}" in found or kind == "json"
+    assert f"not covered {LONG}" in found
+
+
 @pytest.mark.parametrize("kind", FORMAT_NAMES)
 def test_rendering_twice_gives_the_same(kind: str) -> None:
     assert text_of(kind, fixture.hard()) == text_of(kind, fixture.hard())

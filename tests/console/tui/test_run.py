@@ -1,5 +1,8 @@
 """The run screen while it runs, stops and is done; plans before anything is sent."""
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from benchconsole.console.tui.screens.choice import ChoiceSheet
@@ -7,8 +10,9 @@ from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.view import events
-from benchconsole.probes.model.measuring import Result
-from tests.console.tui.looking import faulty, looking
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import FailedAt, Failure, Result
+from tests.console.tui.looking import faulty, healthy, looking
 
 
 def events_until_the_middle_of(stage: str) -> int:
@@ -45,6 +49,83 @@ async def test_an_open_round_is_measured_and_not_judged() -> None:
         assert any("load so far" in line for line in look.lines)
         assert any("of 16 tests in" in line for line in look.lines)
         assert "S stop, asks how" in look.lines[-1]
+
+
+def events_until(wanted: type[events.Event], number: int = 1) -> int:
+    """How many events there are when the n-th of a kind has come."""
+    places = [place for place, event in enumerate(faulty().events(), 1) if isinstance(event, wanted)]
+    return places[number - 1]
+
+
+@pytest.mark.parametrize(
+    ("closed", "words"),
+    [(1, "1 of 7 rounds over, the next one has not begun."), (6, "6 of 7 rounds over, the next"), (7, "All 7 rounds")],
+)
+async def test_between_two_rounds_the_run_goes_on(closed: int, words: str) -> None:
+    async with looking(faulty(), until=events_until(ClosedRound, closed)) as look:
+        await look.press("3")
+        assert f"▸ {words}" in look.lines[3]
+        assert "▸ running" in look.lines[1]
+        assert not re.search("[Ss]topped|not started|complete", look.text)
+
+
+@pytest.mark.parametrize(
+    ("closed", "cut", "words"),
+    [
+        (3, False, "Stopped with 4 of 7 rounds not run. cancelled."),
+        (6, False, "Stopped with 1 of 7 rounds not run. cancelled."),
+        (7, True, "Stopped with 2 tests not run. cancelled."),
+        (7, False, "Stopped after the last round, before the nodes were searched for what is left. cancelled."),
+    ],
+)
+async def test_a_stopped_run_says_what_it_left_out_and_its_verdict(closed: int, cut: bool, words: str) -> None:
+    """The fault that is known by then gives the sign."""
+    told = list(faulty().events())
+    last = told[events_until(ClosedRound, closed) - 1]
+    assert isinstance(last, ClosedRound)
+    if cut:
+        results = [
+            replace(each, measurements=(), failure=Failure(FailedAt.CANCELLED, "stopped", each.test.target.node.id))
+            for each in last.results[:2]
+        ]
+        last = replace(last, results=(*results, *last.results[2:]))
+    async with looking(faulty(), until=events_until(ClosedRound, closed) - 1) as look:
+        look.player.feed(last, events.SessionEnded(told[-1].at, False, "cancelled"))  # type: ignore[union-attr]
+        await look.until(lambda: look.app.session.latest.view.ended is not None)  # type: ignore[union-attr]
+        await look.press("3")
+        both = " ".join(line.strip() for line in look.lines[3:5])
+        assert words in both
+        assert "R plans what is left." in both
+        found = look.app.session.latest.view
+        assert found is not None
+        assert look.lines[3].startswith(" ✗ " if found.findings else " ? ")
+        assert "stopped" in look.lines[1]
+
+
+async def test_nothing_is_counted_that_there_is_none_of() -> None:
+    async with looking(healthy()) as look:
+        await look.press("3")
+        assert "findings" not in look.lines[4]
+        assert "tests 652 done of 652" in look.lines[3] + look.lines[4]
+
+
+async def test_a_repeat_in_its_round_is_not_counted_beside_what_it_repeats() -> None:
+    told = list(faulty().events())
+    opening, end = told[0], told[-1]
+    assert isinstance(opening, events.SessionOpened)
+    first = opening.plan[0]
+    tests = tuple(replace(test, id=f"again/{test.id}", round=99) for test in first.tests)
+    again = replace(first, number=99, tests=tests)
+    async with looking(faulty()) as look:
+        later = 1_700_000_000.0
+        reopened = replace(opening, plan=(*opening.plan, again), at=later, live=True)
+        done = (Result(test, started=later) for test in tests[:3])
+        look.player.feed(reopened, events.RoundStarted(again, later), *done)
+        await look.until(lambda: len(look.app.session.latest.view.fresh) == 3)  # type: ignore[union-attr]
+        await look.press("3")
+        assert "tests 652 done of 652" in look.lines[3] + look.lines[4]
+        assert "running  1:40" in look.lines[1]  # of this run alone, not since the session was begun
+    assert isinstance(end, events.SessionEnded)
 
 
 async def test_nodes_that_are_tested_now_are_marked_on_the_map() -> None:

@@ -9,7 +9,7 @@ from benchconsole.console.view.events import LEFT_OUT, Noticed, SessionEnded, Se
 from benchconsole.console.view.reducer import advance_all, opened
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import NAMED, decide
-from benchconsole.console.view.stored_verdict import NOT_KNOWN, RULES, Outcome
+from benchconsole.console.view.stored_verdict import NOT_KNOWN, RULES, Outcome, shorten_gap
 from benchconsole.probes.model.checklist import Checked, CheckedList, Mark, Step, StepState
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Round
@@ -151,6 +151,26 @@ def test_what_was_left_out_a_watch_and_a_stop_are_gaps() -> None:
     assert decide(end(begin(PASS), complete=False, because="cancelled")).missing == (
         "the session did not come to its end: cancelled",
     )
+
+
+@pytest.mark.parametrize(("length", "is_brief"), [(160, False), (161, True)])
+def test_a_long_gap_is_whole_among_those_that_are_missing(length: int, is_brief: bool) -> None:
+    gap = "left out: " + "word " * 40
+    gap = gap[: length - 1] + "x"
+    noticed = Noticed(gap, 1.0, left_out=True)
+    verdict = decide(end(advance_all(begin(PASS), [noticed])))
+    assert verdict.missing == (gap,)
+    assert verdict.is_brief is is_brief
+    assert (gap in verdict.sentence) is not is_brief
+    assert verdict.sentence.endswith("word ….") is is_brief
+
+
+@pytest.mark.parametrize(
+    ("gap", "shown"),
+    [("x" * 160, "x" * 160), ("x" * 161, "x" * 160 + " …"), (" " + "x" * 170, " " + "x" * 159 + " …")],
+)
+def test_a_gap_of_one_long_word_is_cut_where_there_is_no_blank(gap: str, shown: str) -> None:
+    assert shorten_gap(gap) == shown
 
 
 def test_the_sentence_names_some_gaps_and_counts_the_others() -> None:

@@ -1,0 +1,93 @@
+"""How far a run has come, in words: its headline, and the counts under it."""
+
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.rows.clock import lasting
+from benchconsole.console.tui.widgets.headline import clauses
+from benchconsole.console.view.run_view import Coverage, RunView, State, superseding
+from benchconsole.console.view.session_verdict import SessionVerdict
+from benchconsole.console.view.totals import TotalsCache
+from benchconsole.probes.model.judgement import Level
+from benchconsole.probes.model.measuring import FailedAt, Round
+from benchconsole.topology.units import counted as count
+
+Headline = tuple[State | None, str, str, str]
+"""The sign, the bold lead, the rest of the sentence, and what stands at the right."""
+
+
+def describe_run(view: RunView, sums: TotalsCache, now: float) -> Headline:
+    """The run at the moment ``now`` (UTC seconds): what it does, or how it ended."""
+    current = view.current
+    if view.held:
+        lead = "The run waits." if current is None else f"The run waits, round {current.number} is not over."
+        return State.HELD, lead, f" {sanitize(view.held)}", ""
+    if current is not None:
+        return _describe_round(view, current, now)
+    if view.ended is not None:
+        return _describe_end(view, sums.decide(view))
+    if view.live and view.plan:
+        return _describe_between(view)
+    planned = f"{count(len(view.plan), 'round')} planned." if view.plan else "Nothing has run on this fabric yet."
+    return None, planned, "  R plans a run and shows it before anything is sent.", ""
+
+
+def _describe_round(view: RunView, current: Round, now: float) -> Headline:
+    place = next((i for i, each in enumerate(view.plan) if each.number == current.number), 0) + 1
+    seconds = f"{max(now - view.current_started, 0):.0f} s of {lasting(current.seconds)}"
+    lead = f"Round {place:,} of {len(view.plan):,}, {sanitize(current.stage)}:"
+    return State.RUNNING, lead, f" {sanitize(current.because)}", seconds
+
+
+def _describe_between(view: RunView) -> Headline:
+    """No round runs at the moment, and the session goes on."""
+    over, planned = len(view.closed), len(view.plan)
+    if over < planned:
+        return State.RUNNING, f"{over:,} of {count(planned, 'round')} over,", " the next one has not begun.", ""
+    words = " the findings are gone through and the nodes searched for what is left."
+    return State.RUNNING, f"All {count(planned, 'round')} over," if planned > 1 else "The round is over,", words, ""
+
+
+def _describe_end(view: RunView, verdict: SessionVerdict) -> Headline:
+    worst = _name_worst(view)
+    if view.complete:
+        return verdict.state, "The run is complete.", f" {worst or verdict.sentence}", ""
+    why = f" {sanitize(view.because)}." if view.because else ""
+    again = "" if view.sampled else "  R plans what is left."
+    return verdict.state, f"{_describe_stop(view)}.", f"{why}{f' {worst}.' if worst else ''}{again}", ""
+
+
+def _describe_stop(view: RunView) -> str:
+    """What a run that did not come to its end left out."""
+    left = sum(each.number not in view.closed for each in view.plan)
+    if left:
+        return f"Stopped with {left:,} of {count(len(view.plan), 'round')} not run"
+    failures = (result.failure for result in superseding(view).values())
+    cut = sum(failure is not None and failure.stage is FailedAt.CANCELLED for failure in failures)
+    if cut:
+        return f"Stopped with {count(cut, 'test')} not run"
+    return "Stopped after the last round, before the nodes were searched for what is left"
+
+
+def _name_worst(view: RunView) -> str:
+    if not view.findings:
+        return ""
+    first = view.findings[0]
+    return f"Worst: {clauses(sanitize(first.where), sanitize(first.what))[0]}"
+
+
+def count_so_far(view: RunView, covered: Coverage) -> str:
+    """Findings and tests in numbers; only what there is any of."""
+    if not view.plan:
+        return ""
+    fails = sum(each.level is Level.FAIL for each in view.findings)
+    watches = sum(each.level is Level.WATCH for each in view.findings)
+    signs = [f"{sign} {number}" for sign, number in (("✗", fails), ("▲", watches)) if number]
+    parts = [f"findings {'  '.join(signs)}"] if signs else []
+    done = covered.tested + covered.failed + covered.unreachable + covered.skipped
+    # A repeat that has ended stands for a test that is counted already.
+    fresh = sum(test not in view.repeats for test in view.fresh)
+    parts.append(f"tests {done + fresh:,} done of {covered.planned:,}")
+    if covered.unreachable:
+        parts.append(f"∅ {covered.unreachable:,} not reached")
+    if covered.failed + covered.skipped:
+        parts.append(f"? {covered.failed + covered.skipped:,} gave no number")
+    return "   ".join(parts)
