@@ -23,10 +23,10 @@ from benchconsole.topology.selection import fold
 if TYPE_CHECKING:
     from benchconsole.console.session.safety import SafetyPolicy
     from benchconsole.probes.api import Probe
-    from benchconsole.probes.model.measuring import Failure
+    from benchconsole.probes.hygiene.prerequisites import Survey
     from benchconsole.probes.model.remote import Reach
     from benchconsole.probes.running.guards.guard import Guard
-    from benchconsole.topology.model.fabric import Fabric, NodeId
+    from benchconsole.topology.model.fabric import Fabric
 
 AT_ONCE_SECONDS = 1.0
 """How long connections may take to close where the operator wants to leave at once."""
@@ -90,8 +90,10 @@ class Execution:
     async def _run_all(self, rounds: Sequence[Round]) -> None:
         guard = await self.policy.guard(self.fabric, rounds, self.probes, self.reach, self._notice)
         async with guard:
-            lacks = await self._survey(rounds)
-            runner = Runner(self.reach, self.probes, origin=self.origin, lacks=lacks, clock=self.clock)
+            found = await self._survey(rounds)
+            runner = Runner(
+                self.reach, self.probes, origin=self.origin, lacks=found.lacks, hung=found.hung, clock=self.clock
+            )
             waiting = rounds
             while waiting and await self._run_each(waiting, runner, guard):
                 waiting = await self.plan_further()
@@ -121,15 +123,17 @@ class Execution:
             event = Noticed(words, self.clock())
             self._loop.call_soon_threadsafe(self.tell, event)
 
-    async def _survey(self, rounds: Sequence[Round]) -> "Mapping[tuple[str, NodeId], Failure]":
-        """What the nodes lack of what the tests need, told once and folded over the nodes."""
+    async def _survey(self, rounds: Sequence[Round]) -> "Survey":
+        """What the nodes lack of what the tests need, and which tools hang, told once and folded over the nodes."""
         from benchconsole.probes.hygiene.prerequisites import survey
 
-        lacks = await survey(self.reach, rounds, self.probes)
-        alike = group_by_key(((probe, failure.detail), node) for (probe, node), failure in lacks.items())
+        found = await survey(self.reach, rounds, self.probes)
+        alike = group_by_key(((probe, failure.detail), node) for (probe, node), failure in found.lacks.items())
         for (probe, words), nodes in alike.items():
             self._notice(f"{probe} is left out on {fold(nodes)}: {words}")
-        return lacks
+        for probe, nodes in group_by_key(sorted(found.hung)).items():
+            self._notice(f"{probe} may hang on {fold(nodes)}: its tool did not tell its version")
+        return found
 
     async def _begin(self, each: Round) -> tuple[int, Sequence[Result]]:
         """The number of the attempt, and the results that it has already."""

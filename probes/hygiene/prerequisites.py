@@ -26,7 +26,8 @@ _NO_SUDO = "absent"
 _NO_CLUSTER = ("Could not establish a configuration source", "Unable to process configuration file")
 """What Slurm's client says on a machine that belongs to no cluster."""
 
-# Without a configuration sinfo asks the DNS for one, and waits for it.
+# Without a configuration sinfo asks the DNS for one, and waits for it. timeout ends with 124 where it had to end a
+# tool, with 137 where it had to kill it.
 # Arguments: tools, "--", scratch directories. Each answer is one line: a word, a tab, and the rest.
 _SCRIPT = one_line(
     LOOK
@@ -38,7 +39,11 @@ _SCRIPT = one_line(
         done;
         return 1;
     };
-    brief() { timeout -k 1 5 "$@" </dev/null 2>&1 | head -n 1; };
+    ask() {
+        timeout -k 1 5 "$@" </dev/null 2>&1;
+        case $? in 124|137) said hung "$1" >&3;; esac;
+    };
+    version() { said tool "$1 $(ask "$@" | head -n 1)"; };
     PATH=$PATH:/usr/sbin:/sbin;
     said now "$(date +%s.%N)";
     said uid "$(id -u)";
@@ -46,11 +51,12 @@ _SCRIPT = one_line(
     elif command -v sudo >/dev/null 2>&1; then
         if s=$(timeout -k 1 5 sudo -n true 2>&1 </dev/null); then said sudo yes; else said sudo "no $(echo $s)"; fi;
     else said sudo absent; fi;
+    exec 3>&1;
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
         if command -v "$1" >/dev/null 2>&1; then
             case $1 in
-                iperf3|fio|mpirun|srun|sockperf|qperf|sysbench|dd|python3) said tool "$1 $(brief "$1" --version)";;
-                nuttcp|netperf|ping|traceroute) said tool "$1 $(brief "$1" -V)";;
+                iperf3|fio|mpirun|srun|sockperf|qperf|sysbench|dd|python3) version "$1" --version;;
+                nuttcp|netperf|ping|traceroute) version "$1" -V;;
                 *) said tool "$1";;
             esac;
         fi;
@@ -94,6 +100,7 @@ class ScratchRoom:
 class Health:
     """What a node says of itself. ``tools`` maps those that are there to the version they tell, maybe empty.
 
+    ``hung`` are tools that had to be ended when they were asked for it.
     ``offset`` is its wall clock minus ours in seconds, known to ``within`` seconds. ``rooms`` are scratch
     directories by path, ``unfit`` those that cannot be used, with the reason. ``slurm`` is empty where there
     is none, ``works``, or what it complains of. ``seconds`` is how long the answer took.
@@ -101,6 +108,7 @@ class Health:
 
     sudo: Sudo
     tools: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    hung: frozenset[str] = frozenset()
     offset: float = 0.0
     within: float = 0.0
     rooms: Mapping[str, ScratchRoom] = field(default_factory=lambda: MappingProxyType({}))
@@ -134,6 +142,7 @@ def _read(output: Output, sent: float, received: float) -> Health:
     return Health(
         sudo=_sudo(last.get("sudo", _NO_SUDO)),
         tools=MappingProxyType(dict(_tool(rest) for word, rest in lines if word == "tool")),
+        hung=frozenset(rest for word, rest in lines if word == "hung"),
         offset=offset,
         within=within,
         rooms=MappingProxyType(dict(_room(rest) for word, rest in lines if word == "root")),
@@ -265,13 +274,23 @@ def needs_of(rounds: Iterable[Round], probes: Mapping[str, Probe]) -> dict[NodeI
     return found
 
 
-async def survey(
-    reach: Reach, rounds: Sequence[Round], probes: Mapping[str, Probe]
-) -> Mapping[tuple[str, NodeId], Failure]:
-    """Ask every node of ``rounds`` once; why a probe cannot run on it, by probe and node, where it lacks something."""
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The answers of all nodes: why a probe cannot run on a node that ``lacks`` something, by probe and node.
+
+    ``hung`` are probes and nodes on which a tool of theirs hung already when its version was asked for.
+    """
+
+    lacks: Mapping[tuple[str, NodeId], Failure]
+    hung: frozenset[tuple[str, NodeId]]
+
+
+async def survey(reach: Reach, rounds: Sequence[Round], probes: Mapping[str, Probe]) -> Survey:
+    """Ask every node of ``rounds`` once what its tests need to know before they start."""
     needs = needs_of(rounds, probes)
     nodes = {node.id: node for each in rounds for test in each.tests for node in test.target.nodes}
     found: dict[tuple[str, NodeId], Failure] = {}
+    hung: set[tuple[str, NodeId]] = set()
 
     async def ask(node: Node) -> None:
         tools = dict.fromkeys(tool for wanted in needs[node.id].values() for tool in wanted.tools)
@@ -285,6 +304,8 @@ async def survey(
         for probe, wanted in needs[node.id].items():
             if lacking := wanted.lacking(health):
                 found[probe, node.id] = Failure(*lacking, node.id)
+            if health.hung & wanted.tools.keys():
+                hung.add((probe, node.id))
 
     await ask_all(nodes.values(), ask, AT_ONCE)
-    return found
+    return Survey(MappingProxyType(found), frozenset(hung))

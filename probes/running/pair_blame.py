@@ -15,6 +15,10 @@ from benchconsole.topology.model.fabric import Node
 _SECONDS = 10.0
 _NO_WAY = re.compile(r"No route to host|Network is unreachable|Cannot assign requested address", re.IGNORECASE)
 """What the kernel says where an address cannot be reached, or is not the node's own."""
+_LEFT = re.compile(
+    r"server has terminated|socket has closed|connection (?:refused|timed out|reset)|broken pipe", re.IGNORECASE
+)
+"""What a client or its kernel says where its server ended, or is not there."""
 _BLIND = frozenset((FailedAt.TIMEOUT, FailedAt.TOOL, FailedAt.OUTPUT))
 """Failures of a client that may be the fault of its peer, or of a port."""
 _SILENT = frozenset((FailedAt.LOST, FailedAt.REBOOTED, FailedAt.TIMEOUT, FailedAt.UNREACHABLE))
@@ -36,12 +40,14 @@ _DOWN = re.compile(r"^down (?P<port>[\w.:@-]{1,32})$", re.MULTILINE)
 async def find_blame(target: Target, remotes: Sequence[Remote], failure: Failure) -> Failure:
     """``failure`` of a test between two nodes, booked on the node that it is of, with what was seen there.
 
-    A peer that answers no more, or a data port without a link, takes the place of a client that waited in vain. Where
-    the kernel found no way the tool has failed, whatever its exit status. Any other failure stays as it is.
+    A peer that answers no more, or a data port without a link, takes the place of a client that waited in vain or
+    lost its server. Where the kernel found no way the tool has failed, whatever its exit status. Any other failure
+    stays as it is.
     """
     is_cut_off = _NO_WAY.search(failure.detail) is not None
     own = failure.stage in _BLIND and failure.node == target.node.id
-    if target.peer is None or len(remotes) != 2 or not own or not (is_cut_off or failure.stage is FailedAt.TIMEOUT):
+    is_left = failure.stage is FailedAt.TIMEOUT or _LEFT.search(failure.detail) is not None
+    if target.peer is None or len(remotes) != 2 or not own or not (is_cut_off or is_left):
         return failure
     here, there = remotes
     seen = f"{target.node.id} to {target.peer.id}: {failure.detail}"

@@ -28,7 +28,7 @@ from benchconsole.topology.model.fabric import NodeId
 _LOG = ModuleLog(__name__)
 
 STRIKES = 2
-"""Rounds in which a probe may hang on a node; after that it is not started there again in this run."""
+"""Times that a probe may hang on a node, before the run or in a round; then it is not started there in this run."""
 
 DRIFT = 2.0
 """Seconds by which the wall clock may leave the other one during a test without a mark on its result."""
@@ -67,8 +67,9 @@ class Runner:
     """Runs rounds over one Reach.
 
     ``origin`` names the distribution that brought a probe, for messages about its mistakes. ``lacks`` gives by probe
-    and node the reason why a node cannot run the probe (``probes.hygiene.prerequisites``). ``clock`` gives UTC seconds,
-    ``monotonic`` seconds that only go forward; both exist to be replaced in tests.
+    and node the reason why a node cannot run the probe, ``hung`` are probes and nodes on which it hung before the run
+    (``probes.hygiene.prerequisites``). ``clock`` gives UTC seconds, ``monotonic`` seconds that only go forward; both
+    exist to be replaced in tests.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Runner:
         *,
         origin: Mapping[str, str] | None = None,
         lacks: Mapping[tuple[str, NodeId], Failure] | None = None,
+        hung: Collection[tuple[str, NodeId]] = (),
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -87,7 +89,7 @@ class Runner:
         self._probes = probes
         self._origin = origin or {}
         self._lacks = lacks or {}
-        self._hung: dict[tuple[str, str], list[int]] = {}
+        self._hung: dict[tuple[str, str], list[str]] = {key: ["when its version was asked for"] for key in hung}
 
     async def run(
         self, round: Round, observer: RoundObserver, *, guard: Guard | None = None, done: Sequence[Result] = ()
@@ -114,9 +116,9 @@ class Runner:
             fresh = await attempt.run([test for test in round.tests if test.id not in kept])
         results = tuple(kept[test.id] if test.id in kept else fresh[test.id] for test in round.tests)
         for failure in filter(None, (result.failure for result in fresh.values())):
-            hung = self._hung.setdefault((round.probe, failure.node), [])
-            if failure.stage is FailedAt.TIMEOUT and round.number not in hung:
-                hung.append(round.number)
+            strikes, strike = self._hung.setdefault((round.probe, failure.node), []), f"in round {round.number}"
+            if failure.stage is FailedAt.TIMEOUT and strike not in strikes:
+                strikes.append(strike)
         ended = started + (self.monotonic() - began)
         started = min([started, *(result.started for result in kept.values())])
         if attempt.stopped and any(_was_cancelled(result) for result in results):
@@ -133,10 +135,10 @@ class Runner:
         lacking = self._lacks.get((probe.name, NodeId(node)))
         if lacking is not None:
             return lacking
-        rounds = self._hung.get((probe.name, node), [])
-        if len(rounds) < STRIKES:
+        strikes = self._hung.get((probe.name, node), [])
+        if len(strikes) < STRIKES:
             return None
-        detail = f"{probe.name} hung here in rounds {', '.join(map(str, rounds))} and was not started again"
+        detail = f"{probe.name} hung here {' and '.join(strikes)}, and was not started again"
         return Failure(FailedAt.HELD, detail, NodeId(node))
 
 

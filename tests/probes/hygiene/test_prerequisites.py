@@ -16,6 +16,7 @@ from benchconsole.probes.hygiene.prerequisites import (
     Needs,
     ScratchRoom,
     Sudo,
+    Survey,
     Tool,
     examine,
     needs_of,
@@ -35,6 +36,17 @@ def tool(directory: Path, name: str, text: str) -> None:
     directory.mkdir(exist_ok=True)
     (directory / name).write_text(f"#!/bin/sh\n{text}\n")
     (directory / name).chmod(0o755)
+
+
+@pytest.mark.parametrize(("ended", "hung"), [(0, set()), (1, set()), (124, {"iperf3"}), (137, {"iperf3"})])
+async def test_a_tool_that_had_to_be_ended_hangs(tmp_path: Path, ended: int, hung: set[str]) -> None:
+    bin_ = tmp_path / "bin"
+    tool(bin_, "timeout", f'shift 3; "$@"; [ "$1" != iperf3 ] || exit {ended}')
+    tool(bin_, "iperf3", "echo iperf 3.12")
+    tool(bin_, "fio", "echo fio-3.33")
+    found = await examine(Here("x", str(bin_)), ["iperf3", "fio"], [])
+    assert found.hung == hung
+    assert dict(found.tools) == {"iperf3": "3.12", "fio": "3.33"}
 
 
 async def test_a_real_answer(tmp_path: Path) -> None:
@@ -244,7 +256,7 @@ def test_the_largest_of_several_stages_counts() -> None:
 
 
 class Played:
-    """Answers by node; n2 lacks fio, n3 talks nonsense, n4 cannot be reached."""
+    """Answers by node; on n1 fio hangs, n2 lacks it, n3 talks nonsense, n4 cannot be reached."""
 
     def __init__(self) -> None:
         self.remotes: dict[str, FakeRemote] = {}
@@ -253,6 +265,7 @@ class Played:
         if node.id == "n4":
             raise RemoteError(Failure(FailedAt.UNREACHABLE, "no route", node.id))
         tools = "tool\txhpl\n" if node.id == "n2" else "tool\tfio fio-3.33\ntool\txhpl\n"
+        tools += "hung\tfio\n" if node.id == "n1" else ""
         said = "what?" if node.id == "n3" else f"now\t1.5\nuid\t0\nsudo\troot\n{tools}end\t\n"
         self.remotes[node.id] = FakeRemote(node.id).when("benchconsole-doctor", answers=Output((), said.encode()))
         return self.remotes[node.id]
@@ -266,11 +279,12 @@ async def test_each_node_is_asked_once_and_only_what_is_known_to_be_lacking_is_t
     rounds = [a_round("reader", NODES), a_round("writer", NODES), a_round("writer", NODES, gib=2)]
     found = await survey(reach, rounds, PROBES)
     words = "fio is not installed (Debian package fio)"
-    assert found == {("writer", "n2"): Failure(FailedAt.MISSING_TOOL, words, NodeId("n2"))}
+    assert found.lacks == {("writer", "n2"): Failure(FailedAt.MISSING_TOOL, words, NodeId("n2"))}
+    assert found.hung == {("writer", "n1")}
     assert [len(remote.calls) for remote in reach.remotes.values()] == [1, 1, 1]
 
 
 async def test_nodes_of_which_nothing_is_needed_are_not_asked() -> None:
     reach = Played()
-    assert await survey(reach, [a_round("reader", NODES)], PROBES) == {}
+    assert await survey(reach, [a_round("reader", NODES)], PROBES) == Survey({}, frozenset())
     assert reach.remotes == {}

@@ -41,6 +41,23 @@ async def test_a_peer_that_answers_no_more_takes_the_failure_of_the_client(stage
     assert failure == Failure(stage, detail, NodeId("n2"))
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "error in the JSON: the server has terminated",
+        "error - control socket has closed unexpectedly",
+        "exit status 1: Connection refused",
+        "connect: Connection timed out",
+        "Connection reset by peer",
+        "write: Broken pipe",
+    ],
+)
+async def test_a_peer_that_answers_no_more_has_left_its_client_without_a_server(words: str) -> None:
+    failure = await find(FailedAt.OUTPUT, words, UP, gone("n2", FailedAt.LOST))
+    assert failure == Failure(FailedAt.LOST, f"the connection broke; n1 to n2: {words}", NodeId("n2"))
+    assert await find(FailedAt.OUTPUT, words, UP, UP) == Failure(FailedAt.OUTPUT, words, NodeId("n1"))
+
+
 @pytest.mark.parametrize("stage", [FailedAt.MISSING_TOOL, FailedAt.TOOL, FailedAt.REFUSED, FailedAt.CANCELLED])
 async def test_a_peer_that_could_answer_is_not_to_blame_for_a_client_that_hangs(stage: FailedAt) -> None:
     failure = await find(FailedAt.TIMEOUT, "no end within 18 s", UP, gone("n2", stage))
@@ -68,7 +85,7 @@ async def test_where_both_ports_are_up_the_client_has_failed_and_its_output_was_
     ("stage", "detail", "node"),
     [
         (FailedAt.OUTPUT, "found nothing, expected a rate", "n1"),
-        (FailedAt.TOOL, "exit status 1: Connection refused", "n1"),
+        (FailedAt.TOOL, "exit status 1: unknown option", "n1"),
         (FailedAt.LOST, NO_ROUTE, "n1"),
         (FailedAt.CANCELLED, NO_ROUTE, "n1"),
         (FailedAt.TIMEOUT, "no end within 18 s", "n2"),  # known to be the peer's own

@@ -84,6 +84,26 @@ async def test_a_probe_that_hangs_twice_on_a_node_is_not_started_there_again(tmp
     assert stages[1] == {"n1>n3": FailedAt.TIMEOUT}
     assert set(stages[2].values()) == {FailedAt.HELD}
     assert len(reach.remotes["n1"].calls) == 2
+    held = runner.find_hold(PROBES["iperf3"], "n1")
+    assert held is not None
+    assert held.detail == "iperf3 hung here in round 1 and in round 2, and was not started again"
+
+
+async def test_a_probe_whose_tool_hung_before_the_run_may_hang_once_more(tmp_path: Path) -> None:
+    described = fabric(tmp_path)
+    rounds = plan(described, find_suite(described, None), PROBES)
+    reach = PlayedReach()
+    timeout = FakeRemote("n1").failure(FailedAt.TIMEOUT, "no end within 5 s")
+    reach.remotes["n1"] = FakeRemote("n1").when("iperf3", answers=timeout)
+    runner = Runner(reach, PROBES, hung={("iperf3", NodeId("n1")), ("fio", NodeId("n2"))})
+    assert runner.find_hold(PROBES["iperf3"], "n1") is None
+    stages = [failures((await runner.run(each, RoundObserver())).results) for each in rounds[:2]]
+    assert stages[0] == {"n1>n2": FailedAt.TIMEOUT}
+    assert set(stages[1].values()) == {FailedAt.HELD}
+    assert runner.find_hold(PROBES["iperf3"], "n2") is None
+    held = runner.find_hold(PROBES["iperf3"], "n1")
+    assert held is not None
+    assert "hung here when its version was asked for and in round 1, and" in held.detail
 
 
 async def test_a_missing_tool_is_named_with_its_package(tmp_path: Path) -> None:
