@@ -27,9 +27,9 @@ def make_network_finding(context: JudgingContext, components: Components, cause:
     named = components.join(cause.components)
     if named is None:
         return _make_tie_finding(context, cause)
-    place = _Place(context, named)
+    place = Place(context, named)
     links = [context.fabric.links[way.link] for way in place.ways]
-    ways, carried, capacity = _find_worst_direction(context, cause.carried, named)
+    ways, carried, capacity = __worst_direction(context, cause.carried, named)
     share, value = carried / capacity, network_rate(carried)
     count = 1 if named.kind in _WITHOUT_MEMBERS or len(place.speeds) > 1 else sum(link.count for link in links)
     members = count_members(count, share)
@@ -67,8 +67,8 @@ _SUSPECTS = {
 _WITHOUT_MEMBERS = (ComponentKind.MEMBER, ComponentKind.SWITCH)
 
 
-class _Place:
-    """A component in words."""
+class Place:
+    """A component in words, for those who say what is wrong with it."""
 
     def __init__(self, context: JudgingContext, component: Component) -> None:
         self.fabric = context.fabric
@@ -199,7 +199,7 @@ class _Place:
         return f"{parts} from {lower} to {upper}"
 
 
-def _find_worst_direction(
+def __worst_direction(
     context: JudgingContext, carried: Mapping[int, float], component: Component
 ) -> tuple[str, float, float]:
     """Which ways a component is low, and what the parts of the lower one carried and could, byte/s of payload."""
@@ -226,7 +226,7 @@ def _say_members(component: Component, count: int, share: float) -> str:
 
 
 def _say_ties(context: JudgingContext, cause: Cause) -> str:
-    names = [_Place(context, each).where for each in cause.components]
+    names = [Place(context, each).where for each in cause.components]
     comma = "; " if any(", " in name for name in names) else ", "
     listed = comma.join(names[:TIES]) + (f" and {len(names) - TIES} more" if len(names) > TIES else "")
     return f"which of {listed}: no test loaded one of them without the others"
@@ -246,7 +246,8 @@ def _find_below(fabric: Fabric, devices: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _line(verdict: Verdict) -> str:
+def describe_low(verdict: Verdict) -> str:
+    """Round, subject and both numbers of a low throughput."""
     value = show(verdict.value or 0.0, verdict.unit, verdict.shown) if verdict.unit else ""
     wanted = show(verdict.expected or 0.0, verdict.unit, verdict.shown) if verdict.unit else ""
     return f"round {verdict.round}, {verdict.subject}: {value} of {wanted}, {percent(verdict.share or 0.0)}"
@@ -272,14 +273,14 @@ TIES = 6
 
 def _make_tie_finding(context: JudgingContext, cause: Cause) -> Finding:
     """A cause that is one of several components which the tests cannot tell apart."""
-    places = [_Place(context, each) for each in cause.components]
+    places = [Place(context, each) for each in cause.components]
     suspects = {each.suspect for each in places}
     return replace(
         make_unexplained_finding(cause.seen),
         suspect=suspects.pop() if len(suspects) == 1 else Suspect.LINK,
         element=places[0].element,
         where=" or ".join(each.where for each in places[:2]) + (" or others" if len(places) > 2 else ""),
-        what=_line(cause.seen[0][0]).split(", ", 1)[1],
+        what=describe_low(cause.seen[0][0]).split(", ", 1)[1],
         cannot_tell=_say_ties(context, cause),
         means=f"one of these {len(places)} gives less than described",
         do="test them with other partners, or read their port counters",
@@ -294,14 +295,14 @@ def make_unexplained_finding(seen: Sequence[LowVerdict]) -> Finding:
         suspect=Suspect.FABRIC,
         element=first.subject,
         where=first.subject,
-        what=f"{_line(first).split(', ', 1)[1]}; no single link explains it",
+        what=f"{describe_low(first).split(', ', 1)[1]}; no single link explains it",
         probe=first.probe,
         level=_worst(verdicts),
         confidence=Confidence.POSSIBLE,
         nodes=tuple(dict.fromkeys(node for verdict in verdicts for node in verdict.nodes)),
         tests=tuple(dict.fromkeys(each.result.test.id for _, flows in seen for each in flows)),
         evidence=tuple(dict.fromkeys(name for verdict in verdicts for name in verdict.evidence)),
-        because=tuple(map(_line, verdicts)),
+        because=tuple(map(describe_low, verdicts)),
         cannot_tell="the cause: every link on the way was full, carried more in another round, or lost too little",
         means="something disturbed this round, or load from elsewhere shared its links",
         do="repeat it, and see whether it stays",

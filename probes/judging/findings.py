@@ -5,10 +5,10 @@ findings, one by one or all at once. Network causes come from ``attribution``; n
 hardware from their own verdicts. What a further round has not touched is not made anew.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from benchconsole.probes.judging.attribution import Attributor, Cause, LowVerdict, PartLoads, is_assumed
+from benchconsole.probes.judging.attribution import PART, Attributor, Cause, LowVerdict, PartLoads, is_assumed
 from benchconsole.probes.judging.components import Component
 from benchconsole.probes.judging.confirmation import is_confirmation
 from benchconsole.probes.judging.context import JudgingContext
@@ -18,8 +18,10 @@ from benchconsole.probes.judging.finding_text import (
     make_node_finding,
     make_unexplained_finding,
 )
+from benchconsole.probes.judging.loss_text import make_loss_finding
 from benchconsole.probes.judging.low_verdicts import LowVerdicts, is_low
 from benchconsole.probes.judging.node_sets import JudgedSet, read_sets
+from benchconsole.probes.judging.packet_loss import LossCause, PacketLosses
 from benchconsole.probes.judging.set_causes import is_explained_by, list_causes, takes_part
 from benchconsole.probes.judging.set_finding_text import join_sets, make_set_finding
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
@@ -47,6 +49,7 @@ class Findings:
         self._rounds: dict[int, ClosedRound] = {}
         self._low = LowVerdicts()
         self._loads = PartLoads(context.parts)
+        self._losses = PacketLosses(context)
         self._attributor = Attributor(context, self._loads)
         self._causes: list[Cause] = []
         self._observed: dict[int, dict[int, LowVerdict]] = {}
@@ -78,8 +81,11 @@ class Findings:
         """Everything that is wrong so far, worst level first, then by nodes affected."""
         self._before, self._kept = self._kept, {}
         low = self._low.list_by_kind()
-        self._causes, unexplained = self._attributor.explain(list(self._list_observed(low.get(Yardstick.CAPACITY, ()))))
+        losses = self._losses.find_causes(self._attributor.components)
+        slow, lost = _part_by_losses(list(self._list_observed(low.get(Yardstick.CAPACITY, ()))), losses)
+        self._causes, unexplained = self._attributor.explain(slow)
         found = [
+            *self._lossy(lost),
             *self._network(each for each in self._causes if self._is_told(each)),
             *self._unexplained(unexplained),
         ]
@@ -103,6 +109,7 @@ class Findings:
         for metric in dict.fromkeys((*held, *named)):
             flows = self._context.flows.read(judged, metric)
             self._loads.add(flows)
+            self._losses.add_round(judged, metric)
             if is_confirmation(judged.round):
                 passed = (
                     each for each in judged.verdicts if each.kind is Yardstick.CAPACITY and each.level is Level.PASS
@@ -139,6 +146,13 @@ class Findings:
     def _network(self, causes: Iterable[Cause]) -> list[Finding]:
         components = self._attributor.components
         return [self._keep((each,), partial(make_network_finding, self._context, components, each)) for each in causes]
+
+    def _lossy(self, losses: Mapping[LossCause, Sequence[LowVerdict]]) -> list[Finding]:
+        components = self._attributor.components
+        return [
+            self._keep((cause, *low), partial(make_loss_finding, self._context, components, cause, low))
+            for cause, low in losses.items()
+        ]
 
     @property
     def _is_confirmed(self) -> bool:
@@ -211,3 +225,21 @@ class Findings:
             for index, each in enumerate(known)
         ]
         return [each for each in sets if places.get(id(each)) is None], found
+
+
+def _part_by_losses(
+    low: Sequence[LowVerdict], losses: Sequence[LossCause]
+) -> tuple[list[LowVerdict], dict[LossCause, list[LowVerdict]]]:
+    """Low throughputs that no loss explains, and those that one does: what is missing crossed what loses packets."""
+    explained: dict[LossCause, list[LowVerdict]] = {cause: [] for cause in losses}
+    rest = list[LowVerdict]()
+    for seen in low:
+        cause = next((each for each in losses if _explains(each, seen)), None)
+        (rest if cause is None else explained[cause]).append(seen)
+    return rest, explained
+
+
+def _explains(cause: LossCause, low: LowVerdict) -> bool:
+    parts = {part for component in cause.components for part in component.parts}
+    missing = sum(each.missing for each in low[1])
+    return sum(each.missing for each in low[1] if not parts.isdisjoint(each.parts.tolist())) >= PART * missing

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.flow_conditions import FlowConditions, find_mtu, list_links
 from benchconsole.probes.judging.round_flows import MeasuredFlow
-from benchconsole.probes.model.measuring import Reading
-from benchconsole.topology.analysis.wan import HEADERS, MATHIS, find_window
+from benchconsole.topology.analysis.wan import MATHIS, find_window
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Link
 from benchconsole.topology.units import Unit, UnitError, digits3, duration, memory_size, network_rate, parse
@@ -60,39 +60,10 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What the test of ``each`` measured beside its rate; ``asked`` is the byte/s that were asked of it."""
+class _Told(FlowConditions):
+    """The conditions of a flow; ``asked`` is the byte/s that were asked of it."""
 
-    each: MeasuredFlow
     asked: float
-
-    def find(self, name: str, **marks: str) -> float | None:
-        """The reading ``PROBE.name`` of the same direction with these labels besides; None where there is none."""
-        reading = self._find_reading(name, marks)
-        return None if reading is None else reading.value
-
-    def _find_reading(self, name: str, marks: dict[str, str]) -> Reading | None:
-        own, result = set(self.each.measurement.labels), self.each.result
-        wanted, metric = own | set(marks.items()), f"{result.test.probe}.{name}"
-        return next((one for one in result.measurements if one.metric == metric and wanted == set(one.labels)), None)
-
-    @property
-    def protocol(self) -> str:
-        """``tcp``, ``udp`` or another one; empty where the tool does not tell."""
-        return dict(self.each.measurement.labels).get("protocol", "")
-
-    @property
-    def streams(self) -> int:
-        return self.each.result.test.sending.streams
-
-    def find_trip(self, links: Sequence[Link]) -> tuple[float, str]:
-        """Seconds of a round trip, as measured or else described, and the words for it; 0 where neither is known."""
-        measured = self.find("rtt")
-        if measured:
-            return measured, duration(measured)
-        trips = (0.0 if link.wan is None else link.wan.rtt or 0.0 for link in links)
-        described = sum(trip * share for trip, share in zip(trips, self.each.route.shares.tolist(), strict=True))
-        return described, f"{duration(described)} as described" if described else ""
 
 
 def explain_rate(context: JudgingContext, flows: Sequence[MeasuredFlow], asked: float) -> Reason | None:
@@ -121,8 +92,7 @@ def _explain_flow(context: JudgingContext, each: MeasuredFlow, asked: float) -> 
     told = _Told(each, asked * each.expected.value)
     if each.value >= told.asked:
         return None
-    links = [context.routes.graph.links[way >> 1] for way in each.route.ways.tolist()]
-    return next(_list_reasons(context, told, links), None)
+    return next(_list_reasons(context, told, list_links(context, each)), None)
 
 
 def _list_reasons(context: JudgingContext, told: _Told, links: Sequence[Link]) -> Iterator[Reason]:
@@ -131,15 +101,10 @@ def _list_reasons(context: JudgingContext, told: _Told, links: Sequence[Link]) -
         yield from _explain_datagrams(told)
     elif told.protocol == "tcp":
         trip, words = told.find_trip(links)
-        mtu = min(_find_mtu(context, link) for link in links)
+        mtu = find_mtu(context, links)
         yield from _explain_window(told, trip, words)
-        yield from _explain_loss(told, told.find("mss") or mtu - HEADERS, trip, words)
+        yield from _explain_loss(told, told.find_segment(mtu), trip, words)
         yield from _explain_segment(told, mtu)
-
-
-def _find_mtu(context: JudgingContext, link: Link) -> int:
-    network = context.fabric.networks.get(link.network)
-    return context.fabric.mtu if network is None else network.mtu
 
 
 def _explain_processors(told: _Told) -> Iterator[Reason]:
@@ -187,7 +152,7 @@ def _find_window(told: _Told) -> tuple[float, str]:
 
 def _explain_loss(told: _Told, segment: float, trip: float, words: str) -> Iterator[Reason]:
     """Segments sent again: more than the rate that was asked survives, or so many that nothing does."""
-    share, count = _find_resent(told, segment), told.find("retransmits")
+    share, count = told.find_resent(segment), told.find("retransmits")
     if not share:
         return
     sent = f"{count:,.0f} segments sent again" if count else "segments sent again"
@@ -202,14 +167,6 @@ def _explain_loss(told: _Told, segment: float, trip: float, words: str) -> Itera
             is_cause = is_cause or told.each.value <= FOLLOWS_MATHIS * allowed
     if is_cause:
         yield Reason(Cause.LOSS, text)
-
-
-def _find_resent(told: _Told, segment: float) -> float | None:
-    """Share of segments sent again; of tools that count them only, from the bytes that arrived while they ran."""
-    share, count, ran = told.find("resent"), told.find("retransmits"), told.each.result.ran
-    if share is not None or not count or not ran:
-        return share
-    return count / (told.each.value * ran / segment + count)
 
 
 def _explain_segment(told: _Told, mtu: int) -> Iterator[Reason]:

@@ -15,3 +15,10 @@ def test_a_planted_fault_is_found_where_it_is(healthy_lab: Lab, kind: str) -> No
     assert found.outcome in {Outcome.EXACT, Outcome.LOCATED}, found
     assert found.code == 1
     assert healthy_lab.active() == []
+
+
+def test_a_cable_that_loses_packets_is_named_by_what_was_sent_again(healthy_lab: Lab) -> None:
+    """Its throughput is hardly lower; every other cable has retransmits too where several flows fill it."""
+    found = run_trial(healthy_lab, "small", "loss", random.Random("loss"))
+    assert (found.outcome, found.code) == (Outcome.EXACT, 1), found
+    assert len(found.said) == 1

@@ -1,0 +1,188 @@
+"""Names the components that lose packets: those that every flow loses on which tells of its way, and no flow beside.
+
+A flow loses packets where its share is far above that of its like in the same round: same protocol and streams, nearly
+the same expectation (``loss_samples`` says which flows tell). A component is named when every flow that tells and
+crosses it loses, and those beside it do not: one clean flow acquits it. Of those that cover most the one with the
+fewest parts is taken, as ``attribution`` does.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from benchconsole.probes.judging.components import Component, ComponentKind, Components
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.loss_samples import NOTABLE, FlowKey, LossSample, SampleReader
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import NodeId
+
+FAR = 10.0
+"""Times the middle share of the sound flows beside it above which a flow is told from them. Shares are not negative, so
+that their MAD (median of the distances from it) is no more than it is: this is 6 standard deviations (1.48 MAD) off."""
+
+FEWEST_LIKE = 4
+"""Flows of the same kind in the same round that a share is held against, at the least."""
+
+ALIKE = 1.25
+"""Expectations that differ by no more than this factor are of the same kind of flow."""
+
+PIECE = 64 * 1024
+"""Bytes that a sender hands over at once, and that virtual links lose as a whole."""
+
+FEWEST_LOST = 5 * PIECE
+"""Bytes that the flows over a component must have lost together: where one piece is expected, five are lost by chance
+in 1 of 270 cases (Poisson)."""
+
+ENOUGH = 3 * PIECE
+"""Bytes that a clean flow should have lost, had it been treated as the others, to acquit a component: none of three
+expected pieces is lost by chance in 1 of 20 cases (Poisson)."""
+
+CROSSED = 0.25
+"""Share of a flow from which it tells of a component that carries a part of it."""
+
+FEWEST_PARTS = 3
+"""Parts of a switch that flows with losses must have crossed before the whole is blamed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LossCause:
+    """Components of which one loses packets: ``lossy`` flows cross it, ``beside`` are their like that do not."""
+
+    components: tuple[Component, ...]
+    lossy: tuple[LossSample, ...]
+    beside: tuple[LossSample, ...]
+
+    @property
+    def share(self) -> float:
+        """The middle share of what the flows over it lost."""
+        return median(each.share for each in self.lossy)
+
+    @property
+    def usual(self) -> float:
+        """The middle share of the flows beside it."""
+        return median(each.share for each in self.beside)
+
+
+class PacketLosses:
+    """Takes in the rounds of a session; of a test that was repeated the newest round counts.
+
+    What flows lost is read only once one that tells of its way lost some, and of each round only once.
+    """
+
+    def __init__(self, context: JudgingContext) -> None:
+        self._context = context
+        self._reader = SampleReader(context)
+        self._rounds: dict[tuple[int, str], ClosedRound] = {}
+        self._read: dict[tuple[int, str], Mapping[FlowKey, LossSample]] = {}
+        self._causes: tuple[LossCause, ...] | None = None
+        self._is_suspicious = False
+
+    def add_round(self, judged: ClosedRound, metric: str) -> None:
+        """Take in what the flows lost whose throughput is ``metric``."""
+        self._rounds[judged.round.number, metric] = judged
+        self._read.pop((judged.round.number, metric), None)
+        self._causes = None
+        self._is_suspicious = self._is_suspicious or self._reader.has_losses(judged, metric)
+
+    def find_causes(self, components: Components) -> tuple[LossCause, ...]:
+        """The components that lose packets, by all rounds so far. The same objects while nothing is new."""
+        if self._causes is None:
+            self._causes = tuple(self._list_causes(components)) if self._is_suspicious else ()
+        return self._causes
+
+    def _list_causes(self, components: Components) -> Iterator[LossCause]:
+        """Without what only one flow tells of, where an end of it is acquitted: the loss may come and go."""
+        for cause in _find_causes(components, self._list_samples()):
+            named = {part for component in cause.components for part in component.parts}
+            if len(cause.lossy) > 1 or named >= self._list_ends(cause.lossy[0]):
+                yield cause
+
+    def _list_ends(self, sample: LossSample) -> set[int]:
+        """The ways of a flow out of its source and into its sink."""
+        links, nodes = self._context.parts.graph.links, self._context.fabric.nodes
+        return {way for way in sample.flow.route.ways.tolist() if NodeId(links[way >> 1].a) in nodes}
+
+    def _list_samples(self) -> list[LossSample]:
+        newest: dict[FlowKey, LossSample] = {}
+        for key in sorted(self._rounds):
+            if key not in self._read:
+                self._read[key] = self._reader.read(self._rounds[key], key[1])
+            newest |= self._read[key]
+        return list(newest.values())
+
+
+# -- which flows lose, and by whose fault
+
+
+def _find_causes(components: Components, samples: Sequence[LossSample]) -> Iterator[LossCause]:
+    """The fewest components that explain the flows with losses; ties together."""
+    like = _Like(samples)
+    lossy = like.lossy
+    crossing = group_by_key((part, each) for each in samples for part in each.crossed)
+    held = dict.fromkeys(own for each in lossy for part in each.crossed for own in components.holding(part))
+    blamed = {own: found for own in held if (found := _blame(own, crossing, like))}
+    left = set(lossy)
+    while open_now := {own: found & left for own, found in blamed.items() if found & left}:
+        most = max(open_now, key=lambda own: (len(open_now[own]), -len(own.parts), -min(own.parts)))
+        alike = [own for own, found in open_now.items() if found == open_now[most]]
+        named = [own for own in alike if not any(other.parts < own.parts for other in alike)]
+        losing = tuple(each for each in samples if each in blamed[most])
+        beside = tuple(dict.fromkeys(other for each in losing for other in like.list_sound(each, most)))
+        yield LossCause(tuple(sorted(named, key=lambda own: sorted(own.parts))), losing, beside)
+        left -= blamed[most]
+
+
+def _crosses(component: Component, sample: LossSample) -> bool:
+    return sum(share for part, share in sample.crossed.items() if part in component.parts) >= CROSSED
+
+
+def _acquits(clean: LossSample, lossy: Iterable[LossSample]) -> bool:
+    """Whether a flow lost nothing, although it sent enough to lose as the others do."""
+    return clean.share < NOTABLE and median(each.share for each in lossy) * clean.sent >= ENOUGH
+
+
+def _blame(component: Component, crossing: Mapping[int, Sequence[LossSample]], like: "_Like") -> set[LossSample]:
+    """The flows that lose by the fault of a component; empty where one over it is clean, or chance explains them."""
+    every = {each for part in component.parts for each in crossing.get(part, ()) if _crosses(component, each)}
+    found = every & like.lossy
+    if sum(each.lost for each in found) < FEWEST_LOST or any(_acquits(each, found) for each in every):
+        return set()
+    if component.kind is ComponentKind.SWITCH:
+        parts = {part >> 1 for each in found for part in each.crossed if part in component.parts}
+        if len(parts) < FEWEST_PARTS:
+            return set()
+    return found if all(_is_far(each, like.list_sound(each, component)) for each in found) else set()
+
+
+def _is_far(sample: LossSample, beside: Sequence[LossSample]) -> bool:
+    """Whether it loses far more than these of its like."""
+    return len(beside) >= FEWEST_LIKE and sample.share > FAR * median(each.share for each in beside)
+
+
+class _Like:
+    """The flows of the same kind as another one, in the same round; ``lossy`` are those far above their like."""
+
+    def __init__(self, samples: Sequence[LossSample]) -> None:
+        self._groups = group_by_key((_name_group(each), each) for each in samples)
+        self.lossy = {each for each in samples if self._is_above(each)}
+
+    def _find(self, sample: LossSample) -> Iterator[LossSample]:
+        own = sample.flow.expected.value
+        group = self._groups[_name_group(sample)]
+        return (each for each in group if own / ALIKE <= each.flow.expected.value <= own * ALIKE)
+
+    def list_sound(self, sample: LossSample, component: Component) -> list[LossSample]:
+        """The flows of its kind that do not cross the component and are not lossy."""
+        return [each for each in self._find(sample) if each not in self.lossy and not _crosses(component, each)]
+
+    def _is_above(self, sample: LossSample) -> bool:
+        """Whether it loses far more than the lower quarter of its like: half of them may cross what is at fault."""
+        if sample.share < NOTABLE:
+            return False
+        shares = sorted(each.share for each in self._find(sample) if each is not sample)
+        return len(shares) >= FEWEST_LIKE and sample.share > FAR * shares[len(shares) // 4]
+
+
+def _name_group(sample: LossSample) -> tuple[int, str, int]:
+    return sample.round, sample.protocol, sample.flow.result.test.sending.streams
