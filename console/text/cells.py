@@ -25,13 +25,16 @@ _NARROW = re.compile(f"[ -~\N{NO-BREAK SPACE}{re.escape(_SIGNS)}]*")
 
 
 def measure_width(text: str) -> int:
-    """How many columns of a terminal ``text`` takes (Unicode Standard Annex 11, as wcwidth reads it)."""
+    """How many columns of a terminal plain ``text`` takes (Unicode Standard Annex 11, as wcwidth reads it).
+
+    The sum over its characters: a text that is cut or joined anywhere takes as much as its parts.
+    """
     if _NARROW.fullmatch(text):
         return len(text)
     # Imported on use: most texts are narrow, and start-up pays for every import.
-    from wcwidth import width
+    from wcwidth import wcwidth
 
-    return width(text)
+    return sum(max(wcwidth(character), 0) for character in text)
 
 
 def to_ascii(text: str) -> str:

@@ -7,11 +7,19 @@ CELL = 400
 """Characters of a cell or sentence at most, where nobody asked for another limit."""
 
 
+_JOINING = re.compile(
+    "[\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]"
+)
+"""Characters whose width, or that of the one before, depends on what stands beside them (UTS 51, UAX 29)."""
+
+
 def sanitize(text: str) -> str:
     """Text from a node made safe to show anywhere: one line, nothing that a terminal acts on.
 
     C0 controls become control pictures (``␛``), DEL ``␡``; C1, bidirectional marks, other format characters, surrogates
-    and private-use characters become ``\\u{85}``. The bytes stay as they were in the store.
+    and private-use characters become ``\\u{85}``, and so do those that make their neighbours wider or narrower
+    (variation selectors, halves of flags, tones of skin): terminals do not agree on them, and columns would shift.
+    The bytes stay as they were in the store.
     """
     return "".join(_plain_character(character) for character in text)
 
@@ -24,7 +32,7 @@ def _plain_character(character: str) -> str:
         return chr(0x2400 + code)
     if code == 0x7F:
         return "␡"
-    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or _JOINING.match(character):
         return f"\\u{{{code:x}}}"
     return character
 

@@ -21,11 +21,24 @@ WORDS = st.lists(st.text("ab日é", min_size=1, max_size=12), min_size=1, max_si
 
 @pytest.mark.parametrize(
     ("text", "width"),
-    [("", 0), ("abc", 3), ("日本", 4), ("e\N{COMBINING ACUTE ACCENT}", 1), ("\N{WOMAN}\N{ZERO WIDTH JOINER}\N{GIRL}", 2),
-     ("\N{REGIONAL INDICATOR SYMBOL LETTER D}\N{REGIONAL INDICATOR SYMBOL LETTER E}", 2), ("▮▯…✗", 4), ("8\N{NO-BREAK SPACE}s", 3)],
+    [("", 0), ("abc", 3), ("日本", 4), ("e\N{COMBINING ACUTE ACCENT}", 1), ("▮▯…✗", 4), ("8\N{NO-BREAK SPACE}s", 3)],
 )  # fmt: skip
 def test_the_width_is_that_of_a_terminal(text: str, width: int) -> None:
     assert measure_width(text) == width
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("\N{WOMAN}\N{ZERO WIDTH JOINER}\N{GIRL}", "\N{WOMAN}\\u{200d}\N{GIRL}"),
+        ("\N{REGIONAL INDICATOR SYMBOL LETTER D}\N{REGIONAL INDICATOR SYMBOL LETTER E}", "\\u{1f1e9}\\u{1f1ea}"),
+        ("\N{HEAVY BLACK HEART}\N{VARIATION SELECTOR-16}", "\N{HEAVY BLACK HEART}\\u{fe0f}"),
+        ("\N{THUMBS UP SIGN}\N{EMOJI MODIFIER FITZPATRICK TYPE-1-2}", "\N{THUMBS UP SIGN}\\u{1f3fb}"),
+    ],
+)
+def test_what_joins_with_its_neighbours_is_made_plain_and_widths_add_up(text: str, plain: str) -> None:
+    assert sanitize(text) == plain
+    assert measure_width(plain) == sum(map(measure_width, plain))
 
 
 def test_every_sign_of_ours_takes_one_column() -> None:

@@ -1,8 +1,9 @@
 """Rows of cells: widths are exact, wires tell what they are given, paint sends only what differs."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from benchconsole.console.text.cells import clip_text, fit_text, measure_width, wrap_clipped
 from benchconsole.console.text.sanitize import sanitize
@@ -13,6 +14,37 @@ from benchconsole.console.tui.rows.themes import FAIL_CELL, MUTED, TEXT, Ground,
 from benchconsole.console.view.run_view import State
 
 ANY_TEXT = st.text(max_size=40).map(sanitize)
+
+JOINED = (
+    "🇩🇪",
+    "🇩",
+    "👍🏻",
+    "🏻",
+    "❤\ufe0f",
+    "👩\u200d💻",
+    "1\ufe0f\u20e3",
+    "e\u0301",
+    "a\u0903",
+    "न\u093f",
+    "\u1100\u1161",
+)
+"""What terminals draw in other widths than its characters have, before it is made plain."""
+
+
+@given(ANY_TEXT, ANY_TEXT)
+@example(sanitize("🇩"), sanitize("🇪"))
+@example("👍", sanitize("🏻"))
+@example("❤", sanitize("\ufe0f"))
+@example("a", "\u0903")
+def test_texts_beside_each_other_take_what_each_of_them_takes(one: str, other: str) -> None:
+    """Also as Textual counts, which cuts what is sent to the terminal."""
+    assert measure_width(one + other) == measure_width(one) + measure_width(other) == cell_len(one + other)
+
+
+@pytest.mark.parametrize("text", JOINED)
+def test_an_emoji_of_several_characters_moves_no_column(text: str) -> None:
+    line = CellLine(40).put(sanitize(f"{text}n1")).put("|").to(30).put("|").row()
+    assert row_width(line) == cell_len(plain_text(line)) == 31
 
 
 @given(ANY_TEXT, st.integers(0, 60), st.sampled_from("<>^"))
@@ -133,6 +165,11 @@ def test_a_selected_row_keeps_only_the_colour_of_its_sign() -> None:
 @given(
     st.lists(st.tuples(ANY_TEXT, st.booleans()), max_size=5), st.lists(st.tuples(ANY_TEXT, st.booleans()), max_size=5)
 )
+@example([(sanitize("❤\ufe0f"), True), ("a", False)], [(sanitize("❤\ufe0f"), True), ("b", False)])
+@example([(sanitize("🇩"), True), (sanitize("🇪"), False)], [(sanitize("🇩"), True), (sanitize("🇫"), False)])
+@example([(sanitize("👍🏻"), True), ("a", False)], [(sanitize("👍🏻"), True), ("b", False)])
+@example([("a\u0903", True), ("a", False)], [("a\u0903", True), ("b", False)])
+@example([("1\u20e3", True), ("a", False)], [("1\u20e3", True), ("b", False)])
 def test_what_differs_is_inside_what_is_sent_again(one: list[tuple[str, bool]], other: list[tuple[str, bool]]) -> None:
     old, new = (tuple(CellText(t, MUTED if m else TEXT) for t, m in each if t) for each in (one, other))
     span = differing(old, new)
