@@ -6,9 +6,9 @@
 A fabric of network namespaces is built (docs/howto/laboratory.md), each run plants faults at elements that are
 drawn, runs `benchconsole run` in a process of its own, reads its JSON report and takes the faults back. It needs root.
 
-``exact``, ``located``, ``wrong`` and ``missed`` are those of ``benchmarks.laboratory.grading``. ``open`` counts
-findings that name no element, ``drawn`` healthy nodes that the console draws as failed. Healthy runs are ``silent``
-without any finding or failure.
+``exact``, ``located``, ``wrong``, ``told`` and ``missed`` are those of ``benchmarks.laboratory.grading``. ``open``
+counts findings that name no element, ``drawn`` healthy nodes that the console draws as failed. Healthy runs are
+``silent`` without any finding or failure.
 """
 
 import argparse

@@ -2,8 +2,9 @@
 
 ``exact``: every fault is named alone, with the right kind and part, and no healthy element is. ``located``: findings
 hold every fault, among others or as another kind. ``wrong``: a finding holds healthy elements only, or a failure is
-booked on another node than the planted one. ``missed``: nothing names a fault. A LAG is exact without the number of
-its member, which no throughput tells.
+booked on another node than the planted one. ``told``: nothing names a fault, and the report says that one of its kind
+would not have been seen everywhere. ``missed``: nothing names a fault, and nothing says so. A LAG is exact without the
+number of its member, which no throughput tells.
 """
 
 import re
@@ -23,6 +24,7 @@ class Outcome(StrEnum):
     EXACT = "exact"
     LOCATED = "located"
     WRONG = "wrong"
+    TOLD = "told"
     MISSED = "missed"
 
 
@@ -45,9 +47,13 @@ def read_finding(record: Mapping[str, Any]) -> Finding:
 
 
 def grade_report(
-    fabric: Fabric, planted: PlantedFault, findings: Sequence[Finding], failures: Iterable[Mapping[str, Any]]
+    fabric: Fabric,
+    planted: PlantedFault,
+    findings: Sequence[Finding],
+    failures: Iterable[Mapping[str, Any]],
+    losses: Iterable[Mapping[str, Any]] = (),
 ) -> Outcome:
-    """What these findings and failures of a report are worth where these faults were planted."""
+    """What these findings, failures and detectable losses of a report are worth where these faults were planted."""
     failed = list(failures)
     if any(each["node"] != planted.node for each in failed):
         return Outcome.WRONG
@@ -57,7 +63,8 @@ def grade_report(
     if told.located < told.placed:
         return Outcome.WRONG
     if Grade.MISSED in told.grades:
-        return Outcome.MISSED
+        unseen = {each["fault"] for each in losses if each["seen"] < each["elements"]}
+        return Outcome.TOLD if planted.as_detectable in unseen else Outcome.MISSED
     is_exact = all(_is_named_alone(fabric, each, findings) for each in planted.expected)
     return Outcome.EXACT if is_exact else Outcome.LOCATED
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from benchconsole.probes.judging.detectable_loss import Fault
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeRole
 from benchmarks.attribution import faults as cables
 from tests.lab import LabSpec, StorageServer, faults
@@ -59,7 +60,8 @@ class PlantedFault:
     """Faults of the laboratory, and what a true report says of them.
 
     ``is_late``: planted when the ``node`` first sends, not before the run. ``node`` gives no numbers then: its
-    failures, with ``words``, are what a report must name, and no failure of another node.
+    failures, with ``words``, are what a report must name, and no failure of another node. ``as_detectable`` is the kind
+    of fault by which a report tells whether it would have been seen.
     """
 
     injected: tuple[faults.Fault, ...]
@@ -67,6 +69,7 @@ class PlantedFault:
     node: str = ""
     words: str = ""
     is_late: bool = False
+    as_detectable: Fault | None = None
 
     @property
     def harmed(self) -> frozenset[str]:
@@ -98,7 +101,7 @@ def plant_slow_leaf(fabric: Fabric, chance: random.Random) -> PlantedFault:
     """Half of the rate of every port of a leaf, both ways."""
     leaf = chance.choice(sorted(name for name in fabric.switches if name.startswith("leaf")))
     fault = cables.Fault(cables.FaultKind.SWITCH, leaf, _list_cables(fabric, leaf), {})
-    return PlantedFault((faults.SlowSwitch(leaf, 50),), (Expected(fault),))
+    return PlantedFault((faults.SlowSwitch(leaf, 50),), (Expected(fault),), as_detectable=Fault.SWITCH_HALF)
 
 
 def plant_loss(fabric: Fabric, chance: random.Random) -> PlantedFault:
@@ -165,20 +168,24 @@ def _draw_trunk(fabric: Fabric, chance: random.Random) -> str:
 def _slow_nic(fabric: Fabric, node: str, chance: random.Random) -> PlantedFault:
     way = chance.choice((faults.OUT, faults.IN))
     fault = cables.Fault(cables.FaultKind.NIC_ONE_WAY, node, _list_cables(fabric, node), {})
-    return PlantedFault((faults.SlowNic(node, 30, way),), (Expected(fault, rf"\b{way}\b"),))
+    expected = Expected(fault, rf"\b{way}\b")
+    return PlantedFault((faults.SlowNic(node, 30, way),), (expected,), as_detectable=Fault.NIC)
 
 
 def _pull_member(fabric: Fabric, trunk: str, chance: random.Random) -> PlantedFault:
     link, member = fabric.links[LinkId(trunk)], _draw_member(fabric, trunk, chance)
     fault = cables.Fault(cables.FaultKind.MEMBER_LOST, trunk, frozenset({(trunk, member - 1)}), {})
-    return PlantedFault((faults.MemberDown(link.a, link.b, member),), (Expected(fault),))
+    pulled = faults.MemberDown(link.a, link.b, member)
+    return PlantedFault((pulled,), (Expected(fault),), as_detectable=Fault.MEMBER_LOST)
 
 
 def _slow_member(fabric: Fabric, chance: random.Random, percent: int) -> PlantedFault:
     trunk = _draw_trunk(fabric, chance)
     link, member = fabric.links[LinkId(trunk)], _draw_member(fabric, trunk, chance)
     fault = cables.Fault(cables.FaultKind.CABLE, trunk, frozenset({(trunk, member - 1)}), {})
-    return PlantedFault((faults.MemberSlow(link.a, link.b, member, percent),), (Expected(fault),))
+    slow = faults.MemberSlow(link.a, link.b, member, percent)
+    detectable = Fault.MEMBER_HALF if percent >= 50 else Fault.MEMBER_LOST
+    return PlantedFault((slow,), (Expected(fault),), as_detectable=detectable)
 
 
 def _draw_member(fabric: Fabric, trunk: str, chance: random.Random) -> int:

@@ -68,7 +68,9 @@ def run_trial(
         fabric=name,
         kind=kind,
         where=describe_faults(planted.injected),
-        outcome=grade_report(fabric, planted, found, told["failures"]) if planted.injected else None,
+        outcome=grade_report(fabric, planted, found, told["failures"], told["detectable"]["losses"])
+        if planted.injected
+        else None,
         code=code,
         findings=len(found) + len(told["failures"]),
         unplaced=sum(each.suspect is Suspect.FABRIC for each in found),

@@ -17,6 +17,9 @@ from benchconsole.probes.tools.fio import json_reader
 
 _BLOCKS = {"large": "1 MiB", "small": "4 KiB"}
 _WAYS = ("write", "read", "randwrite", "randread")
+_READING = frozenset(("read", "randread", "randrw"))
+_LAYOUT_RATE = 100e6
+"""byte/s at which a file is taken to be written before a run reads it: that of one rotating disk."""
 
 # Calls ``one NAME OPTION...`` for each of ``$runs``, the options written as on fio's command line.
 # One fio per run: a common one would lay out the files of all before the first begins.
@@ -102,8 +105,10 @@ class Fio(ScratchProbe):
     """The option for the bytes of each job's file."""
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of the runs with what fio needs to lay out its file before each."""
-        return len(self.runs(options)) * (self.given(options).number("seconds") + 1.0)
+        """Seconds of the runs, of the start of each, and of the files that are laid out before those that read."""
+        runs = self.runs(options)
+        laid_out = sum(run in _READING for run in runs) * self.space(options)
+        return len(runs) * (self.given(options).number("seconds") + 1.0) + laid_out / _LAYOUT_RATE
 
     def runs(self, options: Mapping[str, str | int | float]) -> Sequence[str]:
         return (*_WAYS, "randrw") if self.given(options).whole("mix", 0, 100) else _WAYS

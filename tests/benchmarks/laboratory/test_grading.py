@@ -127,6 +127,27 @@ def test_a_report_is_worth_what_it_says_of_the_fault(
     assert grade(fabric, kind, *records) is outcome
 
 
+@pytest.mark.parametrize(
+    ("kind", "fault", "seen", "outcome"),
+    [
+        ("member-half", "LAG member at half speed", 7, Outcome.TOLD),
+        ("member-half", "LAG member at half speed", 8, Outcome.MISSED),
+        ("member-half", "LAG member lost", 0, Outcome.MISSED),
+        ("member-slow", "LAG member lost", 7, Outcome.TOLD),
+        ("member-slow", "LAG member at half speed", 7, Outcome.MISSED),
+        ("member-down", "LAG member lost", 7, Outcome.TOLD),
+        ("slow-nic", "NIC one way", 7, Outcome.TOLD),
+        ("slow-leaf", "switch at half speed", 7, Outcome.TOLD),
+        ("loss", "NIC one way", 0, Outcome.MISSED),
+    ],
+)
+def test_a_missed_fault_is_told_where_the_report_says_that_it_would_not_be_seen(
+    fabric: Fabric, kind: str, fault: str, seen: int, outcome: Outcome
+) -> None:
+    losses = [{"fault": fault, "seen": seen, "elements": 8}]
+    assert grade_report(fabric, KINDS[kind](fabric, First()), [], [], losses) is outcome
+
+
 def test_a_finding_of_a_report_has_the_members_that_its_words_tell() -> None:
     assert read_finding(LAG).members_up == 1
     assert read_finding(SLOW_LAG).members_up is None

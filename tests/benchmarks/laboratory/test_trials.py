@@ -27,10 +27,10 @@ def test_the_table_counts_runs_by_fabric_fault_and_outcome() -> None:
         ]
     ).splitlines()
     assert [line.split() for line in table] == [
-        ["fabric", "fault", "runs", "exact", "located", "wrong", "missed", "open", "drawn", "seconds"],
-        ["small", "slow-nic", "2", "1", "0", "1", "0", "0", "0", "35"],
-        ["small", "loss", "1", "0", "0", "0", "1", "1", "2", "30"],
-        ["lag", "slow-nic", "1", "0", "1", "0", "0", "0", "0", "30"],
+        ["fabric", "fault", "runs", "exact", "located", "wrong", "told", "missed", "open", "drawn", "seconds"],
+        ["small", "slow-nic", "2", "1", "0", "1", "0", "0", "0", "0", "35"],
+        ["small", "loss", "1", "0", "0", "0", "0", "1", "1", "2", "30"],
+        ["lag", "slow-nic", "1", "0", "1", "0", "0", "0", "0", "0", "30"],
         ["small", "healthy:", "1", "of", "2", "silent,", "open", "1,", "drawn", "2,", "30", "s"],
         ["lag", "healthy:", "1", "of", "1", "silent,", "open", "0,", "drawn", "0,", "30", "s"],
     ]

@@ -575,3 +575,16 @@ def test_options_that_cannot_be_read_are_refused(options: dict[str, str | int | 
 def test_a_failed_script_gives_no_number() -> None:
     with pytest.raises(ProbeOutputError, match="refused"):
         Fio().parse(replace(output("fio/own-3.33.json"), exit_status=3, stderr=b"benchconsole: refused: no room\n"))
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds"),
+    [
+        ({"seconds": 5, "size": "512 B"}, 24.0),
+        ({"seconds": 5, "size": "100 MB"}, 26.0),  # a second for the file of each of two runs that read
+        ({"seconds": 5, "size": "100 MB", "jobs": 4}, 32.0),
+        ({"seconds": 5, "size": "100 MB", "mix": 70}, 33.0),
+    ],
+)
+def test_the_files_of_runs_that_read_are_laid_out_before(options: dict[str, str | int], seconds: float) -> None:
+    assert Fio().estimate(options) == pytest.approx(seconds, abs=1e-4)
