@@ -9,7 +9,8 @@ may be judged by CPU or memory speed, and 10 Gbit/s is modelled as 100 Mbit/s.
 """
 
 from tests.lab.host import LabError, LabInUseError, obstacles, wait_for
-from tests.lab.lab import Injected, Lab
+from tests.lab.injection import Injected
+from tests.lab.lab import Lab
 from tests.lab.observe import Counter, Listener, Process
 from tests.lab.spec import SPECS, LabSpec, StorageServer, in_slot
 
