@@ -18,10 +18,12 @@ from benchconsole.probes.judging.finding_text import (
     make_node_finding,
     make_unexplained_finding,
 )
+from benchconsole.probes.judging.host_limits import HostLimit, make_host_finding, part_by_hosts
 from benchconsole.probes.judging.loss_text import make_loss_finding
 from benchconsole.probes.judging.low_verdicts import LowVerdicts, is_low
 from benchconsole.probes.judging.node_sets import JudgedSet, read_sets
 from benchconsole.probes.judging.packet_loss import LossCause, PacketLosses
+from benchconsole.probes.judging.protocol_pairs import ProtocolPairs
 from benchconsole.probes.judging.set_causes import is_explained_by, list_causes, takes_part
 from benchconsole.probes.judging.set_finding_text import join_sets, make_set_finding
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
@@ -50,6 +52,7 @@ class Findings:
         self._low = LowVerdicts()
         self._loads = PartLoads(context.parts)
         self._losses = PacketLosses(context)
+        self._pairs = ProtocolPairs()
         self._attributor = Attributor(context, self._loads)
         self._causes: list[Cause] = []
         self._observed: dict[int, dict[int, LowVerdict]] = {}
@@ -64,6 +67,7 @@ class Findings:
         self._rounds[number] = judged
         if again:
             self._loads.clear()
+            self._pairs.clear()
             self._observed.clear()
             for each in self._rounds.values():
                 self._carry(each)
@@ -83,9 +87,11 @@ class Findings:
         low = self._low.list_by_kind()
         losses = self._losses.find_causes(self._attributor.components)
         slow, lost = _part_by_losses(list(self._list_observed(low.get(Yardstick.CAPACITY, ()))), losses)
+        slow, limits = part_by_hosts(self._context, slow)
         self._causes, unexplained = self._attributor.explain(slow)
         found = [
             *self._lossy(lost),
+            *self._limited(limits),
             *self._network(each for each in self._causes if self._is_told(each)),
             *self._unexplained(unexplained),
         ]
@@ -110,6 +116,7 @@ class Findings:
             flows = self._context.flows.read(judged, metric)
             self._loads.add(flows)
             self._losses.add_round(judged, metric)
+            self._pairs.add(flows, judged.round.number)
             if is_confirmation(judged.round):
                 passed = (
                     each for each in judged.verdicts if each.kind is Yardstick.CAPACITY and each.level is Level.PASS
@@ -143,9 +150,23 @@ class Findings:
         self._kept[key] = self._before.get(key) or (grounds, make())
         return self._kept[key][1]
 
+    def _keep_told(self, grounds: Sequence[object], seen: Sequence[LowVerdict], make: Callable[[], Finding]) -> Finding:
+        """As ``_keep``, with what the tests of ``seen`` measured beside their rates."""
+        tell = partial(self._add_conditions, make, seen)
+        return self._keep((*grounds, *self._pairs.list_beside(seen)), tell)
+
+    def _add_conditions(self, make: Callable[[], Finding], seen: Sequence[LowVerdict]) -> Finding:
+        return self._pairs.add_conditions(self._context, make(), seen)
+
     def _network(self, causes: Iterable[Cause]) -> list[Finding]:
         components = self._attributor.components
-        return [self._keep((each,), partial(make_network_finding, self._context, components, each)) for each in causes]
+        return [
+            self._keep_told((each,), each.seen, partial(make_network_finding, self._context, components, each))
+            for each in causes
+        ]
+
+    def _limited(self, limits: Iterable[HostLimit]) -> list[Finding]:
+        return [self._keep(each.seen, partial(make_host_finding, self._context, each)) for each in limits]
 
     def _lossy(self, losses: Mapping[LossCause, Sequence[LowVerdict]]) -> list[Finding]:
         components = self._attributor.components
@@ -170,7 +191,7 @@ class Findings:
         assumed = [seen for seen in low if is_assumed(seen)]
         for seen in low:
             if not is_assumed(seen):
-                yield self._keep((seen,), partial(make_unexplained_finding, (seen,)))
+                yield self._keep_told((seen,), (seen,), partial(make_unexplained_finding, (seen,)))
         if assumed and not self._is_confirmed:
             yield self._keep(assumed, partial(make_unexplained_finding, assumed))
 

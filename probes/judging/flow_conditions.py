@@ -44,10 +44,13 @@ class FlowConditions:
         measured = self.find("rtt")
         if measured:
             return measured, duration(measured)
-        trips = (0.0 if link.wan is None else link.wan.rtt or 0.0 for link in links)
-        shares = self.each.route.shares.tolist()
-        described = sum(trip * share for trip, share in zip(trips, shares, strict=True))
+        described = self.find_described_trip(links)
         return described, f"{duration(described)} as described" if described else ""
+
+    def find_described_trip(self, links: Sequence[Link]) -> float:
+        """Seconds of a round trip over the described lines on the way; 0 without one."""
+        trips = (0.0 if link.wan is None else link.wan.rtt or 0.0 for link in links)
+        return float(sum(trip * share for trip, share in zip(trips, self.each.route.shares.tolist(), strict=True)))
 
     def find_segment(self, mtu: int) -> float:
         """Bytes of payload of one segment: as measured, or what fits into ``mtu``."""

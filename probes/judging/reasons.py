@@ -53,10 +53,11 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a flow was slow, as a sentence without its full stop."""
+    """Why a flow was slow, as a sentence without its full stop; ``node`` is the one whose limit it is, where known."""
 
     cause: Cause
     text: str
+    node: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def explain_rate(context: JudgingContext, flows: Sequence[MeasuredFlow], asked: 
     """
     if sum(each.value for each in flows) >= asked * sum(each.expected.value for each in flows):
         return None
-    found = [(reason, each) for each in flows if (reason := _explain_flow(context, each, asked)) is not None]
+    found = [(reason, each) for each in flows if (reason := explain_flow(context, each, asked)) is not None]
     alike = group_by_key((reason.cause, (reason, each)) for reason, each in found)
     for cause in Cause:
         own = alike.get(cause, ())
@@ -87,7 +88,7 @@ def explain_rate(context: JudgingContext, flows: Sequence[MeasuredFlow], asked: 
     return None
 
 
-def _explain_flow(context: JudgingContext, each: MeasuredFlow, asked: float) -> Reason | None:
+def explain_flow(context: JudgingContext, each: MeasuredFlow, asked: float) -> Reason | None:
     """The strongest reason for one flow; None too where it reached what was asked of it."""
     told = _Told(each, asked * each.expected.value)
     if each.value >= told.asked:
@@ -116,7 +117,7 @@ def _explain_processors(told: _Told) -> Iterator[Reason]:
         used = told.find("cpu", end=end)
         if used is not None and used >= CORE_FULL:
             share = f"the {end} used {used * 100:.0f} % of one"
-            yield Reason(Cause.PROCESSOR, f"one core of {node} was full: {share}")
+            yield Reason(Cause.PROCESSOR, f"one core of {node} was full: {share}", node)
             return
 
 
@@ -132,7 +133,8 @@ def _explain_window(told: _Told, trip: float, words: str) -> Iterator[Reason]:
         name, verb = f"the window of {memory_size(size)}{source}", "allows"
         if told.streams > 1:
             name, verb = f"the windows of {told.streams} streams{source}, {memory_size(size)} together,", "allow"
-        yield Reason(Cause.WINDOW, f"{name} {verb} {network_rate(allowed)} at {words}")
+        sink = "" if source else told.each.flow.sink  # a measured window is the one that the receiver offered
+        yield Reason(Cause.WINDOW, f"{name} {verb} {network_rate(allowed)} at {words}", sink)
 
 
 def _find_window(told: _Told) -> tuple[float, str]:

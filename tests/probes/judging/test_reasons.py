@@ -111,8 +111,8 @@ def test_a_core_is_full_from_95_percent(used: dict[str, float], rate: float | No
 def test_the_node_whose_core_was_full_is_named() -> None:
     sender = explain(NEAR, make_result(NEAR, 0.5, {"cpu@sender": 0.98, "cpu@receiver": 0.97}))
     receiver = explain(NEAR, make_result(NEAR, 0.5, {"cpu@sender": 0.5, "cpu@receiver": 0.97}))
-    assert sender == Reason(Cause.PROCESSOR, "one core of n1 was full: the sender used 98 % of one")
-    assert receiver == Reason(Cause.PROCESSOR, "one core of f1 was full: the receiver used 97 % of one")
+    assert sender == Reason(Cause.PROCESSOR, "one core of n1 was full: the sender used 98 % of one", "n1")
+    assert receiver == Reason(Cause.PROCESSOR, "one core of f1 was full: the receiver used 97 % of one", "f1")
 
 
 WINDOW = 0.5 * RATE * TRIP
@@ -142,10 +142,10 @@ def test_a_window_is_the_reason_where_it_was_used_and_allows_less_than_is_asked(
 def test_a_window_is_told_with_what_it_allows() -> None:
     share = 4 * MIB / TRIP / RATE
     measured = explain(FAR, make_result(FAR, share, {"window": 4 * MIB, "rtt": TRIP}))
-    assert measured == Reason(Cause.WINDOW, "the window of 4.00 MiB allows 664 Mb/s at 50.5 ms")
+    assert measured == Reason(Cause.WINDOW, "the window of 4.00 MiB allows 664 Mb/s at 50.5 ms", "f1")
     four = explain(FAR, make_result(FAR, 4 * share, {"window": 16 * MIB}, streams=4))
     text = "the windows of 4 streams, 16.0 MiB together, allow 2.66 Gb/s at 50.5 ms as described"
-    assert four == Reason(Cause.WINDOW, text)
+    assert four == Reason(Cause.WINDOW, text, "f1")
 
 
 def test_a_window_that_no_tool_told_is_the_one_that_was_asked_for_or_declared() -> None:
