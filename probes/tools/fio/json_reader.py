@@ -35,7 +35,11 @@ _COMPLAINT = re.compile(
     r"|^client(?: <[^>\n]*>: exited with error|: host=\S+ disconnected).*$",
     re.MULTILINE,
 )
-_FOR_PEOPLE = re.compile(r"^(?:<[^>\n]*> )?\S+: \(groupid=\d+, jobs=\d+\): err=|^[2-5];fio-", re.MULTILINE)
+_FOR_PEOPLE = re.compile(r"^(?:<[^>\n]*> )?\S+: \(groupid=\d+, jobs=\d+\): err=", re.MULTILINE)
+_TERSE = re.compile(
+    r"^(?P<version>[2-5]);(?:fio-[^;\n]{1,60};)?[^;\n]{1,200};[0-9]+;[0-9]+;(?:[0-9.]+;){4}", re.MULTILINE
+)
+"""A line of ``--minimal``: its own version, from 3 on that of fio, the job, its group, its error and its reads."""
 _KIB = 1024.0
 _OWN = re.compile(r"(?:sequential|random)-(?:read|write|mixed)")
 _PERCENTILES = {50.0: "p50", 99.0: "p99"}
@@ -142,12 +146,25 @@ def readings(text: str, errors: str = "") -> Sequence[Reading]:
         else:
             shared = read_mapping(document.get("global options"))
             found.extend(_read_jobs(_list_jobs(document, read_array(document.get("jobs")), shared, told=True)))
-    if not found and (people := _FOR_PEOPLE.search(text)):
-        raise ProbeOutputError(shorten(people[0]), "fio --output-format=json: its text rounds and its terse lines vary")
     if not found:
+        _refuse_other_forms(text)
         raise ProbeOutputError("no finished job in a whole JSON document", "fio --output-format=json to its end")
     # two documents that tell the same, as --status-interval ends with
     return tuple(dict.fromkeys(found))
+
+
+def _refuse_other_forms(text: str) -> None:
+    """Raise ProbeOutputError where fio printed its numbers in another form than JSON; name the form and its line."""
+    if terse := _TERSE.search(text):
+        line = text.count("\n", 0, terse.start()) + 1
+        found = (
+            f"fio's terse output (version {terse['version']}) in line {line}, which leaves out block, engine and direct"
+        )
+        raise ProbeOutputError(found, "JSON: run fio with --output-format=json, or json,terse for both")
+    if people := _FOR_PEOPLE.search(text):
+        line = text.count("\n", 0, people.start()) + 1
+        found = f"fio's text for people in line {line}, which is rounded: {shorten(people[0], 60)}"
+        raise ProbeOutputError(found, "JSON: run fio with --output-format=json")
 
 
 def find_complaint(text: str) -> str:
