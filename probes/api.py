@@ -6,6 +6,7 @@ time and are removed only after one minor release with a warning. A probe is a s
 entry-point group ``benchconsole.probes``; see ``docs/howto/write-a-probe.md``.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -65,13 +66,16 @@ class Probe(ABC):
     the administrator; ``options`` are the defaults of what a suite may set (a string for anything
     with a unit), ``sending_options`` those of them by which a test between two nodes is told how to
     send; ``label_names`` are those of the labels that its readings may carry besides those of their tests (None: not
-    told, so that criteria may ask for any); ``source`` names the report, paper or manual that the test is taken from.
+    told, so that criteria may ask for any); ``closing`` is the last line of a whole output of its tool, without colours
+    and blanks behind it, where it has one: a captured file that does not end with it may be partial; ``source`` names
+    the report, paper or manual that the test is taken from.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     metrics: ClassVar[Sequence[Metric]] = ()
     label_names: ClassVar[frozenset[str] | None] = None
+    closing: ClassVar[re.Pattern[str] | None] = None
     source: ClassVar[str] = ""
     tools: ClassVar[Mapping[str, str]] = MappingProxyType({})
     versions: ClassVar[Mapping[str, str]] = MappingProxyType({})

@@ -37,6 +37,7 @@ def command(probe: str, files: tuple[str, ...], stderr: Path | None, exit_status
     (inventory reads the output of all of them, as its own script makes it). Output that cannot be trusted gives
     exit code 2 and one line on standard error. A last line without its end is read if its own grammar lets it be
     whole. It is told on standard error, with whether it was read, and in JSON of several files as "unended".
+    Exit code 3 says that a file may hold only a part of the output: its end gave nothing, or is not that of the tool.
     """
     probes = load_installed_probes()
     known = [*probes, *SOURCES]
@@ -45,7 +46,7 @@ def command(probe: str, files: tuple[str, ...], stderr: Path | None, exit_status
         more = f"; did you mean {hint}?" if hint else ""
         raise BadInput(f"unknown probe {probe!r}, expected one of {', '.join(known)}{more}")
     error_text = stderr.read_bytes() if stderr else b""
-    failed = False
+    failed = partial_reading = False
     for name in files:
         try:
             output = _read_output(probe, name, error_text, exit_status)
@@ -58,10 +59,13 @@ def command(probe: str, files: tuple[str, ...], stderr: Path | None, exit_status
             continue
         if ending:
             complain(f"{name}: {ending}")
+            partial_reading |= ending.may_be_partial
         records = list(map(_make_record, items))
         _print_result(name, records, ending, as_json=as_json, several=len(files) > 1)
     if failed:
         raise click.exceptions.Exit(Exit.BAD_INPUT)
+    if partial_reading:
+        raise click.exceptions.Exit(Exit.UNTESTED)
 
 
 def _read_output(probe: str, name: str, error_text: bytes, exit_status: int) -> Output:
@@ -79,7 +83,7 @@ def _read_items(probes: Mapping[str, Probe], name: str, output: Output) -> tuple
     """
     reader = partial(_read_probe, probes[name]) if name in probes else partial(_read_source, name)
     try:
-        return read_captured(reader, output)
+        return read_captured(reader, output, probes[name].closing if name in probes else None)
     except ProbeOutputError as error:
         hint = ""
         if name == INVENTORY:
@@ -113,7 +117,9 @@ def _print_result(
     name: str, found: list[dict[str, object]], ending: Ending | None, *, as_json: bool, several: bool
 ) -> None:
     if as_json and several:
-        note = {"unended": {"line": ending.line, "was_read": ending.was_read}} if ending else {}
+        note = {}
+        if ending:
+            note["unended"] = {"line": ending.line, "was_read": ending.was_read, "partial": ending.may_be_partial}
         click.echo(json.dumps({"file": name, "measurements": found, **note}, allow_nan=False))
     elif as_json:
         print_json(found)

@@ -21,6 +21,7 @@ from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round
 from benchconsole.probes.planning.plan_rounds import make_test_id
 from benchconsole.probes.plugins.captured_output import Ending, read_captured
 from benchconsole.probes.plugins.probe_output import read_output
+from benchconsole.probes.readers.readings import add_labels
 from benchconsole.store.model import SessionState
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
@@ -71,18 +72,24 @@ def make_round(fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], nu
 def read_result(probe: Probe, test: Test, output: Output, at: float) -> Result:
     """What the probe reads in an output, or why nothing of it can be trusted. ``at`` is when it was measured."""
     try:
-        (readings, facts), _ = read_captured(partial(read_output, probe, target=test.target), output)
+        (readings, facts), ending = read_captured(
+            partial(read_output, probe, target=test.target), output, probe.closing
+        )
     except ProbeOutputError as error:
         stage = FailedAt.OUTPUT if output.exit_status == 0 else FailedAt.TOOL
         return Result(test, (output,), failure=Failure(stage, str(error)[:500], test.target.node.id), started=at)
-    measurements = (replace(reading, id=f"{test.id}#{index}", at=at) for index, reading in enumerate(readings))
+    marks = {"partial": "possible"} if ending is not None and ending.may_be_partial else {}
+    measurements = (
+        replace(reading, id=f"{test.id}#{index}", at=at, labels=add_labels(reading.labels, **marks))
+        for index, reading in enumerate(readings)
+    )
     return Result(test, (output,), tuple(measurements), facts, started=at)
 
 
 def find_ending(probe: Probe, output: Output) -> Ending | None:
-    """The last line of an output where that has no end; None where it has one, and where nothing can be read."""
+    """The ending of an output that may have been lost; None where it is whole, and where nothing can be read."""
     with suppress(ProbeOutputError):
-        return read_captured(partial(read_output, probe), output)[1]
+        return read_captured(partial(read_output, probe), output, probe.closing)[1]
     return None
 
 

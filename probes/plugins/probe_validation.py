@@ -45,6 +45,7 @@ def _find_faults(probe: Probe) -> Iterator[str]:
     named = marks is None or (isinstance(marks, frozenset) and all(isinstance(mark, str) for mark in marks))
     for attribute, is_fine, expected in (
         ("label_names", named, "a frozenset of names, or None"),
+        ("closing", probe.closing is None or isinstance(probe.closing, re.Pattern), "a compiled pattern, or None"),
         ("tools", tools, "programs and the packages that bring them"),
         ("versions", versions, "tools of the probe with a version such as 3.10 each"),
         ("options", options, "names with a text or a finite number each"),

@@ -108,10 +108,27 @@ def test_parse_tells_a_last_line_without_its_end(
     said = capsys.readouterr()
     assert "ping.rtt" in said.out
     assert f"{kept}: its last line has no end and was read as it is: rtt min/avg" in said.err
-    assert run(monkeypatch, "parse", "ping", kept, cut, "--json") == Exit.PASSED
+    assert run(monkeypatch, "parse", "ping", kept, cut, "--json") == Exit.UNTESTED
     said = capsys.readouterr()
     assert [json.loads(line)["unended"]["was_read"] for line in said.out.splitlines()] == [True, False]
+    assert [json.loads(line)["unended"]["partial"] for line in said.out.splitlines()] == [False, True]
     assert f"{cut}: its last line has no end and gave nothing, so the result may be partial: rtt min" in said.err
+
+
+def test_parse_of_a_part_of_an_output_ends_with_3_and_of_none_of_it_with_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = (TRANSCRIPT / "iperf3/tcp-3.12.txt").read_bytes()
+    part, none = tmp_path / "part.txt", tmp_path / "none.txt"
+    part.write_bytes(whole[: whole.index(b"iperf Done.")])
+    none.write_bytes(whole[:200])
+    assert run(monkeypatch, "parse", "iperf3", part) == Exit.UNTESTED
+    said = capsys.readouterr()
+    assert "iperf3.throughput" in said.out
+    assert f"{part}: it does not end as its tool does, so the result may be partial; its last line: [SUM]" in said.err
+    assert run(monkeypatch, "parse", "iperf3", part, none) == Exit.BAD_INPUT
+    (tmp_path / "whole.txt").write_bytes(whole)
+    assert run(monkeypatch, "parse", "iperf3", tmp_path / "whole.txt") == Exit.PASSED
 
 
 def test_parse_names_the_tools_that_the_inventory_asks(

@@ -125,6 +125,7 @@ class FioClients(Fio):
     """
 
     name = "fio-clients"
+    closing = Fio.closing
     summary = "Throughput, operations and latency of files written and read by all nodes of a set, driven by one fio"
     source = "Jetstream acceptance report, random reads and writes, with the client and the server of fio"
     metrics = tuple(replace(metric, name=rename_metric(metric.name, "fio-clients")) for metric in Fio.metrics)

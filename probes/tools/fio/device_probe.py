@@ -41,6 +41,7 @@ class FioDevice(Probe):
     """
 
     name = "fio-device"
+    closing = Fio.closing
     label_names = Fio.label_names
     summary = "Throughput, operations and latency of a blank disk, which it overwrites"
     source = "the fio of the Jetstream acceptance report, on a disk without a file system"

@@ -4,6 +4,7 @@ Everything happens inside a directory that is made and removed by the rules of `
 to the page cache: a file system without direct I/O is a failure unless ``direct=0`` was asked for, and then labelled.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -72,6 +73,7 @@ class Fio(ScratchProbe):
     """
 
     name = "fio"
+    closing = re.compile(r"\}")
     label_names = frozenset(
         (
             "block", "client", "clients", "depth", "direct", "end_fsync", "fdatasync", "fsync", "fsync_on_close",

@@ -45,6 +45,7 @@ class Hpl(Probe):
     """
 
     name = "hpl"
+    closing = re.compile(r"End of Tests\.")
     label_names = frozenset(
         ("broadcast", "check", "depth", "mapping", "memory_share", "n", "nb", "p", "q", "run", "variant")
     )

@@ -5,6 +5,7 @@ name of a benchmark that it does not know, and with one rank: its tables decide 
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -26,6 +27,7 @@ class Imb(MpiMessages):
     """
 
     name = "imb"
+    closing = re.compile(r"# All processes entering MPI_Finalize")
     label_names = frozenset(("benchmark", "direction", "group", "mode", "processes", "run", "size", "statistic"))
     summary = "Intel MPI Benchmarks between two nodes: latency and bandwidth over the sizes of messages"
     source = "DESY storage characterisation, basic network tests"

@@ -4,6 +4,7 @@ The options are those of the LLNL Lustre report's script; how it is launched is 
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -37,6 +38,7 @@ class Ior(IorProgram):
     """
 
     name = "ior"
+    closing = re.compile(r"(?:Run finished|Finished) *:.*|\}")
     label_names = frozenset(
         (
             "access", "api", "barriers", "block", "direct", "end_fsync", "fsync", "iteration", "memory_share", "method",

@@ -4,6 +4,7 @@ Everything happens inside a directory that is made and removed by the rules of `
 status is 0 also for rows of zeros, so that the rows tell (``text_reader``).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -43,6 +44,7 @@ class Iozone(ScratchProbe):
     """
 
     name = "iozone"
+    closing = re.compile(r"iozone test complete\.")
     label_names = frozenset(
         ("block", "close", "direct", "fsync", "mmap", "operation", "run", "size", "statistic", "sync", "tasks")
     )

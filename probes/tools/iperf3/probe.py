@@ -57,6 +57,7 @@ class Iperf3(PairProbe):
     """
 
     name = "iperf3"
+    closing = re.compile(r"iperf Done\.|Server listening on .*|\}|\{\"event\":\"end\".*")
     label_names = frozenset(
         (
             "congestion", "direction", "end", "mss", "omit", "protocol", "run", "seconds", "size", "stream", "streams",

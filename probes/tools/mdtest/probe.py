@@ -76,6 +76,7 @@ class Mdtest(IorProgram):
     """
 
     name = "mdtest"
+    closing = re.compile(r"-- finished at .* --")
     label_names = frozenset(
         (
             "access", "barriers", "branch", "bytes", "depth", "end_fsync", "items", "object", "operation", "reorder",

@@ -5,6 +5,7 @@ that may not be fragmented (RFC 1191): first the largest that is asked for, and 
 the refusal names, then halves. A size is tried three times, unless a router or the kernel says that it is too long.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
@@ -87,6 +88,7 @@ class Ping(PairProbe):
     """
 
     name = "ping"
+    closing = re.compile(r"(?:rtt|round-trip) .* ms(?:, .*)?|[0-9]+ packets transmitted, 0 .* packet loss.*|\{.*\}")
     label_names = frozenset(("count", "dont_fragment", "interval", "number", "size", "statistic"))
     summary = "Round trips and loss between two nodes, and the largest packet that passes unbroken"
     source = "DESY storage report, basic tests; SC11 100G WAN report (round trip of 50.5 ms)"

@@ -4,6 +4,7 @@ A one-off server at the peer, bound to its data address and ended with the test,
 sent has a metric of its own, since nobody tells how much of it arrived.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -44,6 +45,7 @@ class Sockperf(PairProbe):
     """
 
     name = "sockperf"
+    closing = re.compile(r"(?:sockperf: ?)?(?:---> <MIN> observation = +[0-9]+\.[0-9]{3}|Summary: BandWidth .*\))")
     label_names = frozenset(
         ("direction", "mode", "mps", "number", "protocol", "seconds", "server", "size", "statistic", "wait")
     )

@@ -4,6 +4,7 @@ Versions before 1.0 have other options. Without direct I/O files smaller than tw
 ``cached=possible``.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -58,6 +59,7 @@ class Sysbench(ScratchProbe):
     """
 
     name = "sysbench"
+    closing = re.compile(r"\s*(?:execution time \(avg/stddev\): .*/[0-9.]+|sum: +[0-9.]+)")
     label_names = frozenset(
         (
             "block",

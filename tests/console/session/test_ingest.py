@@ -143,3 +143,18 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_stored(
 @pytest.mark.parametrize("at", ["yesterday", "2026-11-01T10:00:00", "2999-01-01T00:00:00Z", ""])
 def test_a_moment_has_a_zone_and_has_passed(ingest: Ingest, at: str) -> None:
     assert "expected a moment of the past with its zone" in str(ingest("fio", SLOW, "--node", "n1", at=at).exception)
+
+
+def test_numbers_of_a_part_of_an_output_are_labelled_and_told(ingest: Ingest, db: Path, tmp_path: Path) -> None:
+    part = tmp_path / "part.txt"
+    part.write_bytes(FAST.read_bytes().partition(b"iperf Done.")[0])
+    done = ingest("iperf3", part, "--node", "n1", "--peer", "n2")
+    assert f"{part}: it does not end as its tool does, so the result may be partial" in done.stderr
+    measured = document(db)["measurements"]
+    assert isinstance(measured, list)
+    assert measured
+    assert {each["labels"].get("partial") for each in measured} == {"possible"}
+    ingest("iperf3", FAST, "--node", "n1", "--peer", "n2")
+    whole = document(db)["measurements"]
+    assert isinstance(whole, list)
+    assert {each["labels"].get("partial") for each in whole} == {None}
