@@ -3,6 +3,7 @@
 A cut gives the same numbers as the whole, a refusal, or a word that the output may be partial: never fewer in silence.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -111,3 +112,14 @@ def test_a_file_that_ends_before_the_last_line_of_its_tool_says_so() -> None:
     assert found[1] is not None
     assert found[1].may_be_partial
     assert "does not end as its tool does" in str(found[1])
+
+
+@pytest.mark.parametrize(
+    "line", ["1 " * 40_000, "rtt " + "ms, " * 20_000 + "x", "Command line : ior " + "-a " * 26_000]
+)
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_long_line_behind_an_output_of_any_tool_takes_no_time(tool: str, line: str) -> None:
+    raw = readable(tool)[0]
+    begun = time.process_time()
+    read(tool, raw + line.encode() + b"\n")
+    assert time.process_time() - begun < 1.0
