@@ -64,7 +64,8 @@ class ProtocolPairs:
                 words = [beside.describe()] if beside is not None else []
                 words += [reason.text] if reason is not None else []
                 if words:
-                    name = f"{each.flow.source}>{each.flow.sink}: TCP {network_rate(each.value)}"
+                    protocol = FlowConditions(each).protocol.upper() or "arrived"
+                    name = f"{each.flow.source}>{each.flow.sink}: {protocol} {network_rate(each.value)}"
                     lines.setdefault(None if reason is None else reason.cause, "; ".join([name, *words]))
             is_full = is_full and bool(slow)
         told = replace(finding, because=(*finding.because, *lines.values())) if lines else finding
