@@ -297,7 +297,8 @@ class _Explanation:
             for part, carried in zip(each.parts.tolist(), each.loads.tolist(), strict=True):
                 load[part] = carried
                 lost[part] = lost.get(part, 0.0) + each.missing
-                beside[part] = beside.get(part, 0.0) + (1 - shares.get(part, 1.0)) * each.missing
+                if (share := shares.get(part, 1.0)) <= WHOLE:
+                    beside[part] = beside.get(part, 0.0) + (1 - share) * each.missing
         return [
             part
             for part, missed in lost.items()
@@ -384,7 +385,7 @@ class _Explanation:
         How a load divides over equal ways is an assumption. Loads that crossed the part whole tell; without one all
         that is missing was missing there, where the equal ways are sound; else loads count as divided evenly.
         """
-        whole = [self._load[index][part] for index in own if not self._beside[index][part]]
+        whole = [self._load[index][part] for index in own if part not in self._beside[index]]
         if whole:
             return whole
         equals = self._context.parts.list_equals(part)

@@ -101,9 +101,12 @@ def test_the_lag_that_is_filled_alone_is_told_from_the_one_that_is_not() -> None
     assert (found.value, found.members_up) == (RATE, 1)
 
 
-def test_what_is_missing_of_equal_ways_is_missing_where_the_others_are_sound() -> None:
+@pytest.mark.parametrize("apart", [0.0, 0.1])
+def test_what_is_missing_of_equal_ways_is_missing_where_the_others_are_sound(apart: float) -> None:
     """The LAG to spine1 carries all to the server: that to spine2 gives what is left, not half of what divides."""
-    (found,) = find(fill(1, "a", "b", *SHORT), fill(2, "c", "b", *WELL), fill_server(3), serve(4, 1.0, 1.0))
+    (found,) = find(
+        fill(1, "a", "b", *SHORT, apart=apart), fill(2, "c", "b", *WELL), fill_server(3), serve(4, 1.0, 1.0)
+    )
     assert (found.suspect, found.where) == (Suspect.LAG, "leaf1 to spine2")
     assert found.value == pytest.approx(RATE)
     assert found.members_up == 1
