@@ -7,6 +7,7 @@ ways: a bare number for a rate, ``mb/s``, ``KB``, a link speed in bytes.
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -192,6 +193,48 @@ def parse_length(text: str) -> float:
     if suffix not in _LENGTH:
         raise UnitError(text, expected, None if suffix else f"{number:g} m")
     return number * _LENGTH[suffix]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A quantity as a document prints it: ``value`` in base units, ``unit`` as written, and its last decimal.
+
+    ``scale`` is what one of ``unit`` is worth, ``places`` how many decimals stand behind the point.
+    """
+
+    value: float
+    unit: str
+    scale: float
+    places: int
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The least and the most that is rounded to it."""
+        half = 0.5 * self.scale * 10.0**-self.places
+        return self.value - half, self.value + half
+
+    def agrees(self, least: float, most: float) -> bool:
+        """Whether a number from ``least`` to ``most`` is rounded to it; their common end is no common number.
+
+        A millionth of a digit is no difference.
+        """
+        low, high = self.span
+        allowed = 1e-6 * (high - low) * (1 if least == most else -1)
+        return least <= high + allowed and most >= low - allowed
+
+    def format(self, value: float, more: int = 0) -> str:
+        """``value`` in the same unit, with as many decimals or some ``more``."""
+        return f"{value / self.scale:,.{max(self.places + more, 0)}f} {self.unit}".rstrip()
+
+
+def read_written(text: str, unit: Unit) -> Written:
+    """Read a quantity of ``unit`` with its unit and its last decimal. UnitError as ``parse``."""
+    value = parse(text, unit)
+    match = _NUMBER.fullmatch(text)
+    digits, _, exponent = (match["number"] if match else "").lower().partition("e")
+    suffix = (match["unit"] if match else "") or ""
+    places = len(digits.partition(".")[2]) - int(exponent or 0)
+    return Written(value, suffix, parse(f"1 {suffix}", unit), places)
 
 
 def _format_exact(value: float, read: Callable[[str], float], units: Mapping[str, int]) -> str:

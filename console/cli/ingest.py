@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -18,6 +18,8 @@ from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.api import Output, Probe
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.store.store import Store
+from benchconsole.topology.errors import find_near
+from benchconsole.topology.model.cohorts import VALUE_WORDS, is_value
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select
 
@@ -31,6 +33,13 @@ from benchconsole.topology.selection import select
 )
 @click.option("--peer", default=None, metavar="NODE", help="The receiver of a pair.")
 @click.option("--members", default=None, metavar="NODES", help="All nodes that the output is of, such as n[1-4].")
+@click.option(
+    "--labels",
+    "given",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A label that the output does not tell: operation=read.",
+)
 @click.option("--stderr", type=click.Path(path_type=Path, exists=True), help="A file with its standard error.")
 @click.option("--exit-status", type=int, default=0, help="The exit status of the command.")
 @click.option("--at", "at", default=None, metavar="TIME", help="When it was measured: 2026-11-21T14:00:00Z.")
@@ -39,12 +48,14 @@ from benchconsole.topology.selection import select
 @common.db_option
 def command(
     topology: Path, probe: str, files: tuple[str, ...], node: str | None, peer: str | None, members: str | None,
-    stderr: Path | None, exit_status: int, at: str | None, session: str | None, label: str, db: Path | None,
+    given: tuple[str, ...], stderr: Path | None, exit_status: int, at: str | None, session: str | None, label: str,
+    db: Path | None,
 ) -> None:  # fmt: skip
     """Read what PROBE printed from each FILE (- is standard input) and store it, judged, as a session.
 
     Without --node each file is of the node that it is named after (n01.txt, n01.json). Several files are
-    several tests. Nothing is asked of any node. The exit codes are those of run.
+    several tests. Labels that are given hold for all of them. Nothing is asked of any node. The exit codes are
+    those of run.
     """
     from benchconsole.console.reports import ReportOptions, render
     from benchconsole.console.reports.content import SessionDetails
@@ -55,6 +66,7 @@ def command(
     if probe not in probes:
         raise BadInput(f"unknown probe {probe!r}, expected one of {', '.join(probes)}")
     fabric = common.read_topology(topology, probes)
+    known = _read_labels(probes[probe], given)
     said, when = (stderr.read_bytes() if stderr else b"", exit_status), _parse_time(at)
     with common.open_store(db) as store:
         try:
@@ -63,10 +75,10 @@ def command(
             ]
             if session is None:
                 key = asyncio.run(
-                    ingest(store, fabric, probes[probe], found, choice=SessionChoice(label=label), at=when)
+                    ingest(store, fabric, probes[probe], found, choice=SessionChoice(label=label), at=when, known=known)
                 )
             else:
-                key = asyncio.run(_ingest_into(store, session, fabric, probes[probe], found, when))
+                key = asyncio.run(_ingest_into(store, session, fabric, probes[probe], found, when, known))
         except PlanError as error:
             raise BadInput(str(error)) from None
         stored = Session.stored(store, key, probes)
@@ -81,15 +93,33 @@ def command(
 
 
 async def _ingest_into(
-    store: Store, name: str, fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], at: float
-) -> str:
+    store: Store, name: str, fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], at: float,
+    known: Mapping[str, str],
+) -> str:  # fmt: skip
     """Add to a stored session; BadInput where that is of another fabric."""
     key = store.find_session(name)
     new = store.session(key).describe().new
     if new.fabric != fabric.name:
         raise BadInput(f"session {name} is of fabric {new.fabric}, the topology describes {fabric.name}")
-    await ingest_into(store, key, load_judged_fabric(store.session(key)), probe, found, at=at)
+    await ingest_into(store, key, load_judged_fabric(store.session(key)), probe, found, at=at, known=known)
     return key
+
+
+def _read_labels(probe: Probe, given: Sequence[str]) -> dict[str, str]:
+    """Labels as NAME=VALUE; BadInput for one that no number of the probe carries, and for one given twice."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        known = probe.label_names
+        if known is not None and name not in known:
+            near = find_near(name, known)
+            hint = f"; did you mean {near}?" if near else ""
+            raise BadInput(f"--labels {text}: expected NAME=VALUE with one of {', '.join(sorted(known))}{hint}")
+        if name in found or not name or not is_value(value):
+            expected = "each name once" if name in found else f"NAME=VALUE, the value {VALUE_WORDS}"
+            raise BadInput(f"--labels {text}: expected {expected}")
+        found[name] = value
+    return found
 
 
 def _parse_time(text: str | None) -> float:

@@ -22,6 +22,7 @@ from benchconsole.console.reports.content import (
     sort_findings,
 )
 from benchconsole.console.reports.evidence import CommandExcerpt, list_commands
+from benchconsole.console.reports.reported_section import compare_reported
 from benchconsole.console.view.result_rows import RowOutcome, list_rows
 from benchconsole.console.view.run_view import Coverage, NotJudged, RunView, State, state_of
 from benchconsole.console.view.session_verdict import decide
@@ -29,7 +30,9 @@ from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.checklist import Checked, CheckedList
 from benchconsole.probes.model.judgement import Finding, Verdict
 from benchconsole.probes.model.measuring import Fact, Failure, Proof, Reading, Result, Round, Test
+from benchconsole.topology.analysis.reported_results import ReportedCell
 from benchconsole.topology.model.fabric import Criterion
+from benchconsole.topology.units import Unit
 
 SCHEMA = 1
 
@@ -53,6 +56,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_member(out, "session", make_session_record(view, options))
     _write_member(out, "conduct", make_conduct_record(view, options.details))
     _write_items(out, "criteria", map(make_criterion_record, view.fabric.criteria))
+    _write_items(out, "reported", map(make_reported_record, compare_reported(view)))
     _write_member(out, "coverage", make_coverage_record(compute_totals(view).covered))
     _write_member(out, "detectable", make_detectable_record(view, options.details))
     _write_items(out, "findings", map(make_finding_record, sort_findings(view.findings)))
@@ -224,6 +228,23 @@ def make_criterion_record(criterion: Criterion) -> Record:
             "where": dict(criterion.where),
             "nodes": sorted(criterion.nodes),
             "source": criterion.source,
+        }
+    )
+
+
+def make_reported_record(cell: ReportedCell) -> Record:
+    """One number that a document reports; in ``unit``, or a share of ``of``, beside what was measured."""
+    result = cell.result
+    return _make_record(
+        {
+            **_select(result, "metric", "statistic"),
+            "unit": Unit.ONE if cell.of else result.unit,
+            "of": cell.of,
+            "where": dict(result.where),
+            "nodes": sorted(result.nodes),
+            "source": result.source,
+            "reported": cell.written.value,
+            **_select(cell, "computed", "how", "outcome"),
         }
     )
 

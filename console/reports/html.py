@@ -8,7 +8,7 @@ from typing import TextIO
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from benchconsole.console.reports import checklist_section, conduct, content, curve_section, tables
+from benchconsole.console.reports import checklist_section, conduct, content, curve_section, reported_section, tables
 from benchconsole.console.reports.content import ReportOptions
 from benchconsole.console.reports.evidence import list_cases
 from benchconsole.console.reports.fabric_cells import MOST_LINKS, draw_fabric
@@ -109,6 +109,9 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         most_links=MOST_LINKS,
         built=tables.list_oversubscription(view),
         criteria=tables.list_criteria(view),
+        reported=reported_section.make_lines(view),
+        reported_about=reported_section.ABOUT,
+        reported_glyphs=reported_section.GLYPHS,
         sweeps=sweeps,
         more_sweeps=more_sweeps,
         metrics=metrics,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
-from benchconsole.console.reports import checklist_section, conduct, content, curve_section, tables
+from benchconsole.console.reports import checklist_section, conduct, content, curve_section, reported_section, tables
 from benchconsole.console.reports.content import ReportOptions
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
@@ -43,6 +43,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         _list_sweeps(view),
         _list_inventory(view),
         _list_criteria(view),
+        _list_reported(view),
         _list_oversubscription(view),
         _list_checklists(view),
         _list_leftovers(view),
@@ -261,12 +262,28 @@ def _list_criteria(view: RunView) -> Iterator[str]:
     lines = tables.list_criteria(view)
     if lines:
         yield "## Criteria"
-        headings = ("clause", "metric", "applies to", "required", "target", "rounding", "outcome")
+        headings = (
+            "clause", "metric", "applies to", "required", "target", "rounding",
+            "number", "worst", "mean", "of required", "of target", "outcome",
+        )  # fmt: skip
         rows = (
-            (c.source, c.metric, c.applies, c.bound, c.target, c.rounding, f"{SIGNS[c.state].glyph} {c.outcome}")
+            (
+                c.source, c.metric, c.applies, c.bound, c.target, c.rounding,
+                f"{c.number:,}", c.worst, c.mean, c.of_required, c.of_target, f"{SIGNS[c.state].glyph} {c.outcome}",
+            )
             for c in lines
-        )
-        yield _make_table(headings, rows)
+        )  # fmt: skip
+        yield _make_table(headings, rows, range(6, 11))
+
+
+def _list_reported(view: RunView) -> Iterator[str]:
+    lines = reported_section.make_lines(view)
+    if lines:
+        yield "## As reported"
+        yield reported_section.ABOUT
+        headings = ("source", "metric", "applies to", "reported", "here", "from", "")
+        rows = ((*line[:-1], f"{reported_section.GLYPHS[line.outcome]} {line.outcome}") for line in lines)
+        yield _make_table(headings, rows, (3, 4))
 
 
 def _list_oversubscription(view: RunView) -> Iterator[str]:

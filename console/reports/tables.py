@@ -3,9 +3,10 @@
 Long tables fold what passes into node sets; what was folded or cut is always counted in words.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from statistics import median
+from statistics import fmean, median
 from typing import NamedTuple
 
 from benchconsole.console.reports.content import format_levels
@@ -136,7 +137,11 @@ def format_tally(states: Iterable[State]) -> str:
 
 
 class CriterionLine(NamedTuple):
-    """One criterion with what came of it; all text, ``state`` for the sign."""
+    """One criterion with what came of it, as text; ``state`` is for the sign.
+
+    ``number`` counts what was held against it. ``worst`` is the one nearest to its bound, or furthest below it;
+    ``of_required`` and ``of_target`` are its shares, to a tenth of a percent, before any rounding.
+    """
 
     source: str
     metric: str
@@ -144,6 +149,11 @@ class CriterionLine(NamedTuple):
     bound: str
     target: str
     rounding: str
+    number: int
+    worst: str
+    mean: str
+    of_required: str
+    of_target: str
     outcome: str
     state: State
 
@@ -162,15 +172,44 @@ def _describe_criterion(criterion: Criterion, by_metric: Mapping[str, list[Verdi
     nodes = fold_names(sorted(criterion.nodes)) if criterion.nodes else "all nodes"
     word = "at least" if criterion.comparator is Comparator.AT_LEAST else "at most"
     return CriterionLine(
-        source=sanitize(criterion.source) or NOT_MEASURED,
-        metric=sanitize(criterion.metric),
-        applies=sanitize(f"{nodes}; {where}" if where else nodes),
-        bound=f"{word} {_format_bound(criterion, criterion.required, shown)}",
-        target=NOT_MEASURED if criterion.target is None else _format_bound(criterion, criterion.target, shown),
-        rounding=_format_rounding(criterion, shown),
+        sanitize(criterion.source) or NOT_MEASURED,
+        sanitize(criterion.metric),
+        sanitize(f"{nodes}; {where}" if where else nodes),
+        f"{word} {_format_bound(criterion, criterion.required, shown)}",
+        NOT_MEASURED if criterion.target is None else _format_bound(criterion, criterion.target, shown),
+        _format_rounding(criterion, shown),
+        *_sum_up(criterion, held),
         outcome=format_levels(verdict.level for verdict in held) or "not tested",
         state=worst(state_of_level(verdict.level) for verdict in held),
     )
+
+
+def _sum_up(criterion: Criterion, held: Sequence[Verdict]) -> tuple[int, str, str, str, str]:
+    """How many numbers were held against a criterion, the worst, their mean, and the shares of the worst."""
+    shares = [
+        (each.value / each.required, each.value, each)
+        for each in held
+        if each.value is not None and math.isfinite(each.value) and each.required
+    ]
+    if not shares:
+        return len(held), *(NOT_MEASURED,) * 4
+    choose = min if criterion.comparator is Comparator.AT_LEAST else max
+    share, value, found = choose(shares, key=lambda each: each[0])
+    mean = fmean(value for _, value, _ in shares)
+    peak = f" ({format_share(share * criterion.required)} of peak)" if criterion.basis is Basis.PEAK else ""
+    target = criterion.target
+    return (
+        len(held),
+        format_quantity(value, found.unit, found.shown) + peak,
+        format_quantity(mean, found.unit, found.shown),
+        format_share(share),
+        NOT_MEASURED if not target else format_share(share * criterion.required / target),
+    )
+
+
+def format_share(share: float) -> str:
+    """A share to a tenth of a percent: 1.4365 is ``143.7 %``."""
+    return f"{share * 100:,.1f} %"
 
 
 def _format_rounding(criterion: Criterion, shown: Shown) -> str:

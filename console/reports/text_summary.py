@@ -6,7 +6,7 @@ Plain text for any terminal from 60 columns up: no colours, no control character
 from collections.abc import Iterator
 from typing import TextIO
 
-from benchconsole.console.reports import checklist_section, conduct, content
+from benchconsole.console.reports import checklist_section, conduct, content, reported_section
 from benchconsole.console.reports.content import ReportOptions, SessionDetails
 from benchconsole.console.reports.tables import make_metric_tables
 from benchconsole.console.text.cells import fit_text, measure_width, to_ascii, wrap_names, wrap_text
@@ -16,9 +16,10 @@ from benchconsole.console.view import run_view as picture
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import compute_totals
-from benchconsole.console.view.wording import SIGNS
+from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
 from benchconsole.probes.model.checklist import StepState
 from benchconsole.probes.model.judgement import Level
+from benchconsole.topology.analysis.reported_results import CellOutcome
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import counted as count
 
@@ -49,6 +50,7 @@ def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterato
         "not judged": _format_not_judged(view, width),
         "nodes": _format_nodes(view, width),
         "results": _format_results(view, width),
+        "as reported": _format_reported(view, width),
         "checklists": _format_checklists(view, width),
         "left on nodes": _format_leftovers(view, width),
     }
@@ -91,6 +93,20 @@ def _format_conduct(view: RunView, width: int, details: SessionDetails) -> Itera
         yield from wrap_text(f"{when}{line.text}", width, f" {fit_text(line.kind, widest)}  ")
     if len(lines) > CONDUCT_LINES:
         yield f"   and {count(len(lines) - CONDUCT_LINES, 'more line')}"
+
+
+def _format_reported(view: RunView, width: int) -> Iterator[str]:
+    """The numbers of the documents that something was measured for, each beside ours; the others counted."""
+    lines = reported_section.make_lines(view)
+    known = [line for line in lines if line.computed != NOT_MEASURED]
+    for (source, metric, applies), cells in group_by_key((line[:3], line) for line in known).items():
+        yield from wrap_text(f"{source}: {metric}, {applies}", width, " ")
+        for cell in cells:
+            head = f"   {reported_section.GLYPHS[cell.outcome]} {cell.reported}: "
+            yield from wrap_text(f"{cell.computed} here ({cell.how})", width, head)
+    if len(lines) > len(known):
+        left = len(lines) - len(known)
+        yield f" {reported_section.GLYPHS[CellOutcome.UNKNOWN]} {count(left, 'number')} that nothing was measured for"
 
 
 def _format_checklists(view: RunView, width: int) -> Iterator[str]:

@@ -3,7 +3,7 @@
 They are planned, read by their probe, judged and stored like every other result. No node is touched.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,8 +17,10 @@ from benchconsole.probes.api import Output, Probe, Shape, Target
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.errors import PlanError, ProbeOutputError
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
-from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Test
+from benchconsole.probes.model.labels import OWN
+from benchconsole.probes.model.measuring import FailedAt, Failure, Reading, Result, Round, Test
 from benchconsole.probes.planning.plan_rounds import make_test_id
+from benchconsole.probes.planning.sweeps import label_tests
 from benchconsole.probes.plugins.captured_output import Ending, read_captured
 from benchconsole.probes.plugins.probe_output import read_output
 from benchconsole.probes.readers.readings import add_labels
@@ -28,6 +30,9 @@ from benchconsole.topology.model.fabric import Fabric, NodeId
 if TYPE_CHECKING:
     from benchconsole.store.session_store import SessionStore
     from benchconsole.store.store import Store
+
+
+NOTHING_KNOWN: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +61,13 @@ def make_target(fabric: Fabric, probe: Probe, captured: CapturedOutput) -> Targe
     return Target(nodes[0], peer, MappingProxyType(dict(probe.options)), members)
 
 
-def make_round(fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], number: int) -> Round:
-    """The round that the outputs stand for; PlanError as ``make_target``, or where there is none."""
+def make_round(
+    fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], number: int, known: Mapping[str, str]
+) -> Round:
+    """The round that the outputs stand for; PlanError as ``make_target``, or where there is none.
+
+    Its tests carry the cohorts of their nodes, and the labels ``known`` of them all.
+    """
     if not found:
         raise PlanError("there is no output to ingest")
     tests = []
@@ -66,15 +76,20 @@ def make_round(fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], nu
         key = make_test_id(number, probe.name, index, target)
         tests.append(Test(key, probe.name, target, number, sending=probe.sending(target.options)))
     files = ", ".join(each.source for each in found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
-    return Round(number, f"{probe.name} {INGESTED}", probe.name, tuple(tests), 0.0, f"read from {files}")
+    made = Round(number, f"{probe.name} {INGESTED}", probe.name, tuple(tests), 0.0, f"read from {files}")
+    return label_tests((made,), known)[0]
 
 
-def read_result(probe: Probe, test: Test, output: Output, at: float) -> Result:
-    """What the probe reads in an output, or why nothing of it can be trusted. ``at`` is when it was measured."""
+def read_result(probe: Probe, test: Test, output: Output, at: float, known: Mapping[str, str]) -> Result:
+    """What the probe reads in an output, or why nothing of it can be trusted. ``at`` is when it was measured.
+
+    An output that says otherwise than a ``known`` label gives no number.
+    """
     try:
         (readings, facts), ending = read_captured(
             partial(read_output, probe, target=test.target), output, probe.closing
         )
+        _refuse_contradiction(readings, known)
     except ProbeOutputError as error:
         stage = FailedAt.OUTPUT if output.exit_status == 0 else FailedAt.TOOL
         return Result(test, (output,), failure=Failure(stage, str(error)[:500], test.target.node.id), started=at)
@@ -86,6 +101,14 @@ def read_result(probe: Probe, test: Test, output: Output, at: float) -> Result:
     return Result(test, (output,), tuple(measurements), facts, started=at)
 
 
+def _refuse_contradiction(readings: Sequence[Reading], known: Mapping[str, str]) -> None:
+    for labels in (dict(reading.labels) for reading in readings):
+        for name, value in known.items():
+            said = labels.get(f"{OWN}{name}")
+            if said is not None:
+                raise ProbeOutputError(f"{name}={said}", f"{name}={value}, as the labels say that were given with it")
+
+
 def find_ending(probe: Probe, output: Output) -> Ending | None:
     """The ending of an output that may have been lost; None where it is whole, and where nothing can be read."""
     with suppress(ProbeOutputError):
@@ -94,35 +117,44 @@ def find_ending(probe: Probe, output: Output) -> Ending | None:
 
 
 async def ingest(
-    store: "Store", fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], *, choice: SessionChoice, at: float
-) -> str:
-    """Store the outputs as a session of its own; its id. ``at`` is when they were measured, UTC seconds."""
-    each = make_round(fabric, probe, found, 1)
+    store: "Store", fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], *, choice: SessionChoice, at: float,
+    known: Mapping[str, str] = NOTHING_KNOWN,
+) -> str:  # fmt: skip
+    """Store the outputs as a session of its own; its id. ``at`` is when they were measured, UTC seconds.
+
+    ``known`` are labels of the numbers that the outputs do not tell.
+    """
+    each = make_round(fabric, probe, found, 1, known)
     key = await store.create_session(make_new_session(fabric, choice, at), (each,))
-    await _store_round(store.session(key), fabric, probe, each, found, at)
+    await _store_round(store.session(key), fabric, probe, each, found, at, known)
     await store.session(key).end(at=at, complete=True)
     return key
 
 
 async def ingest_into(
-    store: "Store", key: str, fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], *, at: float
-) -> None:
+    store: "Store", key: str, fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], *, at: float,
+    known: Mapping[str, str] = NOTHING_KNOWN,
+) -> None:  # fmt: skip
     """Add the outputs to a stored session, of which ``fabric`` is the topology, as a round of their own."""
     session = store.session(key)
     before = session.describe()
-    each = make_round(fabric, probe, found, max((each.number for each in session.read_plan(fabric)), default=0) + 1)
+    number = max((each.number for each in session.read_plan(fabric)), default=0) + 1
+    each = make_round(fabric, probe, found, number, known)
     await session.claim()
     await session.extend_plan((each,))
-    await _store_round(session, fabric, probe, each, found, at)
+    await _store_round(session, fabric, probe, each, found, at, known)
     ended = before.ended if before.ended is not None else at
     await session.end(at=ended, complete=before.state is SessionState.COMPLETE, because=before.because)
 
 
 async def _store_round(
-    session: "SessionStore", fabric: Fabric, probe: Probe, each: Round, found: Sequence[CapturedOutput], at: float
-) -> None:
+    session: "SessionStore", fabric: Fabric, probe: Probe, each: Round, found: Sequence[CapturedOutput], at: float,
+    known: Mapping[str, str],
+) -> None:  # fmt: skip
     attempt = await session.begin_round(each.number, at=at)
-    results = tuple(read_result(probe, test, one.output, at) for test, one in zip(each.tests, found, strict=True))
+    results = tuple(
+        read_result(probe, test, one.output, at, known) for test, one in zip(each.tests, found, strict=True)
+    )
     closed = ClosedRound(each, results, CloseReason.COMPLETE, at, at)
     verdicts = judge_round(make_judging_context(fabric, {probe.name: probe}), closed)
     judged = replace(closed, verdicts=verdicts, attempt=attempt, judged_by=name_judgement(fabric))

@@ -172,6 +172,6 @@ def test_fermilab_clients_on_board_reach_part_of_the_data_without_a_cable() -> N
 
 @pytest.mark.parametrize("name", ["llnl", "desy", "fermilab"])
 def test_examples_can_be_read_by_people(name: str) -> None:
-    lines = (EXAMPLES / f"{name}.yaml").read_text().splitlines()
-    assert len(lines) <= 60
-    assert lines[0].startswith("# ")
+    machine = (EXAMPLES / f"{name}.yaml").read_text().partition("\ncriteria:")[0].splitlines()
+    assert len(machine) <= 60
+    assert machine[0].startswith("# ")

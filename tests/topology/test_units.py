@@ -18,6 +18,7 @@ from benchconsole.topology.units import (
     parse,
     parse_length,
     parse_link_speed,
+    read_written,
     show,
     storage_rate,
 )
@@ -134,3 +135,39 @@ def test_round_numbers_are_short() -> None:
     assert format_link_speed(0.3125e9) == "2.5 Gb/s"
     assert format_seconds(0.0505) == "50.5 ms"
     assert format_metres(3.0) == "3 m"
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "span", "same", "more"),
+    [
+        ("1810 MB/s", Unit.BYTE_RATE, (1809.5e6, 1810.5e6), "1,810 MB/s", "1,810.0 MB/s"),
+        ("143.7 %", Unit.ONE, (1.4365, 1.4375), "143.7 %", "143.70 %"),
+        ("1.2 GB/s", Unit.BYTE_RATE, (1.15e9, 1.25e9), "1.2 GB/s", "1.20 GB/s"),
+        ("1.8e3 MB/s", Unit.BYTE_RATE, (1750e6, 1850e6), "1,800 MB/s", "1,800 MB/s"),
+        ("10 Gb/s", Unit.BYTE_RATE, (9.5e9 / 8, 10.5e9 / 8), "10 Gb/s", "10.0 Gb/s"),
+        ("0", Unit.ONE, (-0.5, 0.5), "0", "0.0"),
+    ],
+)
+def test_a_quantity_of_a_document_keeps_its_unit_and_its_last_decimal(
+    text: str, unit: Unit, span: tuple[float, float], same: str, more: str
+) -> None:
+    found = read_written(text, unit)
+    assert found.span == pytest.approx(span)
+    assert (found.format(found.value), found.format(found.value, more=1)) == (same, more)
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "agrees"),
+    [
+        (107.5e6, 107.5e6, True),
+        (108.5e6, 108.5e6, True),
+        (107.49e6, 107.49e6, False),
+        (108.51e6, 108.51e6, False),
+        (106.5e6, 107.5e6, False),
+        (108.5e6, 109.5e6, False),
+        (106.5e6, 107.6e6, True),
+        (100e6, 200e6, True),
+    ],
+)
+def test_a_written_number_agrees_with_what_is_rounded_to_it(least: float, most: float, agrees: bool) -> None:
+    assert read_written("108 MB/s", Unit.BYTE_RATE).agrees(least, most) is agrees

@@ -17,6 +17,7 @@ from benchconsole.topology.analysis import (
     peer_links,
     ports,
     redundancy,
+    reported_results,
     stated_vs_computed,
     storage_ceilings,
     vlans,
@@ -62,6 +63,7 @@ def make_static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None
     found = (
         *stated_vs_computed.list_findings(fabric, claims),
         *class_arithmetic.list_findings(fabric),
+        *reported_results.list_findings(fabric),
         *connectivity.check_connectivity(cabled),
         *bottlenecks.find_bottlenecks(cabled),
         *oversubscription.list_findings(ratios),

@@ -1,7 +1,7 @@
 """Criteria that cannot be right: what contradicts the metric that they speak of, or themselves."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from benchconsole.topology.description import raw
@@ -46,7 +46,8 @@ class CriterionCheck:
         self._check_target(bound, required, target)
         self._check_step(required, step)
         self._check_bits()
-        self._check_labels()
+        where = self.written.where or {}
+        check_labels(self.report, self.vocabulary, self.written.metric, where, (*self.here, "where"), self.cohorts)
 
     def _check_basis(self) -> None:
         of, metric = self.written.of, self.written.metric
@@ -89,26 +90,33 @@ class CriterionCheck:
                 near = storage_rate(parse(text, Unit.BYTE_RATE))
                 self.report.add((*self.here, name), f"{text!r}, a rate in bits", expected, near)
 
-    def _check_labels(self) -> None:
-        known = tuple(self._list_labels())
-        for name, value in (self.written.where or {}).items():
-            place = (*self.here, "where", name)
-            if known and name not in known:
-                expected = f"one of {', '.join(known)}"
-                self.report.add_key(
-                    place, f"unknown label {name!r} of {self.written.metric}", expected, find_near(name, known)
-                )
-            try:
-                parse_condition(str(value))
-            except UnitError as error:
-                self.report.add(place, repr(value), error.expected, error.suggestion)
-
-    def _list_labels(self) -> Iterator[str]:
-        """What a number of the metric may carry: labels of its parser, points of sweeps, cohorts; none if not told."""
-        own = self.traits.labels
-        if own is not None:
-            options = self.vocabulary.probes.get(self.written.metric.partition(".")[0], {})
-            yield from sorted({*own, *options, *self.cohorts, *IMPLIED, CLIENTS})
-
     def _bound(self, bound: Comparator) -> str:
         return str(getattr(self.written, bound.value))
+
+
+def check_labels(
+    report: ProblemReport,
+    vocabulary: Vocabulary,
+    metric: str,
+    where: Mapping[str, raw.Scalar],
+    here: Location,
+    cohorts: Collection[str],
+) -> None:
+    """Report labels of ``where`` that no number of ``metric`` carries, and conditions that cannot be read."""
+    known = tuple(_list_labels(vocabulary, metric, cohorts))
+    for name, value in where.items():
+        if known and name not in known:
+            expected = f"one of {', '.join(known)}"
+            report.add_key((*here, name), f"unknown label {name!r} of {metric}", expected, find_near(name, known))
+        try:
+            parse_condition(str(value))
+        except UnitError as error:
+            report.add((*here, name), repr(value), error.expected, error.suggestion)
+
+
+def _list_labels(vocabulary: Vocabulary, metric: str, cohorts: Collection[str]) -> Iterator[str]:
+    """What a number of the metric may carry: labels of its parser, points of sweeps, cohorts; none if not told."""
+    own = vocabulary.traits.get(metric, MetricTraits()).labels
+    if own is not None:
+        options = vocabulary.probes.get(metric.partition(".")[0], {})
+        yield from sorted({*own, *options, *cohorts, *IMPLIED, CLIENTS})

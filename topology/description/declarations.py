@@ -86,7 +86,7 @@ class Declarations:
 
     def criterion(self, index: int, written: raw.RawCriterion) -> Criterion | None:
         here: Location = ("criteria", index)
-        unit = self._metric_unit(written.metric, (*here, "metric"))
+        unit = self.metric_unit(written.metric, (*here, "metric"))
         bounds = [name for name in ("at_least", "at_most") if getattr(written, name) is not None]
         if len(bounds) != 1:
             found = "both at_least and at_most" if bounds else "no bound"
@@ -122,7 +122,8 @@ class Declarations:
             source=written.source,
         )
 
-    def _metric_unit(self, metric: str, location: Location) -> Unit | None:
+    def metric_unit(self, metric: str, location: Location) -> Unit | None:
+        """The unit of a metric that a probe has; None where no vocabulary tells, and for a problem."""
         if self.vocabulary is None:
             return None
         unit = self.vocabulary.metrics.get(metric)

@@ -305,6 +305,20 @@ class RawCriterion(_Strict):
     source: str = ""
 
 
+class RawReported(_Strict):
+    """A result as a document prints it, and the percentages that it prints beside it."""
+
+    metric: str
+    value: Quantity
+    statistic: Literal["mean", "median", "lowest", "highest"] = "mean"
+    of_required: Quantity | None = None
+    of_target: Quantity | None = None
+    of_peak: Quantity | None = None
+    where: dict[str, Scalar] | None = None
+    nodes: str | None = None
+    source: str = ""
+
+
 class RawStop(_Strict):
     """When a sweep ends before its last point; at least one of ``gain`` and ``on``."""
 
@@ -357,6 +371,7 @@ class RawTopology(RawSections):
     stated: list[RawStated | None] = Field(default_factory=list)
     caps: RawCaps | None = None
     criteria: list[RawCriterion | None] = Field(default_factory=list)
+    reported: list[RawReported | None] = Field(default_factory=list)
     cohorts: dict[str, dict[str, str]] = Field(default_factory=dict)
     suites: dict[str, list[RawStage | None]] = Field(default_factory=dict)
 

@@ -12,6 +12,7 @@ from benchconsole.topology.description.document import Document, Location, Probl
 from benchconsole.topology.description.grouping import Grouping, resolve_cohorts
 from benchconsole.topology.description.names import DeviceNames
 from benchconsole.topology.description.permissions import Allowances
+from benchconsole.topology.description.reported_declarations import ReportedReader
 from benchconsole.topology.description.storage_declarations import StorageReader
 from benchconsole.topology.description.templates import fold_problems, unfold
 from benchconsole.topology.description.validate import validate
@@ -177,6 +178,7 @@ class _Resolver:
         return replace(
             fabric,
             claims=tuple(read_claims(written.stated, self.report, scopes, declared.chosen)),
+            reported=tuple(ReportedReader(declared).results(written.reported)),
             criteria=tuple(item for item in criteria if item is not None),
             suites=MappingProxyType({name: declared.suite(name, stages) for name, stages in written.suites.items()}),
         )
@@ -220,7 +222,7 @@ def _find_gaps(document: Document, report: ProblemReport) -> list[Problem]:
     """Empty list items, which say nothing and were surely meant to."""
     found = ProblemReport(report.document)
     data = document.data if isinstance(document.data, dict) else {}
-    lists: dict[Location, object] = {(name,): data.get(name) for name in ("links", "criteria", "stated")}
+    lists: dict[Location, object] = {(name,): data.get(name) for name in ("links", "criteria", "stated", "reported")}
     nodes = data.get("nodes")
     for name, entry in nodes.items() if isinstance(nodes, dict) else ():
         if isinstance(entry, dict):

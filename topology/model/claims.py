@@ -1,6 +1,14 @@
-"""What documents say about a machine, to be held against what is computed from its description."""
+"""What documents say: claims about a machine, and the results that they report.
 
-from dataclasses import dataclass
+Claims are held against what is computed from the description, reported results against criteria and measurements.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from benchconsole.topology.units import Unit, Written
 
 END_TO_END = "end-to-end"
 """The scope of a claim on the whole way from node to node."""
@@ -20,3 +28,38 @@ class Claim:
     value: float
     source: str = ""
     nodes: tuple[str, ...] = ()
+
+
+class Statistic(StrEnum):
+    """How one reported number stands for several measured ones."""
+
+    MEAN = "mean"
+    MEDIAN = "median"
+    LOWEST = "lowest"
+    HIGHEST = "highest"
+
+
+class ShareOf(StrEnum):
+    """What a reported percentage is a share of: a bound of the criterion on the same numbers, or the stated peak."""
+
+    REQUIRED = "required"
+    TARGET = "target"
+    PEAK = "peak"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedResult:
+    """A cell of a document's table of results, with the percentages beside it.
+
+    ``value`` is in ``unit`` and stands for every measurement of ``metric`` that carries ``where`` and is of ``nodes``
+    (empty: all).
+    """
+
+    metric: str
+    value: Written
+    unit: Unit
+    shares: Mapping[ShareOf, Written] = field(default_factory=lambda: MappingProxyType({}))
+    statistic: Statistic = Statistic.MEAN
+    where: tuple[tuple[str, str], ...] = ()
+    nodes: tuple[str, ...] = ()
+    source: str = ""

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import NewType
 
 from benchconsole.topology.errors import Position
-from benchconsole.topology.model.claims import Claim
+from benchconsole.topology.model.claims import Claim, ReportedResult
 from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.model.sweep import Sweep
 from benchconsole.topology.units import Unit
@@ -390,6 +390,7 @@ class Fabric:
     vlans: Mapping[int, Vlan] = field(default_factory=lambda: MappingProxyType({}))
     storage: Mapping[str, Storage] = field(default_factory=lambda: MappingProxyType({}))
     claims: tuple[Claim, ...] = ()
+    reported: tuple[ReportedResult, ...] = ()
     parameters: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     caps: Caps = Caps()
     places: Mapping[str, Position] = field(default_factory=lambda: MappingProxyType({}), compare=False)

@@ -150,7 +150,7 @@ def test_untested_is_said_not_to_be_passed(hard: Page) -> None:
 
 
 def test_criteria_without_a_test_say_so(hard: Page) -> None:
-    assert "PEP 5.1.1.1 hpl.rate all nodes at least 80 % of peak – none - not tested" in hard.text
+    assert "PEP 5.1.1.1 hpl.rate all nodes at least 80 % of peak – none 0 – – – – - not tested" in hard.text
 
 
 def test_failing_tests_show_command_status_and_output(hard: Page) -> None:

@@ -158,3 +158,60 @@ def test_numbers_of_a_part_of_an_output_are_labelled_and_told(ingest: Ingest, db
     whole = document(db)["measurements"]
     assert isinstance(whole, list)
     assert {each["labels"].get("partial") for each in whole} == {None}
+
+
+DD = "2048+0 records in\n2048+0 records out\n2147483648 bytes (2.1 GB) copied, 10.1158 s, {}\n"
+
+
+def test_labels_that_the_output_does_not_tell_keep_two_captures_of_a_node_apart(
+    ingest: Ingest, db: Path, tmp_path: Path
+) -> None:
+    capture = tmp_path / "n1.txt"
+    capture.write_text(DD.format("212 MB/s"))
+    assert ingest("dd", capture, "--labels", "operation=read", "--label", "x").exit_code == 3
+    assert ingest("dd", capture, "--labels", "operation=write", "--session", "x").exit_code == 3
+    told = document(db)["measurements"]
+    assert [one["labels"]["operation"] for one in told] == ["read", "write"]  # type: ignore[attr-defined]
+    assert document(db)["coverage"]["tested"] == 2  # type: ignore[index]
+
+
+def test_the_cohorts_of_the_file_are_labels_of_what_is_ingested(ingest: Ingest, db: Path, tmp_path: Path) -> None:
+    file = tmp_path / "small.yaml"
+    file.write_text(TOPOLOGY + "cohorts: {kind: {virtual: n1}}\n")
+    capture = tmp_path / "n1.txt"
+    capture.write_text(DD.format("212 MB/s"))
+    ingest("dd", capture)
+    told = document(db)["measurements"]
+    assert [one["labels"]["kind"] for one in told] == ["virtual"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["operaton=read"], "expected NAME=VALUE with one of block, cache, direct, number, operation,"),
+        (["operaton=read"], "did you mean operation?"),
+        (["operation"], "expected NAME=VALUE"),
+        (["operation=>= read"], "the value up to 60 letters"),
+        (["operation=read", "operation=write"], "each name once"),
+    ],
+)
+def test_a_label_that_no_number_carries_is_refused(
+    ingest: Ingest, db: Path, tmp_path: Path, given: list[str], said: str
+) -> None:
+    capture = tmp_path / "n1.txt"
+    capture.write_text(DD.format("212 MB/s"))
+    done = ingest("dd", capture, *(word for text in given for word in ("--labels", text)))
+    assert said in str(done.exception)
+    assert not db.exists()
+
+
+@pytest.mark.parametrize(("given", "numbers_read"), [("operation=write", 1), ("operation=read", 0)])
+def test_an_output_that_says_otherwise_than_its_label_gives_no_number(
+    ingest: Ingest, db: Path, tmp_path: Path, given: str, numbers_read: int
+) -> None:
+    capture = tmp_path / "n1.txt"
+    mark = "benchconsole-dd operation=write size=2147483648 block=1048576 direct=1 sync=1 cache=0\n"
+    capture.write_text(mark + DD.format("212 MB/s"))
+    done = ingest("dd", capture, "--labels", given)
+    assert len(document(db)["measurements"]) == numbers_read  # type: ignore[arg-type]
+    assert ("found operation=write, expected operation=read" in " ".join(done.stdout.split())) == (numbers_read == 0)
