@@ -11,6 +11,7 @@ from ClusterShell.NodeSet import NodeSet, NodeSetException
 from ClusterShell.NodeUtils import GroupResolver, GroupResolverError, GroupSource, GroupSourceError
 
 from benchconsole.topology.errors import SelectionError, find_near
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
 MAX_NODES = 200_000
@@ -22,6 +23,8 @@ NAME = re.compile(
 _RANGE = re.compile(r"\[([^\[\]]*)\]")
 _STEP = re.compile(r"0*(\d{1,18})(?:-0*(\d{1,18})(?:/(\d{1,9}))?)?")
 _GROUP = re.compile(r"@([A-Za-z0-9_:.-]+)")
+_NUMBERED = re.compile(r"([A-Za-z_.-]+)([0-9]{1,18})")
+"""A name with one number, at its end."""
 _NO_GROUPS = GroupResolver(GroupSource("none", {}))
 
 
@@ -116,7 +119,11 @@ def expand_ports(text: str) -> list[str]:
 
 def fold(names: Iterable[str]) -> str:
     """Names as one short node set: ``n[01-16],st1``."""
-    return str(NodeSet.fromlist(list(names), resolver=_NO_GROUPS))
+    # ClusterShell reads one set of many numbers several times as fast as as many names.
+    numbered = ((found[1], found[2]) if (found := _NUMBERED.fullmatch(name)) else (name, "") for name in names)
+    alike = group_by_key(((prefix, len(number)), number) for prefix, number in numbered)
+    terms = [f"{prefix}[{','.join(numbers)}]" if width else prefix for (prefix, width), numbers in alike.items()]
+    return str(NodeSet.fromlist(terms, resolver=_NO_GROUPS))
 
 
 def list_groups(fabric: Fabric) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ from benchconsole.console.cli.session_options import find_operator
 from benchconsole.console.exits import BadInput
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.topology.collector import pause_collector
 
 
 @click.command("judge")
@@ -23,6 +24,7 @@ from benchconsole.probes.model.errors import PlanError
     help="Take the criteria of this topology file.",
 )
 @common.db_option
+@pause_collector()
 def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fmt: skip
     """Judge the stored measurements of SESSION again. No node is touched.
 

@@ -8,6 +8,7 @@ import click
 from benchconsole import __version__
 from benchconsole.console.cli.common import db_option, force_option, output_option, read_reported
 from benchconsole.console.exits import BadInput
+from benchconsole.topology.collector import pause_collector
 
 
 @click.command("report")
@@ -21,6 +22,7 @@ from benchconsole.console.exits import BadInput
 @click.option("--raw-csv", is_flag=True, help="CSV without the guard against spreadsheet formulas.")
 @click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters, in text.")
 @db_option
+@pause_collector()
 def command(
     session: str, format_: str | None, output: Path | None, force: bool, operator: str, raw_csv: bool,
     ascii_only: bool, db: Path | None,

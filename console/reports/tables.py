@@ -36,7 +36,10 @@ LABEL_SETS = 40
 
 
 class MetricSpread(NamedTuple):
-    """The numbers of one metric with one set of labels as words; ``values`` are the labels as a sentence tells them."""
+    """The numbers of one metric with one set of labels as words; ``values`` are the labels as a sentence tells them.
+
+    ``passed`` are the nodes of the rows that passed.
+    """
 
     labels: str
     values: str
@@ -45,7 +48,7 @@ class MetricSpread(NamedTuple):
     middle: str
     highest: str
     expected: str
-    passed: str
+    passed: tuple[str, ...]
     states: str
     state: State
 
@@ -75,12 +78,12 @@ def make_metric_tables(view: RunView, limit: int = LONG) -> tuple[MetricTable, .
 
 
 def _make_metric_table(key: tuple[str, str, str], found: list[ResultRow], limit: int | None) -> MetricTable:
-    state, subject = COLUMNS_BY_NAME["state"], COLUMNS_BY_NAME["subject"]
+    subject = COLUMNS_BY_NAME["subject"]
 
     def find_share(row: ResultRow) -> float:
         return 1.0 if row.verdict is None or row.verdict.share is None else row.verdict.share
 
-    found.sort(key=lambda row: (state.sort(row), find_share(row), subject.sort(row)))
+    found.sort(key=lambda row: (row.state.rank, find_share(row), subject.sort(row)))
     listed, note = found, ""
     if limit is not None:
         notable = [row for row in found if row.state.rank < State.MEASURED.rank]
@@ -114,8 +117,9 @@ def _make_spread(labels: str, members: list[ResultRow]) -> MetricSpread:
     told = verdict.labels if verdict else reading.labels if reading else ()
     unit = verdict.unit if verdict else reading.unit if reading else None
     shown = verdict.shown if verdict else members[0].shown
-    passed = [node for row in members if row.state is State.PASS for node in row.nodes]
-    expected = {COLUMNS_BY_NAME["expected"].shown(row) for row in members if row.verdict}
+    # Most rows expect the same: worded once.
+    alike = {(v.expected, v.expected_text, v.unit, v.shown): row for row in members if (v := row.verdict) is not None}
+    expected = {COLUMNS_BY_NAME["expected"].shown(row) for row in alike.values()}
     return MetricSpread(
         labels=sanitize(labels),
         values=sanitize(" ".join(tell_labels(told))),
@@ -124,7 +128,7 @@ def _make_spread(labels: str, members: list[ResultRow]) -> MetricSpread:
         middle=format_quantity(median(values), unit, shown) if values else NOT_MEASURED,
         highest=format_quantity(max(values), unit, shown) if values else NOT_MEASURED,
         expected=expected.pop() if len(expected) == 1 else "differs" if expected else NOT_MEASURED,
-        passed=fold_names(passed),
+        passed=tuple(dict.fromkeys(node for row in members if row.state is State.PASS for node in row.nodes)),
         states=format_tally(row.state for row in members),
         state=worst(row.state for row in members),
     )

@@ -138,7 +138,7 @@ async def judge_again(
         fabric = replace(described, criteria=criteria_from.criteria)
     judged = JudgedRounds(fabric, probes)
     verdicts = {}
-    for stored in session.read_rounds(described):
+    for stored in session.read_rounds(described, judged=False):
         again = judged.judge(stored)
         verdicts[stored.round.number, stored.attempt] = again.verdicts
         judged.take(again)

@@ -28,7 +28,7 @@ class LayeredMap(Mapping[K, V]):
         if not more:
             return self
         made: LayeredMap[K, V] = LayeredMap()
-        made._size = self._size + sum(key not in self for key in more)
+        made._size = self._size + len(set(more).difference(*self._layers))
         layers = [*self._layers, dict(more)]
         while len(layers) > 1 and len(layers[-2]) <= 2 * len(layers[-1]):
             upper = layers.pop()
@@ -43,7 +43,10 @@ class LayeredMap(Mapping[K, V]):
         raise KeyError(key)
 
     def __contains__(self, key: object) -> bool:
-        return any(key in layer for layer in self._layers)
+        for layer in self._layers:  # noqa: SIM110 - a generator costs as much as the look
+            if key in layer:
+                return True
+        return False
 
     def __len__(self) -> int:
         return self._size

@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view import wording
 from benchconsole.console.view.blame import Blame
-from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, superseding
+from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Failure, Labels, Reading, Result, Test
 from benchconsole.topology.model.conditions import format_condition
@@ -84,9 +85,8 @@ def list_rows(view: RunView) -> Iterator[ResultRow]:
 
     What a later test repeats says so in its outcome: reports for people leave it out.
     """
-    newest = superseding(view)
     for row in _all_rows(view):
-        repeated = row.test in view.results and row.test not in newest
+        repeated = row.test in view.replaced and row.test in view.results
         yield replace(row, outcome=RowOutcome.REPEATED) if repeated else row
 
 
@@ -104,11 +104,12 @@ def _all_rows(view: RunView) -> Iterator[ResultRow]:
     for each in view.plan:
         for test in each.tests:
             planned.add(test.id)
-            for verdict in view.verdicts.get(test.id, ()):
+            verdicts = view.verdicts.get(test.id, ())
+            for verdict in verdicts:
                 if verdict not in seen:
                     seen.add(verdict)
                     yield make_verdict_row(verdict, each.stage, blame, view.results.get(test.id))
-            if not view.verdicts.get(test.id):
+            if not verdicts:
                 yield from _unjudged(view, test, each.stage, shown)
     # A bundle may be judged under a name of its own, and an ingested result may have no plan.
     for key, verdicts in view.verdicts.items():
@@ -161,6 +162,7 @@ def _unjudged(
         yield replace(row, measurement=measurement, shown=how)
 
 
+@lru_cache(maxsize=65_536)  # a session has as many subjects as nodes, each in the tables of all metrics
 def _natural(text: str) -> str:
     return re.sub(r"[0-9]{1,12}", lambda number: number[0].zfill(12), text)
 

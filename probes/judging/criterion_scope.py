@@ -41,7 +41,10 @@ def is_held_against(criterion: Criterion, verdict: Verdict) -> bool:
     return (
         made
         and criterion.metric == verdict.metric
-        and accept_labels(criterion.where, {"nodes": str(len(verdict.nodes)), **dict(verdict.labels)})
+        and (
+            not criterion.where
+            or accept_labels(criterion.where, {"nodes": str(len(verdict.nodes)), **dict(verdict.labels)})
+        )
         and (not criterion.nodes or bool(criterion.nodes.intersection(verdict.nodes)))
     )
 
@@ -108,6 +111,8 @@ def _may_concern(criterion: Criterion, test: Test, result: Result | None) -> boo
     node measured alone never frees it: another test of the same node has to carry the label.
     """
     asked = dict(criterion.where)
+    if not asked:
+        return True
     if _differ(asked, (("nodes", str(len(test.target.nodes))), *test.target.labels)):
         return False
     read = _read_labels(criterion, result) if len(test.target.nodes) > 1 else []

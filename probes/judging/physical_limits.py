@@ -29,6 +29,10 @@ class Impossible:
     alone: Mapping[str, str] = field(default_factory=dict)
     together: Mapping[str, str] = field(default_factory=dict)
 
+    def find(self, reading: Reading) -> tuple[str, str]:
+        """Why this measurement cannot be right, alone and together; empty where it can."""
+        return self.alone.get(reading.id, ""), self.together.get(reading.id, "")
+
 
 def find_impossible(context: JudgingContext, closed: ClosedRound, metric: str) -> Impossible:
     """The measurements of one metric that are above a physical limit."""
@@ -80,8 +84,10 @@ def _describe_above_peak(result: Result, value: float) -> str:
 def _list_storage_limits(context: JudgingContext, result: Result, reading: Reading) -> Iterator[tuple[float, str]]:
     """Each limit that a rate to or from a shared storage system is above: byte/s, and the reason in words."""
     system = context.fabric.storage.get(str(result.test.target.options.get("shared") or ""))
+    if system is None:
+        return
     nodes = [str(node.id) for node in result.test.target.nodes]
-    if system is None or set(nodes) & set(system.servers):
+    if set(nodes) & set(system.servers):
         return
     limits = []
     ports = list_port_rates(context.fabric, nodes)

@@ -148,7 +148,7 @@ class Target:
     @property
     def key(self) -> str:
         """``n1``, ``n1>n2`` or ``n[1-8]``: stable over sessions."""
-        if self.members:
+        if len(self.members) > 1:
             from benchconsole.topology.selection import fold  # ClusterShell is slow to load, and sets are few
 
             return fold(member.id for member in self.members)

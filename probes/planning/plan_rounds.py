@@ -4,10 +4,8 @@ Pure, so that ``--dry-run`` prints it. Each stage is laid out by its design and 
 that nothing is loaded beyond what it carries; stages, and points of a sweep, never share a round.
 """
 
-import gc
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -33,6 +31,7 @@ from benchconsole.probes.planning.sweeps import (
     list_turns,
     make_swept,
 )
+from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import CLIENTS, Sweep
@@ -51,19 +50,7 @@ DESIGN_OPTIONS: Options = MappingProxyType(
 """Every option that planning reads, with its default; a design refuses those of another."""
 
 
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """A plan makes a million objects and no circle of them: to look for circles would take a third of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-@_collector_paused()
+@pause_collector()
 def plan(
     fabric: Fabric,
     suite: Suite,

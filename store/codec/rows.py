@@ -5,9 +5,11 @@ A row is a named tuple whose fields are columns of its table. Reading raises Val
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
+from sys import intern
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -34,8 +36,10 @@ from benchconsole.store.codec.values import (
     Integer,
     dump_document,
     dump_json,
+    dump_strings,
     make_row,
     members_by_value,
+    name_column,
     parse_document,
     parse_strings,
     replace_surrogates,
@@ -379,37 +383,49 @@ class NamedVerdictRow(NamedTuple):
 
 def make_verdict_row(verdict: Verdict) -> NamedVerdictRow:
     """The row of a verdict; RefusedError for a number that cannot be kept."""
-    row = make_row(VerdictRow, verdict, f"{verdict.metric} of {verdict.subject}")
+    row = VerdictRow(
+        replace_surrogates(verdict.test),
+        replace_surrogates(verdict.probe),
+        replace_surrogates(verdict.subject),
+        dump_strings(verdict.nodes),
+        verdict.level.value,
+        verdict.kind.value,
+        replace_surrogates(verdict.because),
+        verdict.shown.value,
+        _require_kept(verdict.value, "value", verdict),
+        _require_kept(verdict.expected, "expected", verdict),
+        _require_kept(verdict.required, "required", verdict),
+        _require_kept(verdict.least, "least", verdict),
+        replace_surrogates(verdict.text),
+        replace_surrogates(verdict.expected_text),
+        replace_surrogates(verdict.source),
+        replace_surrogates(verdict.limiting),
+        dump_strings(verdict.evidence),
+    )
     unit = verdict.unit.value if verdict.unit else ""
     return NamedVerdictRow(replace_surrogates(verdict.metric), unit, clean_labels(verdict.labels), row)
 
 
+def _require_kept(number: float | None, column: str, verdict: Verdict) -> float | None:
+    if number is None or (type(number) is float and math.isfinite(number)):
+        return number
+    return require_finite(number, name_column(column), f"{verdict.metric} of {verdict.subject}")
+
+
+_parse_nodes = lru_cache(maxsize=1024)(parse_strings)
+"""The verdicts on one test name the same nodes, one after the other."""
+
+
 def parse_verdict(row: NamedVerdictRow, round_number: int) -> Verdict:
-    """The verdict of a row."""
-    of = row.verdict
+    """The verdict of a row. Words that come again and again are the same object."""
+    metric, unit, labels, of = row
+    test, probe, subject, nodes, level, kind, because, shown, value, expected, required, least, *words = of
+    text, expected_text, source, limiting, evidence = words
     return Verdict(
-        round=round_number,
-        test=of.test,
-        probe=of.probe,
-        subject=of.subject,
-        nodes=parse_strings(of.nodes),
-        metric=row.metric,
-        labels=row.labels,
-        level=_LEVELS[of.level],
-        kind=_YARDSTICKS[of.kind],
-        because=of.because,
-        unit=_UNITS[row.unit] if row.unit else None,
-        shown=_SHOWN[of.shown],
-        value=of.value,
-        expected=of.expected,
-        required=of.required,
-        least=of.least,
-        text=of.text,
-        expected_text=of.expected_text,
-        source=of.source,
-        limiting=of.limiting,
-        evidence=parse_strings(of.evidence),
-    )
+        test, round_number, intern(probe), subject, _parse_nodes(nodes), metric, labels, _LEVELS[level],
+        _YARDSTICKS[kind], intern(because), _UNITS[unit] if unit else None, _SHOWN[shown],
+        value, expected, required, least, text, expected_text, intern(source), limiting, parse_strings(evidence),
+    )  # fmt: skip
 
 
 # -- the end of a run

@@ -6,7 +6,7 @@ one exception is text: halves of surrogate pairs, which no UTF-8 can hold, becom
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -44,6 +44,8 @@ _FIX = "report this as a fault of the probe or the judge that made it"
 
 def replace_surrogates(value: str) -> str:
     """``value`` as UTF-8 can hold it: halves of surrogate pairs become U+FFFD."""
+    if value.isascii():
+        return value
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -84,8 +86,18 @@ def dump_json(value: object, name: str) -> str:
     return replace_surrogates(dumped)
 
 
+def dump_strings(values: Iterable[str]) -> str:
+    """Strings as a JSON array in one line, as ``dump_json`` writes it."""
+    return replace_surrogates(f"[{','.join(map(json.encoder.encode_basestring, values))}]")
+
+
 _WORDS = {"started": "start", "seconds": "length", "expected": "expected value", "required": "bound"}
 """What a column is called in errors, where that is not its name."""
+
+
+def name_column(name: str) -> str:
+    """What the number in a column is called in errors."""
+    return f"the {_WORDS.get(name, name)}"
 
 
 def make_row(kind: type[R], source: object, owner: str, **given: object) -> R:
@@ -113,7 +125,7 @@ def _clean_value(value: object, name: str, is_real: bool, owner: str) -> object:
         return value
     if isinstance(value, bool):
         return int(value)
-    word = f"the {_WORDS.get(name, name)}"
+    word = name_column(name)
     if isinstance(value, int) and not is_real:
         return require_integer(value, f"{word} of {owner}")
     if isinstance(value, (int, float)):

@@ -6,11 +6,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, Evidence, Mark, Step, StepState
-from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
-from benchconsole.probes.model.measuring import FailedAt, Proof, Reading, Result, Round
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Verdict
+from benchconsole.probes.model.measuring import FailedAt, Labels, Proof, Reading, Result, Round
 from benchconsole.store.codec.rows import (
     MeasurementRow,
     NamedVerdictRow,
@@ -54,15 +54,15 @@ class SessionReader:
         with asking_session(self.database, self.id) as (connection, session):
             return tuple(read_plan_after(self, connection, session, fabric).values())
 
-    def read_rounds(self, fabric: Fabric) -> Iterator[ClosedRound]:
-        """Its closed rounds in the order of storing, every attempt, with their last judgement."""
+    def read_rounds(self, fabric: Fabric, *, judged: bool = True) -> Iterator[ClosedRound]:
+        """Its closed rounds in the order of storing, every attempt; with their last judgement where ``judged``."""
         with asking_session(self.database, self.id) as (connection, session):
             planned = read_plan_after(self, connection, session, fabric)
             attempts = list_attempts(connection, session)
         for attempt in attempts:
             if attempt.ended is not None:
                 with self.database.reading() as connection:
-                    stored = read_round(self, connection, attempt, planned)
+                    stored = read_round(self, connection, attempt, planned, judged=judged)
                 yield stored
 
     def read_findings(self) -> tuple[Finding, ...] | None:
@@ -228,19 +228,18 @@ def list_attempts(connection: sqlite3.Connection, session: int) -> list[AttemptR
 
 
 def read_round(
-    reader: SessionReader, connection: sqlite3.Connection, attempt: AttemptRow, plan: Mapping[int, Round]
+    reader: SessionReader,
+    connection: sqlite3.Connection,
+    attempt: AttemptRow,
+    plan: Mapping[int, Round],
+    *,
+    judged: bool = True,
 ) -> ClosedRound:
-    """The closed round of an attempt in the file; ValueError when it is not closed."""
+    """The closed round of an attempt in the file, without verdicts unless ``judged``; ValueError when not closed."""
     if attempt.ended is None or attempt.reason is None:
         raise ValueError("a round without an end")
     planned = plan[attempt.round_id]
-    judging, judged_by = connection.execute(
-        "SELECT id, judged_by FROM judging WHERE attempt_id = ? ORDER BY id DESC LIMIT 1", (attempt.id,)
-    ).fetchone() or (None, "")
-    verdicts = tuple(
-        parse_verdict(NamedVerdictRow(metric, unit, parse_labels(pairs), VerdictRow._make(row)), planned.number)
-        for metric, unit, pairs, *row in connection.execute(_VERDICTS, (judging,))
-    )
+    verdicts, judged_by = _read_verdicts(connection, attempt, planned.number) if judged else ((), "")
     return ClosedRound(
         planned,
         tuple(read_results(reader, connection, attempt, planned).values()),
@@ -254,9 +253,47 @@ def read_round(
     )
 
 
-_VERDICTS = f"""SELECT metric.name, metric.unit, pairs, {_columns("verdict", VerdictRow._fields)}
-    FROM verdict JOIN metric ON metric.id = metric_id JOIN labels ON labels.id = labels_id
-    WHERE judging_id = ? ORDER BY verdict.id"""  # noqa: S608 - names of ours
+def _read_verdicts(
+    connection: sqlite3.Connection, attempt: AttemptRow, round_number: int
+) -> tuple[tuple[Verdict, ...], str]:
+    """The verdicts of the last judgement of an attempt, and who gave it; none and empty where there is none."""
+    judging, judged_by = connection.execute(
+        "SELECT id, judged_by FROM judging WHERE attempt_id = ? ORDER BY id DESC LIMIT 1", (attempt.id,)
+    ).fetchone() or (None, "")
+    metrics, labels = _find_metrics(connection), _find_labels(connection)
+    verdicts = tuple(
+        parse_verdict(NamedVerdictRow(*metrics[metric], labels[of], VerdictRow._make(row)), round_number)
+        for metric, of, *row in connection.execute(_VERDICTS, (judging,))
+    )
+    return verdicts, judged_by
+
+
+_VERDICTS = f"""SELECT metric_id, labels_id, {_columns("verdict", VerdictRow._fields)}
+    FROM verdict WHERE judging_id = ? ORDER BY verdict.id"""  # noqa: S608 - names of ours
+
+T = TypeVar("T")
+
+
+class _Names(dict[int, T]):
+    """What the numbers of metrics or labels in the file mean, each read when it is first met and the same object."""
+
+    def __init__(self, connection: sqlite3.Connection, statement: str, parse: Callable[..., T]) -> None:
+        super().__init__()
+        self._connection = connection
+        self._statement = statement
+        self._parse = parse
+
+    def __missing__(self, number: int) -> T:
+        found = self[number] = self._parse(*self._connection.execute(self._statement, (number,)).fetchone())
+        return found
+
+
+def _find_metrics(connection: sqlite3.Connection) -> _Names[tuple[str, str]]:
+    return _Names(connection, "SELECT name, unit FROM metric WHERE id = ?", lambda name, unit: (name, unit))
+
+
+def _find_labels(connection: sqlite3.Connection) -> _Names[Labels]:
+    return _Names(connection, "SELECT pairs FROM labels WHERE id = ?", parse_labels)
 
 
 def read_results(
@@ -268,8 +305,9 @@ def read_results(
     outputs = {number: row for number, *row in connection.execute(_OUTPUTS, which)}
     facts = dict(connection.execute(_FACTS, which))
     measurements: defaultdict[int, list[Reading]] = defaultdict(list)
-    for number, metric, unit, pairs, *row in connection.execute(_MEASUREMENTS, which):
-        measurements[number].append(parse_measurement(MeasurementRow(metric, unit, parse_labels(pairs), *row)))
+    metrics, labels = _find_metrics(connection), _find_labels(connection)
+    for number, metric, of, *row in connection.execute(_MEASUREMENTS, which):
+        measurements[number].append(parse_measurement(MeasurementRow(*metrics[metric], labels[of], *row)))
     results = {}
     for number, key, *row in connection.execute(_RESULTS, which):
         address = ResultAddress(reader.database, reader.id, attempt.number, key)
@@ -290,9 +328,8 @@ _RESULTS = f"""SELECT result.id, test.key, {_columns("result", ResultRow._fields
     FROM result JOIN test ON test.id = result.test_id {_OF_ATTEMPT} ORDER BY result.id"""  # noqa: S608
 _OUTPUTS = f"""SELECT result_id, count(*), max(output.seconds)
     FROM result JOIN output ON output.result_id = result.id {_OF_ATTEMPT} GROUP BY result_id"""  # noqa: S608
-_MEASUREMENTS = f"""SELECT result_id, metric.name, metric.unit, pairs, measurement.key, value, raw, at
+_MEASUREMENTS = f"""SELECT result_id, metric_id, labels_id, measurement.key, value, raw, at
     FROM result JOIN measurement ON measurement.result_id = result.id
-    JOIN metric ON metric.id = metric_id JOIN labels ON labels.id = labels_id
     {_OF_ATTEMPT} ORDER BY measurement.id"""  # noqa: S608
 _FACTS = f"""SELECT result_id, count(*) FROM result JOIN fact ON fact.result_id = result.id
     {_OF_ATTEMPT} GROUP BY result_id"""  # noqa: S608

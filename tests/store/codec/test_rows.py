@@ -140,3 +140,8 @@ async def test_a_measurement_is_never_null_for_a_number(tmp_path: Path) -> None:
         assert Level.PASS not in {
             verdict.level for stored in store.session(key).read_rounds(FABRIC) for verdict in stored.verdicts
         }
+
+
+@given(st.lists(st.text()))
+def test_strings_are_written_as_json_writes_them(strings: list[str]) -> None:
+    assert values.dump_strings(strings) == values.dump_json(strings, "strings")
