@@ -7,6 +7,7 @@ from functools import cached_property
 from benchconsole.probes.judging.grading import DefaultCriterion
 from benchconsole.probes.judging.hash_interval import HashIntervals
 from benchconsole.probes.judging.parts import Parts
+from benchconsole.probes.judging.patterns import group_nodes
 from benchconsole.probes.judging.round_flows import FlowReader
 from benchconsole.probes.model.measuring import Against, Metric
 from benchconsole.topology.analysis.storage_ceilings import GroupCeilings, compute_ceilings
@@ -40,6 +41,11 @@ class JudgingContext:
     @cached_property
     def hash_intervals(self) -> HashIntervals:
         return HashIntervals(self.routes)
+
+    @cached_property
+    def groupings(self) -> dict[str, dict[str, str]]:
+        """The group of each node, by kind of group: switch, chassis, rack, VLAN."""
+        return group_nodes(self.fabric)
 
     @cached_property
     def ceilings(self) -> tuple[GroupCeilings, ...]:

@@ -5,6 +5,7 @@ findings, one by one or all at once. Network causes come from ``attribution``; n
 hardware from their own verdicts. What a further round has not touched is not made anew.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -23,6 +24,9 @@ from benchconsole.probes.judging.loss_text import make_loss_finding
 from benchconsole.probes.judging.low_verdicts import LowVerdicts, is_low
 from benchconsole.probes.judging.node_sets import JudgedSet, read_sets
 from benchconsole.probes.judging.packet_loss import LossCause, PacketLosses
+from benchconsole.probes.judging.pattern_causes import PatternCause, explain_low, find_agreeing
+from benchconsole.probes.judging.pattern_text import describe_pattern, make_pattern_finding, tell_patterns
+from benchconsole.probes.judging.patterns import PairShares, Pattern, find_patterns, read_matrix
 from benchconsole.probes.judging.protocol_pairs import ProtocolPairs
 from benchconsole.probes.judging.set_causes import is_explained_by, list_causes, takes_part
 from benchconsole.probes.judging.set_finding_text import join_sets, make_set_finding
@@ -55,6 +59,7 @@ class Findings:
         self._pairs = ProtocolPairs()
         self._attributor = Attributor(context, self._loads)
         self._causes: list[Cause] = []
+        self._shares: dict[tuple[int, str], PairShares] = {}
         self._observed: dict[int, dict[int, LowVerdict]] = {}
         # Findings with the objects that they rest on (whose ids stay theirs), of the last turn and of this one.
         self._before: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
@@ -88,11 +93,13 @@ class Findings:
         losses = self._losses.find_causes(self._attributor.components)
         slow, lost = _part_by_losses(list(self._list_observed(low.get(Yardstick.CAPACITY, ()))), losses)
         slow, limits = part_by_hosts(self._context, slow)
-        self._causes, unexplained = self._attributor.explain(slow)
+        explained = explain_low(slow, self._attributor.explain, self._find_patterns)
+        self._causes, further, unexplained, patterns = explained
         found = [
             *self._lossy(lost),
             *self._limited(limits),
-            *self._network(each for each in self._causes if self._is_told(each)),
+            *self._network(patterns),
+            *map(self._keep_pattern, further),
             *self._unexplained(unexplained),
         ]
         found += self._hardware(low.get(Yardstick.HARDWARE, ()))
@@ -117,6 +124,7 @@ class Findings:
             self._loads.add(flows)
             self._losses.add_round(judged, metric)
             self._pairs.add(flows, judged.round.number)
+            self._shares[judged.round.number, metric] = flows.shares
             if is_confirmation(judged.round):
                 passed = (
                     each for each in judged.verdicts if each.kind is Yardstick.CAPACITY and each.level is Level.PASS
@@ -158,12 +166,23 @@ class Findings:
     def _add_conditions(self, make: Callable[[], Finding], seen: Sequence[LowVerdict]) -> Finding:
         return self._pairs.add_conditions(self._context, make(), seen)
 
-    def _network(self, causes: Iterable[Cause]) -> list[Finding]:
+    def _find_patterns(self) -> list[Pattern]:
+        rounds = (self._shares[key] for key in sorted(self._shares))
+        return find_patterns(read_matrix(rounds), self._context.groupings)
+
+    def _network(self, patterns: Sequence[Pattern]) -> Iterator[Finding]:
+        """The causes that are told, each with the patterns that agree with it."""
         components = self._attributor.components
-        return [
-            self._keep_told((each,), each.seen, partial(make_network_finding, self._context, components, each))
-            for each in causes
-        ]
+        for each in filter(self._is_told, self._causes):
+            make = partial(make_network_finding, self._context, components, each)
+            found = self._keep_told((each,), each.seen, make)
+            agreeing = find_agreeing(patterns, self._causes, each)
+            told = map(sys.intern, map(describe_pattern, agreeing))
+            yield self._keep((found, *told), partial(tell_patterns, found, agreeing)) if agreeing else found
+
+    def _keep_pattern(self, cause: PatternCause) -> Finding:
+        grounds = (*cause.seen, sys.intern(describe_pattern(cause.pattern)))
+        return self._keep_told(grounds, cause.seen, partial(make_pattern_finding, self._context, cause))
 
     def _limited(self, limits: Iterable[HostLimit]) -> list[Finding]:
         return [self._keep(each.seen, partial(make_host_finding, self._context, each)) for each in limits]

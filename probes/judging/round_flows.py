@@ -185,6 +185,14 @@ class RoundFlows:
         return np.asarray(self.values < SLOW * np.array([each.value for each in self.expectations]), bool)
 
     @cached_property
+    def shares(self) -> tuple[Sequence[tuple[str, str]], Floats]:
+        """The ends of each flow whose path is not only assumed, and what it gave as a share of what was expected."""
+        chosen = np.flatnonzero(~self.assumed)
+        ends = [(str(self.flows[place].source), str(self.flows[place].sink)) for place in chosen.tolist()]
+        expected = np.array([each.value for each in self.expectations])
+        return ends, self.values[chosen] / expected[chosen]
+
+    @cached_property
     def spared(self) -> Flags:
         """Per part whether several flows crossed it whole, and not more than one of them gave clearly less."""
         crossed, size = self.crossings, self._parts.size
