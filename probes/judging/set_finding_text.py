@@ -60,7 +60,7 @@ def _make_together_finding(context: JudgingContext, cause: SetCause, others: Seq
     own = [each for each in others if len(each.nodes_at) == 1 and each.nodes_at[0] in cause.nodes]
     system = next((each.system for each in cause.low if each.system), "")
     base = _make_base(context, cause.low, cause.good)
-    unknown = [f"which of the {count} nodes it is"] if count > 1 else []
+    unknown = [f"which of the {count} nodes it is" if count > 1 else f"whether it is {where}: no good test shows it"]
     if cause.by_number:
         unknown.append(f"whether it is their number: {_list_sizes(cause.good)} reached it")
     unknown.append("the network between them" + (f" or {system}" if system else ""))
@@ -70,12 +70,13 @@ def _make_together_finding(context: JudgingContext, cause: SetCause, others: Seq
         suspect=Suspect.SET,
         element=where,
         where=where,
-        what=f"{counted(count, 'node')} together: {base.what}",
+        what=f"{counted(count, 'node')} together: {base.what}" if count > 1 else f"{base.what}; every low test has it",
         confidence=Confidence.POSSIBLE,
         rules_out=() if cause.by_number else base.rules_out,
         because=(*base.because, *(f"{each.where} is low by itself: {each.what}" for each in own[:_SHOWN])),
         cannot_tell=", or ".join(unknown),
-        means=f"these nodes together do not meet {_name_source(cause.low)}; none of them is known to be at fault",
+        means=f"tests with {'these nodes' if count > 1 else where} do not meet {_name_source(cause.low)}; "
+        "none of their nodes is known to be at fault",
         do=f"repeat it with {halves}: the one that stays low has the cause",
     )
 

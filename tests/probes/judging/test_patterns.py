@@ -102,6 +102,13 @@ def test_a_row_has_three_cells(partners: int, found: list[Told]) -> None:
     assert tell(find_patterns(made, {})) == found
 
 
+@pytest.mark.parametrize(("good", "found"), [(3, [(ROW, ("n3",))]), (2, [])])
+def test_a_row_stands_out_from_three_good_cells(good: int, found: list[Told]) -> None:
+    pairs = [("n3", "n1"), ("n3", "n2"), ("n3", "n4"), *[("n5", "n6"), ("n6", "n7"), ("n7", "n8")][:good]]
+    made = read_matrix([(pairs, np.array([0.5] * 3 + [0.95] * good))])
+    assert tell(find_patterns(made, {})) == found
+
+
 @pytest.mark.parametrize(
     ("hosts", "good", "found"),
     [

@@ -62,6 +62,21 @@ def test_a_node_that_is_in_all_low_sets_is_not_named_where_no_set_was_without_it
 
 
 @pytest.mark.parametrize(
+    "sets",
+    [
+        [("n[1-2]", 0.6), ("n1,n3", 0.6)],
+        [("n[1-3]", 0.6), ("n1,n[4-5]", 0.6), ("n1,n[6-8]", 1.0)],  # larger, so that it clears none
+    ],
+)
+def test_a_node_is_not_named_where_no_good_set_is_without_it(sets: list[tuple[str, float]]) -> None:
+    assert run(*sets) == [(SET, "n1", POSSIBLE)]
+    described = site()
+    (found,) = find(*(close_sets(described, number, each, metric="hpl.rate") for number, each in enumerate(sets, 1)))
+    assert found.what.endswith("every low test has it")
+    assert found.cannot_tell.startswith("whether it is n1: no good test shows it")
+
+
+@pytest.mark.parametrize(
     ("small", "large", "by_number"),
     [(("n[1-2]", 1.0), ("n[1-8]", 0.6), True), (("n[1-6]", 1.0), ("n[1-8]", 0.6), False), (("n[1-5]", 1.0), ("n[1-8]", 0.6), True)],
 )  # fmt: skip
