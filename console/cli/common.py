@@ -143,19 +143,14 @@ def read_stored_view(store: "Store", name: str, probes: Mapping[str, "Probe"]) -
 
 def read_reported(db: Path | None, name: str) -> "tuple[RunView, SessionDetails]":
     """A stored session, and what its record says besides plan and results: how it was started, what was noted."""
-    from benchconsole.console.reports.content import SessionDetails
+    from benchconsole.console.session.report_details import read_details
     from benchconsole.console.session.session import Session
-    from benchconsole.console.view.plan_text import format_left_out
-    from benchconsole.probes.planning.plan_summary import find_coverage
 
     with open_store(db, create=False) as store:
         probes = load_installed_probes()
         session = Session.stored(store, name, probes)
         view = session.view()
-        uncovered = tuple(format_left_out(view.fabric, find_coverage(view.fabric, view.plan))) if view.plan else ()
-        stored = store.session(view.session)
-        options, losses = stored.describe().new.options, session.list_detectable_losses()
-        return view, SessionDetails(options, stored.read_notes(), uncovered, losses)
+        return view, read_details(session, view)
 
 
 def print_json(record: object) -> None:

@@ -16,11 +16,12 @@ from benchconsole.console.session.node_access import PasswordPrompt
 from benchconsole.console.session.safety import InUseError
 from benchconsole.console.session.session import Session
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.detectable_text import describe_detectable, list_detectable_sentences
 from benchconsole.console.view.events import Event
 from benchconsole.console.view.flow_paths import FlowPaths
 from benchconsole.console.view.persistent_map import LayeredMap, OpenTests
 from benchconsole.console.view.plan_text import format_left_out
-from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.run_view import DetectableFaults, RunView
 from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal
 from benchconsole.probes.api import Safety
 from benchconsole.probes.model.measuring import Round, Test
@@ -196,11 +197,18 @@ class SessionController:
         await asyncio.to_thread(self._thread.close)
         await asyncio.to_thread(self._closing)
 
+    async def assess(self, view: RunView) -> DetectableFaults:
+        """How small a fault the tests so far could have shown."""
+        losses = await self._thread.call(self._session.list_detectable_losses)
+        return describe_detectable(view.fabric, losses, view.suite)
+
     async def export(self, kind: str, view: RunView, path: Path) -> Path:
         """Write a report of a kind (html, md, csv, json) of what ``view`` shows as stored, and say where."""
         from benchconsole.console.reports import ReportOptions, write
+        from benchconsole.console.session.report_details import read_details
 
-        await self._run_beside(lambda: write(kind, as_stored(view), path, ReportOptions()))
+        details = await self._thread.call(lambda: read_details(self._session, view))
+        await self._run_beside(lambda: write(kind, as_stored(view), path, ReportOptions(details=details)))
         return path
 
     async def path_of(self, test: Test) -> Sequence[FlowHop]:
@@ -219,6 +227,8 @@ def as_stored(view: RunView) -> RunView:
 
 def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
     """What these rounds do to the nodes, and what they leave out."""
+    from benchconsole.console.session.judged_rounds import make_judging_context
+    from benchconsole.probes.judging.detectable_loss import list_planned_losses
     from benchconsole.probes.planning.plan_summary import summarise
 
     fabric = session.fabric
@@ -231,7 +241,9 @@ def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
     if summary.total.writes:
         effects.append(f"up to {disk_size(summary.total.writes)} written to scratch directories, and removed")
     covers = [f"{len(touched):,} of {counted(len(fabric.nodes), 'node')}", *format_left_out(fabric, summary)]
-    return PlanNotes(tuple(effects), tuple(covers), tuple(_list_in_use(session, rounds)))
+    losses = list_planned_losses(make_judging_context(fabric, session.probes), rounds)
+    shows = list_detectable_sentences(fabric, losses, session.suite, is_planned=True)
+    return PlanNotes(tuple(effects), tuple(covers), tuple(_list_in_use(session, rounds)), tuple(shows))
 
 
 def _list_in_use(session: Session, rounds: Sequence[Round]) -> list[str]:

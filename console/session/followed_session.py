@@ -18,10 +18,11 @@ from benchconsole.console.view.events import (
     SessionEnded,
     SessionOpened,
 )
+from benchconsole.probes.judging.detectable_loss import DetectableLoss
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
-from benchconsole.store.model import ChangeMark, SessionChanges, SessionState, StoredSession
+from benchconsole.store.model import ChangeMark, SessionChanges, SessionNote, SessionState, StoredSession
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
@@ -61,6 +62,14 @@ class FollowedSession:
         if self._state in (None, SessionState.RUNNING):
             return f"Another console drives {name}; this one follows it and takes no orders."
         return f"This console has followed {name}, which nobody drives now; open it again to go on with it."
+
+    def list_detectable_losses(self) -> tuple[DetectableLoss, ...]:
+        """The smallest loss that the rounds so far could have shown, by kind of element."""
+        return self._judged.losses
+
+    def read_record(self) -> tuple[Mapping[str, str | int | float], Sequence[SessionNote]]:
+        """The options that it was started with, and what was noted since."""
+        return self._stored.new.options, self._session.read_notes()
 
     async def events(self) -> AsyncIterator[Event]:
         """Everything that is stored, then what the other console stores, without end."""

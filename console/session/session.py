@@ -65,7 +65,7 @@ class Session:
         self.probes = probes
         self.origin: Mapping[str, str] = {}
         self.make_reach = make_reach
-        self._store = store
+        self.store = store
         self._clock = clock
         self._judged = JudgedRounds(fabric, probes)
         self._queue: asyncio.Queue[Event] = asyncio.Queue()
@@ -104,7 +104,7 @@ class Session:
 
     def _read_rounds(self, started: float) -> None:
         """Take in the rounds that are stored; what is known of them makes the replay, up to its end."""
-        session = self._store.session(self.id)
+        session = self.store.session(self.id)
         self._checklists = session.read_checklists()
         left_out = (note for note in session.read_notes() if note.kind == LEFT_OUT)
         self._left_out = tuple(Noticed(f"{LEFT_OUT}: {note.text}", note.at, left_out=True) for note in left_out)
@@ -173,7 +173,7 @@ class Session:
     def view(self) -> RunView:
         events = self.replay
         if self._has_run:
-            events = Session.stored(self._store, self.id, self.probes).replay
+            events = Session.stored(self.store, self.id, self.probes).replay
         return advance_all(RunView(self.fabric), events)
 
     def list_detectable_losses(self) -> tuple[DetectableLoss, ...]:
@@ -246,7 +246,7 @@ class Session:
         writer: DurableWriter | None = None
         try:
             await self._open(rounds)
-            writer = DurableWriter(self._store, self.id, self._tell, self._clock)
+            writer = DurableWriter(self.store, self.id, self._tell, self._clock)
             execution = await self._make_execution(writer)
             try:
                 await execution.run(rounds, self._unsearched)
@@ -283,7 +283,7 @@ class Session:
         if self.choice.policy.needed(self.fabric):
             rounds = split_into_waves(rounds)
         if rounds:
-            await self._store.session(self.id).extend_plan(rounds)
+            await self.store.session(self.id).extend_plan(rounds)
             self.plan = (*self.plan, *rounds)
             self._tell(self._make_opened(self._clock(), live=True))
         return rounds
@@ -294,19 +294,19 @@ class Session:
         self.plan = (*self.plan, *fresh)
         now = self._clock()
         if self.id:
-            stored = self._store.session(self.id)
+            stored = self.store.session(self.id)
             await stored.claim()
             if fresh:
                 await stored.extend_plan(fresh)
             for name, value in self.choice.policy.options().items():
                 await stored.append_note(name, str(value), now)
         else:
-            self.id = await self._store.create_session(make_new_session(self.fabric, self.choice, now), self.plan)
+            self.id = await self.store.create_session(make_new_session(self.fabric, self.choice, now), self.plan)
         self._has_run = True
         self.complete = False
         self._tell(self._make_opened(now, live=True))
         for words in self.proposed.left_out if fresh else ():
-            await self._store.session(self.id).append_note(LEFT_OUT, words, now)
+            await self.store.session(self.id).append_note(LEFT_OUT, words, now)
             noticed = Noticed(f"{LEFT_OUT}: {words}", now, left_out=True)
             self._left_out += (noticed,)
             self._tell(noticed)

@@ -72,6 +72,7 @@ _TABLE = (
     Action("sort_also", "S", "S", "then by", "sort by the column after those that already sort", call="sort(True)"),
     Action("column_left", "less_than_sign,comma", "<", "column", "the column to the left", call="column(-1)"),
     Action("column_right", "greater_than_sign,full_stop", ">", "column", "the column to the right", call="column(1)"),
+    Action("in_full", "t", "t", "in full", "everything that is said of it, in front of the page, to scroll"),
     Action("in_fabric", "o", "o", "in fabric", "show it in the fabric"),
     Action("facts", "i", "i", "facts", "all that the node told of itself"),
     Action("sweeps", "w", "w", "sweeps", "what was swept, as curves: clients, tasks, streams, sizes"),

@@ -1,6 +1,6 @@
 """Messages from the screens to the application. Widgets define their own beside themselves."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from textual.message import Message
@@ -34,6 +34,14 @@ class ShowInFabric(Message):
     """Put the fabric's cursor on a node, link or switch, by id."""
 
     element: str
+
+
+@dataclass
+class ReadInFull(Message):
+    """Put text in front of the page: sections with a name and sentences."""
+
+    title: str
+    sections: Sequence[tuple[str, Sequence[str]]]
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from benchconsole.console.view.run_view import DetectableFaults
 from benchconsole.probes.judging.detectable_loss import DetectableLoss, Fault
 from benchconsole.probes.planning.suites import LAG_SUITE, is_steered
 from benchconsole.topology.model.fabric import Fabric
@@ -30,6 +31,12 @@ _ONE = {
 """A fault that is not seen, or not everywhere; ``{}`` is how many members or legs there are."""
 
 _MEMBERS = (Fault.MEMBER_LOST, Fault.MEMBER_HALF)
+
+
+def describe_detectable(fabric: Fabric, losses: Sequence[DetectableLoss], suite: str) -> DetectableFaults:
+    """What the tests of the session could have shown, for the screen."""
+    sentences = tuple(list_detectable_sentences(fabric, losses, suite))
+    return DetectableFaults(len(losses), sum(each.is_seen for each in losses), sentences)
 
 
 def list_detectable_sentences(

@@ -28,6 +28,7 @@ from benchconsole.console.view.events import (
 )
 from benchconsole.console.view.persistent_map import LayeredMap, OpenTests, make_layered
 from benchconsole.console.view.run_view import (
+    DetectableFaults,
     Line,
     LinkView,
     NodeView,
@@ -282,6 +283,7 @@ class LatestView:
         self.generation = 0
         self._folded: RunView | None = None
         self._described: tuple[Fabric, tuple[StaticFinding, ...]] | None = None
+        self._assessed: tuple[Mapping[str, Result], DetectableFaults] | None = None
         self._shown: tuple[RunView, RunView] | None = None
 
     def take(self, events: Sequence[Event]) -> None:
@@ -300,13 +302,27 @@ class LatestView:
         self._described = (fabric, tuple(sorted(found, key=lambda each: severities.index(each.severity))))
         self.generation += 1
 
+    def assess(self, results: Mapping[str, Result], found: DetectableFaults) -> None:
+        """Take what the tests with these ``results`` could have shown; later results make it out of date."""
+        self._assessed = (results, found)
+        self.generation += 1
+
     @property
     def view(self) -> RunView | None:
-        """The latest view, the same object as long as nothing has happened; with what its description shows."""
-        folded, described = self._folded, self._described
-        if folded is None or described is None or described[0] is not folded.fabric:
+        """The latest view, the same object as long as nothing has happened; with what is known beside its events."""
+        folded, described, assessed = self._folded, self._described, self._assessed
+        if folded is None:
+            return None
+        static = described[1] if described is not None and described[0] is folded.fabric else None
+        detectable = assessed[1] if assessed is not None and assessed[0] is folded.results else None
+        if static is None and detectable is None:
             return folded
         shown = self._shown
-        if shown is None or shown[0] is not folded or shown[1].static is not described[1]:
-            shown = self._shown = (folded, replace(folded, static=described[1]))
+        if (
+            shown is None
+            or shown[0] is not folded
+            or shown[1].static is not static
+            or shown[1].detectable is not detectable
+        ):
+            shown = self._shown = (folded, replace(folded, static=static, detectable=detectable))
         return shown[1]

@@ -15,6 +15,7 @@ from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId
+from benchconsole.topology.units import counted
 
 
 class State(StrEnum):
@@ -121,6 +122,22 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class DetectableFaults:
+    """Of how many ``kinds`` of fault each would have been ``seen`` wherever it is, and the sentences that say it."""
+
+    kinds: int
+    seen: int
+    sentences: tuple[str, ...]
+
+    @property
+    def brief(self) -> str:
+        """The same in one short line."""
+        if self.seen == self.kinds:
+            return f"{counted(self.kinds, 'kind')} of fault would have been seen, none missed"
+        return f"{self.kinds - self.seen} of {counted(self.kinds, 'kind')} of fault could have been missed"
+
+
+@dataclass(frozen=True, slots=True)
 class NotJudged:
     """Nodes whose tests gave no number for one and the same reason."""
 
@@ -150,7 +167,8 @@ class RunView:
     ``carried`` are the links without what findings say of them; ``repeats`` leads from a test of the
     plan to the earlier ones that it repeats. ``planned`` are the ids of the tests of each node, in the order of
     the plan. ``begun`` is when the run that goes on, or went last, was begun. ``left_out`` says what of the suite is
-    not run, ``checklists`` are kept with the session, ``sampled`` is a watch of days. No mapping here ever changes;
+    not run, ``checklists`` are kept with the session, ``sampled`` is a watch of days. ``detectable`` is what the tests
+    could have shown, None until that is known of all its results. No mapping here ever changes;
     those that grow share what they have in common with earlier views.
     """
 
@@ -188,6 +206,7 @@ class RunView:
     left_out: tuple[str, ...] = ()
     checklists: tuple[CheckedList, ...] = ()
     sampled: bool = False
+    detectable: DetectableFaults | None = None
 
 
 INGESTED = "ingested"

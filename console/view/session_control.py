@@ -12,11 +12,15 @@ from benchconsole.topology.model.fabric import LinkId
 
 @dataclass(frozen=True, slots=True)
 class PlanNotes:
-    """What a plan does, in words: ``effects`` on nodes, what it ``covers``, what is ``held_back`` and why."""
+    """What a plan does, in words: ``effects`` on nodes, what it ``covers``, what is ``held_back`` and why.
+
+    ``shows`` says how small a fault it would show.
+    """
 
     effects: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
     held_back: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

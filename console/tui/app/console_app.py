@@ -8,7 +8,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,6 +27,8 @@ from benchconsole.console.tui.rows.themes import THEMES
 from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.screens.export import FORMATS
 from benchconsole.console.tui.widgets.tabs import TABS, Tabs
+from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.model.measuring import Result
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
@@ -79,6 +81,7 @@ class ConsoleApp(ThemedApp[int]):
         self._make = make
         self._analyse = analyse
         self._analysed: Fabric | None = None
+        self._assessed: Mapping[str, Result] | None = None
         self._actions: dict[str, Callable[[], None]] = {
             **{name: partial(navigation.go_to, name) for name in ("fabric", "nodes", "run", "findings")},
             "plan": self.run_orders.plan,
@@ -141,7 +144,21 @@ class ConsoleApp(ThemedApp[int]):
         if view is not None and view.fabric is not self._analysed:
             self._analysed = view.fabric
             self._work(self._describe(view.fabric))
+        if view is not None and view.ended is not None and view.results and view.results is not self._assessed:
+            self._assessed = view.results
+            self._work(self._assess(view))
         self.navigation.paint()
+
+    async def _assess(self, view: RunView) -> None:
+        """Have it said how small a fault the tests of a session that is over could have shown."""
+        if self.session.control is None:
+            return
+        try:
+            self.session.latest.assess(view.results, await self.session.control.assess(view))
+        except Exception as error:  # a worker's edge: the results are worth more than what they could have shown
+            self.failure = self.failure or error
+            words = f"What the tests could have shown was not worked out: {type(error).__name__}: {error}"
+            self.navigation.say(words, wrong=True, stay=True)
 
     async def _describe(self, fabric: Fabric) -> None:
         """Analyse the description beside the event loop. A failure is shown, and raised by ``run``."""
@@ -185,6 +202,9 @@ class ConsoleApp(ThemedApp[int]):
 
     def on_open_finding(self, message: messages.OpenFinding) -> None:
         self.navigation.open_finding(message.index)
+
+    def on_read_in_full(self, message: messages.ReadInFull) -> None:
+        self.navigation.read_in_full(message.title, message.sections)
 
     def on_open_static(self, message: messages.OpenStatic) -> None:
         self.navigation.open_static_finding(message.where)

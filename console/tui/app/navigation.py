@@ -18,6 +18,7 @@ from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.nodes import NodesScreen
 from benchconsole.console.tui.screens.run import RunScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
+from benchconsole.console.tui.screens.words import Sections, WordsSheet
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.topology.model.fabric import NodeId
 
@@ -86,6 +87,10 @@ class Navigation:
         front = self._app.screen
         if not isinstance(front, Sheet) or front.head.title != sheet.head.title:
             self._app.push_screen(sheet, answer)
+
+    def read_in_full(self, title: str, sections: Sections) -> None:
+        """Put text in front of the page until it is left."""
+        self.ask(WordsSheet(title, sections, self._session.badges), lambda _: None)
 
     def ask_later(
         self, sheet: Sheet[Answer], answer: Callable[[Answer | None], None], is_wanted: Callable[[], bool]

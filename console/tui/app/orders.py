@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchconsole.console.text.atomic_write import FileError
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.shown_session import ShownSession
@@ -222,5 +223,7 @@ class ReportExport(_Orders):
             path = await self._session.control.export(target.kind, view, target.path)
         except OSError as error:
             self._navigation.say(f"{target.path}: {error.strerror or error}", wrong=True)
+        except FileError as error:
+            self._navigation.say(str(error), wrong=True, stay=True)
         else:
             self._navigation.say(f"written: {path}")

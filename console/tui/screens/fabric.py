@@ -53,7 +53,7 @@ class FabricScreen(Page):
         self.walked = False
         self._shape: tuple[Fabric, FabricShape] | None = None
         self._reading: Fabric | None = None
-        self._judged: tuple[object, ...] = (None, None, None, None, None)
+        self._judged: tuple[object, ...] = (None, None, None, None, None, None)
         self._sized = Size(0, 0)
         self._laid_out: tuple[tuple[FabricShape, int, int], int] | None = None
         self.parts = (self.headline, self.map, self.also, self.legend)
@@ -69,7 +69,7 @@ class FabricScreen(Page):
             self.crumb.show(site)
             self.headline.show(None, f"{len(view.fabric.nodes):,} nodes:", " the map is being drawn up.")
             return
-        judged = (view.nodes, view.links, view.findings, view.current, view.static)
+        judged = (view.nodes, view.links, view.findings, view.current, view.static, view.detectable)
         if self.size == self._sized and all(map(operator.is_, judged, self._judged)):
             self._say_headline(view)
             self.map.show(view, shape)
@@ -138,7 +138,8 @@ class FabricScreen(Page):
         if not self.faults:
             low = self.size.height < 20  # there the headline has one row
             aside = describe_static(view).split(",")[0] if low else ""
-            self.headline.show(*make_quiet_headline(view, self.sums), why=describe_static(view), aside=aside)
+            why = ", ".join(filter(None, (describe_sight(view), describe_static(view))))
+            self.headline.show(*make_quiet_headline(view, self.sums), why=why, aside=aside)
             return
         fault = self.faults[self.fault]
         lead, rest = clauses(sanitize(fault.where), sanitize(fault.what))
@@ -238,6 +239,11 @@ class FabricScreen(Page):
 def _explain(legend: Legend, view: RunView, *, values: bool) -> None:
     """What the signs on the map mean."""
     legend.show(tally(view), lost=bool(view_queries.find_lost_members(view)), values=values)
+
+
+def describe_sight(view: RunView) -> str:
+    """Whether every kind of fault would have been seen, in a few words; empty where nothing could show one."""
+    return view.detectable.brief if view.detectable is not None and view.detectable.kinds else ""
 
 
 def describe_static(view: RunView) -> str:

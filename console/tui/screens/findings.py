@@ -7,7 +7,7 @@ from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
-from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ShowInFabric
+from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ReadInFull, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
 from benchconsole.console.tui.queries.view_queries import find_place
@@ -16,11 +16,16 @@ from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import FAIL, MUTED, WATCH
 from benchconsole.console.tui.screens.base.page import OpenPage, Page
 from benchconsole.console.tui.screens.raw import RawScreen
-from benchconsole.console.tui.widgets.finding_detail import FindingDetail
+from benchconsole.console.tui.widgets.finding_detail import (
+    FindingDetail,
+    list_sections,
+    list_static_sections,
+    list_verdict_sections,
+)
 from benchconsole.console.tui.widgets.findings_list import FindingsList
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.unjudged import Unjudged
-from benchconsole.console.view.run_view import Coverage, RunView, state_of_level
+from benchconsole.console.view.run_view import Coverage, DetectableFaults, RunView, state_of_level
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.console.view.wording import SEVERITIES
 from benchconsole.probes.model.judgement import Finding, Level
@@ -39,13 +44,16 @@ class FindingsScreen(Page):
     """Enter opens the raw output that the finding rests on, or the element that a static finding is about."""
 
     TAB = "Findings"
-    VALID = (*MOVES, "next_fault", "previous_fault", "in_fabric", "fold", "repeat", "copy", "copy_all")
+    VALID = (
+        *MOVES, "next_fault", "previous_fault", "in_full", "in_fabric", "fold", "repeat",
+        "copy", "copy_all",
+    )  # fmt: skip
     KEYS = (
-        ("enter", "evidence"), ("next_fault", "next"), ("in_fabric", "show in fabric"), "repeat", "fold", "copy",
+        ("enter", "evidence"), "in_full", ("next_fault", "next"), ("in_fabric", "in fabric"), "repeat", "fold", "copy",
         "export", "command", "help",
     )  # fmt: skip
     STATIC_KEYS = (
-        ("enter", "open"), ("next_fault", "next"), ("in_fabric", "show in fabric"), "fold", "copy",
+        ("enter", "open"), "in_full", ("next_fault", "next"), ("in_fabric", "in fabric"), "fold", "copy",
         ("plan", "plan a run"), "export", "command", "help",
     )  # fmt: skip
     DEFAULT_CSS = """
@@ -59,11 +67,11 @@ class FindingsScreen(Page):
         self.unjudged = Unjudged()
         self.detail = FindingDetail()
         self.folded: bool | None = None
-        self._shown: tuple[object, ...] = (None, None, None, None)
+        self._shown: tuple[object, ...] = (None, None, None, None, None)
         self.parts = (self.list, self.unjudged, self.detail)
 
     def paint(self, view: RunView) -> None:
-        shown = (view.results, view.ended, view.static, self.folded)
+        shown = (view.results, view.ended, view.static, view.detectable, self.folded)
         if not all(map(operator.is_, shown, self._shown)):
             self._shown = shown
             sums = self.sums.compute(view)
@@ -71,10 +79,12 @@ class FindingsScreen(Page):
             self.unjudged.show(sums.reasons)
             self.crumb.show((sanitize(view.fabric.name), "findings", sanitize(view.label)), *_tallies(view, covered))
             nothing = "Nothing was measured yet.  R plans a run and shows it before anything is sent."
+            state = None
             if view.results or view.ended is not None:
-                nothing = self.sums.decide(view).sentence
+                verdict = self.sums.decide(view)
+                nothing, state = verdict.sentence, verdict.state
             static = self._static(view)
-            self.list.show(view.findings, nothing, static, _title(view.static, len(static)))
+            self.list.show(view.findings, nothing, static, _title(view.static, len(static)), view.detectable, state)
         self._select()
         self._share_height()
 
@@ -90,9 +100,9 @@ class FindingsScreen(Page):
         place = ""
         if isinstance(chosen, AlikeFindings):
             place = f"{self.list.static.index(chosen) + 1} of {len(self.list.static)} from the description"
-        elif chosen is not None:
+        elif isinstance(chosen, Finding):
             place = f"finding {self.list.faults.index(chosen) + 1} of {len(self.list.faults)}"
-        self.keys.show(self.STATIC_KEYS if isinstance(chosen, AlikeFindings) else self.KEYS)
+        self.keys.show(self.KEYS if isinstance(chosen, Finding) else self.STATIC_KEYS)
         self.detail.show(view, chosen, place)
 
     def _share_height(self) -> None:
@@ -103,7 +113,7 @@ class FindingsScreen(Page):
         gaps = 2 if not low and unjudged else 1 if not low else 0
         wanted = self.list.count + 1
         if self.list.faults:  # what was measured is shown in full before what the description shows
-            wanted = min(wanted, len(self.list.faults) + _BESIDE + 1)
+            wanted = min(wanted, len(self.list.faults) + (self.list.sight is not None) + _BESIDE + 1)
         listed = min(wanted, max((room - unjudged - gaps) // 2, 3))
         self.list.styles.height = max(min(listed, room), 1)
         self.list.styles.margin = (0 if low else 1, 0, 1 if not low else 0, 0)
@@ -134,8 +144,23 @@ class FindingsScreen(Page):
         chosen, view = self.list.chosen, self.run_view
         if isinstance(chosen, AlikeFindings):
             self._lead_to(chosen)
+        elif isinstance(chosen, DetectableFaults):
+            self.action_in_full()
         elif chosen is not None and view is not None:
             self._show_evidence(view, chosen)
+
+    def action_in_full(self) -> None:
+        """Everything that the row stands for; where it stands on the sight, the whole verdict with it."""
+        view, chosen = self.run_view, self.list.chosen
+        if view is None or (chosen is None and not view.results):
+            self.say("There is nothing to read yet.")
+        elif isinstance(chosen, Finding):
+            self.post_message(ReadInFull("finding", list_sections(view, chosen)))
+        elif isinstance(chosen, AlikeFindings):
+            self.post_message(ReadInFull("from the description", list_static_sections(chosen, view)))
+        else:
+            verdict = self.sums.decide(view)
+            self.post_message(ReadInFull("verdict", list_verdict_sections(verdict, chosen)))
 
     def _show_evidence(self, view: RunView, finding: Finding) -> None:
         found = raw_output.find_measurement(view, finding.evidence, next(iter(finding.tests), ""))
@@ -183,24 +208,20 @@ class FindingsScreen(Page):
             self.folded = len(self.list.static) == len(self.run_view.static)
             self.paint(self.run_view)
             if isinstance(here, AlikeFindings):
-                self._stay_with(here)
-
-    def _stay_with(self, alike: AlikeFindings) -> None:
-        """The row that holds what was chosen before folding."""
-        holds = (i for i, e in enumerate(self.list.items) if isinstance(e, AlikeFindings) and alike.first in e.findings)
-        self.choose(next(holds, self.list.cursor))
+                rows = ((i, each) for i, each in enumerate(self.list.items) if isinstance(each, AlikeFindings))
+                self.choose(next((i for i, each in rows if here.first in each.findings), self.list.cursor))
 
     def action_in_fabric(self) -> None:
         chosen = self.list.chosen
         if isinstance(chosen, AlikeFindings):
             self._show_in_fabric(self._elements(chosen))
-        elif chosen is not None and self.run_view is not None:
+        elif isinstance(chosen, Finding) and self.run_view is not None:
             place = find_place(self.run_view, chosen)
             self._show_in_fabric((place,) if place else ())
 
     def action_repeat(self) -> None:
         chosen = self.list.chosen
-        if isinstance(chosen, AlikeFindings):
+        if isinstance(chosen, AlikeFindings | DetectableFaults):
             self.say("Nothing was run for it; R plans a run.")
         elif chosen is not None:
             self.post_message(PlanRun(only=chosen.tests))
@@ -240,11 +261,14 @@ def _tallies(view: RunView, covered: Coverage) -> tuple[Row, ...]:
     return (long, (*made, CellText(f"{tested} of {planned} tested", MUTED)), tuple(made))
 
 
-def _as_text(fabric: Fabric, some: Sequence[Finding | AlikeFindings]) -> str:
+def _as_text(fabric: Fabric, some: Sequence[Finding | AlikeFindings | DetectableFaults]) -> str:
     """Plain text that survives chat and mail."""
-    made = []
+    made: list[str] = []
     for each in some:
-        made += _static_text(fabric, each) if isinstance(each, AlikeFindings) else _measured_text(each)
+        if isinstance(each, DetectableFaults):
+            made += each.sentences
+        else:
+            made += _static_text(fabric, each) if isinstance(each, AlikeFindings) else _measured_text(each)
     return "\n".join(made) + "\n"
 
 

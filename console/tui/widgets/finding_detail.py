@@ -1,5 +1,7 @@
 """One finding in full: a measured one from built against measured to what to do, a static one with its place."""
 
+from collections.abc import Sequence
+
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.static_findings import AlikeFindings, describe_element, find_place
@@ -8,7 +10,8 @@ from benchconsole.console.tui.rows import link_glyphs, severity
 from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, plain_text, value_tone, wrap_under
 from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT, TRACK
 from benchconsole.console.tui.widgets.canvas import CellWidget
-from benchconsole.console.view.run_view import RunView, State, state_of_level
+from benchconsole.console.view.run_view import DetectableFaults, RunView, State, state_of_level
+from benchconsole.console.view.session_verdict import SessionVerdict
 from benchconsole.console.view.wording import SEVERITIES, format_quantity, format_share
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.model.fabric import LinkId
@@ -23,7 +26,7 @@ def _static_rows(alike: AlikeFindings, view: RunView, where: str, width: int, he
     """``where`` says which of how many. The sentence goes before all else; then the place in the file."""
     rule: list[Row] = [CellLine(width).put("─" * width, TRACK).row()] if height >= 8 else []
     head = [*rule, *_static_title(alike, where, width)]
-    named = _static_sections(alike, view)
+    named = _name_static_parts(alike, view)
     room = max(height - len(head) - 1, 1)
     shows = wrap_under("shows", [alike.first.text[: _LONGEST * width]], width, GUTTER, room)
     others = [wrap_under(name, [text[: _LONGEST * width]], width, GUTTER, 3) for name, text in named]
@@ -40,7 +43,7 @@ def _static_title(alike: AlikeFindings, where: str, width: int) -> list[Row]:
     return [line.put(word, severity.tone(first.severity)._replace(bold=True)).right((CellText(where, MUTED),)).row()]
 
 
-def _static_sections(alike: AlikeFindings, view: RunView) -> list[tuple[str, str]]:
+def _name_static_parts(alike: AlikeFindings, view: RunView) -> list[tuple[str, str]]:
     """Names and words of what follows the sentence, most needed first."""
     first, fabric = alike.first, view.fabric
     found = find_place(fabric, first.where)
@@ -56,13 +59,15 @@ class FindingDetail(CellWidget):
 
     finding: Finding | None = None
     alike: AlikeFindings | None = None
+    sight: DetectableFaults | None = None
     place = ""
     view: RunView | None = None
 
-    def show(self, view: RunView, chosen: Finding | AlikeFindings | None, place: str) -> None:
+    def show(self, view: RunView, chosen: Finding | AlikeFindings | DetectableFaults | None, place: str) -> None:
         """Another finding; ``place`` says which of how many."""
         self.finding = chosen if isinstance(chosen, Finding) else None
         self.alike = chosen if isinstance(chosen, AlikeFindings) else None
+        self.sight = chosen if isinstance(chosen, DetectableFaults) else None
         self.view, self.place = view, place
         self.redraw()
 
@@ -70,6 +75,8 @@ class FindingDetail(CellWidget):
         """As much of it as there is room for."""
         if self.alike is not None and self.view is not None and height >= 2:
             return _static_rows(self.alike, self.view, self.place, width, height)
+        if self.sight is not None and height >= 2:
+            return _draw_sight(self.sight, width, height)
         if self.finding is None or self.view is None or height < 2:
             return []
         rule: list[Row] = [CellLine(width).put("─" * width, TRACK).row()]
@@ -94,15 +101,58 @@ class FindingDetail(CellWidget):
         return [line.right((CellText(aside, MUTED),)).row()]
 
 
-def _sections(view: RunView, finding: Finding, width: int, most: int) -> list[list[Row]]:
-    named = (
+def _draw_sight(sight: DetectableFaults, width: int, height: int) -> list[Row]:
+    """A rule, a title, then what would have been seen and what not, as much as there is room for."""
+    rows: list[Row] = [CellLine(width).put("─" * width, TRACK).row()]
+    rows.append(CellLine(width).to(1).put("how small a fault these tests could have shown", STRONG).row())
+    for name, texts in _split_sight(sight):
+        rows += wrap_under(name, texts, width, GUTTER, 6)
+    if len(rows) > height:
+        rows = [*rows[: height - 1], CellLine(width).to(GUTTER).put("t shows the rest", MUTED).row()]
+    return rows
+
+
+def _split_sight(sight: DetectableFaults) -> list[tuple[str, Sequence[str]]]:
+    at = 1 if sight.seen else 0
+    return [("seen", sight.sentences[:at]), ("not seen", sight.sentences[at:])]
+
+
+def list_verdict_sections(verdict: SessionVerdict, sight: DetectableFaults | None) -> list[tuple[str, Sequence[str]]]:
+    """The verdict with every gap, and how small a fault the tests could have shown."""
+    gaps = verdict.missing if verdict.is_brief else ()
+    return [("verdict", [verdict.sentence]), ("missing", gaps), *(_split_sight(sight) if sight is not None else [])]
+
+
+def list_static_sections(alike: AlikeFindings, view: RunView) -> list[tuple[str, Sequence[str]]]:
+    """Everything that is said of what the description shows."""
+    named = [(name, [text]) for name, text in _name_static_parts(alike, view)]
+    return [("about", [alike.first.where]), ("shows", [each.text for each in alike.findings]), *named]
+
+
+def list_sections(view: RunView, finding: Finding) -> list[tuple[str, Sequence[str]]]:
+    """Everything that is said of a finding."""
+    unit, shown = finding.unit or Unit.ONE, _find_shown(view, finding)
+    numbers = []
+    if finding.value is not None and finding.expected:
+        found, wanted = (format_quantity(each, unit, shown) for each in (finding.value, finding.expected))
+        numbers = [f"{found} of {wanted} expected, {format_share(finding.value / finding.expected)}"]
+    named = _name_parts(finding, len(view.nodes))
+    return [("finding", [f"{finding.where}: {finding.what}"]), ("measured", numbers), *named]
+
+
+def _name_parts(finding: Finding, names: int) -> tuple[tuple[str, Sequence[str]], ...]:
+    return (
         ("because", finding.because),
         ("rules out", finding.rules_out),
         ("cannot tell", [finding.cannot_tell]),
         ("means", [finding.means]),
         ("do", [finding.do]),
-        ("nodes", [format_names(finding.nodes, 12)] if len(finding.nodes) > 1 else []),
+        ("nodes", [format_names(finding.nodes, names)] if len(finding.nodes) > 1 else []),
     )
+
+
+def _sections(view: RunView, finding: Finding, width: int, most: int) -> list[list[Row]]:
+    named = _name_parts(finding, 12)
     made = [wrap_under(name, texts, width, GUTTER, min(most, 3)) for name, texts in named]
     return [section for section in (_measured(view, finding, width), *made) if section]
 

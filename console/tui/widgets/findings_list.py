@@ -9,7 +9,7 @@ from benchconsole.console.tui.rows import severity
 from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, sign
 from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.listing import Listing
-from benchconsole.console.view.run_view import State, state_of_level
+from benchconsole.console.view.run_view import DetectableFaults, State, state_of_level
 from benchconsole.console.view.wording import SEVERITIES
 from benchconsole.probes.model.judgement import Finding, Suspect
 from benchconsole.topology.analysis.static_finding import Severity
@@ -20,13 +20,19 @@ _SUSPECTS = {
 }  # fmt: skip
 
 
-Entry = Finding | AlikeFindings | Row
+Entry = Finding | AlikeFindings | DetectableFaults | Row
 """A row of words cannot be chosen."""
 
 
 class FindingsList(Listing[Entry]):
-    """One row a finding. ``nothing`` stands above what the description shows where nothing was found by measuring."""
+    """One row a finding. ``nothing`` stands above what the description shows where nothing was found by measuring.
 
+    ``state`` is the sign of ``nothing``. ``sight`` says how small a fault could have been found at all, in a row of
+    its own below the findings.
+    """
+
+    sight: DetectableFaults | None = None
+    state: State | None = None
     faults: Sequence[Finding] = ()
     static: Sequence[AlikeFindings] = ()
     title: Row = ()
@@ -34,12 +40,21 @@ class FindingsList(Listing[Entry]):
     _longest = (6, 8)
 
     def show(
-        self, faults: Sequence[Finding], nothing: str, static: Sequence[AlikeFindings] = (), title: Row = ()
+        self,
+        faults: Sequence[Finding],
+        nothing: str,
+        static: Sequence[AlikeFindings] = (),
+        title: Row = (),
+        sight: DetectableFaults | None = None,
+        state: State | None = None,
     ) -> None:
         """Other findings; the cursor stays on its element."""
         here = self.chosen
         self.faults, self.static, self.title, self.nothing = faults, static, title, nothing
-        above: list[Entry] = [*faults, BLANK] if faults and title else [*faults]
+        self.state = state
+        self.sight = sight if sight is not None and sight.kinds else None
+        above: list[Entry] = [*faults, *([self.sight] if self.sight is not None else [])]
+        above += [BLANK] if above and title else []
         self.items = [*above, *([title] if title else []), *static]
         self._longest = (
             max([6, *(measure_width(sanitize(each.where)) for each in faults)]),
@@ -48,7 +63,7 @@ class FindingsList(Listing[Entry]):
         self.cursor = self._index_of(here)
         self.redraw()
 
-    def _index_of(self, here: Finding | AlikeFindings | None) -> int:
+    def _index_of(self, here: Finding | AlikeFindings | DetectableFaults | None) -> int:
         """Where ``here`` stands now; else the nearest row to the cursor that can be chosen."""
         key = _key(here)
         found = next((i for i, each in enumerate(self.items) if key is not None and _key(each) == key), self.cursor)
@@ -63,7 +78,7 @@ class FindingsList(Listing[Entry]):
         return 0
 
     @property
-    def chosen(self) -> Finding | AlikeFindings | None:
+    def chosen(self) -> Finding | AlikeFindings | DetectableFaults | None:
         entry = self.items[self.cursor] if self.cursor < len(self.items) else None
         return None if isinstance(entry, tuple) else entry
 
@@ -93,7 +108,10 @@ class FindingsList(Listing[Entry]):
         if self.static and self.top > self.items.index(self.static[0]) - 1:
             return [self._fitted(self.title, width)]
         if not self.faults:
-            return [CellLine(width).to(1).put(sanitize(self.nothing), TEXT).row()]
+            line = CellLine(width).to(1)
+            if self.state is not None:
+                line.extend((sign(self.state), CellText(" ")))
+            return [line.put(clip_text(sanitize(self.nothing), max(line.room - 1, 0)), TEXT).row()]
         where, what, wide = self._columns(width)
         line = CellLine(width).to(3).put("suspect", MUTED, 9).put("where", MUTED, where + 2).put("what", MUTED, what)
         line.put("  ").put("nodes", MUTED, 6, ">")
@@ -107,6 +125,8 @@ class FindingsList(Listing[Entry]):
         entry = self.items[index]
         if isinstance(entry, tuple):
             return self._fitted(entry, width)
+        if isinstance(entry, DetectableFaults):
+            return _draw_sight(entry, width)
         return self._measured(entry, width) if isinstance(entry, Finding) else self._described(entry, width)
 
     def _fitted(self, row: Row, width: int) -> Row:
@@ -144,10 +164,22 @@ class FindingsList(Listing[Entry]):
         return where, min(self._longest[1], max(room, 8)), wide
 
 
+def _draw_sight(sight: DetectableFaults, width: int) -> Row:
+    """How small a fault could have been found; never a verdict, so the sign of a pass is not on it."""
+    missed = sight.kinds - sight.seen
+    line = CellLine(width).to(1).extend((sign(State.UNKNOWN if missed else State.MEASURED), CellText(" ")))
+    line.put("sight", MUTED, 9).put(f"{sight.brief}: ", TEXT)
+    return line.put(
+        clip_text(sight.sentences[-1] if missed else sight.sentences[0], max(line.room - 1, 0)), MUTED
+    ).row()
+
+
 def _key(entry: Entry | None) -> tuple[str, str] | None:
     """What makes an entry the same one in another list."""
     if isinstance(entry, Finding):
         return ("", entry.where)
+    if isinstance(entry, DetectableFaults):
+        return ("", "")
     return (entry.first.code, entry.first.where) if isinstance(entry, AlikeFindings) else None
 
 

@@ -74,8 +74,12 @@ class PlanView(Listing[Row]):
             words = f" one of {len(self.suites)} suites" if self.suite in self.suites else " a suite instead"
             head.put("   ").put("tab", ACTIVE).put(words, MUTED)
         rows = [head.row(), BLANK, *self._stages(width)]
-        for name, texts in (("does", self.notes.effects), ("covers", self.notes.covers)):
-            rows += [BLANK, *wrap_under(name, texts, width, _GUTTER, 4)] if texts else []
+        for name, texts in (
+            ("does", self.notes.effects),
+            ("covers", self.notes.covers),
+            ("shows", self.notes.shows),
+        ):
+            rows += [BLANK, *wrap_under(name, texts, width, _GUTTER, 8)] if texts else []
         return [*rows, *self._held_back(width), *_promise(width)]
 
     def _without_rounds(self, width: int) -> list[Row]:

@@ -1,6 +1,7 @@
 """A session in its engine, as the screens drive it: events come in batches, orders cross, all of it ends."""
 
 import asyncio
+import json
 import sqlite3
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -140,7 +141,12 @@ async def test_reports_and_ways_are_made_beside_the_engine(tmp_path: Path) -> No
     following = asyncio.create_task(conductor.follow(latest.take))
     view = await latest.ended()
     assert await conductor.export("json", view, tmp_path / "report.json") == tmp_path / "report.json"
-    assert (tmp_path / "report.json").read_text().startswith("{")
+    report = json.loads((tmp_path / "report.json").read_text())
+    sight = await conductor.assess(view)
+    assert sight.kinds
+    assert report["detectable"]["sentences"] == list(sight.sentences)
+    assert len(report["detectable"]["losses"]) == sight.kinds
+    assert report["conduct"]["not_covered"]
     pair = next(test for each in session.plan for test in each.tests if test.target.peer is not None)
     hops = await conductor.path_of(pair)
     assert hops[0].source == pair.target.node.id

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.view.events import Event, RoundStarted, SessionEnded, SessionOpened, TestStarted
-from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.run_view import DetectableFaults, RunView
 from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
@@ -24,6 +24,7 @@ class Player(SessionController):
     resumable = False
     follows = ""
     suites: tuple[str, ...] = ("acceptance", "network")
+    detectable = DetectableFaults(0, 0, ())
 
     def __init__(self, story: Story, *, pace: float = 0.0, until: int | None = None) -> None:
         self.story = story
@@ -91,6 +92,7 @@ class Player(SessionController):
                 "iperf3 listens on port 5201",
             ),
             covers=("every node, every uplink in both directions",),
+            shows=("a slow NIC would not be seen",),
         )
 
     async def start(self, rounds: Sequence[Round]) -> None:
@@ -116,6 +118,10 @@ class Player(SessionController):
     def abandon(self) -> None:
         """Remember it."""
         self.abandoned = True
+
+    async def assess(self, view: RunView) -> DetectableFaults:
+        """What the story says that its tests could have shown."""
+        return self.detectable
 
     async def export(self, kind: str, view: RunView, path: Path) -> Path:
         """Remember what."""

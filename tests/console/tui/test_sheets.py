@@ -1,5 +1,8 @@
 """Command line, help, export: one table of actions feeds them all."""
 
+import pytest
+
+from benchconsole.console.reports import ReportError
 from benchconsole.console.tui.actions import ACTIONS, GLOBAL, matching
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.screens.command import CommandSheet
@@ -114,15 +117,22 @@ async def test_export_asks_for_format_and_path() -> None:
         assert str(look.player.exported[-1][1]) == "out.json"
 
 
-async def test_an_export_that_fails_says_why() -> None:
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [
+        (PermissionError(13, "Permission denied"), "x.md: Permission denied"),
+        (ReportError("x.md", "it is there already", "Choose another name"), "x.md: it is there already. Choose an"),
+    ],
+)
+async def test_an_export_that_fails_says_why(trouble: Exception, words: str) -> None:
     async with looking(faulty()) as look:
 
         async def refuse(kind: str, view: object, path: object) -> None:
-            raise PermissionError(13, "Permission denied")
+            raise trouble
 
         look.player.export = refuse  # type: ignore[method-assign, assignment]
         look.app.command_line.perform("export md x.md")
-        await look.until(lambda: "x.md: Permission denied" in look.lines[-1])
+        await look.until(lambda: words in look.lines[-1])
 
 
 async def test_what_ends_the_session_is_shown_and_raised() -> None:

@@ -1,0 +1,20 @@
+"""What reports say of a session besides its results: how it was started, what was noted, what it could have shown."""
+
+from benchconsole.console.reports.content import SessionDetails
+from benchconsole.console.session.followed_session import FollowedSession
+from benchconsole.console.session.session import Session
+from benchconsole.console.view.plan_text import format_left_out
+from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.planning.plan_summary import find_coverage
+
+
+def read_details(session: Session | FollowedSession, view: RunView) -> SessionDetails:
+    """The record of a session, and what the plan of ``view`` leaves out."""
+    uncovered = tuple(format_left_out(view.fabric, find_coverage(view.fabric, view.plan))) if view.plan else ()
+    losses = session.list_detectable_losses()
+    if isinstance(session, FollowedSession):
+        return SessionDetails(*session.read_record(), uncovered, losses)
+    if not session.id:
+        return SessionDetails(uncovered=uncovered, losses=losses)
+    stored = session.store.session(session.id)
+    return SessionDetails(stored.describe().new.options, stored.read_notes(), uncovered, losses)
