@@ -22,7 +22,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +32,7 @@ from benchconsole.store.store import Store
 from benchmarks.rejudge_sessions import (
     PER_PASS,
     SLOW_SWITCH,
+    Made,
     Wanted,
     describe_fabric,
     describe_nodes,
@@ -108,13 +111,19 @@ def list_wanted(options: argparse.Namespace) -> Iterator[tuple[str, Wanted]]:
         yield "flows", Wanted("flows, slow switch", fabric, slow_switch=SLOW_SWITCH)
 
 
+def make(path: Path, wanted: Wanted) -> Made:
+    return asyncio.run(make_session(path, wanted))
+
+
 def open_session(folder: Path, wanted: Wanted) -> tuple[Path, str]:
     """The file with the session and its key; made where it is not there yet."""
     path = folder / f"{wanted.label.replace(', ', '-').replace(' ', '-')}.db"
     if path.exists():
         with Store.open(path) as store:
             return path, store.find_session("last")
-    made = asyncio.run(make_session(path, wanted))
+    # In a process of its own: Linux counts the memory of a parent to the peak of the commands that it starts.
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        made = pool.submit(make, path, wanted).result()
     size, mean = path.stat().st_size / 1e6, made.seconds / made.rounds
     print(
         f"{wanted.label}: {made.values:,} values in {made.rounds:,} rounds, {size:,.0f} MB; live "
@@ -131,7 +140,7 @@ def measure(kind: str, label: str, path: Path, key: str, runs: int) -> bool:
     live = read_judged(path, key)
     commands = {"judge": ["judge", key], "show": ["show", key]}
     for each in FORMATS:
-        commands[f"report {each}"] = ["report", key, "--format", each, "-o", os.devnull, "--force"]
+        commands[f"report {each}"] = ["report", key, "--format", each]
     for name, arguments in commands.items():
         found = [time_command([*arguments, "--db", str(path)]) for _ in range(runs)]
         wall, cpu = (statistics.median(column) for column in list(zip(*found, strict=True))[:2])
