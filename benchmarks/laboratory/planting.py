@@ -168,7 +168,7 @@ def _draw_trunk(fabric: Fabric, chance: random.Random) -> str:
 def _slow_nic(fabric: Fabric, node: str, chance: random.Random) -> PlantedFault:
     way = chance.choice((faults.OUT, faults.IN))
     fault = cables.Fault(cables.FaultKind.NIC_ONE_WAY, node, _list_cables(fabric, node), {})
-    expected = Expected(fault, rf"\b{way}\b")
+    expected = Expected(fault, rf"\b{way} only\b")
     return PlantedFault((faults.SlowNic(node, 30, way),), (expected,), as_detectable=Fault.NIC)
 
 

@@ -61,6 +61,7 @@ def grade(fabric: Fabric, kind: str, *records: dict[str, Any]) -> Outcome:
 
 NIC_OUT = record("nic", "n1", "n1 out", "gives 28 Mb/s of 94 Mb/s, 30 %, out only")
 NIC_IN = record("nic", "n1", "n1 in", "gives 28 Mb/s of 94 Mb/s, 30 %, in only")
+NIC_BOTH = record("nic", "n1", "n1 NIC", "gives 28 Mb/s of 94 Mb/s, 30 %, in and out")
 OTHER_NIC = record("nic", "n2", "n2 out")
 LAG = record("lag", "leaf1--spine1", "leaf1 to spine1", LAG_OF_ONE)
 SLOW_LAG = record("lag", "leaf1--spine1", "leaf1 to spine1", LAG_OF_SOME)
@@ -85,6 +86,7 @@ DOWN = record("node", "n1", "n1", "nic.mtu eth0 down, declared 1500")
         ("slow-nic", [NIC_OUT], Outcome.EXACT),
         ("slow-nic", [NIC_OUT, NOWHERE], Outcome.EXACT),
         ("slow-nic", [NIC_IN], Outcome.LOCATED),
+        ("slow-nic", [NIC_BOTH], Outcome.LOCATED),
         ("slow-nic", [NIC_OUT, OTHER_NIC], Outcome.WRONG),
         ("slow-nic", [NIC_OUT, failure("n1")], Outcome.WRONG),
         ("slow-nic", [OTHER_NIC], Outcome.WRONG),

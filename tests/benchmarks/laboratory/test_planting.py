@@ -47,7 +47,7 @@ def test_a_device_is_planted_and_expected_with_all_its_cables(
         assert told.cables.cables == {(link.id, at) for link in fabric.links_at[device] for at in range(link.count)}
         assert planted.harmed == {"", device}
         if isinstance(fault, faults.SlowNic):
-            assert told.words == rf"\b{fault.direction}\b"
+            assert told.words == rf"\b{fault.direction} only\b"
 
 
 @pytest.mark.parametrize(("kind", "percent"), [("member-down", 0), ("member-half", 50), ("member-slow", 10)])
