@@ -274,12 +274,33 @@ class _Explanation:
             for component in held
             if self._has_failed(component)
         }
-        self._open = set(range(len(low)))
+        self._explain()
+        while (wider := self._find_wider()) is not None:
+            del self._covered[wider]
+            self._explain()
+        self.rest = [low[index] for index in sorted(self._open)]
+
+    def _explain(self) -> None:
+        self._open = set(range(len(self._low)))
         self._lost: dict[int, float] = {}
+        self._taken: list[tuple[Component, set[int]]] = []
         self.causes: list[Cause] = []
         while chosen := self._choose():
             self._take(chosen)
-        self.rest = [low[index] for index in sorted(self._open)]
+
+    def _find_wider(self) -> Component | None:
+        """A cause both ways of which one way does for all that no other cause explains; None where there is none."""
+        for component, found in self._taken:
+            others = {index for each, _ in self._taken if each is not component for index in self._covered[each]}
+            own = found - others
+            narrower = (each for each in self._covered if each.is_one_way and each.parts < component.parts)
+            if (
+                component.kind is not ComponentKind.SWITCH
+                and own
+                and any(own <= self._covered[each] for each in narrower)
+            ):
+                return component
+        return None
 
     def _find_candidates(self, index: int) -> list[int]:
         """The parts that can be the cause of one observation."""
@@ -360,6 +381,8 @@ class _Explanation:
     def _take(self, chosen: Sequence[Component]) -> None:
         """Name a cause and put aside what it explains."""
         found = self._covered[chosen[0]] & self._open
+        if len(chosen) == 1:
+            self._taken.append((chosen[0], found))
         own_parts = {part for component in chosen for part in component.parts}
         parts = sorted(own_parts | {self._context.parts.way(part) for part in own_parts})
         is_certain = any(not is_assumed(self._low[index]) for index in found)

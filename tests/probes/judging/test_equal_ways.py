@@ -1,6 +1,6 @@
 """LAGs from a leaf to several spines: what loads that divide over them tell, and which of them lost a member."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,6 +13,7 @@ from benchconsole.probes.model.judgement import ClosedRound, Finding, Suspect
 from benchconsole.probes.model.measuring import Bundle
 from benchconsole.probes.model.sending import Sending
 from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Direction
 from tests.fabrics import METRICS
 from tests.probes.judging.rounds import RATE, Sent, close, way
 
@@ -130,3 +131,33 @@ def test_equal_ways_of_a_slow_leaf_each_give_their_even_share() -> None:
     (found,) = find(close(FABRIC, 1, *inside), fill(2, "a", "b", 0.5, 0.5, 0.5, 0.5), fill(3, "c", "b", *WELL))
     assert (found.suspect, found.where) == (Suspect.SWITCH, "leaf1")
     assert (found.value, found.expected) == (6 * RATE, 12 * RATE)
+
+
+def send_to_server(number: int, name: str, element: Direction, rates: Mapping[str, float]) -> ClosedRound:
+    """A round in which nodes send to the server, or receive from it where ``element`` leads away from it."""
+    ends = [
+        (node, "st") if element.source != "st" and element.link != "leaf1--spine1" else ("st", node) for node in rates
+    ]
+    sent = [
+        Sent(*pair, (("out", rate * RATE),), name, sending=MANY)
+        for pair, rate in zip(ends, rates.values(), strict=True)
+    ]
+    return close(FABRIC, number, *sent, bundles=(Bundle(name, (element,)),))
+
+
+def test_a_cause_is_no_wider_than_what_no_other_explains() -> None:
+    """What the server sends is low by the lost member alone: its own fault is in what it receives."""
+    inside = [Sent(*ends, (("out", RATE),)) for ends in (("a1", "a2"), ("a2", "a1"), ("b1", "b2"), ("b2", "b1"))]
+    into, out, down = way("st--spine1", "spine1"), way("st--spine1", "st"), way("leaf1--spine1", "spine1")
+    found = find(
+        close(FABRIC, 1, *inside),
+        serve(2, 0.5, 0.5),
+        send_to_server(3, "to leaf1", down, {"a1": 0.5, "a2": 0.5}),
+        send_to_server(4, "from leaf2", way("leaf2--spine1", "leaf2"), {"b1": 0.6, "b2": 0.6}),
+        send_to_server(5, "st in", into, {"a1": 0.3, "a2": 0.3, "b1": 0.3, "b2": 0.3}),
+        send_to_server(6, "st out", out, {"a1": 0.5, "a2": 0.5, "b1": 1.0, "b2": 1.0}),
+    )
+    assert {(each.suspect, each.where) for each in found} == {
+        (Suspect.NIC, "st in"),
+        (Suspect.LAG, "leaf1 to spine1"),
+    }
