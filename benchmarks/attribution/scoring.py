@@ -16,8 +16,9 @@ from benchmarks.attribution.faults import Fault, FaultKind, Member
 class Grade(IntEnum):
     """How well a fault was found, best first.
 
-    ``EXACT``: element, kind and part are named alone. ``LAG``: the LAG of a cable is named alone, with the right number
-    of members that still carry. ``PART``: the right node or LAG, but not which leg or how many members. ``TIE``: only
+    ``EXACT``: element, kind and part are named alone. ``LAG``: the LAG or the bond of a cable is named alone, with the
+    right number of members or legs that still carry: which one is lost only port counters tell, for the others carry
+    its load. ``PART``: the right node or LAG, but not which leg or how many members. ``TIE``: only
     among others. ``OTHER``: another element that shares a cable with it. ``MISSED``: not at all.
     """
 
@@ -34,7 +35,8 @@ class NamedElement:
     """What a finding says is at fault: an element and the ``cables`` of the part that it means.
 
     ``is_tie``: it names further elements, and does not tell which it is; ``cables`` are those of all of them.
-    ``switches`` are those that it names, alone or among others.
+    ``switches`` are those that it names, alone or among others. ``members_up`` of a LAG and ``legs_up`` of a bond are
+    how many still carry; None where that is not told.
     """
 
     suspect: Suspect
@@ -43,6 +45,7 @@ class NamedElement:
     links: frozenset[str]
     switches: frozenset[str]
     members_up: int | None
+    legs_up: int | None
     is_tie: bool
 
 
@@ -67,6 +70,7 @@ _NAME = r"[\w.-]+"
 _MEMBER = r"(?:, member (?P<member>\d+) of \d+)?"
 _NIC = re.compile(rf"(?P<node>{_NAME}) (?:in|out|NIC)\b(?:, leg to (?P<leg>{_NAME}))?{_MEMBER}")
 _LINK = re.compile(rf"(?P<a>{_NAME}(?: and {_NAME})*) to (?P<b>{_NAME}(?: and {_NAME})*){_MEMBER}")
+_LEGS = re.compile(r"what (\d+) of (\d+) legs carry")
 _LISTED = re.compile(r"which of (.+): no test loaded")
 _NODE_SUSPECTS = frozenset({Suspect.NIC, Suspect.NODE, Suspect.STORAGE})
 
@@ -101,6 +105,7 @@ class FindingReader:
             links=links,
             switches=frozenset(switches),
             members_up=finding.members_up,
+            legs_up=int(told.group(1)) if (told := _LEGS.search(finding.what)) else None,
             is_tie=several or not others <= scope,
         )
 
@@ -168,7 +173,10 @@ def _grade(fabric: Fabric, fault: Fault, found: NamedElement, every: Sequence[Na
     if not _names_node(found, fault):
         return Grade.OTHER
     if fault.kind is FaultKind.LEG_LOST:
-        return Grade.EXACT if found.cables == fault.cables else Grade.PART
+        if found.cables == fault.cables:
+            return Grade.EXACT
+        legs = len(fabric.active_legs(fault.element))
+        return Grade.LAG if found.suspect in _NODE_SUSPECTS and found.legs_up == legs - 1 else Grade.PART
     told = {cable for each in every if not each.is_tie and _names_node(each, fault) for cable in each.cables}
     return Grade.EXACT if fault.cables <= told else Grade.PART
 

@@ -87,6 +87,13 @@ class Components:
         """The number of ``link`` in the direction of ``way``: up from its lower end, or down."""
         return self._graph.way(link, link.a) | way & 1
 
+    def find_nic(self, node: str) -> Component:
+        """The NIC of a node, both ways: all legs of its bond."""
+        (first, *_) = self._fabric.active_legs(node)
+        every = self.holding(self._graph.way(first, first.a))
+        nodes = [each for each in every if each.device == node and not each.is_one_way]
+        return max(nodes, key=lambda each: len(each.parts))
+
     def join(self, components: Sequence[Component]) -> Component | None:
         """The one component, or the smallest one whose parts are just those of all of them; None without such a one."""
         if len(components) == 1:

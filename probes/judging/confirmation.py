@@ -27,6 +27,10 @@ BUDGET = 180.0
 """Seconds of rounds that a session adds by itself, unless it was told otherwise."""
 
 
+PARTNERS, SEED = 6, 2
+"""Partners of each node whose steered streams are repeated, and the seed that chooses others than a suite does."""
+
+
 def is_confirmation(planned: Round) -> bool:
     """Whether a round was added to confirm findings."""
     return planned.stage.startswith(CONFIRMS)
@@ -39,10 +43,14 @@ def plan_confirmation(
     judged: Sequence[ClosedRound],
     nodes: Collection[NodeId],
     *,
+    steered: Collection[str] = (),
     seconds: float = BUDGET,
     first: int,
 ) -> tuple[Round, ...]:
     """Rounds numbered from ``first`` that load each of ``suspected`` without the others, on ``nodes`` alone.
+
+    Nodes whose ``steered`` streams crossed a suspect send further ones, with other partners and ports: of streams that
+    took another way by chance few do so again.
 
     The rounds of a session together last at most ``seconds``; those of ``judged`` that confirm count. What was tested
     so already is not tested again. Empty where no probe of ``judged`` can send many streams, or nothing is left.
@@ -53,7 +61,7 @@ def plan_confirmation(
     if probe is None or not suspected:
         return ()
     found: list[Round] = []
-    for stage in _list_stages(context, probe, suspected, nodes, done):
+    for stage in _list_stages(context, probe, suspected, nodes, done, [each for each in nodes if each in steered]):
         try:
             planned = plan(context.fabric, Suite(CONFIRMS.strip(), (stage,)), probes, nodes=tuple(nodes))
         except PlanError:
@@ -85,8 +93,9 @@ def _list_stages(
     suspected: Sequence[Component],
     nodes: Collection[NodeId],
     done: Sequence[Round],
+    steered: Sequence[NodeId],
 ) -> Iterator[Stage]:
-    """One stage for all NICs and switches, then one for each link, those that explain most first."""
+    """One stage for all NICs and switches, one of steered streams, then one for each link, most explained first."""
     tests = [test for each in done for test in each.tests]
     tested = {test.target.options.get("share") for test in tests}
     tested |= {node.id for test in tests if test.target.options["design"] == "neighbours" for node in test.target.nodes}
@@ -103,6 +112,10 @@ def _list_stages(
     asked = [node for node in near if node in nodes and node not in tested]
     if asked:
         yield _make_stage(context, probe, _add_partners(context, asked, near, nodes), design="neighbours")
+    if len(steered) > 1 and all(test.target.options["design"] != "steered" for test in tests):
+        options: dict[str, str | int | float] = {"design": "steered", "partners": PARTNERS, "seed": SEED}
+        options[probe.sending_options.streams] = 1
+        yield Stage(probe.name, tuple(steered), MappingProxyType(options))
     for link in links:
         if link not in tested:
             yield _make_stage(context, probe, nodes, design="stress", share=str(link))

@@ -3,13 +3,15 @@
 One function for each kind of cause; which cause it is, ``attribution`` and ``findings`` decide.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from benchconsole.probes.judging.attribution import Cause, LowVerdict
-from benchconsole.probes.judging.components import Component, ComponentKind, Components
+from benchconsole.probes.judging.attribution import Cause
+from benchconsole.probes.judging.components import Component, ComponentKind
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.link_state import count_members
+from benchconsole.probes.judging.parts import Parts
+from benchconsole.probes.judging.set_cover import LowVerdict, is_assumed
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict
 from benchconsole.probes.model.labels import tell_labels
 from benchconsole.topology.element_names import direction_name, is_nic
@@ -22,34 +24,32 @@ def _worst(verdicts: Iterable[Verdict]) -> Level:
     return max((verdict.level for verdict in verdicts), key=lambda level: level.severity)
 
 
-def make_network_finding(context: JudgingContext, components: Components, cause: Cause) -> Finding:
+def make_network_finding(context: JudgingContext, cause: Cause) -> Finding:
     """One finding for a cause: the component, or the smallest one that holds all that cannot be told apart."""
-    named = components.join(cause.components)
-    if named is None:
+    if len(cause.components) > 1:
         return _make_tie_finding(context, cause)
-    place = Place(context, named)
+    (named,) = cause.components
+    place = Place(context, named, cause)
     links = [context.fabric.links[way.link] for way in place.ways]
-    ways, carried, capacity = __worst_direction(context, cause.carried, named)
+    carried, capacity = place.measure(context.parts)
     share, value = carried / capacity, network_rate(carried)
-    count = 1 if named.kind in _WITHOUT_MEMBERS or len(place.speeds) > 1 else sum(link.count for link in links)
-    members = count_members(count, share)
-    is_tie = len(cause.components) > 1
     several = len({(verdict.round, verdict.subject) for verdict, _ in cause.seen}) > 1
     nodes = place.find_nodes_behind()
     alone = len(links) == 1 and named.kind is ComponentKind.LINK
+    lines = f"gives {value} of {network_rate(capacity)}, {percent(share)}, {place.say_ways()}{place.say_members(share)}"
     return replace(
         make_unexplained_finding(cause.seen),
         suspect=place.suspect,
         element=place.element,
         where=place.where,
-        what=f"gives {value} of {network_rate(capacity)}, {percent(share)}, {ways}{_say_members(named, count, share)}",
+        what=lines,
         nodes_at=place.nodes_at,
         links=tuple(dict.fromkeys(link.id for link in links)) if named.kind is not ComponentKind.SWITCH else (),
-        members_up=members if alone else None,
-        confidence=Confidence.POSSIBLE if is_tie else Confidence.CERTAIN if several else Confidence.LIKELY,
+        members_up=place.count_members_up(share) if alone else None,
+        confidence=Confidence.CERTAIN if several else Confidence.LIKELY,
         nodes=nodes,
         rules_out=_ruled_out(context, cause),
-        cannot_tell=_say_ties(context, cause) if is_tie else place.say_unknown(),
+        cannot_tell=place.say_unknown(),
         means=place.say_meaning(value, carried, nodes),
         do=f"look at {place.say_look()}, then repeat these tests",
         value=carried,
@@ -64,16 +64,16 @@ _SUSPECTS = {
 }
 
 
-_WITHOUT_MEMBERS = (ComponentKind.MEMBER, ComponentKind.SWITCH)
-
-
 class Place:
-    """A component in words, for those who say what is wrong with it."""
+    """A component in words, with what may be wrong with it, for those who say so."""
 
-    def __init__(self, context: JudgingContext, component: Component) -> None:
+    def __init__(self, context: JudgingContext, component: Component, cause: Cause | None = None) -> None:
+        self.faults = () if cause is None else cause.faults
+        self.is_steered = cause is not None and any(map(is_assumed, cause.seen))
         self.fabric = context.fabric
         self.component = component
-        parts, graph = context.parts, context.routes.graph
+        parts, self._graph = context.parts, context.routes.graph
+        graph = self._graph
         up = sorted({parts.way(part) & ~1 for part in component.parts})
         self.ways = [graph.direction(way) for way in up]
         self.links = [self.fabric.links[way.link] for way in self.ways]
@@ -148,19 +148,98 @@ class Place:
             return _find_below(self.fabric, (self.component.device,))
         return (self.low,) if self.is_node else _find_below(self.fabric, (link.a for link in self.links))
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether a member or a leg is gone, and the others carry on."""
+        return all(each.is_lost for each in self.faults)
+
+    @property
+    def _count(self) -> int:
+        """How many equal cables it is of; 1 where that means nothing."""
+        if self.component.kind in (ComponentKind.MEMBER, ComponentKind.SWITCH) or len(self.speeds) > 1:
+            return 1
+        return sum(link.count for link in self.links)
+
+    def measure(self, parts: Parts) -> tuple[float, float]:
+        """byte/s of payload that its parts of one direction (into a switch) carry, and could as described."""
+        if self.component.kind is ComponentKind.SWITCH:
+            own = [way for way in self.component.parts if parts.graph.direction(way).source != self.component.device]
+        else:
+            own = [part for part in self.component.parts if part & 1 == self._back]
+        capacity = float(parts.capacity[own].sum())
+        likeliest = self.faults[0]
+        if likeliest.component is self.component:
+            return capacity * likeliest.left, capacity
+        hit = [part for part in likeliest.component.parts if part & 1 == self._back]
+        return capacity - (1 - likeliest.left) * float(parts.capacity[hit].sum()), capacity
+
+    def say_ways(self) -> str:
+        """Which ways it is slow."""
+        if self.is_node:
+            return ("in only" if self._back else "out only") if self.component.is_one_way else "in and out"
+        return "this way only" if self.component.is_one_way else "both ways"
+
+    def count_members_up(self, share: float) -> int | None:
+        """How many of its members still carry; None where no whole number of them explains ``share``."""
+        likeliest = self.faults[0]
+        if likeliest.is_lost and likeliest.component is not self.component and self._count > 1:
+            return self._count - self._count_cables(likeliest.component)
+        is_whole = likeliest.component is self.component and not self._is_alike
+        return count_members(self._count, share) if is_whole else None
+
+    def _count_cables(self, component: Component) -> int:
+        """The cables of a component: one of a member, all members of its links."""
+        ways = [part for part in component.parts if part & 1 == min(each & 1 for each in component.parts)]
+        members = component.kind is ComponentKind.MEMBER
+        return 1 if members else sum(self._graph.links[way >> 1].count for way in ways)
+
+    @property
+    def _is_alike(self) -> bool:
+        """Whether all that it is of is slow alike, for certain.
+
+        One of several that is lost is told from that by the sum; more of them are only by streams on single members.
+        """
+        told_apart = self._count <= 2 or self.is_steered
+        return told_apart and [each.component for each in self.faults] == [self.component]
+
+    def say_members(self, share: float) -> str:
+        """How many of equal members would carry ``share``."""
+        count, noun = self._count, "legs" if self.component.kind is ComponentKind.NIC else "members"
+        if count < 2 or not share:
+            return ""
+        if self._is_alike:
+            return f", each of its {count} {noun} alike"
+        if self.faults[0].is_lost:
+            return f", what {self.count_members_up(share)} of {count} {noun} carry"
+        members = self.count_members_up(share)
+        if members is not None and members < count:
+            return f", what {members} of {count} {noun} carry"
+        return f", as {share * count:.1f} of {count} {noun} would"
+
     def say_unknown(self) -> str:
+        """What the measurements leave open."""
         link = self.links[0]
         if self.component.kind is ComponentKind.SWITCH:
             return "whether the switch is at fault or each link by itself"
         if self.component.kind is ComponentKind.NIC:
             legs = " or ".join(f"to {each.b}" for each in self.links)
+            if self.is_lost:
+                return f"which leg ({legs}) carries nothing: needs the counters of the bond"
+            if self._is_alike:
+                return f"whether the ports of {link.a}, their slot or their settings are at fault"
             return f"whether one leg ({legs}) carries nothing or each gives less: needs the counters of the bond"
         if self.component.kind is ComponentKind.LINK and link.is_lag:
+            if self._is_alike:
+                return f"whether {link.a}, {link.b} or each cable by itself is at fault"
+            if self.is_lost:
+                return f"which of the {link.count} members is down: needs the port counters"
             return f"which of the {link.count} members, and whether it is down or slow: needs the port counters"
         if self.is_node:
             return f"whether the port of {link.a}, the cable or the port of {link.b} is at fault"
         if len(self.links) > 1:
             links = " or ".join(f"{each.a} to {each.b}" for each in self.links)
+            if self._is_alike:
+                return f"whether a switch at an end of them or each link by itself ({links}) is at fault"
             return f"whether one link ({links}) is down or slow, or each gives less: needs the port counters"
         return f"whether {link.a}, the cable or {link.b} is at fault"
 
@@ -199,34 +278,8 @@ class Place:
         return f"{parts} from {lower} to {upper}"
 
 
-def __worst_direction(
-    context: JudgingContext, carried: Mapping[int, float], component: Component
-) -> tuple[str, float, float]:
-    """Which ways a component is low, and what the parts of the lower one carried and could, byte/s of payload."""
-    sums: dict[int, tuple[float, float]] = {}
-    for part in component.parts & carried.keys():
-        back = 0 if component.kind is ComponentKind.SWITCH else part & 1
-        value, capacity = sums.get(back, (0.0, 0.0))
-        sums[back] = (value + carried[part], capacity + float(context.parts.capacity[part]))
-    low = min(sums, key=lambda back: sums[back][0] / sums[back][1])
-    if NodeId(component.device) in context.fabric.nodes:
-        return (("in only" if low else "out only") if component.is_one_way else "in and out"), *sums[low]
-    return ("this way only" if component.is_one_way else "both ways"), *sums[low]
-
-
-def _say_members(component: Component, count: int, share: float) -> str:
-    """How many of ``count`` equal members would carry what was measured."""
-    if count < 2:
-        return ""
-    noun = "legs" if component.kind is ComponentKind.NIC else "members"
-    members = count_members(count, share)
-    if members is not None and members < count:
-        return f", what {members} of {count} {noun} carry"
-    return f", as {share * count:.1f} of {count} {noun} would"
-
-
 def _say_ties(context: JudgingContext, cause: Cause) -> str:
-    names = [Place(context, each).where for each in cause.components]
+    names = [Place(context, each, cause).where for each in cause.components]
     comma = "; " if any(", " in name for name in names) else ", "
     listed = comma.join(names[:TIES]) + (f" and {len(names) - TIES} more" if len(names) > TIES else "")
     return f"which of {listed}: no test loaded one of them without the others"
@@ -273,7 +326,7 @@ TIES = 6
 
 def _make_tie_finding(context: JudgingContext, cause: Cause) -> Finding:
     """A cause that is one of several components which the tests cannot tell apart."""
-    places = [Place(context, each) for each in cause.components]
+    places = [Place(context, each, cause) for each in cause.components]
     suspects = {each.suspect for each in places}
     return replace(
         make_unexplained_finding(cause.seen),

@@ -9,26 +9,30 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from benchconsole.probes.judging.attribution import PART, Attributor, Cause, LowVerdict, PartLoads, is_assumed
+from benchconsole.probes.judging.attribution import Attributor, Cause
 from benchconsole.probes.judging.components import Component
 from benchconsole.probes.judging.confirmation import is_confirmation
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.fault_model import STRAY_ASSUMED
 from benchconsole.probes.judging.finding_text import (
     make_hardware_finding,
     make_network_finding,
     make_node_finding,
     make_unexplained_finding,
 )
+from benchconsole.probes.judging.flow_evidence import FlowEvidence
 from benchconsole.probes.judging.host_limits import HostLimit, make_host_finding, part_by_hosts
 from benchconsole.probes.judging.loss_text import make_loss_finding
 from benchconsole.probes.judging.low_verdicts import LowVerdicts, is_low
 from benchconsole.probes.judging.node_sets import JudgedSet, read_sets
 from benchconsole.probes.judging.packet_loss import LossCause, PacketLosses
+from benchconsole.probes.judging.part_loads import PartLoads
 from benchconsole.probes.judging.pattern_causes import PatternCause, explain_low, find_agreeing
 from benchconsole.probes.judging.pattern_text import describe_pattern, make_pattern_finding, tell_patterns
 from benchconsole.probes.judging.patterns import PairShares, Pattern, find_patterns, read_matrix
 from benchconsole.probes.judging.protocol_pairs import ProtocolPairs
 from benchconsole.probes.judging.set_causes import is_explained_by, list_causes, takes_part
+from benchconsole.probes.judging.set_cover import PART, LowVerdict, is_assumed
 from benchconsole.probes.judging.set_finding_text import join_sets, make_set_finding
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
 from benchconsole.topology.grouping import group_by_key
@@ -57,9 +61,11 @@ class Findings:
         self._loads = PartLoads(context.parts)
         self._losses = PacketLosses(context)
         self._pairs = ProtocolPairs()
-        self._attributor = Attributor(context, self._loads)
+        self._evidence = FlowEvidence(context.parts)
+        self._attributor = Attributor(context, self._loads, self._evidence)
         self._causes: list[Cause] = []
         self._shares: dict[tuple[int, str], PairShares] = {}
+        self._rest: list[LowVerdict] = []
         self._observed: dict[int, dict[int, LowVerdict]] = {}
         # Findings with the objects that they rest on (whose ids stay theirs), of the last turn and of this one.
         self._before: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
@@ -73,6 +79,8 @@ class Findings:
         if again:
             self._loads.clear()
             self._pairs.clear()
+            self._evidence.clear()
+            self._attributor.clear()
             self._observed.clear()
             for each in self._rounds.values():
                 self._carry(each)
@@ -94,13 +102,13 @@ class Findings:
         slow, lost = _part_by_losses(list(self._list_observed(low.get(Yardstick.CAPACITY, ()))), losses)
         slow, limits = part_by_hosts(self._context, slow)
         explained = explain_low(slow, self._attributor.explain, self._find_patterns)
-        self._causes, further, unexplained, patterns = explained
+        self._causes, further, self._rest, patterns = explained
         found = [
             *self._lossy(lost),
             *self._limited(limits),
             *self._network(patterns),
             *map(self._keep_pattern, further),
-            *self._unexplained(unexplained),
+            *self._unexplained(self._rest),
         ]
         found += self._hardware(low.get(Yardstick.HARDWARE, ()))
         found = self._add_criteria(found, low.get(Yardstick.CRITERION, ()))
@@ -108,10 +116,27 @@ class Findings:
 
     @property
     def suspected(self) -> tuple[Component, ...]:
-        """The components that ``rank`` named without being sure: ties, and what assumed paths alone tell."""
+        """The components that ``rank`` named without being sure.
+
+        These are ties, what assumed paths alone tell, and the NICs of lone flows that nothing explains.
+        """
         doubtful = (each for each in self._causes if len(each.components) > 1 or each.is_assumed)
         most_first = sorted(doubtful, key=lambda each: -len(each.seen))
-        return tuple(dict.fromkeys(component for each in most_first for component in each.components))
+        named = [component for each in most_first for component in each.components]
+        lone = [flows[0] for _, flows in self._rest if len(flows) == 1 and not is_assumed((_, flows))]
+        nics = [
+            self._attributor.components.find_nic(node) for flow in lone for node in (flow.flow.source, flow.flow.sink)
+        ]
+        return tuple(dict.fromkeys([*named, *nics]))
+
+    @property
+    def steered_over(self) -> frozenset[str]:
+        """The nodes at the ends of steered streams over components that assumed paths alone tell of."""
+        doubtful = [component for each in self._causes if each.is_assumed for component in each.components]
+        over = self._evidence.find_over({part for each in doubtful for part in each.parts}) if doubtful else ()
+        return frozenset(
+            node for flow in over if self._evidence.flows.assumed[flow] for node in self._evidence.ends[flow]
+        )
 
     # -- what is low now, and what was carried
 
@@ -125,6 +150,7 @@ class Findings:
             self._losses.add_round(judged, metric)
             self._pairs.add(flows, judged.round.number)
             self._shares[judged.round.number, metric] = flows.shares
+            self._evidence.add(flows, judged.round)
             if is_confirmation(judged.round):
                 passed = (
                     each for each in judged.verdicts if each.kind is Yardstick.CAPACITY and each.level is Level.PASS
@@ -172,9 +198,8 @@ class Findings:
 
     def _network(self, patterns: Sequence[Pattern]) -> Iterator[Finding]:
         """The causes that are told, each with the patterns that agree with it."""
-        components = self._attributor.components
         for each in filter(self._is_told, self._causes):
-            make = partial(make_network_finding, self._context, components, each)
+            make = partial(make_network_finding, self._context, each)
             found = self._keep_told((each,), each.seen, make)
             agreeing = find_agreeing(patterns, self._causes, each)
             told = map(sys.intern, map(describe_pattern, agreeing))
@@ -200,18 +225,19 @@ class Findings:
 
     def _is_told(self, cause: Cause) -> bool:
         """Whether a cause is a finding: once suspicions were tested alone, chance meetings of streams are none."""
-        return not (self._is_confirmed and cause.is_assumed) or cause.is_constant
+        return cause.is_sure or not self._is_confirmed
 
     def _unexplained(self, low: Sequence[LowVerdict]) -> Iterator[Finding]:
         """What no component explains. Slow streams on paths that are only assumed are one finding, or none.
 
-        Where the elements on the way were confirmed to be sound, the streams took other paths than their ports mean.
+        They are none where the elements on the way were confirmed to be sound, and where they are so few that they may
+        have taken other paths than their ports mean. Nor is a flow of which every element was confirmed.
         """
         assumed = [seen for seen in low if is_assumed(seen)]
         for seen in low:
-            if not is_assumed(seen):
+            if not is_assumed(seen) and not all(self._loads.acquitted[each.parts].all() for each in seen[1]):
                 yield self._keep_told((seen,), (seen,), partial(make_unexplained_finding, (seen,)))
-        if assumed and not self._is_confirmed:
+        if assumed and not self._is_confirmed and len(assumed) > STRAY_ASSUMED * self._evidence.flows.assumed.sum():
             yield self._keep(assumed, partial(make_unexplained_finding, assumed))
 
     def _hardware(self, low: Iterable[Verdict]) -> list[Finding]:

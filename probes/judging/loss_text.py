@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
-from benchconsole.probes.judging.attribution import LowVerdict
 from benchconsole.probes.judging.components import ComponentKind, Components
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import TIES, Place, describe_low
@@ -12,6 +11,7 @@ from benchconsole.probes.judging.flow_conditions import FlowConditions
 from benchconsole.probes.judging.loss_samples import PACKET, LossSample
 from benchconsole.probes.judging.packet_loss import LossCause
 from benchconsole.probes.judging.reasons import HEAVY_LOSS
+from benchconsole.probes.judging.set_cover import LowVerdict
 from benchconsole.probes.model.judgement import Confidence, Finding, Level
 from benchconsole.topology.analysis.wan import MATHIS
 from benchconsole.topology.units import counted, digits3, duration, network_rate

@@ -4,7 +4,7 @@ A directed link has its number of the graph (``Graph.way``). The members of LAGs
 directions; the one cable of a link that is no LAG is the link.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -65,13 +65,6 @@ class Parts:
                 of[2 * number + back] = numbers.setdefault((*below, back), len(numbers))
         return SharedLoads(of, sum_at(self.capacity[: self.ways], of, len(numbers)))
 
-    def list_equals(self, part: int) -> Sequence[int]:
-        """The other directed links that share loads with a directed link; none of a member."""
-        if part >= self.ways:
-            return ()
-        group = self.shared.of
-        return [each for each in np.flatnonzero(group == group[part]).tolist() if each != part]
-
     def member(self, way: int, member: int) -> int:
         """The number of a member (from 0) of a directed link; of a link that is no LAG, of the link itself."""
         return int(self._first[way >> 1]) + 2 * member + (way & 1) if self.graph.links[way >> 1].is_lag else way
@@ -81,6 +74,46 @@ class Parts:
         steps = list(path)
         members = (self.member(step.way, step.member) for step in steps)
         return np.array([*(step.way for step in steps), *(each for each in members if each >= self.ways)], np.intp)
+
+    @cached_property
+    def ways_of(self) -> Indices:
+        """The directed link that each part is, or is a member of."""
+        return np.concatenate((np.arange(self.ways), self.members.way))
+
+    def list_members(self, way: int) -> Indices:
+        """The members of a directed link, in its direction; none where it is no LAG."""
+        link = self.graph.links[way >> 1]
+        first = int(self._first[way >> 1]) + (way & 1)
+        return np.arange(first, first + 2 * link.count, 2) if link.is_lag else np.empty(0, np.intp)
+
+    def list_siblings(self, part: int) -> Indices:
+        """The parts that a hash puts the load of a lost one on.
+
+        Those that lead from the same device to the same switch or MLAG pair: members for a member, links for a link;
+        where that is the only one, the links beside it that share its load.
+        """
+        way = self.way(part)
+        every = self._find_ways(self._leaving, way)
+        if way != part:
+            every = np.concatenate([members if len(members := self.list_members(each)) else [each] for each in every])
+        elif len(every) == 1:
+            every = self._find_ways(self.shared.of, way)
+        found: Indices = every[every != part]
+        return found
+
+    def _find_ways(self, group: Indices, way: int) -> Indices:
+        return np.flatnonzero(group == group[way])
+
+    @cached_property
+    def _leaving(self) -> Indices:
+        """Per directed link the group of those with the same source and the same switch or MLAG pair at the end."""
+        numbers: dict[tuple[str, str, str], int] = {}
+        vertex = self.graph.vertex
+        of = np.empty(self.ways, np.intp)
+        for number, link in enumerate(self.graph.links):
+            for back, (source, end) in enumerate(((link.a, link.b), (link.b, link.a))):
+                of[2 * number + back] = numbers.setdefault((source, vertex.get(end, end), link.network), len(numbers))
+        return of
 
     def way(self, part: int) -> int:
         """The directed link that a part is, or is a member of."""

@@ -8,8 +8,9 @@ component alone explains it, the finding on that says that what all hosts share 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from benchconsole.probes.judging.attribution import Cause, LowVerdict, is_assumed
+from benchconsole.probes.judging.attribution import Cause
 from benchconsole.probes.judging.patterns import Pattern, PatternKind
+from benchconsole.probes.judging.set_cover import LowVerdict, is_assumed
 
 AGREES = 0.75
 """Share of the slow cells of a pattern, and of the pairs of a cause, that both have where they are the same."""

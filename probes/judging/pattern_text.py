@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchconsole.probes.judging.attribution import LowVerdict
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import make_unexplained_finding
 from benchconsole.probes.judging.pattern_causes import PatternCause
 from benchconsole.probes.judging.patterns import VLAN, Pattern, PatternKind
+from benchconsole.probes.judging.set_cover import LowVerdict
 from benchconsole.probes.model.judgement import Confidence, Finding, Suspect
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import counted, percent

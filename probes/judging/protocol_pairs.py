@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from benchconsole.probes.judging.attribution import LowVerdict
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.flow_conditions import FlowConditions
 from benchconsole.probes.judging.host_limits import find_asked
 from benchconsole.probes.judging.reasons import Cause, explain_flow
 from benchconsole.probes.judging.round_flows import MeasuredFlow, RoundFlows
+from benchconsole.probes.judging.set_cover import LowVerdict
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.units import digits3, network_rate
 

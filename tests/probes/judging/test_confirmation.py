@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from benchconsole.probes.judging.attribution import CONSTANT, OFTEN, Cause
+from benchconsole.probes.judging.attribution import SURE, Cause
 from benchconsole.probes.judging.components import Component, Components
 from benchconsole.probes.judging.confirmation import BUDGET, CONFIRMS, is_confirmation, plan_confirmation
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.fault_model import Fault
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
@@ -17,7 +18,8 @@ from benchconsole.probes.tools.ping.probe import Ping
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from tests.fabrics import METRICS
-from tests.probes.judging.rounds import RATE, close, flow, star
+from tests.probes.judging.lags import load_lag
+from tests.probes.judging.rounds import close, flow, star, steer
 
 PROBES = {"iperf3": Iperf3()}
 SPINES = load_text(
@@ -119,18 +121,17 @@ def test_a_tie_is_suspected_and_a_cause_of_two_observations_is_not() -> None:
     assert findings.suspected == ()
 
 
-@pytest.mark.parametrize(
-    ("found", "share", "constant"),
-    [(OFTEN, CONSTANT, True), (OFTEN - 1, CONSTANT, False), (OFTEN, CONSTANT - 0.001, False), (OFTEN + 1, 1.0, True)],
-)
-def test_what_is_low_often_and_nearly_always_is_constant(found: int, share: float, constant: bool) -> None:
-    described = star()
+@pytest.mark.parametrize(("gain", "sure"), [(SURE, True), (SURE - 0.001, False)])
+@pytest.mark.parametrize("port", [None, 10_000])
+def test_chance_meetings_of_steered_streams_are_no_sure_cause(gain: float, sure: bool, port: int | None) -> None:
+    described = load_lag()
+    sent = flow("a1", "b1", 0.5) if port is None else steer("a1", "b1", 0.5, 0)
     context = JudgingContext(described, METRICS)
-    closed = close(described, 1, flow("n1", "n2", 0.5))
+    closed = close(described, 1, sent)
     (verdict,) = judge_round(context, closed)
-    seen = ((verdict, context.flows.read(closed, "iperf3.throughput").find_measured(["1/0#0"])),) * found
-    chosen = find_link(described, "n1--leaf")
-    assert Cause((chosen,), {min(chosen.parts): RATE}, seen, (), share).is_constant is constant
+    seen = ((verdict, context.flows.read(closed, "iperf3.throughput").find_measured(["1/0#0"])),)
+    chosen = find_link(described, "a1--leaf1")
+    assert Cause((chosen,), (Fault(chosen, 0.5),), gain, seen).is_sure is (sure or port is None)
 
 
 def test_the_stage_of_a_confirmation_says_so() -> None:

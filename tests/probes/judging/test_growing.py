@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.probes.api import Output, Probe, Sending, Shape
-from benchconsole.probes.judging.attribution import Attributor, PartLoads
+from benchconsole.probes.judging.attribution import Attributor
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import Findings, list_findings
 from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.part_loads import PartLoads
 from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.probes.judging.yardsticks.capacity import overlap
 from benchconsole.probes.model.judgement import ClosedRound, Level, Suspect, Yardstick
@@ -188,7 +189,7 @@ def test_groups_that_share_no_link_are_explained_apart() -> None:
         if not planned()[place].bundles:
             kept.add_round(judged(place, place + 1, 4))
     low = list(kept._list_observed(kept._low.list_by_kind()[Yardstick.CAPACITY]))
-    attributor = Attributor(context, kept._loads)
+    attributor = Attributor(context, kept._loads, kept._evidence)
     causes, rest = attributor.explain(low)
     assert len(attributor._known) > 1
     assert {id(seen) for cause in causes for seen in cause.seen} <= {id(seen) for seen in low}

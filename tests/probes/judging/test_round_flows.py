@@ -6,8 +6,8 @@ from types import MappingProxyType
 import pytest
 
 from benchconsole.probes.api import Reading, Unit
-from benchconsole.probes.judging.attribution import PartLoads
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.part_loads import PartLoads
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.round_flows import RoundFlows, find_flow, find_steered_path, limit_flows
 from benchconsole.probes.model.measuring import Target, Test

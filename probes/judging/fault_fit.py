@@ -1,0 +1,237 @@
+"""Chooses, for the causes of low observations, the faults that fit all flows of a session best.
+
+Each cause that the cover of low observations found is held against the other components near it: each with the share
+of its capacity that the low flows suggest, and lost, where siblings would carry on (``FaultModel``). One cause is
+fitted after the other with the rest as it is, until nothing changes. A cause that makes the measured rates no likelier
+is none. Faults that fit alike are a tie.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from benchconsole.probes.judging.components import Component, ComponentKind, Components
+from benchconsole.probes.judging.fault_model import Fault, FaultModel
+from benchconsole.probes.judging.parts import Parts
+from benchconsole.probes.judging.set_cover import FEWEST
+from benchconsole.topology.arrays import Flags, Floats, Indices
+
+ALIKE = 2.0
+"""Logarithm of the likelihood by which two faults fit alike."""
+
+SIMPLER = 0.5
+"""Logarithm of the likelihood that a loss is ahead by: it has no share that could be chosen to fit."""
+
+NEEDED = 0.0
+"""Logarithm of the likelihood that a cause has to add."""
+
+NEEDED_ASSUMED = 12.0
+"""The same where all of its low flows are on assumed paths: some of these took another way."""
+
+MOST_LEFT = 0.95
+"""Share of its capacity that a component at fault carries at most."""
+
+COSTS = {ComponentKind.SWITCH: 6.0, ComponentKind.UPLINKS: 2.0}
+"""Logarithm of the likelihood that a component has to add beyond a smaller one: it is rarer that all of it fails."""
+
+CROSSED = 0.3
+"""Share of the low flows of a cause that another component has to be crossed by, to be compared with it."""
+
+MOST = 60
+"""Components that are compared for one cause."""
+
+TURNS = 3
+"""How often every cause is fitted again at most."""
+
+_LOW, _LEAST = 0.85, 0.01
+_QUANTILES = (0.1, 0.5, 0.9)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedCause:
+    """The faults that fit a cause alike, the best first, and the logarithm of the likelihood that the best adds.
+
+    ``low`` are the numbers of the low flows that it was proposed for.
+    """
+
+    faults: tuple[Fault, ...]
+    gain: float
+    low: Indices
+
+
+class _Pool(NamedTuple):
+    """Components of which one may be at fault, the low flows, and what it has to add to the logarithm of likelihood."""
+
+    components: Sequence[Component]
+    low: Indices
+    needed: float
+
+
+class FaultFit:
+    """Fits faults to the flows of ``model``; ``looked_at`` are the parts of all faults that were tried."""
+
+    def __init__(self, model: FaultModel, components: Components) -> None:
+        self.model = model
+        self.looked_at: set[int] = set()
+        self._parts: Parts = model.evidence.parts
+        self._components = components
+        self._pools: list[_Pool] = []
+
+    def add(self, components: Sequence[Component], low: Indices, needed: float) -> None:
+        """Propose one more cause: candidates for the flows ``low``, and how much likelier a fault has to make all."""
+        self._pools.append(_Pool(self._list_alternatives(components, low), low, needed))
+
+    def fit(self) -> list[FittedCause]:
+        """The causes that are left of all that were proposed. The model accepts the best fault of each."""
+        found: dict[int, FittedCause] = {}
+        for turn in range(TURNS):
+            before = dict(found)
+            for index in range(len(self._pools)) if not turn else before:
+                others = [each for place, each in found.items() if place != index]
+                fitted = self._fit_one(self._pools[index], others)
+                found.pop(index, None)
+                if fitted is not None:
+                    found[index] = fitted
+            if {index: each.faults[0] for index, each in before.items()} == {
+                index: each.faults[0] for index, each in found.items()
+            }:
+                break
+        fitted_all = self._merge(list(found.values()))
+        self.model.accept([each.faults[0] for each in fitted_all])
+        return fitted_all
+
+    def _fit_one(self, pool: _Pool, others: Sequence[FittedCause]) -> FittedCause | None:
+        """The best of the faults of a pool beside ``others``; None where none is needed."""
+        accepted = [each.faults[0] for each in others]
+        self.model.accept(accepted)
+        taken = {each.component for each in accepted}
+        return self._choose([each for each in pool.components if each not in taken], pool.low, pool.needed)
+
+    def _choose(self, components: Sequence[Component], low: Indices, needed: float = NEEDED) -> FittedCause | None:
+        """The faults of these components that fit best; those that cannot come near that are not weighed."""
+        faults = (fault for each in components for fault in self._list_faults(each, low))
+        bounded = [(self.model.bound_gain(fault) - COSTS.get(fault.component.kind, 0.0), fault) for fault in faults]
+        self.looked_at |= {part for _, fault in bounded for part in self.model.list_parts(fault)}
+        best: dict[tuple[Component, bool], tuple[float, Fault]] = {}
+        most = needed
+        for bound, fault in sorted(bounded, key=lambda each: -each[0]):
+            if bound < max(needed, most - ALIKE):
+                break
+            gain = self.model.weigh(fault) - COSTS.get(fault.component.kind, 0.0)
+            most = max(most, gain)
+            key = fault.component, fault.is_lost
+            if key not in best or best[key][0] < gain:
+                best[key] = gain, fault
+        ranked = sorted(best.values(), key=lambda each: -each[0] - SIMPLER * each[1].is_lost)
+        if not ranked or ranked[0][0] <= needed:
+            return None
+        alike = [fault for gain, fault in ranked if gain >= ranked[0][0] - ALIKE]
+        kept = [each for each in alike if not any(other.component.parts < each.component.parts for other in alike)]
+        return FittedCause(tuple(kept), ranked[0][0], low)
+
+    def _merge(self, fitted: list[FittedCause]) -> list[FittedCause]:
+        """Two causes as one, where one component holds both and fits as well."""
+        for one, other in combinations(fitted, 2):
+            pair = [one.faults[0].component, other.faults[0].component]
+            joined = self._components.join(pair)
+            if joined is None or one.faults[0].is_lost or other.faults[0].is_lost:
+                continue
+            rest = [each for each in fitted if each is not one and each is not other]
+            self.model.accept([each.faults[0] for each in rest])
+            alone = self.model.weigh(one.faults[0])
+            low = np.union1d(one.low, other.low)
+            both = self._choose([joined], low)
+            self.model.accept([*(each.faults[0] for each in rest), one.faults[0]])
+            if both is not None and both.gain >= alone + self.model.weigh(other.faults[0]) - ALIKE:
+                return self._merge([*rest, both])
+        return fitted
+
+    def _list_alternatives(self, components: Sequence[Component], low: Indices) -> list[Component]:
+        """The components that share a link with those of a cause, and that enough of its low flows cross."""
+        ways = {self._parts.way(part) for each in components for part in each.parts}
+        ways |= {way ^ 1 for way in ways}
+        near = [part for way in sorted(ways) for part in (way, *self._parts.list_members(way).tolist())]
+        pool = dict.fromkeys([*components, *(each for part in near for each in self._components.holding(part))])
+        crossed = self._find_crossed(low)
+        counts = {
+            each: int(np.isin(low, self.model.evidence.find_over(self._list_ways(each))).sum())
+            for each in pool
+            if sum(crossed[way] for way in self._list_ways(each)) >= self._count_needed(each)
+        }
+        enough = [each for each, count in counts.items() if count >= CROSSED * len(low)]
+        return sorted(enough, key=lambda each: -counts[each])[:MOST]
+
+    def _find_crossed(self, flows: Indices) -> Flags:
+        """Per part whether any of these flows crosses it."""
+        evidence = self.model.evidence
+        crossed = np.zeros(self._parts.size, bool)
+        crossed[evidence.crossings.part[evidence.find_crossings(flows)]] = True
+        return crossed
+
+    def _list_ways(self, component: Component) -> set[int]:
+        return {self._parts.way(part) for part in component.parts}
+
+    def _count_needed(self, component: Component) -> int:
+        """Directed links of a component that low flows have to cross, as for a cover."""
+        return FEWEST.get(component.kind, 2) if len({part >> 1 for part in component.parts}) > 1 else 1
+
+    def _list_faults(self, component: Component, low: Indices) -> Iterator[Fault]:
+        """The component lost, where others would carry on, and with each share left that its low flows suggest.
+
+        It is slow only in ways that low flows cross. Of no component more is left than of nine tenths of these flows.
+        """
+        single = len({part >> 1 for part in component.parts}) == 1 and len(component.parts) == 2
+        if single and all(len(self._parts.list_siblings(part)) for part in component.parts):
+            yield Fault(component, 0.0)
+        crossed, ways = self._find_crossed(low), self._list_ways(component)
+        if {way & 1 for way in ways if crossed[way]} < {way & 1 for way in ways}:
+            return
+        table = self.model.evidence.flows
+        most = min(float(np.quantile(table.value[low] / table.expected[low], _QUANTILES[-1])), MOST_LEFT)
+        shares = self._estimate_left(component, low)
+        if len(shares):
+            for left in sorted({round(float(each), 3) for each in np.quantile(shares, _QUANTILES)}):
+                yield Fault(component, max(min(left, most), _LEAST))
+
+    def _estimate_left(self, component: Component, low: Indices) -> Floats:
+        """What each low flow over a component saw of the part of it that carried most, as a share of capacity."""
+        model, evidence = self.model, self.model.evidence
+        is_inner = np.zeros(self._parts.size, bool)
+        for part in component.parts:
+            is_inner[part] = True
+            if self._parts.way(part) == part:
+                is_inner[self._parts.list_members(part)] = True  # a steered flow alone loads one member of a LAG
+        at = evidence.find_crossings(evidence.find_over(component.parts))
+        at = at[is_inner[evidence.crossings.part[at]]]
+        flow = evidence.crossings.flow[at]
+        is_low = (evidence.flows.value[flow] < _LOW * model.rates[flow]) | np.isin(flow, low)
+        at, flow = at[is_low], flow[is_low]
+        if not len(at):
+            return np.empty(0)
+        shares = evidence.measured[evidence.position[at]] / self._parts.capacity[evidence.crossings.part[at]]
+        flows, position = np.unique(flow, return_inverse=True)
+        most = np.zeros(len(flows))
+        np.maximum.at(most, position, shares)
+        return most
+
+
+def name_components(parts: Parts, components: Components, faults: Sequence[Fault]) -> tuple[Component, ...]:
+    """The components that ``faults``, which fit alike, are told by; one where one holds them all.
+
+    Of a LAG or a bond that lost a member nobody outside can tell which one it is: its hash renumbers those that are
+    left. It is told by all of it.
+    """
+    found = dict.fromkeys(_find_whole(parts, components, each) if each.is_lost else each.component for each in faults)
+    joined = components.join(list(found))
+    return (joined,) if joined is not None else tuple(found)
+
+
+def _find_whole(parts: Parts, components: Components, fault: Fault) -> Component:
+    """The LAG of a member, the NIC of a leg; of another link that is lost, the link."""
+    part = min(fault.component.parts)
+    kinds = (ComponentKind.LINK,) if parts.way(part) != part else (ComponentKind.NIC, ComponentKind.LINK)
+    holding = components.holding(parts.way(part))
+    return next(each for kind in kinds for each in holding if each.kind is kind and not each.is_one_way)

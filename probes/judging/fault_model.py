@@ -1,0 +1,264 @@
+"""The forward model of faults: the rates that the flows of a session would have with given components at fault.
+
+A component that is slow carries a share of its capacity. One that is lost carries nothing, and the hash puts what was
+on it on its siblings: the other members of the LAG, the other legs of the bond. A flow of many streams that only in
+part crosses a slow component is held back in that part; its other streams take what they can get.
+
+Only the flows near the components are filled anew (max-min); what the others carry stays. How well rates fit is the
+logarithm of their likelihood: each flow is within ``NOISE`` of its rate, but for the share ``STRAY`` of flows that
+something else disturbs, or that took another way than their source port says.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from benchconsole.probes.judging.components import Component
+from benchconsole.probes.judging.flow_evidence import CrossingTable, FlowEvidence
+from benchconsole.probes.judging.parts import Parts
+from benchconsole.probes.judging.round_flows import WHOLE
+from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
+from benchconsole.topology.capacity.maxmin import Usage, max_min
+
+NOISE = 0.06
+"""Standard deviation of what a test of one stream reports, as a share of its rate; hosts differ and repeats do."""
+
+HASHED = 0.1
+"""The same of many streams, which hashes never divide evenly."""
+
+HELD = 0.25
+"""The same of many streams that have half of what was expected or less: what is left they share unevenly."""
+
+FLOOR = 0.02
+"""The least standard deviation, as a share of what was expected of the flow."""
+
+STRAY, STRAY_ASSUMED = 0.03, 0.1
+"""Share of the flows that something else disturbs, and of those on assumed paths: their rates can be anything."""
+
+_LEAST = 1e-3
+"""Share of its capacity that a part has left at least, so that every rate is positive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A component of which each part carries ``left`` of its capacity; 0: it is lost, and its siblings carry on."""
+
+    component: Component
+    left: float
+
+    @property
+    def is_lost(self) -> bool:
+        return self.left == 0
+
+
+class FaultModel:
+    """Rates of all flows of ``evidence`` with the faults that were accepted so far; none at first."""
+
+    def __init__(self, evidence: FlowEvidence) -> None:
+        self.evidence = evidence
+        self._parts = evidence.parts
+        self.faults: tuple[Fault, ...] = ()
+        self.rates: Floats = evidence.flows.expected
+        self._loads = evidence.sum_loads(self.rates)
+        self._near: dict[tuple[Component, bool], Indices] = {}
+        self._weighed: dict[tuple[Fault, frozenset[Fault]], float] = {}
+
+    def find_near(self, fault: Fault) -> Indices:
+        """The flows whose rates a fault can change: those over it, and those that share a part with one of these."""
+        key = fault.component, fault.is_lost
+        if key not in self._near:
+            self._near[key] = self.evidence.find_beside(self.evidence.find_over(self.list_parts(fault)))
+        return self._near[key]
+
+    def list_parts(self, fault: Fault) -> set[int]:
+        """The parts of a fault, with the links that they are members of, and the siblings that a loss falls on."""
+        parts = set(fault.component.parts)
+        beside = {other for part in parts for other in self._parts.list_siblings(part)} if fault.is_lost else set()
+        return parts | beside | {self._parts.way(part) for part in parts}
+
+    def accept(self, faults: Sequence[Fault]) -> None:
+        """Take ``faults`` for all that is wrong."""
+        changed = set(self.faults) ^ set(faults)
+        self.faults = tuple(faults)
+        if not changed:
+            return
+        near = np.unique(np.concatenate([self.find_near(each) for each in changed]))
+        rates = self.rates.copy()
+        rates[near] = self.predict(self.faults, near)
+        self.rates, self._loads = rates, self.evidence.sum_loads(rates)
+
+    def compute_drop(self, fault: Fault) -> Floats:
+        """By how many byte/s every flow is slower for ``fault``, which is one of those accepted."""
+        near = self.find_near(fault)
+        drop = np.zeros(len(self.rates))
+        without = self.predict([each for each in self.faults if each is not fault], near)
+        drop[near] = np.maximum(without - self.rates[near], 0.0)
+        return drop
+
+    def weigh(self, fault: Fault) -> float:
+        """By how much the measured rates are likelier with ``fault`` beside those accepted; natural logarithm."""
+        key = fault, frozenset(self.faults)
+        if key not in self._weighed:
+            near = self.find_near(fault)
+            rates = self.predict((*self.faults, fault), near)
+            self._weighed[key] = float((self.compute_fit(near, rates) - self.compute_fit(near, self.rates[near])).sum())
+        return self._weighed[key]
+
+    def bound_gain(self, fault: Fault) -> float:
+        """The most that ``weigh`` could say of a fault: as if every flow near it had just the rate that it could have.
+
+        These are the slow ones, and the fast ones that may have what a fault takes from others.
+        """
+        near = self.find_near(fault)
+        values, rates = self.evidence.flows.value[near], self.rates[near]
+        may_rise = rates < self._most[near] * WHOLE
+        if fault.is_lost:
+            may_rise |= self.evidence.flows.assumed[near]  # a stream that is put elsewhere meets other limits
+        moved = near[(values < rates) | may_rise]
+        gains = self.compute_fit(moved, self.evidence.flows.value[moved]) - self.compute_fit(moved, self.rates[moved])
+        return float(np.maximum(gains, 0.0).sum())
+
+    @cached_property
+    def _most(self) -> Floats:
+        """byte/s that each flow could have if it were alone; of one that divides no more than what was expected."""
+        table, crossed = self.evidence.flows, self.evidence.crossings
+        alone = np.full(len(table.value), np.inf)
+        np.minimum.at(alone, crossed.flow, self._parts.capacity[crossed.part] / crossed.share)
+        return np.minimum(table.demand, np.where(table.assumed, alone, table.expected))
+
+    def compute_fit(self, flows: Indices, rates: Floats) -> Floats:
+        """The logarithm of the likelihood of what each of ``flows`` gave, if its true rate is that of ``rates``."""
+        table = self.evidence.flows
+        expected = table.expected[flows]
+        seen, mean = table.value[flows] / expected, rates / expected
+        divided = HASHED + (HELD - HASHED) * np.clip(2 * (1 - mean), 0.0, 1.0)
+        spread = np.hypot(np.where(table.assumed[flows], NOISE, divided) * mean, FLOOR)
+        normal = np.exp(-0.5 * np.square((seen - mean) / spread)) / (spread * np.sqrt(2 * np.pi))
+        stray = np.where(table.assumed[flows], STRAY_ASSUMED, STRAY)
+        return np.where(table.is_repeated[flows], 0.0, np.log((1 - stray) * normal + stray))
+
+    def predict(self, faults: Sequence[Fault], flows: Indices) -> Floats:
+        """byte/s of payload of ``flows`` with ``faults``, while all others keep the rates that they have."""
+        crossed, at = self.evidence.crossings, self.evidence.find_crossings(flows)
+        use = CrossingTable(
+            np.searchsorted(flows, crossed.flow[at]), crossed.place[at], crossed.part[at], crossed.share[at].copy()
+        )
+        all_places = self.evidence.places
+        own = sum_at(use.share * self.rates[flows][use.flow], self.evidence.position[at], len(all_places))
+        elsewhere = self._loads - own
+        table = self.evidence.flows
+        scene = _Scene(self._parts, use, ~table.assumed[flows])
+        for fault in faults:
+            scene.lose(fault) if fault.is_lost else scene.slow(fault)
+        use, owner, weight = scene.split()
+        places, column = np.unique(use.place, return_inverse=True)
+        part = places % self._parts.size
+        known = np.minimum(np.searchsorted(all_places, places), len(all_places) - 1)
+        taken = np.where(all_places[known] == places, np.maximum(elsewhere[known], 0.0), 0.0)
+        capacity = np.maximum(scene.limits[part] - taken, _LEAST * self._parts.capacity[part])
+        demand = table.demand[flows]
+        rate = max_min(Usage(use.flow, column, use.share), capacity, demand[owner], weight)
+        most = np.where(table.assumed[flows], demand, np.minimum(demand, table.expected[flows]))
+        return np.minimum(np.bincount(owner, rate, minlength=len(flows)), most)
+
+
+class _Scene:
+    """What a set of flows crosses once there are faults, and ``limits``, byte/s of payload that each part carries.
+
+    ``divided`` are the flows that divide over equal parts.
+    """
+
+    def __init__(self, parts: Parts, use: CrossingTable, divided: Flags) -> None:
+        self._parts = parts
+        self._use = use
+        self._divided = divided
+        self._is_slow = np.zeros(parts.size, bool)
+        self.limits: Floats = parts.capacity.copy()
+
+    def lose(self, fault: Fault) -> None:
+        """Take the parts of a fault away: their siblings share what was on them."""
+        for part in fault.component.parts:
+            beside, way = self._parts.list_siblings(part), self._parts.way(part)
+            if not len(beside):
+                self.limits[part] = 0.0
+                continue
+            if way != part:
+                self.limits[way] -= self.limits[part]
+                self._is_slow[way] = True
+            use = self._use
+            moved = np.flatnonzero(use.part == part)
+            if not len(moved):
+                continue
+            is_moved = np.zeros(len(self._divided), bool)
+            is_moved[use.flow[moved]] = True
+            gone = is_moved[use.flow] & (self._parts.ways_of[use.part] == way)
+            added = CrossingTable(
+                np.repeat(use.flow[moved], len(beside)),
+                (use.place[moved, None] - part + beside).ravel(),
+                np.tile(beside, len(moved)),
+                np.repeat(use.share[moved] / len(beside), len(beside)),
+            )
+            self._replace(gone, added)
+
+    def slow(self, fault: Fault) -> None:
+        """Leave the parts of a fault a share of their capacity; a slow member is apart from the rest of its LAG."""
+        for part in fault.component.parts:
+            way = self._parts.way(part)
+            slow = np.append(self._parts.list_members(part), part) if way == part else part
+            if way != part:
+                self._set_apart(part, way)
+            self._is_slow[slow] = True
+            self.limits[slow] = np.minimum(self.limits[slow], fault.left * self._parts.capacity[slow])
+
+    def _set_apart(self, part: int, way: int) -> None:
+        """Let what is on a member cross that alone; of a flow that divides, the member's share of it."""
+        use = self._use
+        share = self._parts.capacity[part] / self._parts.capacity[way]
+        self.limits[way] -= self._parts.capacity[part]
+        on_link = use.part == way
+        is_steered = np.zeros(len(self._divided), bool)
+        is_steered[use.flow[use.part == part]] = True
+        divided = np.flatnonzero(on_link & self._divided[use.flow])
+        added = CrossingTable(
+            use.flow[divided],
+            use.place[divided] - way + part,
+            np.full(len(divided), part),
+            use.share[divided] * share,
+        )
+        use.share[divided] *= 1 - share
+        self._replace(on_link & is_steered[use.flow], added)
+
+    def _replace(self, gone: Flags, added: CrossingTable) -> None:
+        kept = (column[~gone] for column in self._use)
+        self._use = CrossingTable(*(np.concatenate(pair) for pair in zip(kept, added, strict=True)))
+
+    def split(self) -> tuple[CrossingTable, Indices, Floats]:
+        """What streams cross, the flow of each, and the share of the flow that each is.
+
+        A flow that divides and crosses something slow with a part of itself is two: that part, and the rest.
+        """
+        use, flows = self._use, len(self._divided)
+        held = self._is_slow[use.part]
+        group = self._parts.shared.of[self._parts.ways_of[use.part]]
+        keys, at = np.unique(use.flow * (1 + group.max(initial=0)) + group, return_inverse=True)
+        sums = sum_at(np.where(held, use.share, 0.0), at, len(keys))
+        slow_share = np.zeros(flows)
+        np.maximum.at(slow_share, use.flow, sums[at])
+        is_split = self._divided & (slow_share > 1 - WHOLE) & (slow_share < WHOLE)
+        number = np.cumsum(is_split) - 1 + flows  # of the rest of each flow that is split
+        both = is_split[use.flow]
+        whole = use.share > WHOLE
+        slow = np.where(both & ~whole, use.share / np.maximum(slow_share, _LEAST)[use.flow], use.share)
+        rest = np.where(whole, 1.0, use.share / np.maximum(1 - slow_share, _LEAST)[use.flow])
+        first, second = ~both | held | whole, both & (~held | whole)
+        owner = np.concatenate((np.arange(flows), np.flatnonzero(is_split)))
+        weight = np.concatenate((np.where(is_split, slow_share, 1.0), 1 - slow_share[is_split]))
+        table = CrossingTable(
+            np.concatenate((use.flow[first], number[use.flow][second])),
+            np.concatenate((use.place[first], use.place[second])),
+            np.concatenate((use.part[first], use.part[second])),
+            np.minimum(np.concatenate((slow[first], rest[second])), 1.0),
+        )
+        return table, owner, weight

@@ -1,0 +1,164 @@
+"""All flows of a session as arrays: what each gave, what was expected of it, and every part that it crossed.
+
+The flows of every round and metric have numbers from 0 on. A place is a part (``Parts``) in one round: flows that
+share a place ran over the part together.
+"""
+
+from collections.abc import Collection
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from benchconsole.probes.judging.parts import Parts
+from benchconsole.probes.judging.round_flows import RoundFlows
+from benchconsole.probes.model.measuring import INWARD, Reading, Round
+from benchconsole.probes.model.repeats import TestKey, make_test_key
+from benchconsole.topology.arrays import Flags, Floats, Indices, join_slices, sum_at
+
+
+class FlowTable(NamedTuple):
+    """Flows, with byte/s of payload that each gave, should give and asks for at most (infinite: all that it gets).
+
+    ``assumed`` tells of which the path is known by the source port only; the others divide. ``is_repeated``: a later
+    round measured it again, so it says nothing of now.
+    """
+
+    value: Floats
+    expected: Floats
+    demand: Floats
+    assumed: Flags
+    is_repeated: Flags
+
+
+class CrossingTable(NamedTuple):
+    """Every part that a flow crosses: the flow, the place, the part and the share of the flow; by flow in order."""
+
+    flow: Indices
+    place: Indices
+    part: Indices
+    share: Floats
+
+
+class FlowEvidence:
+    """The flows that ``add`` was given, in that order."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._flows: list[FlowTable] = []
+        self._crossings: list[CrossingTable] = []
+        self._size = 0
+        self.numbers: dict[str, int] = {}
+        self.ends: list[tuple[str, str]] = []
+        self._newest: dict[tuple[TestKey, str, bool], tuple[int, int]] = {}
+        self._repeated: set[int] = set()
+
+    def add(self, round_flows: RoundFlows, planned: Round) -> None:
+        """Take in the flows that gave a number of one metric in one more round."""
+        if not round_flows.flows:
+            return
+        crossed = round_flows.crossings
+        demand = [np.inf if each.demand is None else each.demand for each in round_flows.flows]
+        expected = np.array([each.value for each in round_flows.expectations])
+        self._crossings.append(
+            CrossingTable(
+                crossed.owner + self._size, crossed.part + len(self._flows) * self.parts.size, crossed.part,
+                crossed.share,
+            )
+        )  # fmt: skip
+        for number, (result, measurements) in enumerate(
+            zip(round_flows.results, round_flows.measurements, strict=True), self._size
+        ):
+            self.numbers.update((each.id, number) for each in measurements)
+            self._note_repeat(number, make_test_key(result.test, planned.stage), measurements[0], planned.number)
+        none = np.zeros(len(demand), bool)
+        self._flows.append(FlowTable(round_flows.values, expected, np.array(demand), round_flows.assumed, none))
+        self.ends += [(each.source, each.sink) for each in round_flows.flows]
+        self._size += len(round_flows.flows)
+        self._forget()
+
+    def _note_repeat(self, number: int, test: TestKey, measurement: Reading, round_number: int) -> None:
+        """Of a flow that several rounds measured, only the number of the newest counts."""
+        key = test, measurement.metric, INWARD in measurement.labels
+        before = self._newest.get(key)
+        if before is None or before[0] <= round_number:
+            self._newest[key] = round_number, number
+        if before is not None:
+            self._repeated.add(before[1] if before[0] <= round_number else number)
+
+    def clear(self) -> None:
+        """Forget every flow."""
+        self._flows, self._crossings, self._size = [], [], 0
+        self.numbers.clear()
+        self.ends.clear()
+        self._newest.clear()
+        self._repeated.clear()
+        self._forget()
+
+    def _forget(self) -> None:
+        for name in ("flows", "crossings", "places", "position", "measured", "_starts", "_by_part", "_by_place"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def flows(self) -> FlowTable:
+        table = FlowTable(*(np.concatenate(column) for column in zip(*self._flows, strict=True)))
+        table.is_repeated[list(self._repeated)] = True
+        return table
+
+    @cached_property
+    def crossings(self) -> CrossingTable:
+        return CrossingTable(*(np.concatenate(column) for column in zip(*self._crossings, strict=True)))
+
+    @cached_property
+    def _starts(self) -> Indices:
+        """Where the crossings of each flow begin, and the last ones end."""
+        return np.searchsorted(self.crossings.flow, np.arange(self._size + 1))
+
+    @cached_property
+    def _by_part(self) -> tuple[Indices, Indices]:
+        order = np.argsort(self.crossings.part, kind="stable")
+        return order, self.crossings.part[order]
+
+    @cached_property
+    def _by_place(self) -> tuple[Indices, Indices]:
+        order = np.argsort(self.crossings.place, kind="stable")
+        return order, self.crossings.place[order]
+
+    def find_crossings(self, flows: Indices) -> Indices:
+        """The positions of all crossings of these flows, in the order of the flows."""
+        return join_slices(self._starts[flows], self._starts[flows + 1] - self._starts[flows])
+
+    def find_over(self, parts: Collection[int]) -> Indices:
+        """The flows that cross any of ``parts``, in order."""
+        wanted = np.unique(np.fromiter(parts, np.intp))
+        return self._find_flows(*self._by_part, wanted)
+
+    def find_beside(self, flows: Indices) -> Indices:
+        """``flows``, and all that share a part with one of them in the same round; in order."""
+        places = np.unique(self.crossings.place[self.find_crossings(flows)])
+        return self._find_flows(*self._by_place, places)
+
+    def _find_flows(self, order: Indices, keys: Indices, wanted: Indices) -> Indices:
+        first = np.searchsorted(keys, wanted, side="left")
+        count = np.searchsorted(keys, wanted, side="right") - first
+        return np.unique(self.crossings.flow[order[join_slices(first, count)]])
+
+    @cached_property
+    def places(self) -> Indices:
+        """Every place that is crossed, in order."""
+        return np.unique(self.crossings.place)
+
+    @cached_property
+    def position(self) -> Indices:
+        """Which of ``places`` each crossing is at."""
+        return np.searchsorted(self.places, self.crossings.place)
+
+    @cached_property
+    def measured(self) -> Floats:
+        """byte/s that was measured over each of ``places``."""
+        return self.sum_loads(self.flows.value)
+
+    def sum_loads(self, rates: Floats) -> Floats:
+        """byte/s over each of ``places`` when all flows have these rates."""
+        crossed = self.crossings
+        return sum_at(crossed.share * rates[crossed.flow], self.position, len(self.places))

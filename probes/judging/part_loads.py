@@ -1,0 +1,128 @@
+"""The most that each part of a fabric was seen to carry in a session, and how its flows fared.
+
+Whatever a part once carried, it can carry. How a split load divided is an assumption as long as there was room to
+divide it otherwise: it proves that it filled a part, or that this carried what its equals had no room for.
+"""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from benchconsole.probes.judging.parts import Parts
+from benchconsole.probes.judging.round_flows import WHOLE, MeasuredFlow, RoundFlows
+from benchconsole.probes.model.measuring import FULL
+from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
+from benchconsole.topology.model.fabric import NodeId
+
+OFFERED = 0.6
+"""Share of its payload capacity from which a part was loaded far enough to tell whether it is sound."""
+
+UNSURE = 0.05
+"""Share of a load over several equal ways that counts for none of them: what is proven of one is a small difference."""
+
+SOUND = 0.85
+"""Share of what it was offered that a sound part carried at least."""
+
+
+class PartLoads:
+    """The most that each part was seen to carry so far (``proven``), and was to carry (``offered``); byte/s of payload.
+
+    ``assumed`` counts also what streams carried whose paths are only assumed: it clears a part of no other observation.
+    ``crossed`` counts the flows over each by their shares, ``slow`` those of them that were slow.
+    How a split load divided is an assumption as long as there was room to divide it otherwise: it proves that it
+    filled a part, or that this carried what its equals had no room for.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self.capacity = parts.capacity
+        self._parts = parts
+        legs = [NodeId(link.a) in parts.graph.fabric.nodes for link in parts.graph.links]
+        self._is_leg: Flags = np.repeat(np.array(legs, bool), 2)[parts.ways_of]
+        self.proven: Floats = np.zeros(parts.size)
+        self.assumed: Floats = np.zeros(parts.size)
+        self.offered: Floats = np.zeros(parts.size)
+        self.crossed: Floats = np.zeros(parts.size)
+        self.slow: Floats = np.zeros(parts.size)
+        self.acquitted: Flags = np.zeros(parts.size, bool)
+
+    def add(self, flows: RoundFlows) -> None:
+        """Take in what the flows of one more round carried: those that cross a part whole, or a load that filled it."""
+        if not flows.flows:
+            return
+        crossed, size = flows.crossings, len(self.proven)
+        whole = crossed.share > WHOLE
+        part, owner = crossed.part[whole], crossed.owner[whole]
+        sums = np.bincount(part, flows.values[owner], minlength=size) * _share_of_time(part, owner, flows, size)
+        # Of streams whose paths are only assumed a fast one beside slow ones may be on another member.
+        mixed = np.bincount(part, (flows.slow & flows.assumed)[owner], minlength=size) > 0
+        sums[mixed] = 0.0
+        loads = flows.loads * _share_of_time(crossed.part, crossed.owner, flows, size)
+        filled = np.where(loads >= FULL * self.capacity, loads, 0.0)
+        carried = np.maximum(sums, filled)
+        np.maximum(self.assumed, carried, out=self.assumed)
+        if not flows.assumed.any():
+            np.maximum(self.proven, carried, out=self.proven)
+            self._add_shared(flows)
+            np.maximum(self.assumed, self.proven, out=self.assumed)
+        np.maximum(self.offered, flows.offered, out=self.offered)
+        self.crossed += np.bincount(crossed.part, crossed.share, minlength=size)
+        self.slow += np.bincount(crossed.part, crossed.share * flows.slow[crossed.owner], minlength=size)
+
+    def _add_shared(self, flows: RoundFlows) -> None:
+        """What parts that share a load carried at least: all of it less what the others can carry at most."""
+        crossed, shared = flows.crossings, self._parts.shared
+        link = crossed.part < self._parts.ways
+        group, owner = shared.of[crossed.part[link]], crossed.owner[link]
+        size = len(shared.capacity)
+        load = sum_at(crossed.share[link] * flows.values[owner], group, size)
+        load *= _share_of_time(group, owner, flows, size)
+        ways = self.proven[: self._parts.ways]
+        np.maximum(
+            ways,
+            (1 - UNSURE) * load[shared.of] - shared.capacity[shared.of] + self.capacity[: self._parts.ways],
+            out=ways,
+        )
+        members = self._parts.members
+        rest = self.capacity[members.way] - self.capacity[members.part]
+        self.proven[members.part] = np.maximum(self.proven[members.part], self.proven[members.way] - rest)
+
+    def clear(self) -> None:
+        """Forget every round."""
+        for each in (self.proven, self.assumed, self.offered, self.crossed, self.slow, self.acquitted):
+            each[:] = 0
+
+    def read_state(self, parts: Indices) -> bytes:
+        """All that is known of these parts, to see whether it changed."""
+        known = (self.proven, self.assumed, self.offered, self.crossed, self.slow, self.acquitted)
+        return b"".join(each[parts].tobytes() for each in known)
+
+    def acquit(self, flows: RoundFlows, passed: Sequence[MeasuredFlow]) -> None:
+        """Take in flows that ``passed`` when they loaded a suspect alone: the NICs that they filled are sound."""
+        for each in passed:
+            filled = flows.offered[each.parts] >= SOUND * self.capacity[each.parts]
+            self.acquitted[each.parts[filled & self._is_leg[each.parts]]] = True
+
+    def compute_slow_share(self, parts: Collection[int]) -> float:
+        """The share of the flows over these parts that were slow; 0 where none crossed them."""
+        chosen = np.fromiter(parts, np.intp)
+        crossed = float(self.crossed[chosen].sum())
+        return float(self.slow[chosen].sum()) / crossed if crossed else 0.0
+
+    def is_sound(self, part: int) -> bool:
+        """Whether it was loaded far enough to tell, and carried what it should."""
+        offered = min(float(self.offered[part]), float(self.capacity[part]))
+        return offered >= OFFERED * float(self.capacity[part]) and float(self.assumed[part]) >= SOUND * offered
+
+
+def _share_of_time(part: Indices, owner: Indices, flows: RoundFlows, size: int) -> Floats:
+    """The least share of their time that the flows over each part ran together (``capacity.overlap``)."""
+    ends = np.array([group[0].at for group in flows.measurements])[owner]
+    lengths = np.array([result.ran for result in flows.results])[owner]
+    last, first, shortest = np.full(size, -np.inf), np.full(size, np.inf), np.full(size, np.inf)
+    np.maximum.at(last, part, ends)
+    np.minimum.at(first, part, ends)
+    np.minimum.at(shortest, part, lengths)
+    used = np.isfinite(shortest) & (shortest > 0)
+    shares = np.ones(size)
+    shares[used] = shortest[used] / (shortest[used] + last[used] - first[used])
+    return shares
