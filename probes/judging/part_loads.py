@@ -1,7 +1,7 @@
 """The most that each part of a fabric was seen to carry in a session, and how its flows fared.
 
 Whatever a part once carried, it can carry. How a split load divided is an assumption as long as there was room to
-divide it otherwise: it proves that it filled a part, or that this carried what its equals had no room for.
+divide it otherwise: it proves that a part carried what its equals had no room for.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,7 +10,6 @@ import numpy as np
 
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.round_flows import WHOLE, MeasuredFlow, RoundFlows
-from benchconsole.probes.model.measuring import FULL
 from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
 from benchconsole.topology.model.fabric import NodeId
 
@@ -29,8 +28,8 @@ class PartLoads:
 
     ``assumed`` counts also what streams carried whose paths are only assumed: it clears a part of no other observation.
     ``crossed`` counts the flows over each by their shares, ``slow`` those of them that were slow.
-    How a split load divided is an assumption as long as there was room to divide it otherwise: it proves that it
-    filled a part, or that this carried what its equals had no room for.
+    How a split load divided is an assumption as long as there was room to divide it otherwise: it proves that a part
+    carried what its equals had no room for.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -46,7 +45,7 @@ class PartLoads:
         self.acquitted: Flags = np.zeros(parts.size, bool)
 
     def add(self, flows: RoundFlows) -> None:
-        """Take in what the flows of one more round carried: those that cross a part whole, or a load that filled it."""
+        """Take in what the flows of one more round carried: over a part whole, or what its equals had no room for."""
         if not flows.flows:
             return
         crossed, size = flows.crossings, len(self.proven)
@@ -56,12 +55,9 @@ class PartLoads:
         # Of streams whose paths are only assumed a fast one beside slow ones may be on another member.
         mixed = np.bincount(part, (flows.slow & flows.assumed)[owner], minlength=size) > 0
         sums[mixed] = 0.0
-        loads = flows.loads * _share_of_time(crossed.part, crossed.owner, flows, size)
-        filled = np.where(loads >= FULL * self.capacity, loads, 0.0)
-        carried = np.maximum(sums, filled)
-        np.maximum(self.assumed, carried, out=self.assumed)
+        np.maximum(self.assumed, sums, out=self.assumed)
         if not flows.assumed.any():
-            np.maximum(self.proven, carried, out=self.proven)
+            np.maximum(self.proven, sums, out=self.proven)
             self._add_shared(flows)
             np.maximum(self.assumed, self.proven, out=self.assumed)
         np.maximum(self.offered, flows.offered, out=self.offered)
@@ -69,12 +65,18 @@ class PartLoads:
         self.slow += np.bincount(crossed.part, crossed.share * flows.slow[crossed.owner], minlength=size)
 
     def _add_shared(self, flows: RoundFlows) -> None:
-        """What parts that share a load carried at least: all of it less what the others can carry at most."""
+        """What parts that share a load carried at least: all of it less what the others can carry at most.
+
+        Only flows that cross such parts with all of themselves count: how much of another one came there is not known.
+        """
         crossed, shared = flows.crossings, self._parts.shared
         link = crossed.part < self._parts.ways
-        group, owner = shared.of[crossed.part[link]], crossed.owner[link]
+        group, owner, share = shared.of[crossed.part[link]], crossed.owner[link], crossed.share[link]
         size = len(shared.capacity)
-        load = sum_at(crossed.share[link] * flows.values[owner], group, size)
+        keys, at = np.unique(owner * size + group, return_inverse=True)
+        whole = (sum_at(share, at, len(keys)) > WHOLE)[at]
+        group, owner, share = group[whole], owner[whole], share[whole]
+        load = sum_at(share * flows.values[owner], group, size)
         load *= _share_of_time(group, owner, flows, size)
         ways = self.proven[: self._parts.ways]
         np.maximum(

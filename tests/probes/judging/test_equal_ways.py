@@ -76,9 +76,7 @@ def find(*rounds: ClosedRound) -> Sequence[Finding]:
     [
         (0.75, 0.0, 0.95 * 3 - 2),  # 3 of 4, of which 5 % are not sure and the other LAG carries 2
         (0.5, 0.0, 0.0),  # the other LAG has room for all of it
-        (1.0, 0.0, 2.0),
-        (0.92, 0.0, 1.84),  # both are full
-        (0.919, 0.0, 0.95 * 3.676 - 2),
+        (1.0, 0.0, 0.95 * 4 - 2),
         (1.0, 1.0, 0.95 * 10 / 13 * 4 - 2),  # the ends are 3 s of 10 apart
     ],
 )
