@@ -237,7 +237,9 @@ class Findings:
         for seen in low:
             if not is_assumed(seen) and not all(self._loads.acquitted[each.parts].all() for each in seen[1]):
                 yield self._keep_told((seen,), (seen,), partial(make_unexplained_finding, (seen,)))
-        if assumed and not self._is_confirmed and len(assumed) > STRAY_ASSUMED * self._evidence.flows.assumed.sum():
+        # A stream that took another way slows one whose way that is, too.
+        few = 2 * STRAY_ASSUMED * self._evidence.flows.assumed.sum() if assumed else 0.0
+        if assumed and not self._is_confirmed and len(assumed) > few:
             yield self._keep(assumed, partial(make_unexplained_finding, assumed))
 
     def _hardware(self, low: Iterable[Verdict]) -> list[Finding]:

@@ -198,3 +198,18 @@ def test_a_switch_whose_flows_are_all_slow_has_failed() -> None:
 def test_a_healthy_session_has_no_finding() -> None:
     described = star()
     assert find(described, *run_ring(described, {("n1", "n2"): 0.81, ("n3", "n4"): 0.9}, (1, 2, 3))) == ()
+
+
+@pytest.mark.parametrize(("slow", "told"), [(2, []), (3, [(Suspect.FABRIC, Confidence.POSSIBLE)])])
+def test_streams_that_may_have_taken_another_way_are_a_finding_where_they_are_more_than_a_fifth(
+    slow: int, told: list[tuple[Suspect, Confidence]]
+) -> None:
+    """Of ten steered streams some met others; every member carried all that a stream sends in another round."""
+    described = load_lag()
+    some = dict.fromkeys(range(slow), 0.5)
+    rounds = [
+        close(described, 1, *steer_all(1, {})),
+        close(described, 2, *steer_all(2, some)),
+        close(described, 3, *steer_all(3, {})[:2]),
+    ]
+    assert [(each.suspect, each.confidence) for each in find(described, *rounds)] == told
