@@ -13,7 +13,7 @@ import numpy as np
 
 from benchconsole.probes.judging.components import Component, Components
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.fault_fit import NEEDED, NEEDED_ASSUMED, FaultFit, name_components
+from benchconsole.probes.judging.fault_fit import NEEDED, NEEDED_ASSUMED, FaultFit, FittedCause, name_components
 from benchconsole.probes.judging.fault_model import Fault, FaultModel
 from benchconsole.probes.judging.flow_evidence import FlowEvidence
 from benchconsole.probes.judging.part_loads import PartLoads
@@ -161,19 +161,36 @@ class _Explanation:
         """Give each observation to the fault that lowers its rate most; none to a fault that hardly lowers it."""
         model, fitted = fit.model, fit.fit()
         values, expected = self._evidence.flows.value, self._evidence.flows.expected
-        lost = np.array([model.compute_drop(each.faults[0]) for each in fitted]).reshape(len(fitted), len(values))
+        drops = self._find_drops(model, fitted)
         owned: list[list[LowVerdict]] = [[] for _ in fitted]
         self.causes, self.rest = [], []
         for low in self._low:
             flows = self._flows[id(low[0])]
-            drops, rate, wanted = lost[:, flows].sum(axis=1), model.rates[flows].sum(), expected[flows].sum()
-            drop, value = drops.max(initial=0.0), values[flows].sum()
-            is_lowered = drop > (1 - LOWERED) * (rate + drop)
-            if is_lowered and (value >= PART * rate or wanted - rate >= MOST * (wanted - value)):
-                owned[int(drops.argmax())].append(low)
+            own: dict[int, float] = {}
+            for flow in flows.tolist():
+                for place, drop in drops.get(flow, ()):
+                    own[place] = own.get(place, 0.0) + drop
+            rate, wanted, value = model.rates[flows].sum(), expected[flows].sum(), values[flows].sum()
+            most = max(own, key=lambda place: own[place], default=None)
+            is_lowered = most is not None and own[most] > (1 - LOWERED) * (rate + own[most])
+            if most is not None and is_lowered and (value >= PART * rate or wanted - rate >= MOST * (wanted - value)):
+                owned[most].append(low)
             else:
                 self.rest.append(low)
         for each, seen in zip(fitted, owned, strict=True):
             if seen:
                 named = name_components(parts, components, each.faults)
                 self.causes.append(Cause(named, each.faults, each.gain, tuple(seen)))
+
+    def _find_drops(self, model: FaultModel, fitted: Sequence[FittedCause]) -> dict[int, list[tuple[int, float]]]:
+        """By flow of a low observation, the places of the causes that slow it, with byte/s."""
+        is_low = np.zeros(len(model.rates), bool)
+        for flows in self._flows.values():
+            is_low[flows] = True
+        found: dict[int, list[tuple[int, float]]] = {}
+        for place, cause in enumerate(fitted):
+            near, drop = model.compute_drop(cause.faults[0])
+            slowed = np.flatnonzero(is_low[near] & (drop > 0))
+            for flow, lost in zip(near[slowed].tolist(), drop[slowed].tolist(), strict=True):
+                found.setdefault(flow, []).append((place, lost))
+        return found

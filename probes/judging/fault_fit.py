@@ -8,7 +8,7 @@ is none. Faults that fit alike are a tie.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from benchconsole.probes.judging.fault_model import Fault, FaultModel
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.set_cover import FEWEST
 from benchconsole.topology.arrays import Flags, Floats, Indices
+from benchconsole.topology.grouping import group_by_key
 
 ALIKE = 2.0
 """Logarithm of the likelihood by which two faults fit alike."""
@@ -86,28 +87,26 @@ class FaultFit:
 
     def fit(self) -> list[FittedCause]:
         """The causes that are left of all that were proposed. The model accepts the best fault of each."""
+        self.model.accept(())
         found: dict[int, FittedCause] = {}
         for turn in range(TURNS):
-            before = dict(found)
-            for index in range(len(self._pools)) if not turn else before:
-                others = [each for place, each in found.items() if place != index]
-                fitted = self._fit_one(self._pools[index], others)
-                found.pop(index, None)
+            changed = False
+            for index in range(len(self._pools)) if not turn else list(found):
+                before = found.pop(index, None)
+                if before is not None:
+                    self.model.remove(before.faults[0])
+                fitted = self._fit_one(self._pools[index])
                 if fitted is not None:
                     found[index] = fitted
-            if {index: each.faults[0] for index, each in before.items()} == {
-                index: each.faults[0] for index, each in found.items()
-            }:
+                    self.model.add(fitted.faults[0])
+                changed |= (fitted and fitted.faults[0]) != (before and before.faults[0])
+            if not changed:
                 break
-        fitted_all = self._merge(list(found.values()))
-        self.model.accept([each.faults[0] for each in fitted_all])
-        return fitted_all
+        return self._merge(list(found.values()))
 
-    def _fit_one(self, pool: _Pool, others: Sequence[FittedCause]) -> FittedCause | None:
-        """The best of the faults of a pool beside ``others``; None where none is needed."""
-        accepted = [each.faults[0] for each in others]
-        self.model.accept(accepted)
-        taken = {each.component for each in accepted}
+    def _fit_one(self, pool: _Pool) -> FittedCause | None:
+        """The best of the faults of a pool beside those accepted; None where none is needed."""
+        taken = {each.component for each in self.model.faults}
         return self._choose([each for each in pool.components if each not in taken], pool.low, pool.needed)
 
     def _choose(self, components: Sequence[Component], low: Indices, needed: float = NEEDED) -> FittedCause | None:
@@ -132,22 +131,36 @@ class FaultFit:
         kept = [each for each in alike if not any(other.component.parts < each.component.parts for other in alike)]
         return FittedCause(tuple(kept), ranked[0][0], low)
 
-    def _merge(self, fitted: list[FittedCause]) -> list[FittedCause]:
+    def _merge(self, fitted: Sequence[FittedCause]) -> list[FittedCause]:
         """Two causes as one, where one component holds both and fits as well."""
-        for one, other in combinations(fitted, 2):
-            pair = [one.faults[0].component, other.faults[0].component]
-            joined = self._components.join(pair)
-            if joined is None or one.faults[0].is_lost or other.faults[0].is_lost:
-                continue
-            rest = [each for each in fitted if each is not one and each is not other]
-            self.model.accept([each.faults[0] for each in rest])
-            alone = self.model.weigh(one.faults[0])
-            low = np.union1d(one.low, other.low)
-            both = self._choose([joined], low)
-            self.model.accept([*(each.faults[0] for each in rest), one.faults[0]])
-            if both is not None and both.gain >= alone + self.model.weigh(other.faults[0]) - ALIKE:
-                return self._merge([*rest, both])
-        return fitted
+        merged: list[FittedCause] = []
+        for own in group_by_key((each.faults[0].component.device, each) for each in fitted).values():
+            left = list(own)
+            while (pair := next(filter(None, starmap(self._join, combinations(left, 2))), None)) is not None:
+                one, other, both = pair
+                left = [*(each for each in left if each is not one and each is not other), both]
+            merged += left
+        return merged
+
+    def _join(self, one: FittedCause, other: FittedCause) -> tuple[FittedCause, FittedCause, FittedCause] | None:
+        """Two causes with the one that the model accepts in their place; None where they stay two."""
+        faults = one.faults[0], other.faults[0]
+        joined = self._components.join([each.component for each in faults])
+        if joined is None or any(each.is_lost for each in faults):
+            return None
+        for each in faults:
+            self.model.remove(each)
+        both = self._choose([joined], np.union1d(one.low, other.low))
+        alone = 0.0
+        for each in faults:
+            alone += self.model.weigh(each)
+            self.model.add(each)
+        if both is None or both.gain < alone - ALIKE:
+            return None
+        for each in faults:
+            self.model.remove(each)
+        self.model.add(both.faults[0])
+        return one, other, both
 
     def _list_alternatives(self, components: Sequence[Component], low: Indices) -> list[Component]:
         """The components that share a link with those of a cause, and that enough of its low flows cross."""

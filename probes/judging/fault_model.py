@@ -9,7 +9,7 @@ logarithm of their likelihood: each flow is within ``NOISE`` of its rate, but fo
 something else disturbs, or that took another way than their source port says.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,11 +59,19 @@ class FaultModel:
     def __init__(self, evidence: FlowEvidence) -> None:
         self.evidence = evidence
         self._parts = evidence.parts
-        self.faults: tuple[Fault, ...] = ()
-        self.rates: Floats = evidence.flows.expected
-        self._loads = evidence.sum_loads(self.rates)
+        self.rates: Floats = evidence.flows.expected.copy()
+        self._loads: Floats = evidence.expected_loads.copy()
+        self._faults: dict[Fault, int] = {}
+        self._numbers = 0
+        self._at_part: dict[int, list[Fault]] = {}
+        self._is_faulty = np.zeros(evidence.parts.size, bool)
         self._near: dict[tuple[Component, bool], Indices] = {}
-        self._weighed: dict[tuple[Fault, frozenset[Fault]], float] = {}
+        self._weighed: dict[tuple[Fault, tuple[int, ...]], float] = {}
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """All that were accepted, in that order."""
+        return tuple(self._faults)
 
     def find_near(self, fault: Fault) -> Indices:
         """The flows whose rates a fault can change: those over it, and those that share a part with one of these."""
@@ -78,31 +86,63 @@ class FaultModel:
         beside = {other for part in parts for other in self._parts.list_siblings(part)} if fault.is_lost else set()
         return parts | beside | {self._parts.way(part) for part in parts}
 
-    def accept(self, faults: Sequence[Fault]) -> None:
+    def accept(self, faults: Iterable[Fault]) -> None:
         """Take ``faults`` for all that is wrong."""
-        changed = set(self.faults) ^ set(faults)
-        self.faults = tuple(faults)
-        if not changed:
-            return
-        near = np.unique(np.concatenate([self.find_near(each) for each in changed]))
-        rates = self.rates.copy()
-        rates[near] = self.predict(self.faults, near)
-        self.rates, self._loads = rates, self.evidence.sum_loads(rates)
+        wanted = dict.fromkeys(faults)
+        for fault in [each for each in self._faults if each not in wanted]:
+            self.remove(fault)
+        for fault in wanted:
+            if fault not in self._faults:
+                self.add(fault)
 
-    def compute_drop(self, fault: Fault) -> Floats:
-        """By how many byte/s every flow is slower for ``fault``, which is one of those accepted."""
+    def add(self, fault: Fault) -> None:
+        """Accept one more."""
+        self._numbers += 1
+        self._faults[fault] = self._numbers
+        for part in self.list_parts(fault):
+            self._at_part.setdefault(part, []).append(fault)
+            self._is_faulty[part] = True
+        self._update(fault)
+
+    def remove(self, fault: Fault) -> None:
+        """Accept one less."""
+        del self._faults[fault]
+        for part in self.list_parts(fault):
+            self._at_part[part].remove(fault)
+            self._is_faulty[part] = bool(self._at_part[part])
+        self._update(fault)
+
+    def _update(self, fault: Fault) -> None:
+        """Fill the flows near a fault anew."""
         near = self.find_near(fault)
-        drop = np.zeros(len(self.rates))
-        without = self.predict([each for each in self.faults if each is not fault], near)
-        drop[near] = np.maximum(without - self.rates[near], 0.0)
-        return drop
+        rates = self.predict(self.list_relevant(near), near)
+        at = self.evidence.find_crossings(near)
+        crossed = self.evidence.crossings
+        change = np.zeros(len(self.rates))
+        change[near] = rates - self.rates[near]
+        np.add.at(self._loads, self.evidence.position[at], crossed.share[at] * change[crossed.flow[at]])
+        self.rates[near] = rates
+
+    def list_relevant(self, flows: Indices) -> list[Fault]:
+        """The accepted faults of parts that these flows cross, in the order in which they were accepted."""
+        parts = self.evidence.crossings.part[self.evidence.find_crossings(flows)]
+        faulty = np.unique(parts[self._is_faulty[parts]]).tolist()
+        found = dict.fromkeys(fault for part in faulty for fault in self._at_part[part])
+        return sorted(found, key=lambda each: self._faults[each])
+
+    def compute_drop(self, fault: Fault) -> tuple[Indices, Floats]:
+        """The flows near ``fault``, which is accepted, and by how many byte/s each of them is slower for it."""
+        near = self.find_near(fault)
+        without = self.predict([each for each in self.list_relevant(near) if each is not fault], near)
+        return near, np.maximum(without - self.rates[near], 0.0)
 
     def weigh(self, fault: Fault) -> float:
         """By how much the measured rates are likelier with ``fault`` beside those accepted; natural logarithm."""
-        key = fault, frozenset(self.faults)
+        near = self.find_near(fault)
+        beside = self.list_relevant(near)
+        key = fault, tuple(self._faults[each] for each in beside)
         if key not in self._weighed:
-            near = self.find_near(fault)
-            rates = self.predict((*self.faults, fault), near)
+            rates = self.predict([*beside, fault], near)
             self._weighed[key] = float((self.compute_fit(near, rates) - self.compute_fit(near, self.rates[near])).sum())
         return self._weighed[key]
 
@@ -145,9 +185,8 @@ class FaultModel:
         use = CrossingTable(
             np.searchsorted(flows, crossed.flow[at]), crossed.place[at], crossed.part[at], crossed.share[at].copy()
         )
-        all_places = self.evidence.places
-        own = sum_at(use.share * self.rates[flows][use.flow], self.evidence.position[at], len(all_places))
-        elsewhere = self._loads - own
+        own_at, inverse = np.unique(self.evidence.position[at], return_inverse=True)
+        own = sum_at(use.share * self.rates[flows][use.flow], inverse, len(own_at))
         table = self.evidence.flows
         scene = _Scene(self._parts, use, ~table.assumed[flows])
         for fault in faults:
@@ -155,13 +194,25 @@ class FaultModel:
         use, owner, weight = scene.split()
         places, column = np.unique(use.place, return_inverse=True)
         part = places % self._parts.size
-        known = np.minimum(np.searchsorted(all_places, places), len(all_places) - 1)
-        taken = np.where(all_places[known] == places, np.maximum(elsewhere[known], 0.0), 0.0)
+        at = self._find_places(places)
+        taken = np.where(at < 0, 0.0, np.maximum(self._loads[at] - _look_up(own_at, own, at), 0.0))
         capacity = np.maximum(scene.limits[part] - taken, _LEAST * self._parts.capacity[part])
         demand = table.demand[flows]
         rate = max_min(Usage(use.flow, column, use.share), capacity, demand[owner], weight)
         most = np.where(table.assumed[flows], demand, np.minimum(demand, table.expected[flows]))
         return np.minimum(np.bincount(owner, rate, minlength=len(flows)), most)
+
+    def _find_places(self, places: Indices) -> Indices:
+        """Where these places are in all that are crossed; -1 for one that no flow crossed."""
+        known = self.evidence.places
+        at = np.minimum(np.searchsorted(known, places), len(known) - 1)
+        return np.where(known[at] == places, at, -1)
+
+
+def _look_up(keys: Indices, values: Floats, wanted: Indices) -> Floats:
+    """The value of each of ``wanted`` among sorted ``keys``; 0 for one that is not there."""
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, values[at], 0.0)
 
 
 class _Scene:

@@ -96,7 +96,17 @@ class FlowEvidence:
         self._forget()
 
     def _forget(self) -> None:
-        for name in ("flows", "crossings", "places", "position", "measured", "_starts", "_by_part", "_by_place"):
+        for name in (
+            "flows",
+            "crossings",
+            "places",
+            "position",
+            "measured",
+            "expected_loads",
+            "_starts",
+            "_by_part",
+            "_by_place",
+        ):
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -157,6 +167,11 @@ class FlowEvidence:
     def measured(self) -> Floats:
         """byte/s that was measured over each of ``places``."""
         return self.sum_loads(self.flows.value)
+
+    @cached_property
+    def expected_loads(self) -> Floats:
+        """byte/s that was expected over each of ``places``."""
+        return self.sum_loads(self.flows.expected)
 
     def sum_loads(self, rates: Floats) -> Floats:
         """byte/s over each of ``places`` when all flows have these rates."""
