@@ -26,6 +26,9 @@ from benchconsole.topology.tables.graph_algorithms import find_components
 SURE = 20.0
 """Logarithm of the likelihood that assumed paths alone have to add for a cause, once suspicions were tested."""
 
+WEAK = 5.0
+"""The same below which a cause is only suspected, whatever it rests on."""
+
 LOWERED = 0.95
 """Share of its rate from which down a flow is slower by a fault."""
 
@@ -57,9 +60,18 @@ class Cause:
         return all(map(is_assumed, self.seen))
 
     @property
-    def is_sure(self) -> bool:
-        """Whether streams that met by chance do not explain it."""
-        return not self.is_assumed or self.gain >= SURE
+    def independent_gain(self) -> float:
+        """The gain as if all that was slow in one round had been slow for one reason: a stream more on their way."""
+        return self.gain * len({verdict.round for verdict, _ in self.seen}) / len(self.seen)
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether further tests should confirm it: it adds little, or rests on assumed paths alone."""
+        return self.is_assumed or self.gain < WEAK
+
+    def is_told(self, *, confirmed: bool) -> bool:
+        """Whether streams that met by chance do not explain it; ``confirmed``: suspicions were tested further."""
+        return not self.is_assumed or self.independent_gain >= (SURE if confirmed else NEEDED_ASSUMED)
 
 
 class Attributor:

@@ -46,7 +46,7 @@ def make_network_finding(context: JudgingContext, cause: Cause) -> Finding:
         nodes_at=place.nodes_at,
         links=tuple(dict.fromkeys(link.id for link in links)) if named.kind is not ComponentKind.SWITCH else (),
         members_up=place.count_members_up(share) if alone else None,
-        confidence=Confidence.CERTAIN if several else Confidence.LIKELY,
+        confidence=Confidence.CERTAIN if several and not cause.is_weak else Confidence.LIKELY,
         nodes=nodes,
         rules_out=_ruled_out(context, cause),
         cannot_tell=place.say_unknown(),

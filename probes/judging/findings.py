@@ -118,9 +118,9 @@ class Findings:
     def suspected(self) -> tuple[Component, ...]:
         """The components that ``rank`` named without being sure.
 
-        These are ties, what assumed paths alone tell, and the NICs of lone flows that nothing explains.
+        These are ties, what little or assumed paths alone tell, and the NICs of lone flows that nothing explains.
         """
-        doubtful = (each for each in self._causes if len(each.components) > 1 or each.is_assumed)
+        doubtful = (each for each in self._causes if len(each.components) > 1 or each.is_weak)
         most_first = sorted(doubtful, key=lambda each: -len(each.seen))
         named = [component for each in most_first for component in each.components]
         lone = [flows[0] for _, flows in self._rest if len(flows) == 1 and not is_assumed((_, flows))]
@@ -225,7 +225,7 @@ class Findings:
 
     def _is_told(self, cause: Cause) -> bool:
         """Whether a cause is a finding: once suspicions were tested alone, chance meetings of streams are none."""
-        return cause.is_sure or not self._is_confirmed
+        return cause.is_told(confirmed=self._is_confirmed)
 
     def _unexplained(self, low: Sequence[LowVerdict]) -> Iterator[Finding]:
         """What no component explains. Slow streams on paths that are only assumed are one finding, or none.

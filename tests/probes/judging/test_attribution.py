@@ -95,8 +95,8 @@ def test_a_cause_is_told_with_the_rate_that_fits_all_that_it_slows(
 def test_members_that_are_all_low_are_the_lag() -> None:
     described = load_lag()
     well = [close(described, 1, flow("a1", "a2", 1.0)), close(described, 2, flow("a3", "a4", 1.0))]
-    sent = [steer(f"a{number + 1}", f"b{number + 1}", 0.5, number) for number in range(4)]
-    (finding,) = find(described, *well, close(described, 3, *sent))
+    rounds = [close(described, number, *steer_all(number, dict.fromkeys(range(4), 0.5))) for number in (3, 4, 5)]
+    (finding,) = find(described, *well, *rounds)
     assert (finding.suspect, finding.where) == (Suspect.LAG, "leaf1 to leaf2")
 
 

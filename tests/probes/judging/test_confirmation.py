@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from benchconsole.probes.judging.attribution import SURE, Cause
+from benchconsole.probes.judging.attribution import SURE, WEAK, Cause
 from benchconsole.probes.judging.components import Component, Components
 from benchconsole.probes.judging.confirmation import BUDGET, CONFIRMS, is_confirmation, plan_confirmation
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.fault_fit import NEEDED_ASSUMED
 from benchconsole.probes.judging.fault_model import Fault
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
@@ -121,17 +122,39 @@ def test_a_tie_is_suspected_and_a_cause_of_two_observations_is_not() -> None:
     assert findings.suspected == ()
 
 
-@pytest.mark.parametrize(("gain", "sure"), [(SURE, True), (SURE - 0.001, False)])
-@pytest.mark.parametrize("port", [None, 10_000])
-def test_chance_meetings_of_steered_streams_are_no_sure_cause(gain: float, sure: bool, port: int | None) -> None:
+def make_cause(gain: float, rounds: int, *, steered: bool) -> Cause:
+    """A cause of two observations in each of so many rounds."""
     described = load_lag()
-    sent = flow("a1", "b1", 0.5) if port is None else steer("a1", "b1", 0.5, 0)
     context = JudgingContext(described, METRICS)
-    closed = close(described, 1, sent)
-    (verdict,) = judge_round(context, closed)
-    seen = ((verdict, context.flows.read(closed, "iperf3.throughput").find_measured(["1/0#0"])),)
+    sent = [steer(f"a{each}", f"b{each}", 0.5, 0) if steered else flow(f"a{each}", f"b{each}", 0.5) for each in (1, 2)]
+    seen = []
+    for number in range(1, rounds + 1):
+        closed = close(described, number, *sent)
+        flows = context.flows.read(closed, "iperf3.throughput")
+        seen += [(verdict, flows.find_measured(verdict.evidence)) for verdict in judge_round(context, closed)]
     chosen = find_link(described, "a1--leaf1")
-    assert Cause((chosen,), (Fault(chosen, 0.5),), gain, seen).is_sure is (sure or port is None)
+    return Cause((chosen,), (Fault(chosen, 0.5),), gain, tuple(seen))
+
+
+@pytest.mark.parametrize(
+    ("gain", "confirmed", "told"),
+    [
+        (2 * SURE, True, True),
+        (2 * SURE - 0.001, True, False),
+        (2 * NEEDED_ASSUMED, False, True),
+        (2 * NEEDED_ASSUMED - 0.001, False, False),
+    ],
+)
+def test_what_met_by_chance_in_one_round_counts_once(gain: float, confirmed: bool, told: bool) -> None:
+    assert make_cause(gain, 3, steered=True).is_told(confirmed=confirmed) is told
+    assert make_cause(gain, 3, steered=False).is_told(confirmed=confirmed)
+
+
+@pytest.mark.parametrize(
+    ("gain", "steered", "weak"), [(WEAK, False, False), (WEAK - 0.001, False, True), (99, True, True)]
+)
+def test_what_adds_little_or_rests_on_assumed_paths_is_suspected_only(gain: float, steered: bool, weak: bool) -> None:
+    assert make_cause(gain, 1, steered=steered).is_weak is weak
 
 
 def test_the_stage_of_a_confirmation_says_so() -> None:
