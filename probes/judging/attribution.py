@@ -50,11 +50,6 @@ class Cause:
     seen: tuple[LowVerdict, ...]
 
     @property
-    def is_lost(self) -> bool:
-        """Whether a member or a leg of the component is gone, and the others carry on."""
-        return all(each.is_lost for each in self.faults)
-
-    @property
     def is_assumed(self) -> bool:
         """Whether it rests on nothing but paths that source ports are assumed to take."""
         return all(map(is_assumed, self.seen))
@@ -129,7 +124,7 @@ def _group_dependent(parts: Parts, crossed: Sequence[Indices]) -> list[list[int]
 
 
 class _Explanation:
-    """The ``causes`` of low observations that have devices in common, most seen first, and the ``rest``."""
+    """The ``causes`` of low observations that have devices in common, and the ``rest``."""
 
     def __init__(
         self, parts: Parts, components: Components, low: Sequence[LowVerdict], loads: PartLoads, evidence: FlowEvidence
@@ -145,7 +140,7 @@ class _Explanation:
             left = len(self.rest)
             self._propose(fit, covers)
             self._tell(fit, parts, components)
-            if len(self.rest) == left:
+            if len(self.rest) >= left:
                 break
         self._looked_at = frozenset(fit.looked_at)
         self._near = self._count_near()
