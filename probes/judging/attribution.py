@@ -26,6 +26,9 @@ from benchconsole.topology.tables.graph_algorithms import find_components
 SURE = 20.0
 """Logarithm of the likelihood that assumed paths alone have to add for a cause, once suspicions were tested."""
 
+MILD = 0.7
+"""Share of what is expected that a stream has at least beside one or two more than were to be on its way."""
+
 WEAK = 5.0
 """The same below which a cause is only suspected, whatever it rests on."""
 
@@ -66,7 +69,10 @@ class Cause:
 
     def is_told(self, *, confirmed: bool) -> bool:
         """Whether streams that met by chance do not explain it; ``confirmed``: suspicions were tested further."""
-        return not self.is_assumed or self.independent_gain >= (SURE if confirmed else NEEDED_ASSUMED)
+        if not self.is_assumed:
+            return True
+        share = float(np.median([verdict.share or 0.0 for verdict, _ in self.seen]))
+        return share < MILD and self.independent_gain >= (SURE if confirmed else NEEDED_ASSUMED)
 
 
 class Attributor:

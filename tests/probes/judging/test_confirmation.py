@@ -122,11 +122,12 @@ def test_a_tie_is_suspected_and_a_cause_of_two_observations_is_not() -> None:
     assert findings.suspected == ()
 
 
-def make_cause(gain: float, rounds: int, *, steered: bool) -> Cause:
+def make_cause(gain: float, rounds: int, *, steered: bool, rate: float = 0.5) -> Cause:
     """A cause of two observations in each of so many rounds."""
     described = load_lag()
     context = JudgingContext(described, METRICS)
-    sent = [steer(f"a{each}", f"b{each}", 0.5, 0) if steered else flow(f"a{each}", f"b{each}", 0.5) for each in (1, 2)]
+    ends = [(f"a{each}", f"b{each}") for each in (1, 2)]
+    sent = [steer(*each, rate, 0) if steered else flow(*each, rate) for each in ends]
     seen = []
     for number in range(1, rounds + 1):
         closed = close(described, number, *sent)
@@ -146,7 +147,7 @@ def make_cause(gain: float, rounds: int, *, steered: bool) -> Cause:
     ],
 )
 def test_what_met_by_chance_in_one_round_counts_once(gain: float, confirmed: bool, told: bool) -> None:
-    assert make_cause(gain, 3, steered=True).is_told(confirmed=confirmed) is told
+    assert make_cause(gain, 3, steered=True, rate=0.25).is_told(confirmed=confirmed) is told
     assert make_cause(gain, 3, steered=False).is_told(confirmed=confirmed)
 
 
