@@ -174,13 +174,7 @@ class FaultFit:
             for each in pool
             if sum(crossed[way] for way in self._list_ways(each)) >= self._count_needed(each)
         }
-        # Streams that took other ways are slow wherever they met: that is no switch which is slow for all.
-        spread = {ComponentKind.SWITCH} if self.model.evidence.flows.assumed[low].all() else set()
-        enough = [
-            each
-            for each, count in counts.items()
-            if count >= CROSSED * len(low) and (each.kind not in spread or each in components)
-        ]
+        enough = [each for each, count in counts.items() if count >= CROSSED * len(low)]
         return sorted(enough, key=lambda each: -counts[each])[:MOST]
 
     def _find_crossed(self, flows: Indices) -> Flags:
