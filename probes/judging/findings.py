@@ -103,12 +103,13 @@ class Findings:
         slow, limits = part_by_hosts(self._context, slow)
         explained = explain_low(slow, self._attributor.explain, self._find_patterns)
         self._causes, further, self._rest, patterns = explained
+        untold = [low for each in self._causes if not self._is_told(each) for low in each.seen]
         found = [
             *self._lossy(lost),
             *self._limited(limits),
             *self._network(patterns),
             *map(self._keep_pattern, further),
-            *self._unexplained(self._rest),
+            *self._unexplained([*self._rest, *untold]),
         ]
         found += self._hardware(low.get(Yardstick.HARDWARE, ()))
         found = self._add_criteria(found, low.get(Yardstick.CRITERION, ()))
