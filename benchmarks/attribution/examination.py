@@ -54,5 +54,5 @@ class Examination:
 
     def _plan_further(self, findings: Findings, judged: Sequence[ClosedRound]) -> Sequence[Round]:
         suspected, nodes = findings.suspected, tuple(self.fabric.nodes)
-        steered, first = findings.steered_over, len(judged) + 1
-        return plan_confirmation(self._context, PROBES, suspected, judged, nodes, steered=steered, first=first)
+        first = len(judged) + 1
+        return plan_confirmation(self._context, PROBES, suspected, judged, nodes, first=first)

@@ -83,10 +83,7 @@ class JudgedRounds:
         """The rounds on ``nodes``, numbered from ``first``, that confirm what the findings only suspect."""
         judged = self.in_order
         suspected = self._findings.suspected if self.findings else ()
-        steered = self._findings.steered_over
-        return plan_confirmation(
-            self._context, self._probes, suspected, judged, nodes, steered=steered, seconds=seconds, first=first
-        )
+        return plan_confirmation(self._context, self._probes, suspected, judged, nodes, seconds=seconds, first=first)
 
     def judge(self, closed: ClosedRound) -> ClosedRound:
         """The round with its verdicts; it is not added."""

@@ -24,7 +24,10 @@ from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.tables.graph_algorithms import find_components
 
 SURE = 20.0
-"""Logarithm of the likelihood that assumed paths alone have to add for a cause, once suspicions were tested."""
+"""Logarithm of the likelihood that assumed paths alone have to add for a cause, once others were tested further."""
+
+NEEDED_ALONE = 6.0
+"""The same of streams that ran by themselves: of two that should be slow both are."""
 
 MILD = 0.7
 """Share of what is expected that a stream has at least beside one or two more than were to be on its way."""
@@ -44,12 +47,14 @@ class Cause:
     """Components that explain the same observations: one of them is at fault.
 
     ``faults`` are what may be wrong with them, the likeliest first; ``gain`` is by how much it makes the measured
-    rates likelier (natural logarithm). ``seen`` are the low observations that it explains.
+    rates likelier (natural logarithm), and ``alone`` those of streams that ran by themselves (None: of none it should
+    slow). ``seen`` are the low observations that it explains.
     """
 
     components: tuple[Component, ...]
     faults: tuple[Fault, ...]
     gain: float
+    alone: float | None
     seen: tuple[LowVerdict, ...]
 
     @property
@@ -68,9 +73,14 @@ class Cause:
         return self.is_assumed or self.gain < WEAK
 
     def is_told(self, *, confirmed: bool) -> bool:
-        """Whether streams that met by chance do not explain it; ``confirmed``: suspicions were tested further."""
+        """Whether streams that met by chance do not explain it: where any ran by themselves, these tell.
+
+        ``confirmed``: suspicions were tested further, this one or others.
+        """
         if not self.is_assumed:
             return True
+        if self.alone is not None:
+            return self.alone >= NEEDED_ALONE
         share = float(np.median([verdict.share or 0.0 for verdict, _ in self.seen]))
         return share < MILD and self.independent_gain >= (SURE if confirmed else NEEDED_ASSUMED)
 
@@ -193,7 +203,8 @@ class _Explanation:
         for each, seen in zip(fitted, owned, strict=True):
             if seen:
                 named = name_components(parts, components, each.faults)
-                self.causes.append(Cause(named, each.faults, each.gain, tuple(seen)))
+                alone = model.weigh_alone(each.faults[0])
+                self.causes.append(Cause(named, each.faults, each.gain, alone, tuple(seen)))
 
     def _find_drops(self, model: FaultModel, fitted: Sequence[FittedCause]) -> dict[int, list[tuple[int, float]]]:
         """By flow of a low observation, the places of the causes that slow it, with byte/s."""

@@ -1,8 +1,8 @@
 """Further rounds that confirm or clear what findings only suspect, planned like any other round.
 
 A tie, and a cause that rests on paths which source ports are only assumed to take, is a suspicion. NICs and switches
-are tested by the neighbours of the node with many streams, links between switches by flows that fill one link alone.
-What then carries what it should is no candidate any more.
+are tested by the neighbours of the node with many streams, links between switches by flows that fill little else:
+member by member where hashes are described as steered. What then carries what it should is no candidate any more.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,6 +18,7 @@ from benchconsole.probes.model.measuring import Against, Round
 from benchconsole.probes.planning.designs.neighbours import SHIFTS, group_alike
 from benchconsole.probes.planning.plan_rounds import plan, renumber
 from benchconsole.probes.planning.stream_counts import count_streams
+from benchconsole.probes.planning.suites import is_steered
 from benchconsole.topology.model.fabric import LinkId, NodeId, Stage, Suite
 
 CONFIRMS = "confirm "
@@ -27,8 +28,11 @@ BUDGET = 180.0
 """Seconds of rounds that a session adds by itself, unless it was told otherwise."""
 
 
-PARTNERS, SEED = 6, 2
-"""Partners of each node whose steered streams are repeated, and the seed that chooses others than a suite does."""
+OF_SWITCH = 4
+"""Links of a switch that are filled; it is at fault if they are."""
+
+TOGETHER = 32
+"""Links that are planned together: those that share no cable are filled in one round."""
 
 
 def is_confirmation(planned: Round) -> bool:
@@ -43,14 +47,10 @@ def plan_confirmation(
     judged: Sequence[ClosedRound],
     nodes: Collection[NodeId],
     *,
-    steered: Collection[str] = (),
     seconds: float = BUDGET,
     first: int,
 ) -> tuple[Round, ...]:
     """Rounds numbered from ``first`` that load each of ``suspected`` without the others, on ``nodes`` alone.
-
-    Nodes whose ``steered`` streams crossed a suspect send further ones, with other partners and ports: of streams that
-    took another way by chance few do so again.
 
     The rounds of a session together last at most ``seconds``; those of ``judged`` that confirm count. What was tested
     so already is not tested again. Empty where no probe of ``judged`` can send many streams, or nothing is left.
@@ -61,15 +61,15 @@ def plan_confirmation(
     if probe is None or not suspected:
         return ()
     found: list[Round] = []
-    for stage in _list_stages(context, probe, suspected, nodes, done, [each for each in nodes if each in steered]):
+    for stage in _list_stages(context, probe, suspected, nodes, done):
         try:
             planned = plan(context.fabric, Suite(CONFIRMS.strip(), (stage,)), probes, nodes=tuple(nodes))
         except PlanError:
             continue  # nothing could load it alone: it stays a suspicion
-        lasts = sum(each.seconds for each in planned)
-        if lasts <= left:
-            left -= lasts
-            found += planned
+        for each in planned:
+            if each.seconds <= left:
+                left -= each.seconds
+                found.append(each)
     return tuple(
         replace(each, stage=f"{CONFIRMS}{each.stage}", because=f"confirms findings: {each.because}")
         for each in renumber(found, first)
@@ -93,32 +93,33 @@ def _list_stages(
     suspected: Sequence[Component],
     nodes: Collection[NodeId],
     done: Sequence[Round],
-    steered: Sequence[NodeId],
 ) -> Iterator[Stage]:
-    """One stage for all NICs and switches, one of steered streams, then one for each link, most explained first."""
+    """One stage for all NICs and switches, then some for links, most explained first."""
     tests = [test for each in done for test in each.tests]
-    tested = {test.target.options.get("share") for test in tests}
+    tested = {name.strip() for test in tests for name in str(test.target.options.get("share", "")).split(",")}
     tested |= {node.id for test in tests if test.target.options["design"] == "neighbours" for node in test.target.nodes}
-    near: dict[NodeId, None] = {}
-    links: dict[LinkId, None] = {}
-    for component in suspected:
-        for node in _list_nodes(context, component):
-            near[node] = None
-        if NodeId(component.device) not in context.fabric.nodes and component.kind is not ComponentKind.SWITCH:
-            graph = context.routes.graph
-            links.update(
-                dict.fromkeys(graph.links[context.parts.way(part) >> 1].id for part in sorted(component.parts))
-            )
+    near = dict.fromkeys(node for each in suspected for node in _list_nodes(context, each))
     asked = [node for node in near if node in nodes and node not in tested]
     if asked:
         yield _make_stage(context, probe, _add_partners(context, asked, near, nodes), design="neighbours")
-    if len(steered) > 1 and all(test.target.options["design"] != "steered" for test in tests):
-        options: dict[str, str | int | float] = {"design": "steered", "partners": PARTNERS, "seed": SEED}
-        options[probe.sending_options.streams] = 1
-        yield Stage(probe.name, tuple(steered), MappingProxyType(options))
-    for link in links:
-        if link not in tested:
-            yield _make_stage(context, probe, nodes, design="stress", share=str(link))
+    links = [each for each in dict.fromkeys(_list_links(context, suspected)) if each not in tested]
+    steered = is_steered(context.fabric) and bool(probe.sending_options.source_port)
+    if not steered:
+        yield from (_make_stage(context, probe, nodes, design="stress", share=each) for each in links)
+        return
+    for first in range(0, len(links), TOGETHER):
+        share = ", ".join(links[first : first + TOGETHER])
+        yield _make_stage(context, probe, nodes, streams=1, design="steered", share=share)
+
+
+def _list_links(context: JudgingContext, suspected: Sequence[Component]) -> Iterator[LinkId]:
+    """The links between switches of each component; of a switch some, spread over all that it has."""
+    graph, fabric = context.routes.graph, context.fabric
+    for component in suspected:
+        links = sorted({context.parts.way(part) >> 1 for part in component.parts})
+        inner = [each for each in (graph.links[number] for number in links) if NodeId(each.a) not in fabric.nodes]
+        step = -(-len(inner) // OF_SWITCH) if component.kind is ComponentKind.SWITCH else 1
+        yield from (each.id for each in inner[::step])
 
 
 def _list_nodes(context: JudgingContext, component: Component) -> Sequence[NodeId]:
@@ -143,8 +144,9 @@ def _add_partners(
 
 
 def _make_stage(
-    context: JudgingContext, probe: Probe, nodes: Collection[NodeId], **options: str | int | float
+    context: JudgingContext, probe: Probe, nodes: Collection[NodeId], streams: int = 0, **options: str | int | float
 ) -> Stage:
-    count = count_streams(context.fabric, trunks=options["design"] != "neighbours")
-    every = {probe.sending_options.streams: count.streams, **options}
+    """A stage with so many ``streams`` a flow; as many as the hashes need unless they are given."""
+    count = streams or count_streams(context.fabric, trunks=options["design"] != "neighbours").streams
+    every = {probe.sending_options.streams: count, **options}
     return Stage(probe.name, tuple(nodes), MappingProxyType(every))

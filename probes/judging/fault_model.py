@@ -18,7 +18,7 @@ import numpy as np
 from benchconsole.probes.judging.components import Component
 from benchconsole.probes.judging.flow_evidence import CrossingTable, FlowEvidence
 from benchconsole.probes.judging.parts import Parts
-from benchconsole.probes.judging.round_flows import WHOLE
+from benchconsole.probes.judging.round_flows import SLOW, WHOLE
 from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
 from benchconsole.topology.capacity.maxmin import Usage, max_min
 
@@ -136,6 +136,20 @@ class FaultModel:
         without = self.predict([each for each in self.list_relevant(near) if each is not fault], near)
         return near, np.maximum(without - self.rates[near], 0.0)
 
+    def weigh_alone(self, fault: Fault) -> float | None:
+        """As ``weigh`` of a fault that is accepted, by streams only that ran by themselves and that it slows clearly.
+
+        Those of one round count as one: what one of them met by chance the others met, too. None where there is none.
+        """
+        near, drop = self.compute_drop(fault)
+        chosen = self.evidence.flows.alone[near] & (self.rates[near] < SLOW * (self.rates[near] + drop))
+        if not chosen.any():
+            return None
+        own, rates = near[chosen], self.rates[near]
+        gains = self.compute_fit(own, rates[chosen]) - self.compute_fit(own, (rates + drop)[chosen])
+        _, at = np.unique(self.evidence.rounds[own], return_inverse=True)
+        return float((np.bincount(at, gains) / np.bincount(at)).sum())
+
     def weigh(self, fault: Fault) -> float:
         """By how much the measured rates are likelier with ``fault`` beside those accepted; natural logarithm."""
         near = self.find_near(fault)
@@ -189,7 +203,7 @@ class FaultModel:
         own = sum_at(use.share * self.rates[flows][use.flow], inverse, len(own_at))
         table = self.evidence.flows
         scene = _Scene(self._parts, use, ~table.assumed[flows])
-        for fault in faults:
+        for fault in sorted(faults, key=self._is_within_link):
             scene.lose(fault) if fault.is_lost else scene.slow(fault)
         use, owner, weight = scene.split()
         places, column = np.unique(use.place, return_inverse=True)
@@ -201,6 +215,10 @@ class FaultModel:
         rate = max_min(Usage(use.flow, column, use.share), capacity, demand[owner], weight)
         most = np.where(table.assumed[flows], demand, np.minimum(demand, table.expected[flows]))
         return np.minimum(np.bincount(owner, rate, minlength=len(flows)), most)
+
+    def _is_within_link(self, fault: Fault) -> bool:
+        """Whether it takes something from a link, whatever that carries: links that are slow as a whole come first."""
+        return fault.is_lost or any(self._parts.way(part) != part for part in fault.component.parts)
 
     def _find_places(self, places: Indices) -> Indices:
         """Where these places are in all that are crossed; -1 for one that no flow crossed."""
@@ -267,7 +285,7 @@ class _Scene:
         """Let what is on a member cross that alone; of a flow that divides, the member's share of it."""
         use = self._use
         share = self._parts.capacity[part] / self._parts.capacity[way]
-        self.limits[way] -= self._parts.capacity[part]
+        self.limits[way] -= self.limits[part]
         on_link = use.part == way
         is_steered = np.zeros(len(self._divided), bool)
         is_steered[use.flow[use.part == part]] = True

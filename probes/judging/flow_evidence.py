@@ -4,7 +4,7 @@ The flows of every round and metric have numbers from 0 on. A place is a part (`
 share a place ran over the part together.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -20,14 +20,16 @@ from benchconsole.topology.arrays import Flags, Floats, Indices, join_slices, su
 class FlowTable(NamedTuple):
     """Flows, with byte/s of payload that each gave, should give and asks for at most (infinite: all that it gets).
 
-    ``assumed`` tells of which the path is known by the source port only; the others divide. ``is_repeated``: a later
-    round measured it again, so it says nothing of now.
+    ``assumed`` tells of which the path is known by the source port only; the others divide. ``alone``: those of them
+    that hardly another can have met by chance. ``is_repeated``: a later round measured it again, so it says nothing of
+    now.
     """
 
     value: Floats
     expected: Floats
     demand: Floats
     assumed: Flags
+    alone: Flags
     is_repeated: Flags
 
 
@@ -72,7 +74,8 @@ class FlowEvidence:
             self.numbers.update((each.id, number) for each in measurements)
             self._note_repeat(number, make_test_key(result.test, planned.stage), measurements[0], planned.number)
         none = np.zeros(len(demand), bool)
-        self._flows.append(FlowTable(round_flows.values, expected, np.array(demand), round_flows.assumed, none))
+        assumed, alone = round_flows.assumed, round_flows.alone
+        self._flows.append(FlowTable(round_flows.values, expected, np.array(demand), assumed, alone, none))
         self.ends += [(each.source, each.sink) for each in round_flows.flows]
         self._size += len(round_flows.flows)
         self._forget()
@@ -103,6 +106,7 @@ class FlowEvidence:
             "position",
             "measured",
             "expected_loads",
+            "rounds",
             "_starts",
             "_by_part",
             "_by_place",
@@ -118,6 +122,11 @@ class FlowEvidence:
     @cached_property
     def crossings(self) -> CrossingTable:
         return CrossingTable(*(np.concatenate(column) for column in zip(*self._crossings, strict=True)))
+
+    @cached_property
+    def rounds(self) -> Indices:
+        """The round of each flow, counted as they were added."""
+        return np.repeat(np.arange(len(self._flows)), [len(each.value) for each in self._flows])
 
     @cached_property
     def _starts(self) -> Indices:
@@ -142,6 +151,20 @@ class FlowEvidence:
         """The flows that cross any of ``parts``, in order."""
         wanted = np.unique(np.fromiter(parts, np.intp))
         return self._find_flows(*self._by_part, wanted)
+
+    def find_slow_parts(self, slow: Sequence[int]) -> list[int]:
+        """The parts that several of these streams crossed, and fewer others on assumed paths; worst first."""
+        is_slow = np.zeros(self._size, bool)
+        is_slow[list(slow)] = True
+        crossed, table = self.crossings, self.flows
+        counted = table.assumed[crossed.flow] & ~table.is_repeated[crossed.flow]
+        part, flow = crossed.part[counted], crossed.flow[counted]
+        missing = np.where(is_slow, 1 - table.value / table.expected, 0.0)
+        met = np.bincount(part, is_slow[flow], minlength=self.parts.size)
+        others = np.bincount(part, ~is_slow[flow], minlength=self.parts.size)
+        found = np.flatnonzero((met > 1) & (met > others))
+        lost = np.bincount(part, missing[flow], minlength=self.parts.size)[found] - others[found]
+        return [int(each) for each in found[np.argsort(-lost, kind="stable")]]
 
     def find_beside(self, flows: Indices) -> Indices:
         """``flows``, and all that share a part with one of them in the same round; in order."""

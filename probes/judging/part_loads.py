@@ -16,6 +16,9 @@ from benchconsole.topology.model.fabric import NodeId
 OFFERED = 0.6
 """Share of its payload capacity from which a part was loaded far enough to tell whether it is sound."""
 
+STRAYED = (3, 8)
+"""Rounds of streams over a part from which one of them, and two, may have taken another way: a tenth of all does."""
+
 UNSURE = 0.05
 """Share of a load over several equal ways that counts for none of them: what is proven of one is a small difference."""
 
@@ -26,7 +29,8 @@ SOUND = 0.85
 class PartLoads:
     """The most that each part was seen to carry so far (``proven``), and was to carry (``offered``); byte/s of payload.
 
-    ``assumed`` counts also what streams carried whose paths are only assumed: it clears a part of no other observation.
+    ``assumed`` counts also what streams carried whose paths are only assumed, but for the most in so many rounds as
+    streams may have taken another way (``STRAYED``): it clears a part of no other observation.
     ``crossed`` counts the flows over each by their shares, ``slow`` those of them that were slow.
     How a split load divided is an assumption as long as there was room to divide it otherwise: it proves that a part
     carried what its equals had no room for.
@@ -39,6 +43,8 @@ class PartLoads:
         self._is_leg: Flags = np.repeat(np.array(legs, bool), 2)[parts.ways_of]
         self.proven: Floats = np.zeros(parts.size)
         self.assumed: Floats = np.zeros(parts.size)
+        self._most: Floats = np.zeros((len(STRAYED) + 1, parts.size))  # what streams carried in a round, most first
+        self._rounds: Floats = np.zeros(parts.size)
         self.offered: Floats = np.zeros(parts.size)
         self.crossed: Floats = np.zeros(parts.size)
         self.slow: Floats = np.zeros(parts.size)
@@ -55,11 +61,14 @@ class PartLoads:
         # Of streams whose paths are only assumed a fast one beside slow ones may be on another member.
         mixed = np.bincount(part, (flows.slow & flows.assumed)[owner], minlength=size) > 0
         sums[mixed] = 0.0
-        np.maximum(self.assumed, sums, out=self.assumed)
-        if not flows.assumed.any():
+        if flows.assumed.any():
+            self._most = -np.sort(-np.vstack((self._most, sums)), axis=0)[:-1]
+            self._rounds += np.bincount(part, minlength=size) > 0
+        else:
             np.maximum(self.proven, sums, out=self.proven)
             self._add_shared(flows)
-            np.maximum(self.assumed, self.proven, out=self.assumed)
+        strayed = np.searchsorted(STRAYED, self._rounds, side="right")
+        self.assumed = np.maximum(np.take_along_axis(self._most, strayed[None, :], axis=0)[0], self.proven)
         np.maximum(self.offered, flows.offered, out=self.offered)
         self.crossed += np.bincount(crossed.part, crossed.share, minlength=size)
         self.slow += np.bincount(crossed.part, crossed.share * flows.slow[crossed.owner], minlength=size)
@@ -90,8 +99,9 @@ class PartLoads:
 
     def clear(self) -> None:
         """Forget every round."""
-        for each in (self.proven, self.assumed, self.offered, self.crossed, self.slow, self.acquitted):
+        for each in (self.proven, self.assumed, self._most, self._rounds, self.offered, self.crossed, self.slow):
             each[:] = 0
+        self.acquitted[:] = False
 
     def read_state(self, parts: Indices) -> bytes:
         """All that is known of these parts, to see whether it changed."""

@@ -180,6 +180,12 @@ class RoundFlows:
         return found
 
     @cached_property
+    def alone(self) -> Flags:
+        """Per flow whether its path is only assumed, and little else was busy: others hardly met it by chance."""
+        named = [bool(result.test.target.options.get("share")) for result in self.results]
+        return np.asarray(self.assumed & np.array(named, bool), bool)
+
+    @cached_property
     def slow(self) -> Flags:
         """Per flow whether it gave clearly less than it should have."""
         return np.asarray(self.values < SLOW * np.array([each.value for each in self.expectations]), bool)

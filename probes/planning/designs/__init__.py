@@ -13,7 +13,7 @@ DESIGNS: Mapping[str, Design] = MappingProxyType({
     "permutation": Design(permutation.lay_out, {"shift": 0, "seed": 1}),
     "all-pairs": Design(pairs.lay_out_all),
     "sample": Design(pairs.lay_out_sample, {"fraction": 0, "pairs": 0, "seed": 1}),
-    "steered": Design(steered.lay_out, {"partners": 4, "seed": 1}),
+    "steered": Design(steered.lay_out, {"partners": 4, "seed": 1, "share": ""}),
     "stress": Design(stress.lay_out, {"share": ""}),
 })  # fmt: skip
 

@@ -2,12 +2,18 @@
 
 Where the file says ``hash: steered`` for every fork on the way, no member cable is given more than it carries. Else
 no two tests of a round share a link on which a hash decides, so that each has its member to itself, whichever it is.
+
+With ``share`` only the members of the named elements are sent over, each nearly as far as it carries and three times
+by other nodes. Little else is busy then: a stream that takes another way than its port means slows nobody.
 """
 
+import random
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
+from functools import cached_property
 
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.planning.designs.crossing import Crossing, Element, Group, find_elements
 from benchconsole.probes.planning.designs.pairs import choose_pairs
 from benchconsole.probes.planning.flow_classes import FlowClasses
 from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, FlowLoad, Pair
@@ -24,6 +30,21 @@ TRIES = 64
 _STRIDE = 6151
 """Ports of neighbouring tests are this far apart where nothing is known of the hash; no divisor of their number."""
 
+TIMES = 3
+"""How often each element of ``share`` is filled, by other nodes if there are any."""
+
+SPARSE = 0.125
+"""Share of the cables between switches that streams over elements of ``share`` may cross in one round."""
+
+LOADED = 0.7
+"""Share of its capacity that a member is given at least, so that it shows when it is slow."""
+
+SHOWN = 1.15
+"""Times what the others of a LAG carry that all are given at least, so that it shows when one is lost."""
+
+PAIRS = 24
+"""Pairs of nodes that are tried for one stream over a member of an element of ``share``."""
+
 Cable = tuple[int, int]
 """A directed link by number and a member of it."""
 
@@ -38,6 +59,10 @@ def lay_out(request: DesignRequest) -> list[FlowLayout]:
     if names.streams and request.written.get(names.streams, 1) != 1:
         found = f"{names.streams} {request.written[names.streams]}"
         raise PlanError(f"design steered sends one stream for each test, found {found}")
+    share = request.options.text("share")
+    if share:
+        elements = [find_elements(request.fabric, name.strip()) for name in share.split(",")]
+        return _fill(request, elements, random.Random(seed))  # noqa: S311 - to be drawn again alike
     pairs, _ = choose_pairs(request, partners * len(request.nodes), seed)
     if not pairs:
         return []
@@ -72,14 +97,84 @@ def _steered(request: DesignRequest, pairs: Sequence[Pair]) -> list[FlowLayout]:
     return layouts
 
 
+def _fill(request: DesignRequest, elements: Sequence[Sequence[Element]], chance: random.Random) -> list[FlowLayout]:
+    """One layout for each round: elements that share no cable, each both ways, until enough of the fabric is busy.
+
+    PlanError where no hash steers a stream over any of them.
+    """
+    cables = _Cables(request.flow_classes.sending(1))
+    layouts: list[FlowLayout] = []
+    for _ in range(TIMES):
+        waiting = list(elements)
+        while waiting:
+            own = _Filling(request, cables, chance)
+            left = [each for each in waiting if not own.add(each)]
+            if not own.loads:
+                break
+            layouts.append(FlowLayout("one stream each, members filled one by one by source port", loads=own.loads))
+            waiting = left
+    if not layouts:
+        names = ", ".join(each.name for ways in elements for each in ways)
+        raise PlanError(f"option share: no port steers a flow between the selected nodes over {names}")
+    return layouts
+
+
+class _Filling:
+    """One round that fills the members of elements, one stream after the other: ``loads``."""
+
+    def __init__(self, request: DesignRequest, cables: "_Cables", chance: random.Random) -> None:
+        self._request = request
+        self._cables = cables
+        self._chance = chance
+        self.loads: list[FlowLoad] = []
+        cables.clear()
+
+    def add(self, ways: Sequence[Element]) -> bool:
+        """Whether streams over the members of an element, each way, found room beside those that are there."""
+        if self._cables.compute_busy() > SPARSE:
+            return False
+        before, foreign = len(self.loads), self._cables.list_taken()
+        for each in ways:
+            self._fill(each, foreign)
+        return len(self.loads) > before
+
+    def _fill(self, element: Element, foreign: Collection[Cable]) -> None:
+        groups = Crossing(self._request, element).list_pairs()
+        graph = self._cables.graph
+        for direction in element.ways if groups else ():
+            way = graph.way(self._request.fabric.links[direction.link], direction.source)
+            members = len(graph.links[way >> 1].members)
+            for cable in ((way, member) for member in range(members)):
+                if self._send(cable, groups, foreign):
+                    further = self._cables.count_streams(cable, members) - 1
+                    all(self._send(cable, groups, foreign) for _ in range(further))
+
+    def _send(self, wanted: Cable, groups: Sequence[tuple[Group, Group]], foreign: Collection[Cable]) -> bool:
+        """Send one more stream over a member, if it has room and nodes that are free have a port that means it."""
+        for _ in range(PAIRS):
+            one, other = self._chance.choice(groups)
+            flow = Flow(self._chance.choice(one.nodes), self._chance.choice(other.nodes))
+            if flow.source == flow.sink or not self._cables.is_free(flow):
+                continue
+            port = self._cables.find_port(flow, wanted, foreign, self._chance)
+            if port is not None:
+                self.loads.append(FlowLoad((flow,), port=port))
+                return True
+        return False
+
+
 class _Cables:
-    """The member cables of a fabric: what each carries in the round that is being made, and how often it was used."""
+    """The member cables of a fabric: what each carries in the round that is being made, and how often it was used.
+
+    Each machine sends once and receives once in a round.
+    """
 
     def __init__(self, classes: FlowClasses) -> None:
         self.flow_classes = classes
         self.walks = StreamPaths(classes.routes)
         self.graph = classes.routes.graph
         self._taken: dict[Cable, float] = {}
+        self._ends: set[tuple[str, str]] = set()
         self._used: Counter[Hashable] = Counter()
         self._next = 0
 
@@ -89,24 +184,71 @@ class _Cables:
         every = sum(2 * link.count for link in self.graph.links if not link.standby)
         return f"{sum(isinstance(each, tuple) for each in self._used):,} of {every:,} directed cables are crossed"
 
+    def clear(self) -> None:
+        """Begin another round."""
+        self._taken = {}
+        self._ends = set()
+
     def steer(self, pairs: Sequence[Pair]) -> tuple[list[FlowLoad], list[Pair]]:
         """A round of as many of ``pairs`` as find free members, in order, and those that do not."""
-        self._taken = {}
+        self.clear()
         loads: list[FlowLoad] = []
         waiting: list[Pair] = []
-        busy: set[tuple[str, str]] = set()
         for pair in pairs:
-            one, other = map(self.flow_classes.find_side, pair)
-            # Each machine sends once and receives once in a round.
-            ends = {("out", one.device if one else pair[0]), ("in", other.device if other else pair[1])}
             flow = Flow(*pair)
-            port = self._port(flow) if busy.isdisjoint(ends) else None
+            port = self._port(flow) if self.is_free(flow) else None
             if port is None:
                 waiting.append(pair)
             else:
-                busy |= ends
                 loads.append(FlowLoad((flow,), port=port))
         return loads, waiting
+
+    def is_free(self, flow: Flow) -> bool:
+        """Whether the machine that sends does not yet send in this round, nor the one that receives receive."""
+        return self._ends.isdisjoint(self._list_ends(flow))
+
+    def _list_ends(self, flow: Flow) -> set[tuple[str, str]]:
+        one, other = map(self.flow_classes.find_side, (flow.source, flow.sink))
+        return {("out", one.device if one else flow.source), ("in", other.device if other else flow.sink)}
+
+    def compute_busy(self) -> float:
+        """The share of the directed cables between switches that anything crosses in this round."""
+        every = sum(2 * len(self.graph.links[number].members) for number in self._inner)
+        return sum(way >> 1 in self._inner for way, _ in self._taken) / every if every else 0.0
+
+    @cached_property
+    def _inner(self) -> frozenset[int]:
+        """The numbers of the links between switches."""
+        switches = self.flow_classes.routes.fabric.switches
+        links = enumerate(self.graph.links)
+        return frozenset(number for number, link in links if link.a in switches and link.b in switches)
+
+    def count_streams(self, cable: Cable, members: int) -> int:
+        """Streams for a member with one on it: all that it carries, or one less if that shows a slow or lost member.
+
+        Then one that takes another way within the LAG slows nobody.
+        """
+        rate, room = self._taken[cable], FULL_AT * self._room(cable)
+        most = max(int(room / rate), 1)
+        enough = max(LOADED, SHOWN * (members - 1) / members) * room
+        return most - 1 if (most - 1) * rate >= enough else most
+
+    def list_taken(self) -> frozenset[Cable]:
+        """The cables that anything crosses in this round."""
+        return frozenset(self._taken)
+
+    def find_port(self, flow: Flow, wanted: Cable, foreign: Collection[Cable], chance: random.Random) -> int | None:
+        """A source port that puts ``flow`` on a member, on no ``foreign`` cable and where there is room; else None."""
+        flow_class = self.flow_classes.find_class(flow.source, flow.sink)
+        ways = self.walks.ports(flow)
+        if flow_class is None or not ways:
+            return None
+        for offset in chance.sample(range(ways), min(ways, TRIES)):
+            path = self.walks.path(flow, PortForks(FIRST_PORT + offset))
+            cables = {(step.way, step.member) for step in path}
+            if wanted in cables and cables.isdisjoint(foreign) and self._take(flow, path, flow_class.nominal):
+                return FIRST_PORT + offset
+        return None
 
     def _port(self, flow: Flow) -> int | None:
         """The source port that puts ``flow`` on free members; None where none of those tried does."""
@@ -114,23 +256,25 @@ class _Cables:
         rate = flow_class.nominal if flow_class is not None else 0.0
         least = _LeastUsed(self)
         path = self.walks.path(flow, least)
-        if self._take(path, rate):
+        if self._take(flow, path, rate):
             return make_port(iter(least.digits))
         ways = self.walks.ports(flow)
         self._next += 1
         for offset in range(min(ways, TRIES)):
             port = FIRST_PORT + (self._next + offset) % ways
-            if self._take(self.walks.path(flow, PortForks(port)), rate):
+            if self._take(flow, self.walks.path(flow, PortForks(port)), rate):
                 return port
         return None
 
-    def _take(self, path: Sequence[CableStep], rate: float) -> bool:
+    def _take(self, flow: Flow, path: Sequence[CableStep], rate: float) -> bool:
+        """Put ``flow`` on a path; False where that has no room for it."""
         cables = [(step.way, step.member) for step in path]
         if any(self._taken.get(cable, 0.0) + rate > FULL_AT * self._room(cable) for cable in cables):
             return False
         for cable in cables:
             self._taken[cable] = self._taken.get(cable, 0.0) + rate
             self._used[cable] += 1
+        self._ends |= self._list_ends(flow)
         return True
 
     def _room(self, cable: Cable) -> float:

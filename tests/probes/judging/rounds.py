@@ -67,6 +67,7 @@ class Sent:
     ran: float = 10.0
     sending: Sending = ONE_STREAM
     design: str = "pairs"
+    share: str = ""
 
 
 def flow(source: str, sink: str, rate: float, bundle: str = "", *, at: float = 0.0, ran: float = 10.0) -> Sent:
@@ -104,7 +105,7 @@ def close(described: Fabric, number: int, *sent: Sent, bundles: Sequence[Bundle]
         test = Test(
             f"{number}/{index}",
             "iperf3",
-            Target(*ends, MappingProxyType({"design": each.design})),
+            Target(*ends, MappingProxyType({"design": each.design, "share": each.share})),
             number,
             each.bundle,
             each.sending,

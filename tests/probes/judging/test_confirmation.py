@@ -1,11 +1,12 @@
 """Rounds that confirm: what they load, that they stay within their time, and what a suspicion is worth after them."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
-from benchconsole.probes.judging.attribution import SURE, WEAK, Cause
-from benchconsole.probes.judging.components import Component, Components
+from benchconsole.probes.judging.attribution import MILD, NEEDED_ALONE, SURE, WEAK, Cause
+from benchconsole.probes.judging.components import Component, ComponentKind, Components
 from benchconsole.probes.judging.confirmation import BUDGET, CONFIRMS, is_confirmation, plan_confirmation
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.fault_fit import NEEDED_ASSUMED
@@ -14,17 +15,18 @@ from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.planning.stream_placement import StreamPaths
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.probes.tools.ping.probe import Ping
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId
+from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import METRICS
 from tests.probes.judging.lags import load_lag
 from tests.probes.judging.rounds import close, flow, star, steer
 
 PROBES = {"iperf3": Iperf3()}
-SPINES = load_text(
-    """\
+SPINES_TEXT = """\
 schema: 1
 fabric: spines
 switches: {"leaf[1-2]": {role: leaf}, "spine[1-2]": {role: spine}}
@@ -34,9 +36,8 @@ links:
   - {from: "b[1-4]", to: leaf2, speed: 10G}
   - {from: "leaf[1-2]", to: "spine[1-2]", speed: 10G, count: 2}
 criteria: [{metric: iperf3.throughput, at_least: 80 %, of: capacity}]
-""",
-    "spines.yaml",
-)
+"""
+SPINES = load_text(SPINES_TEXT, "spines.yaml")
 
 
 def find_link(fabric: Fabric, link: str) -> Component:
@@ -71,6 +72,47 @@ def test_a_link_between_switches_is_filled_alone_both_ways() -> None:
     (filled,) = ask(SPINES, find_link(SPINES, "leaf1--spine1"))
     assert {element.link for bundle in filled.bundles for element in bundle.elements} >= {"leaf1--spine1"}
     assert len(filled.bundles) == 2
+
+
+STEERED = load_text(
+    SPINES_TEXT.replace("fabric: spines\n", "fabric: spines\nnetwork: {hash: steered}\n"), "spines.yaml"
+)
+
+
+def test_where_ports_steer_each_member_of_a_link_is_sent_over_by_other_nodes_three_times() -> None:
+    """Two suspects share no cable: they are filled together, and nobody sends twice in a round."""
+    rounds = ask(STEERED, *(find_link(STEERED, f"leaf1--{spine}") for spine in ("spine1", "spine2")))
+    walks = StreamPaths(Routes(STEERED))
+    crossed: Counter[tuple[str, str, int]] = Counter()
+    for each in rounds:
+        assert each.stage == f"{CONFIRMS}iperf3 steered"
+        assert max(Counter(sent.source for sent in each.flows).values()) == 1
+        for test, sent in zip(each.tests, each.flows, strict=True):
+            assert (test.sending.streams, test.target.options["share"]) == (1, "leaf1--spine1, leaf1--spine2")
+            port = test.sending.source_port
+            assert port is not None
+            crossed.update((way.link, way.source, member) for way, member in walks.members(sent, port).items())
+    for spine in ("spine1", "spine2"):
+        for source in ("leaf1", spine):
+            assert [crossed[f"leaf1--{spine}", source, member] for member in (0, 1)] == [3, 3]
+
+
+def test_of_a_switch_some_links_are_filled_and_those_once() -> None:
+    text = SPINES_TEXT.replace("fabric: spines\n", "fabric: spines\nnetwork: {hash: steered}\n")
+    wide = load_text(text.replace("leaf[1-2]", "leaf[1-9]"), "wide.yaml")
+    context = JudgingContext(wide, METRICS)
+    components = Components(context.parts)
+    number = context.parts.graph.way(wide.links[LinkId("leaf1--spine1")], "leaf1")
+    switch = next(
+        each for each in components.holding(number) if each.device == "spine1" and each.kind is ComponentKind.SWITCH
+    )
+    rounds = ask(wide, switch)
+    assert {test.target.options["share"] for each in rounds for test in each.tests} == {
+        "leaf1--spine1, leaf4--spine1, leaf7--spine1"
+    }
+    base = close(wide, 1, flow("a1", "a2", 0.5))
+    ran = tuple(ClosedRound(each, (), CloseReason.COMPLETE, 0.0, 1.0) for each in rounds)
+    assert ask(wide, switch, judged=(base, *ran)) == ()
 
 
 def test_nothing_is_tested_twice() -> None:
@@ -122,7 +164,7 @@ def test_a_tie_is_suspected_and_a_cause_of_two_observations_is_not() -> None:
     assert findings.suspected == ()
 
 
-def make_cause(gain: float, rounds: int, *, steered: bool, rate: float = 0.5) -> Cause:
+def make_cause(gain: float, rounds: int, *, steered: bool, rate: float = 0.5, alone: float | None = None) -> Cause:
     """A cause of two observations in each of so many rounds."""
     described = load_lag()
     context = JudgingContext(described, METRICS)
@@ -134,21 +176,30 @@ def make_cause(gain: float, rounds: int, *, steered: bool, rate: float = 0.5) ->
         flows = context.flows.read(closed, "iperf3.throughput")
         seen += [(verdict, flows.find_measured(verdict.evidence)) for verdict in judge_round(context, closed)]
     chosen = find_link(described, "a1--leaf1")
-    return Cause((chosen,), (Fault(chosen, 0.5),), gain, tuple(seen))
+    return Cause((chosen,), (Fault(chosen, 0.5),), gain, alone, tuple(seen))
 
 
 @pytest.mark.parametrize(
-    ("gain", "confirmed", "told"),
+    ("gain", "rate", "confirmed", "told"),
     [
-        (2 * SURE, True, True),
-        (2 * SURE - 0.001, True, False),
-        (2 * NEEDED_ASSUMED, False, True),
-        (2 * NEEDED_ASSUMED - 0.001, False, False),
+        (2 * SURE, 0.25, True, True),
+        (2 * SURE - 0.001, 0.25, True, False),
+        (2 * NEEDED_ASSUMED, 0.25, False, True),
+        (2 * NEEDED_ASSUMED - 0.001, 0.25, False, False),
+        (99, MILD / 2 - 0.001, False, True),
+        (99, MILD / 2 + 0.001, False, False),
     ],
 )
-def test_what_met_by_chance_in_one_round_counts_once(gain: float, confirmed: bool, told: bool) -> None:
-    assert make_cause(gain, 3, steered=True, rate=0.25).is_told(confirmed=confirmed) is told
-    assert make_cause(gain, 3, steered=False).is_told(confirmed=confirmed)
+def test_what_met_by_chance_in_one_round_counts_once(gain: float, rate: float, confirmed: bool, told: bool) -> None:
+    assert make_cause(gain, 3, steered=True, rate=rate).is_told(confirmed=confirmed) is told
+    assert make_cause(gain, 3, steered=False, rate=rate).is_told(confirmed=confirmed)
+
+
+@pytest.mark.parametrize(("alone", "told"), [(NEEDED_ALONE, True), (NEEDED_ALONE - 0.001, False), (-9.0, False)])
+def test_streams_that_ran_by_themselves_have_the_last_word(alone: float, told: bool) -> None:
+    assert make_cause(1.0, 1, steered=True, rate=0.79, alone=alone).is_told(confirmed=True) is told
+    assert make_cause(99.0, 3, steered=True, rate=0.1, alone=alone).is_told(confirmed=True) is told
+    assert make_cause(1.0, 1, steered=False, rate=0.79, alone=alone).is_told(confirmed=True)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from benchconsole.probes.judging.components import Component, ComponentKind
 from benchconsole.probes.judging.fault_model import FLOOR, HASHED, HELD, NOISE, STRAY, STRAY_ASSUMED, Fault, FaultModel
+from benchconsole.probes.judging.round_flows import SLOW
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from tests.probes.judging.lags import load_lag, many
@@ -54,6 +56,13 @@ def test_a_slow_nic_slows_what_crosses_it_and_nothing_else() -> None:
     scene = Scene(star(), [flow("n1", "n2", 1), flow("n3", "n4", 1), flow("n2", "n1", 1)], [flow("n1", "n5", 1)])
     assert scene.slow("n1>leaf", 0.4) == [0.4, 1.0, 1.0, 0.4]
     assert scene.predict(Fault(scene.find("n1>leaf", one_way=False), 0.4)) == [0.4, 1.0, 0.4, 0.4]
+
+
+def test_a_slow_link_with_a_slow_member_leaves_the_other_member_its_own_share() -> None:
+    """Whatever was accepted first: of a LAG that is slow as a whole a member is slower still."""
+    scene = Scene(load_lag(2), [steer("a1", "b1", 0.3, 0), steer("a2", "b2", 0.3, 1)])
+    slow = Fault(scene.find("leaf1>leaf2"), 0.8), Fault(scene.find("leaf1>leaf2/1"), 0.1)
+    assert scene.predict(*slow) == scene.predict(*reversed(slow)) == [0.1, 0.8]
 
 
 def test_flows_share_what_a_slow_nic_leaves() -> None:
@@ -288,3 +297,35 @@ def test_no_fault_weighs_more_than_its_bound(
         faults.append(Fault(scene.find(member, one_way=False), 0.0))
     for fault in faults:
         assert scene.model.weigh(fault) <= scene.model.bound_gain(fault) + 0.05 * len(scene.model.rates)
+
+
+# -- streams that ran by themselves
+
+
+def alone(source: str, sink: str, rate: float) -> Sent:
+    """A steered stream over the first member, in a round that fills little else."""
+    return replace(steer(source, sink, rate, 0), share="leaf1--leaf2")
+
+
+def test_streams_that_ran_by_themselves_are_weighed_round_by_round() -> None:
+    """Two of one round tell as much as one; those that the fault hardly slows, and those beside others, nothing."""
+    one, two = [alone("a1", "b1", 0.2)], [alone("a2", "b2", 0.1), alone("a3", "b3", 0.1)]
+    weighed = []
+    for rounds in ((one,), (two,), (one, two), ([steer("a1", "b1", 0.2, 0)],), (one, [steer("a4", "b4", 0.2, 0)])):
+        scene = Scene(load_lag(2), *rounds)
+        fault = Fault(scene.find("leaf1>leaf2/1"), 0.2)
+        scene.model.add(fault)
+        weighed.append(scene.model.weigh_alone(fault))
+    first, second, *_ = weighed
+    assert first is not None
+    assert second is not None
+    assert first > 0
+    assert weighed[2:] == [pytest.approx(first + second), None, pytest.approx(first)]
+
+
+@pytest.mark.parametrize(("left", "counts"), [(SLOW - 0.001, True), (SLOW, False)])
+def test_what_slows_a_stream_little_is_not_weighed(left: float, counts: bool) -> None:
+    scene = Scene(load_lag(2), [alone("a1", "b1", left)])
+    fault = Fault(scene.find("leaf1>leaf2/1"), left)
+    scene.model.add(fault)
+    assert (scene.model.weigh_alone(fault) is not None) is counts

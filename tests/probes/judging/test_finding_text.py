@@ -64,7 +64,7 @@ def find_faults(named: Component, wrong: Wrong) -> tuple[Fault, ...]:
 def word(components: Sequence[Component], wrong: Wrong, seen: tuple[LowVerdict, ...] = TWICE) -> Finding:
     """The finding on components of which each has so much left; or on one, with what else may be wrong in it."""
     faults = tuple(fault for each in components for fault in find_faults(each, wrong))
-    return make_network_finding(CONTEXT, Cause(tuple(components), faults, 10.0, seen))
+    return make_network_finding(CONTEXT, Cause(tuple(components), faults, 10.0, None, seen))
 
 
 LOST_LEGS = {"b1>leaf1": 0, "b1>leaf2": 0}
@@ -338,7 +338,7 @@ def test_one_node_is_no_many(part: str, kind: Kind, means: str) -> None:
         if (each.kind, each.is_one_way) == kind and (each.device == "spine1" or kind is ONE_WAY)
     )
     seen = observe(("n1", "n2", 0.5), context=context)
-    cause = Cause((chosen,), (Fault(chosen, 0.5),), 10.0, seen)
+    cause = Cause((chosen,), (Fault(chosen, 0.5),), 10.0, None, seen)
     assert make_network_finding(context, cause).means == means
 
 

@@ -8,7 +8,7 @@ import pytest
 from benchconsole.probes.model.sending import Sending
 from benchconsole.topology.arrays import Floats
 from benchconsole.topology.description.resolve import load_text
-from tests.probes.judging.lags import load_lag
+from tests.probes.judging.lags import load_lag, many
 from tests.probes.judging.rounds import BOTH_WAYS, PAIRED, RATE, Sent, close, flow, star, steer
 from tests.probes.judging.sessions import METRIC, Session
 
@@ -136,3 +136,24 @@ def test_a_round_without_numbers_adds_nothing() -> None:
     closed = close(star(), 3)
     session.evidence.add(session.context.flows.read(closed, METRIC), closed.round)
     assert len(session.evidence.flows.value) == 3
+
+
+def test_a_part_that_most_streams_were_slow_over_is_slow() -> None:
+    """Two of three over the first member, one of two over the second; divided flows and repeated ones do not count."""
+    described = load_lag(2)
+    rounds = [
+        [steer("a1", "b1", 0.3, 0), many("fat1", "fat2", 0.1)],
+        [steer("a1", "b2", 0.2, 0), steer("a2", "b1", 0.4, 1)],
+        [steer("a1", "b3", 1.0, 0), steer("a2", "b2", 1.0, 1)],
+    ]
+    session = Session(described, *(close(described, number, *each) for number, each in enumerate(rounds, 1)))
+    evidence, name = session.evidence, session.named.name
+    slow = np.flatnonzero(evidence.flows.value < 0.9 * RATE).tolist()
+    found = [name(part) for part in evidence.find_slow_parts(slow)]
+    assert found == ["leaf2>b1", "a1>leaf1", "leaf1>leaf2/1", "leaf1>leaf2"]
+    assert evidence.find_slow_parts([]) == []
+    assert evidence.rounds.tolist() == [0, 0, 1, 1, 2, 2]
+    again = replace(rounds[0][0], rates=(("out", RATE),))
+    closed = close(described, 4, again)
+    evidence.add(session.context.flows.read(closed, METRIC), closed.round)
+    assert "leaf1>leaf2/1" not in [name(part) for part in evidence.find_slow_parts(slow)]

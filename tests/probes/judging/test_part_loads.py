@@ -1,5 +1,7 @@
 """What parts are known to have carried, and when one is sound: at each bound, one step below it, one above it."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,29 @@ def test_a_fast_stream_beside_a_slow_one_proves_nothing_of_a_path_that_is_assume
         session = Session(described, close(described, 1, steer("a1", "b1", 0.49, 0), steer("a2", "b2", slower, 0)))
         assert session.loads.assumed[session.named.number("leaf1>leaf2/1")] == pytest.approx(carried * RATE)
         assert not session.loads.proven.any()
+
+
+@pytest.mark.parametrize(
+    ("rates", "carried"),
+    [
+        ((1.0,), 1.0),
+        ((0.9, 1.0), 1.0),
+        ((0.9, 1.0, 0.88), 0.9),  # one of three may have taken another way
+        ((1.0, *(0.9,) * 6), 0.9),
+        ((1.0, 0.95, *(0.9,) * 5), 0.95),
+        ((1.0, 0.95, *(0.9,) * 6), 0.9),  # and two of eight
+    ],
+)
+def test_what_few_streams_carried_that_may_have_taken_another_way_proves_nothing(
+    rates: Sequence[float], carried: float
+) -> None:
+    described = load_lag(2)
+    session = Session(
+        described, *(close(described, number, steer("a1", "b1", rate, 0)) for number, rate in enumerate(rates, 1))
+    )
+    assert session.loads.assumed[session.named.number("leaf1>leaf2/1")] == pytest.approx(carried * RATE)
+    session.loads.clear()
+    assert not session.loads.assumed.any()
 
 
 def test_only_nics_are_acquitted_for_a_lag_has_members_of_which_one_may_be_lost() -> None:

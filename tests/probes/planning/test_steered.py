@@ -12,6 +12,7 @@ from benchconsole.probes.judging.round_flows import find_steered_path
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt, Failure, Round
+from benchconsole.probes.planning.designs.steered import TIMES
 from benchconsole.probes.planning.stream_placement import (
     FIRST_PORT,
     LAST_PORT,
@@ -156,3 +157,70 @@ def test_without_a_known_hash_no_two_tests_share_a_link_on_which_one_decides() -
         )
         assert [one.expected.value for one in found] == pytest.approx([alone] * len(found))
         assert {one.model for one in found} == {Model.FLUID.value}
+
+
+# -- elements that are filled
+
+
+def fill(text: str, share: str) -> tuple[Fabric, tuple[Round, ...]]:
+    fabric = load_text(text, "filled.yaml")
+    return fabric, planned(fabric, "steered", share=share)
+
+
+def count_crossed(fabric: Fabric, each: Round) -> Counter[tuple[str, str, int]]:
+    """How many streams of a round cross each cable: link, from where, member."""
+    walks = StreamPaths(Routes(fabric))
+    ports = [int(test.target.options["source_port"]) for test in each.tests]
+    paths = (walks.members(flow, port) for flow, port in zip(each.flows, ports, strict=True))
+    return Counter((way.link, way.source, member) for path in paths for way, member in path.items())
+
+
+@pytest.mark.parametrize(
+    ("speed", "count", "streams"),
+    [
+        ("40G", 1, 3),  # one less than it carries: one more may come
+        ("40G", 2, 3),
+        ("40G", 8, 4),  # seven would carry three on each of eight
+        ("25G", 2, 2),  # one on each would not fill one of them
+        ("20G", 1, 2),  # one would not show half of its speed
+        ("10G", 4, 1),
+        ("5G", 2, 1),
+    ],
+)
+def test_members_are_filled_so_far_that_a_slow_or_lost_one_shows(speed: str, count: int, streams: int) -> None:
+    text = LAG.replace("HASH", "steered").replace("1-4", "1-64").replace("10G, count: 4", f"{speed}, count: {count}")
+    fabric, rounds = fill(text, "leaf1--leaf2")
+    assert len(rounds) == TIMES
+    for each in rounds:
+        crossed = count_crossed(fabric, each)
+        for leaf in ("leaf1", "leaf2"):
+            assert [crossed["leaf1--leaf2", leaf, member] for member in range(count)] == [streams] * count
+
+
+def test_elements_filled_in_one_round_share_no_cable() -> None:
+    text = LAG.replace("HASH", "steered").replace("leaf[1-2]", "leaf[1-2],spine[1-16]")
+    text = text.replace(
+        "{from: leaf1, to: leaf2, speed: 10G, count: 4}", '{from: "leaf[1-2]", to: "spine[1-16]", speed: 10G}'
+    )
+    fabric, rounds = fill(text, "leaf1--spine1, leaf2--spine1,leaf2--spine2")
+    seen: Counter[tuple[str, str, int]] = Counter()
+    for each in rounds:
+        crossed = count_crossed(fabric, each)
+        assert max(crossed.values()) == 1
+        assert {link for link, *_ in crossed if "--spine" in link} <= {
+            f"leaf{leaf}--spine{spine}" for leaf in (1, 2) for spine in (1, 2)
+        }
+        seen += crossed
+    for link in ("leaf1--spine1", "leaf2--spine1", "leaf2--spine2"):
+        assert seen[link, link.split("--")[0], 0] >= TIMES
+        assert seen[link, link.split("--")[1], 0] >= TIMES
+
+
+def test_an_element_that_no_port_steers_is_refused() -> None:
+    with pytest.raises(PlanError, match="option share: no port steers a flow"):
+        fill(LAG.replace("HASH", "unknown"), "leaf1--leaf2")
+
+
+def test_an_unknown_element_is_refused() -> None:
+    with pytest.raises(PlanError, match="unknown element of option share 'leaf1--leaf3'"):
+        fill(LAG.replace("HASH", "steered"), "leaf1--leaf2, leaf1--leaf3")
