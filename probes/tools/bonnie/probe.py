@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from benchconsole.probes import scratch
-from benchconsole.probes.api import Metric, Output, PlanError, Reading, Shown, Target, Unit
+from benchconsole.probes.api import Given, Metric, Output, PlanError, Reading, Shown, Target, Unit
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.tools.bonnie import text_reader
 from benchconsole.probes.tools.files.node_directory import SCRATCH, ScratchProbe
@@ -16,6 +16,7 @@ from benchconsole.probes.tools.files.node_directory import SCRATCH, ScratchProbe
 _MIB = 2**20
 _MOST = 2**40
 """bonnie++ counts K/sec of a file in 32 bits, which overflow from 2 TiB on."""
+_FILES = 1024
 _PER_FILE = 4096
 """Bytes that an empty file takes at most of a directory and of inodes."""
 _PASSES = 4
@@ -26,7 +27,7 @@ _FILES_A_SECOND = 2000.0
 _CHARACTERS = 20 * _MIB
 _CHARACTER_RATE = 5e5
 
-# $1 scratch directory, $2 MiB, $3 files in units of 1024, $4 direct, $5 characters, $6 bytes, $7 inodes.
+# $1 scratch directory, $2 MiB, $3 files in units of 1024, $4 direct writing, $5 characters, $6 bytes, $7 inodes.
 # The functions of scratch use names of their own, among them files. bonnie++ compares the size with the memory by
 # itself and refuses; here the label says it, so it is told 0.
 _SCRIPT = scratch.script(
@@ -47,9 +48,9 @@ _SCRIPT = scratch.script(
 
 
 class Bonnie(ScratchProbe):
-    """Options: ``scratch`` (absolute path), ``size`` of the file, ``files`` in units of 1,024, ``direct`` (1 or 0),
-    ``characters`` (1: also one byte at a time), ``rate`` (the slowest expected, for the time),
-    and ``shared``: the name of the storage system that ``scratch`` is on, where all nodes write into one.
+    """Options: ``scratch`` (absolute path), ``size`` of the file, ``files`` (whole units of 1,024),
+    ``direct_write`` (1 or 0), ``characters`` (1: also one byte at a time), ``rate`` (the slowest expected, for the
+    time), and ``shared``: the name of the storage system that ``scratch`` is on, where all nodes write into one.
     """
 
     name = "bonnie"
@@ -72,7 +73,7 @@ class Bonnie(ScratchProbe):
     tools = MappingProxyType({"bonnie++": "bonnie++"})
     options = MappingProxyType(
         {
-            "scratch": SCRATCH, "size": "4 GiB", "files": 16, "direct": 1, "characters": 0, "rate": "100 MB/s",
+            "scratch": SCRATCH, "size": "4 GiB", "files": 16384, "direct_write": 1, "characters": 0, "rate": "100 MB/s",
             "shared": "",
         }
     )  # fmt: skip
@@ -81,32 +82,33 @@ class Bonnie(ScratchProbe):
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         given = self.given(options)
         rate = given.quantity("rate", Unit.BYTE_RATE)
-        files = 6 * 1024 * given.whole("files", 0, 4096) / _FILES_A_SECOND
+        files = 6 * _read_files(given) / _FILES_A_SECOND
         characters = 2 * _CHARACTERS / _CHARACTER_RATE if given.flag("characters") else 0.0
         return _START + _PASSES * given.size("size", _MIB, _MOST) / rate + files + characters
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
         given = self.given(options)
-        return float(given.size("size", _MIB, _MOST) + given.whole("files", 0, 4096) * 1024 * _PER_FILE)
+        return float(given.size("size", _MIB, _MOST) + _read_files(given) * _PER_FILE)
 
     def command(self, target: Target) -> Sequence[str]:
         given = self.given(target.options)
-        size, direct, characters = given.size("size", _MIB, _MOST), given.flag("direct"), given.flag("characters")
+        size, direct, characters = given.size("size", _MIB, _MOST), given.flag("direct_write"), given.flag("characters")
         if size % _MIB:
             raise given.refused("size", "whole MiB")
         if direct and characters:
-            raise PlanError("bonnie: characters need the page cache, expected direct=0 or characters=0")
-        files = given.whole("files", 0, 4096)
-        numbers = (
-            size // _MIB,
-            files,
-            int(direct),
-            int(characters),
-            int(self.space(target.options)),
-            files * 1024 + 16,
-        )
+            raise PlanError("bonnie: characters need the page cache, expected direct_write=0 or characters=0")
+        files, space = _read_files(given), int(self.space(target.options))
+        numbers = (size // _MIB, files // _FILES, int(direct), int(characters), space, files + 16)
         return ["sh", "-c", _SCRIPT, "benchconsole-bonnie", given.text("scratch"), *map(str, numbers)]
 
     def parse(self, output: Output) -> Sequence[Reading]:
         refuse_failed(output, "bonnie++")
         return text_reader.readings(output.text)
+
+
+def _read_files(given: Given) -> int:
+    """The option ``files``; bonnie++ takes units of 1,024 only."""
+    files = given.whole("files", 0, 4096 * _FILES)
+    if files % _FILES:
+        raise given.refused("files", f"a multiple of {_FILES:,}")
+    return files

@@ -97,7 +97,7 @@ def _find_cache_marks(lines: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
     if note is None:
         return {}
     small = {"cached": "possible"} if int(note[1]) < 2 * int(note[2]) else {}
-    through = {"direct": "0", **small} if note[3] == "0" else small
+    through = {"direct": "0", **small}
     return {
         "write": {"direct": "1"} if note[3] == "1" else through,
         **dict.fromkeys(("rewrite", "read", "seeks"), through),

@@ -93,21 +93,21 @@ class _Copied:
 
 
 class Dd(ScratchProbe):
-    """Options: ``scratch`` (absolute path), ``size`` of the file and of a ``block``, ``direct`` (1 or 0), ``sync``
+    """Options: ``scratch`` (absolute path), ``size`` of the file and of a ``block``, ``direct`` (1 or 0), ``end_fsync``
     (1: writing ends when the disk has it), ``drop`` (1: with ``direct=0`` the file is forgotten before it is read),
     ``rate`` (the slowest that is expected, for the time), and ``shared``: the name of the storage system that
     ``scratch`` is on, where all nodes write into one.
     """
 
     name = "dd"
-    label_names = frozenset(("block", "cache", "direct", "number", "operation", "size", "sync"))
+    label_names = frozenset(("block", "cached", "direct", "end_fsync", "number", "operation", "size"))
     summary = "One large file in a scratch directory, written and read again in one stream"
     source = "Jetstream acceptance report, 5.1.2"
     metrics = (Metric("dd.throughput", Unit.BYTE_RATE, "bytes copied by the seconds that it took", Shown.STORAGE),)
     tools = MappingProxyType({"dd": "coreutils"})
     options = MappingProxyType(
         {
-            "scratch": SCRATCH, "size": "2 GiB", "block": "1 MiB", "direct": 1, "sync": 1, "drop": 1,
+            "scratch": SCRATCH, "size": "2 GiB", "block": "1 MiB", "direct": 1, "end_fsync": 1, "drop": 1,
             "rate": "100 MB/s", "shared": "",
         }
     )  # fmt: skip
@@ -128,7 +128,7 @@ class Dd(ScratchProbe):
             raise given.refused("size", f"whole blocks of {given.text('block')}")
         if given.flag("direct") and block % _SECTOR != 0:
             raise given.refused("block", f"a multiple of {_SECTOR} bytes with direct=1")
-        flags = [str(int(given.flag(name))) for name in ("direct", "sync", "drop")]
+        flags = [str(int(given.flag(name))) for name in ("direct", "end_fsync", "drop")]
         return ["sh", "-c", _SCRIPT, "benchconsole-dd", given.path("scratch"), str(size), str(block), *flags]
 
     def parse(self, output: Output) -> Sequence[Reading]:
@@ -165,7 +165,8 @@ def _find_runs(text: str) -> Iterator[tuple[_Copied, Labels]]:
             if mark is not None:
                 if copied.size != float(mark["size"]):
                     raise ProbeOutputError(f"{copied.size:.0f} bytes", f"{mark['size']} bytes as they were asked for")
-                conditions = {"direct": mark["direct"], "sync": mark["sync"], "cache": mark["cache"].strip("0")}
+                conditions = {"direct": mark["direct"], "cached": "possible" if mark["cache"] == "1" else ""}
+                conditions |= {"end_fsync": mark["sync"]} if mark["operation"] == "write" else {}
                 sizes = {"size": format_size(copied.size), "block": format_size(float(mark["block"]))}
                 yield copied, known_labels(operation=mark["operation"], **sizes, **conditions)
             elif not ours:

@@ -31,7 +31,7 @@ def _read_amounts(given: Given) -> tuple[int, int, int, int]:
 class Ior(IorProgram):
     """Options: ``tasks`` (0: one on each node), ``api`` (POSIX, MPIIO, HDF5), ``access`` (file-per-process or
     shared-file), ``transfer``, ``block``, ``segments`` and ``repetitions``, ``reorder`` (1: tasks read what another
-    node wrote), ``fsync`` (1: writing ends when the servers have it), ``barriers`` (1: phases begin together),
+    node wrote), ``end_fsync`` (1: writing ends when the servers have it), ``barriers`` (1: phases begin together),
     ``delay`` (seconds before each phase), ``rate`` (of all together, the slowest that is expected, for the time),
     ``shared`` (name of the storage system that ``scratch`` is on), ``ior`` (its name or path), and those of
     ``probes.launch.Options``, of which ``scratch`` names a directory that all nodes share.
@@ -55,7 +55,7 @@ class Ior(IorProgram):
     options = MappingProxyType(
         {
             **DEFAULTS, "tasks": 0, "api": "POSIX", "access": "file-per-process", "transfer": "512 KiB",
-            "block": "32 MiB", "segments": 1, "repetitions": 1, "reorder": 1, "fsync": 1, "barriers": 1, "delay": 0,
+            "block": "32 MiB", "segments": 1, "repetitions": 1, "reorder": 1, "end_fsync": 1, "barriers": 1, "delay": 0,
             "rate": "100 MB/s", "shared": "", "ior": "ior",
         }
     )  # fmt: skip
@@ -82,7 +82,7 @@ class Ior(IorProgram):
     def program(self, given: Given) -> Sequence[str]:
         """IOR's command line, in letters that all versions from 2.10 to 4.1 know."""
         transfer, block, segments, repetitions = _read_amounts(given)
-        chosen = {"-e": given.flag("fsync"), "-g": given.flag("barriers"), "-C": given.flag("reorder")}
+        chosen = {"-e": given.flag("end_fsync"), "-g": given.flag("barriers"), "-C": given.flag("reorder")}
         chosen["-F"] = given.choice("access", _ACCESS) == _ACCESS[0]
         delay = given.whole("delay", 0, 3600)
         sizes = {"-t": transfer, "-b": block, "-s": segments, "-i": repetitions, "-d": delay}

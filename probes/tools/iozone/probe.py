@@ -39,14 +39,15 @@ _SCRIPT = scratch.script(
 class Iozone(ScratchProbe):
     """Options: ``scratch`` (absolute path), ``size`` of each file and of a ``block``, ``streams`` (processes, each with
     a file), ``random`` (1: also random reading and writing), ``retest`` (1: everything twice), ``direct`` (1: past
-    the page cache), ``sync`` (1: writing ends when the disk has it), ``rate`` (of all, the slowest that is expected,
-    for the time), ``shared`` (name of the storage system that ``scratch`` is on) and ``iozone`` (its name or path).
+    the page cache), ``end_fsync`` (1: writing ends when the disk has it), ``rate`` (of all, the slowest that is
+    expected, for the time), ``shared`` (name of the storage system that ``scratch`` is on) and ``iozone`` (its name or
+    path).
     """
 
     name = "iozone"
     closing = re.compile(r"iozone test complete\.")
     label_names = frozenset(
-        ("block", "close", "direct", "fsync", "mmap", "operation", "run", "size", "statistic", "sync", "tasks")
+        ("block", "close", "direct", "end_fsync", "mmap", "operation", "run", "size", "statistic", "sync", "tasks")
     )
     summary = "Writing and reading files in a scratch directory with iozone, by one process or several"
     source = "DESY storage report; Fermilab storage report"
@@ -61,7 +62,7 @@ class Iozone(ScratchProbe):
     options = MappingProxyType(
         {
             "scratch": SCRATCH, "size": "1 GiB", "block": "2 MiB", "streams": 1, "random": 0, "retest": 0, "direct": 1,
-            "sync": 1, "rate": "100 MB/s", "shared": "", "iozone": "iozone",
+            "end_fsync": 1, "rate": "100 MB/s", "shared": "", "iozone": "iozone",
         }
     )  # fmt: skip
     patience = 5.0
@@ -81,7 +82,7 @@ class Iozone(ScratchProbe):
         size, block = given.size("size", 64 * _KIB), given.size("block", 4 * _KIB, 16 * 2**20)
         if size % block != 0 or block % _KIB != 0:
             raise given.refused("size", f"whole blocks of {given.text('block')}, these whole KiB")
-        chosen = {"-I": given.flag("direct"), "-e": given.flag("sync"), "-+n": not given.flag("retest")}
+        chosen = {"-I": given.flag("direct"), "-e": given.flag("end_fsync"), "-+n": not given.flag("retest")}
         words = ["-i0", "-i1", *(["-i2"] if given.flag("random") else []), *(word for word, on in chosen.items() if on)]
         sizes = [f"-r{block // _KIB}k", f"-s{size // _KIB}k"]
         place, streams = given.path("scratch"), str(given.whole("streams", 1, 256))

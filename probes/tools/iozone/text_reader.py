@@ -15,6 +15,7 @@ from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
 from benchconsole.probes.readers.lines import read_lines, refuse_lines, shorten
 from benchconsole.probes.readers.numbers import format_size, require_positive
 from benchconsole.probes.readers.readings import add_labels
+from benchconsole.probes.tools.iozone.conditions import STATED, label, read_command
 
 _KIB = 1024.0
 _COLUMNS = (
@@ -46,12 +47,6 @@ _MODES = (
     (re.compile(r"\s*OPS Mode\. Output is in operations per second\.\s*"), "ops"),
     (re.compile(r"\s*Microseconds/op Mode\. Output is in microseconds per operation\.\s*"), "us"),
 )
-_CONDITIONS = {
-    "O_DIRECT feature enabled": {"direct": "1"}, "SYNC Mode.": {"sync": "1"},
-    "Include fsync in write timing": {"fsync": "timed"}, "Include close in write timing": {"close": "timed"},
-    "Using mmap files": {"mmap": "1"},
-}  # fmt: skip
-"""What a run says of how it wrote and read, as labels of its numbers."""
 _COMMAND = re.compile(r"\s*Command line used: (?P<command>.*)")
 _EACH = re.compile(
     r"\s*Each (?:process|thread) writes a (?P<size>[0-9]{1,15}) [kK][bB]ytes? file in"
@@ -122,12 +117,11 @@ def _read_line(line: str, run: _IozoneRun) -> list[Reading]:
             if run.mode not in (None, mode):
                 raise ProbeOutputError(f"output in {run.mode} and in {mode}", "one unit for the run")
             run.mode = mode
-    if condition := _CONDITIONS.get(line.strip()):
+    if condition := STATED.get(line.strip()):
         run.conditions |= condition
     if command := _COMMAND.fullmatch(line):
-        words = command["command"].split()
-        run.tests = _find_tests(words)
-        run.conditions.setdefault("direct", "1" if "-I" in words else "0")
+        run.tests = _find_tests(command["command"].split())
+        run.conditions = {**read_command(command["command"]), **run.conditions}
     elif "No retest option selected" in line:
         run.retests = False
     elif each := _EACH.fullmatch(line):
@@ -181,9 +175,8 @@ def _read_row(line: str, run: _IozoneRun) -> Iterator[Reading]:
     for operation, text in zip(operations, values, strict=False):
         if not (text == "0" and not run.retests and operation in _RETESTS):
             number = require_positive(text, f"{operation} of {raw}") * factor
-            yield Reading(
-                metric, number, unit, labels(**run.conditions, operation=operation, size=size, block=block), raw
-            )
+            marks = labels(**label(run.conditions, operation), operation=operation, size=size, block=block)
+            yield Reading(metric, number, unit, marks, raw)
 
 
 def _find_operations(fields: Sequence[tuple[str, int]], run: _IozoneRun) -> list[str] | None:
@@ -218,7 +211,7 @@ def _read_children(match: re.Match[str], run: _IozoneRun) -> Iterator[Reading]:
     total = require_positive(match["rate"], f"rate of {shorten(match[0])}")
     run.group = (operation, tasks, total, mode)
     metric, unit, factor = _UNITS[mode]
-    marks = labels(**run.marks, **run.conditions, operation=operation, tasks=tasks)
+    marks = labels(**run.marks, **label(run.conditions, operation), operation=operation, tasks=tasks)
     yield Reading(metric, total * factor, unit, marks, shorten(match[0]))
 
 
@@ -244,5 +237,6 @@ def _read_child(match: re.Match[str], run: _IozoneRun) -> Iterator[Reading]:
     _, unit, factor = _UNITS[mode]
     metric = "iozone.process_throughput" if mode == "kB" else "iozone.process_operations"
     idle = {"idle": "some"} if run.is_idle else {}
-    marks = labels(**run.marks, **run.conditions, **idle, operation=operation, tasks=tasks, statistic=statistic)
+    told = {**run.marks, **label(run.conditions, operation), **idle}
+    marks = labels(**told, operation=operation, tasks=tasks, statistic=statistic)
     yield Reading(metric, rate * factor, unit, marks, shorten(match[0]))

@@ -79,8 +79,8 @@ class Mdtest(IorProgram):
     closing = re.compile(r"-- finished at .* --")
     label_names = frozenset(
         (
-            "access", "barriers", "branch", "bytes", "depth", "end_fsync", "items", "object", "operation", "reorder",
-            "run", "statistic", "tasks",
+            "access", "barriers", "branch", "bytes", "depth", "end_fsync", "object", "operation", "reorder", "run",
+            "statistic", "tasks", "total_items",
         )
     )  # fmt: skip
     summary = "Metadata of a shared file system: creating, examining, reading and removing by a set of nodes"
@@ -147,7 +147,9 @@ def _read_report(text: str) -> list[Reading]:
             table = _SummaryTable(command=read_command(command["words"]))
         elif index and (counted := _TASKS.fullmatch(line)):
             # a capture that begins in the middle of its first line may have lost digits
-            table = _SummaryTable(marks={"tasks": counted["tasks"], "items": counted["items"]}, command=table.command)
+            table = _SummaryTable(
+                marks={"tasks": counted["tasks"], "total_items": counted["items"]}, command=table.command
+            )
         elif _SUMMARY.match(line):
             unanswered = False
             table.summarize(of_rates=_RATES.fullmatch(line) is not None)

@@ -188,7 +188,7 @@ def test_the_cohorts_of_the_file_are_labels_of_what_is_ingested(ingest: Ingest, 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["operaton=read"], "expected NAME=VALUE with one of block, cache, direct, number, operation,"),
+        (["operaton=read"], "expected NAME=VALUE with one of block, cached, direct, end_fsync, number"),
         (["operaton=read"], "did you mean operation?"),
         (["operation"], "expected NAME=VALUE"),
         (["operation=>= read"], "the value up to 60 letters"),

@@ -267,13 +267,13 @@ def test_a_notice_before_the_concurrency_does_not_make_it_one() -> None:
 
 
 def script(root: Path | str, **options: str | int | float) -> list[str]:
-    chosen = {"scratch": str(root), "size": "32 MiB", "files": 1, **options}
+    chosen = {"scratch": str(root), "size": "32 MiB", "files": 1024, **options}
     return list(Bonnie().command(Target(a_node(), options=MappingProxyType(chosen))))
 
 
 @pytest.mark.parametrize(
     ("options", "flags"),
-    [({}, "-D -f"), ({"direct": 0}, "-f"), ({"direct": 0, "characters": 1}, "")],
+    [({}, "-D -f"), ({"direct_write": 0}, "-f"), ({"direct_write": 0, "characters": 1}, "")],
 )
 def test_what_bonnie_is_told(tmp_path: Path, options: dict[str, int], flags: str) -> None:
     tools, root = tmp_path / "bin", tmp_path / "root"
@@ -307,8 +307,9 @@ def test_what_bonnie_is_told(tmp_path: Path, options: dict[str, int], flags: str
         {"size": "1500 KiB"},
         {"size": "2 TiB"},
         {"files": -1},
-        {"direct": 2},
-        {"direct": 1, "characters": 1},
+        {"files": 1000},
+        {"direct_write": 2},
+        {"direct_write": 1, "characters": 1},
         {"rate": "0 B/s"},
     ],
 )
@@ -319,16 +320,16 @@ def test_options_that_do_not_fit_are_refused(options: dict[str, str | int | floa
 
 
 def test_what_it_writes_is_declared() -> None:
-    target = Target(a_node(), options=MappingProxyType({"size": "1 GiB", "files": 2, "shared": "home"}))
+    target = Target(a_node(), options=MappingProxyType({"size": "1 GiB", "files": 2048, "shared": "home"}))
     demands = Bonnie().demands(target)
-    assert demands.writes == 2**30 + 2 * 1024 * 4096 == Bonnie().space(target.options)
+    assert demands.writes == 2**30 + 2048 * 4096 == Bonnie().space(target.options)
     assert dict(demands.shared) == {"filesystem:home": demands.writes}
 
 
 @pytest.mark.skipif(shutil.which("bonnie++") is None, reason="bonnie++ is not installed here")
 def test_a_real_run_is_read(tmp_path: Path) -> None:
     done = subprocess.run(
-        script(tmp_path, direct=0, files=0, size="4 MiB"), capture_output=True, check=False, timeout=120
+        script(tmp_path, direct_write=0, files=0, size="4 MiB"), capture_output=True, check=False, timeout=120
     )
     found = Bonnie().parse(Output((), done.stdout, done.stderr, done.returncode))
     (cells,) = (line.split(",") for line in done.stdout.decode().splitlines() if line.startswith("1.98,"))

@@ -266,7 +266,7 @@ def test_the_defaults_are_those_of_the_report() -> None:
 
 
 def test_a_shared_file_by_mpi_io_and_many_tasks() -> None:
-    target = _set(2, api="MPIIO", access="shared-file", tasks=512, slots=256, reorder=0, segments=4, fsync=0)
+    target = _set(2, api="MPIIO", access="shared-file", tasks=512, slots=256, reorder=0, segments=4, end_fsync=0)
     job = Ior().job(target)
     assert job.ranks == 512
     assert " ".join(job.program).endswith("ior -v -a MPIIO -g -t 524288 -b 33554432 -s 4 -i 1 -d 0 -o ior.data")

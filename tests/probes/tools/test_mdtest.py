@@ -121,8 +121,8 @@ def test_every_statistic_is_told_by_its_own_heading() -> None:
 
 
 def test_a_sweep_of_tasks_is_told_apart() -> None:
-    assert _means("1.9.3-sweep.txt", tasks="2", items="200") == {("file", "create"): 400.5}
-    assert _means("1.9.3-sweep.txt", tasks="4", items="400") == {("file", "create"): 750.25}
+    assert _means("1.9.3-sweep.txt", tasks="2", total_items="200") == {("file", "create"): 400.5}
+    assert _means("1.9.3-sweep.txt", tasks="4", total_items="400") == {("file", "create"): 750.25}
 
 
 @pytest.mark.parametrize(
