@@ -126,6 +126,7 @@ class FioClients(Fio):
 
     name = "fio-clients"
     closing = Fio.closing
+    label_names = Fio.label_names - {"size"} | {"file"}
     summary = "Throughput, operations and latency of files written and read by all nodes of a set, driven by one fio"
     source = "Jetstream acceptance report, random reads and writes, with the client and the server of fio"
     metrics = tuple(replace(metric, name=rename_metric(metric.name, "fio-clients")) for metric in Fio.metrics)
@@ -288,6 +289,8 @@ def _name(number: str, names: Sequence[str]) -> str:
 def _named(reading: Reading, names: Sequence[str]) -> Reading:
     """``reading`` with the node in the place of its socket."""
     marks = dict(reading.labels)
+    if "size" in marks:
+        marks[FioClients.file] = marks.pop("size")  # the size of a set is its number of nodes
     client = marks.get("client", "")
     if client != "all":
         socket = _SOCKET.fullmatch(client)

@@ -17,6 +17,8 @@ _SPREAD = re.compile(r"[0-9]+\s*[kmgt]?i?b?(?=[-:/,]|$)|(?<=/)[0-9]*", re.IGNORE
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _CACHED, _DIRECT = (("direct", "0"), ("buffered", "1")), (("direct", "1"), ("buffered", "0"), ("atomic", "1"))
 _FLUSHES = ("fsync", "fdatasync", "sync", "end_fsync", "fsync_on_close")
+_LIMITS = ("rate", "rate_iops", "thinktime")
+"""What holds a job below what it could do."""
 _MIXED = ("rw", "readwrite", "randrw")
 _HALF = "50"
 """Per cent of reads in a mixed job that is not told otherwise."""
@@ -107,6 +109,9 @@ class JobOptions:
             found["direct"] = 0
         if engine := self.get("ioengine", default=_ENGINE if self.whole and self.version >= _ENGINE_SINCE else ""):
             found["ioengine"] = shorten(engine, 40)
+        if size := self.parse_bytes(self.get("size")):
+            found["size"] = _format_block(size)
+        found |= {name: shorten(self.get(name), 20) for name in _LIMITS if self.get(name, default="0") != "0"}
         if self.kind in _MIXED and (mix := self._find_mix()):
             found["mix"] = shorten(mix, 20)
         if self.kind in _MIXED or "write" in self.kind:

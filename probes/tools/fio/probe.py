@@ -77,7 +77,8 @@ class Fio(ScratchProbe):
     label_names = frozenset(
         (
             "block", "client", "clients", "depth", "direct", "end_fsync", "fdatasync", "fsync", "fsync_on_close",
-            "ioengine", "job", "mix", "number", "pattern", "statistic", "sync", "verify",
+            "ioengine", "job", "mix", "number", "pattern", "rate", "rate_iops", "size", "statistic", "sync",
+            "thinktime", "verify",
         )
     )  # fmt: skip
     summary = "Throughput, operations and latency of the file system under a scratch directory"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from benchconsole.probes.readers.command_lines import Options, read_options, split_command
 
-COMMAND = re.compile(r"\s*Command line(?: used)?\s*:\s*(?P<words>\S.*)")
-"""The line of a header with the command line."""
+COMMAND = re.compile(r"\s*Command line(?P<used> used)?\s*:\s*(?P<words>\S.*)")
+"""The line of a header with the command line; up to 3.1 it says ``used``."""
 _SHORT = "a:A:b:BcCd:D:eEf:FgG:hHi:I:j:J:kKmM:nN:o:O:pPqQ:rRs:St:T:uU:vVwWxX:yYzZ"
 """Those that all versions read alike; ``-l`` takes a value in some."""
 _LONG = ("posix.odirect",)
@@ -26,20 +26,30 @@ _ORDERINGS = (
     (re.compile(r"constant task offsets?(?: ?=.*)?"), "1"),
     (re.compile(r"random task offsets.*"), "random"),
 )
+_POSITIVE = re.compile(r"[1-9][0-9]{0,8}")
 _PATTERN = re.compile(r"(?:segmented|strided) \((?P<segments>[0-9]{1,9}) segments?\)")
 
 
 @dataclass(frozen=True, slots=True)
 class CommandConditions:
-    """What a command line says of flushing, the page cache and collective access; unknown where it leads elsewhere."""
+    """What a command line says of flushing, the page cache, amounts and order; unknown where it leads elsewhere.
+
+    From 3.2 on data that are checked (``-R``) are compared in the time of reading, before in a phase after it.
+    """
 
     options: Options | None = None
+    compares_in_time: bool = False
 
     def label(self, operation: str, api: str | None) -> dict[str, str]:
         """The labels of a number; of writing only what happens there."""
         if self.options is None or "f" in self.options or not _only_reports(self.options.get("O", "")):
             return {}
-        found = {"barriers": str(int("g" in self.options))}
+        found = {
+            "barriers": str(int("g" in self.options)),
+            "pattern": "random" if "z" in self.options else "sequential",
+        }
+        amounts = {"segments": self.options.get("s", "1"), "stonewall": self.options.get("D", "0")}
+        found |= {name: value for name, value in amounts.items() if _POSITIVE.fullmatch(value)}
         if api == "POSIX":
             found["direct"] = str(int("B" in self.options or "posix.odirect" in self.options))
         if api in _COLLECTIVE:
@@ -47,6 +57,8 @@ class CommandConditions:
         if operation == "write":
             found["end_fsync"] = str(int("e" in self.options))
             found |= {"fsync": "1"} if "Y" in self.options else {}
+        elif self.compares_in_time:
+            found |= {"verify": "1"} if "R" in self.options else {}
         return found
 
 
@@ -58,9 +70,9 @@ def _only_reports(directives: str) -> bool:
     return all(_REPORTING.fullmatch(each) for each in directives.split(",") if each)
 
 
-def read_command(text: str) -> CommandConditions:
+def read_command(text: str, *, before_3_2: bool = False) -> CommandConditions:
     """The conditions of a command line as IOR prints it."""
-    return CommandConditions(_read(split_command(text)))
+    return CommandConditions(_read(split_command(text)), compares_in_time=not before_3_2)
 
 
 def _read(words: Sequence[str]) -> Options | None:
@@ -79,12 +91,14 @@ def read_family_options(words: Sequence[str], short: str, long: Sequence[str] = 
 
 
 def read_statement(key: str, value: str) -> dict[str, str]:
-    """The labels of a line of the header: order within a file and between tasks, segments, collective access."""
+    """The labels of a line of the header: order within a file and between tasks, segments, time that stops the test."""
     text = value.strip()
     if key == "ordering in a file" and (word := re.match(r"(sequential|random)\b", text)):
         return {"pattern": word[1]}
     if key == "ordering inter file":
         return next(({"reorder": word} for pattern, word in _ORDERINGS if pattern.fullmatch(text)), {})
+    if key == "stonewallingTime" and _POSITIVE.fullmatch(text):
+        return {"stonewall": text}
     if key == "segments" and re.fullmatch(r"[0-9]{1,9}", text):
         return {"segments": text}
     if key == "pattern" and (match := _PATTERN.fullmatch(text)):

@@ -70,7 +70,7 @@ class _Test:
         marks = {**self.marks, **values}
         if operation != "read":
             marks.pop("reorder", None)
-        return {**marks, **self.command.label(operation, marks.get("api")), "operation": operation}
+        return {**self.command.label(operation, marks.get("api")), **marks, "operation": operation}
 
 
 def refuse_complaints(text: str) -> None:
@@ -107,7 +107,7 @@ def _walk(lines: Sequence[str]) -> Iterator[Reading]:
         elif _ENDS.fullmatch(line):
             test, columns = _Test(), []
         elif command := COMMAND.fullmatch(line):
-            test.command = read_command(command["words"])
+            test.command = read_command(command["words"], before_3_2=command["used"] is not None)
         elif heading := _columns(line):
             test = _Test() if "," in line else test
             columns = heading

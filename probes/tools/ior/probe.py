@@ -42,7 +42,8 @@ class Ior(IorProgram):
     label_names = frozenset(
         (
             "access", "api", "barriers", "block", "direct", "end_fsync", "fsync", "iteration", "memory_share", "method",
-            "operation", "pattern", "reorder", "run", "segments", "statistic", "tasks", "transfer",
+            "operation", "pattern", "reorder", "run", "segments", "statistic", "stonewall", "tasks", "transfer",
+            "verify",
         )
     )  # fmt: skip
     summary = "IOR over a set of nodes: writing and reading a shared file system together"

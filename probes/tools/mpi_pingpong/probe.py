@@ -113,7 +113,7 @@ class MpiPingpong(MpiProgram):
     """
 
     name = "mpi-pingpong"
-    label_names = frozenset(("bytes", "direction", "message", "window"))
+    label_names = frozenset(("direction", "size", "window"))
     summary = "MPI between two nodes: latency of small messages, bandwidth of windows of large ones"
     source = "DESY storage characterisation, MPI ping-pong over InfiniBand and TCP"
     metrics = (
@@ -145,10 +145,10 @@ class MpiPingpong(MpiProgram):
         sizes = {name: parse_count(str(document.get(name, ""))) for name in ("small", "message", "window")}
         if None in sizes.values():
             raise ProbeOutputError(shorten(str(sizes)), "the sizes of messages as whole numbers")
-        windows = {"message": sizes["message"], "window": sizes["window"]}
+        windows = {"size": sizes["message"], "window": sizes["window"]}
         readings = []
         for name, metric, unit, marks in (
-            ("latency", "latency", Unit.SECOND, {"bytes": sizes["small"]}),
+            ("latency", "latency", Unit.SECOND, {"size": sizes["small"]}),
             ("out", "bandwidth", Unit.BYTE_RATE, {"direction": "out", **windows}),
             ("in", "bandwidth", Unit.BYTE_RATE, {"direction": "in", **windows}),
         ):

@@ -75,8 +75,8 @@ class Netperf(PairProbe):
     name = "netperf"
     label_names = frozenset(
         (
-            "direction", "pair", "pairs", "protocol", "receive_buffer", "request", "response", "send_buffer", "size",
-            "statistic", "test",
+            "burst", "direction", "nodelay", "pair", "pairs", "protocol", "receive_buffer", "request", "response",
+            "send_buffer", "size", "statistic", "test",
         )
     )  # fmt: skip
     summary = "TCP and UDP streams, or requests, from one node to another, over one or all pairs of interfaces"

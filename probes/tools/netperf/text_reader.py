@@ -31,6 +31,11 @@ _DATAGRAM = re.compile(rf"\s*bytes +bytes +secs +# +# +{_RATE}\s*(?P<cpu>%.*)?$"
 _REQUEST = re.compile(r"\s*bytes +[bB]ytes +bytes +bytes +secs\. +per sec\s*(?P<cpu>%.*)?$")
 _OMNI_HEADING = re.compile(r"\S.* Throughput Throughput\s*$")
 _OMNI_ROW = re.compile(r"\s*(?:-?[0-9.]+ +)+(?P<rate>[0-9.]+) +(?P<unit>(?:10\^[369]bits|[KMG]Bytes|Trans)/s)\s*$")
+_OMNI_SIZES = {
+    "Local Remote Local Elapsed": {2: "size"},
+    "Local Local Remote Remote Request Response Elapsed": {4: "request", 5: "response"},
+}
+"""Where the row below a heading of omni has bytes of a call; its sizes of buffers are those at the end."""
 _KEY = re.compile(r"(?P<key>[A-Z][A-Z0-9_]{2,40})=(?P<value>.*)$")
 _WHOLE, _REAL = r"-?[0-9]{1,15}", r"-?[0-9]{1,12}\.[0-9]{1,6}"
 _BUFFERS = rf"(?P<receive_buffer>{_WHOLE}) +(?P<send_buffer>{_WHOLE})"
@@ -63,6 +68,8 @@ _BANNER = re.compile(
     r"|REQUEST/RESPONSE|CONNECT REQUEST/RESPONSE|Connect/Request/Response|Send\|Recv|Send|Recv|Receive)\s+TEST\b",
     re.ASCII,
 )
+_SETTINGS = ((re.compile(r" : nodelay\b"), "nodelay"), (re.compile(r" : first burst ([1-9][0-9]{0,6})\b"), "burst"))
+"""Behind a banner: what the sockets were told, and requests that are under way beside the one that is answered."""
 _OTHER_BANNER = re.compile(r"(?:MIGRATED )?[A-Z][\w|/ -]{2,60} TEST (?:from|to) ")
 _KINDS = {
     "STREAM": ("STREAM", "out"), "UNIDIRECTIONAL SEND": ("STREAM", "out"), "MAERTS": ("MAERTS", "in"),
@@ -124,6 +131,8 @@ def _begin_run(line: str, marks: Mapping[str, str]) -> "_NetperfRun | None":
         run.protocol = banner["protocol"].lower()
         if banner["protocol"] == "OMNI":
             run.test, run.protocol = "omni", ""
+        found = ((name, match) for pattern, name in _SETTINGS if (match := pattern.search(line)))
+        run.settings = {name: match[1] if match.re.groups else "1" for name, match in found}
     return run if banner or _OTHER_BANNER.match(line) else None
 
 
@@ -147,6 +156,7 @@ class _NetperfRun:
     keys: dict[str, str] = field(default_factory=dict)
     seen: set[tuple[str, Labels]] = field(default_factory=set)
     sizes: dict[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
     done: tuple[re.Pattern[str], ...] = ()
     """The rows of the table that has ended."""
 
@@ -170,7 +180,13 @@ class _NetperfRun:
                     yield from self._read_key(_KEY_OF_NAME[name], value)
 
     def _make(self, name: str, value: float, unit: Unit, raw: str, **marks: str) -> Reading:
-        told = {"protocol": self.protocol, "test": self.test, "direction": self.direction, **self.sizes}
+        told = {
+            "protocol": self.protocol,
+            "test": self.test,
+            "direction": self.direction,
+            **self.settings,
+            **self.sizes,
+        }
         known = {**told, **self.marks, **marks}
         return Reading(f"netperf.{name}", value, unit, known_labels(**known), shorten(raw))
 
@@ -182,6 +198,8 @@ class _NetperfRun:
             if row is None:
                 self.heading = heading  # it has four lines, and its row a unit of its own
             else:
+                names, cells = _OMNI_SIZES.get(" ".join(heading[0].split()[:-2]), {}), line.split()
+                self.sizes |= {name: cells[place] for place, name in names.items() if cells[place].isdecimal()}
                 yield from self._make_rate(row["rate"], row["unit"], line)
         elif row is None or bool(row["cpu"]) != bool(heading["cpu"]):
             return

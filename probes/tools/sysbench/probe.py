@@ -67,6 +67,7 @@ class Sysbench(ScratchProbe):
             "direct",
             "flags",
             "fsync",
+            "mix",
             "io",
             "operation",
             "pattern",

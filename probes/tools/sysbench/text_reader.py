@@ -40,6 +40,7 @@ _FILE_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)(?:i?[bB]) total file size")
 _EACH = re.compile(r"([1-9]\d{0,6}) files, (\d+(?:\.\d+)?)([KMGTP]?)i?[bB] each")
 _FLAGS = re.compile(r"Extra file open flags: ((?:(?:sync|dsync|directio) ?)+|\(none\)|[0-9a-f]{1,8})\s*")
 _FLUSHED = re.compile(r"Periodic FSYNC enabled, calling fsync\(\) each ([1-9]\d{0,8}) requests\.")
+_RATIO = re.compile(r"Read/Write ratio for combined random IO test: (\d{1,6}\.\d\d)")
 _IO_MODE = re.compile(r"Using (synchronous|asynchronous|mmap\(\)|memory mapped) I/O mode")
 _PRIMES = re.compile(r"(?:Primer? numbers limit|Maximum prime number checked in CPU test): ([1-9]\d{0,11})")
 _MEMORY_BLOCK = re.compile(r"(?:  block size|Memory block size): (\d+)K(?:iB)?")
@@ -158,6 +159,7 @@ def _read_files(run: _SysbenchRun, doing: str) -> Iterator[Reading]:
         "size": _format_size(size),
         "operation": way,
         "direct": _read_direct(flags[1]) if flags else None,
+        "mix": _read_mix(ratio[1]) if way == "read+write" and (ratio := run.find(_RATIO)) else None,
         "fsync": flushed[1] if (flushed := run.find(_FLUSHED)) else None,
         "io": mode[1] if (mode := run.find(_IO_MODE)) and mode[1] != "synchronous" else None,
         "flags": " ".join(flags[1].split()) if flags and flags[1] not in ("0", "(none)") else None,
@@ -172,6 +174,12 @@ def _read_files(run: _SysbenchRun, doing: str) -> Iterator[Reading]:
 def _read_direct(flags: str) -> int | None:
     """1 past the page cache, 0 through it; None for flags as a number, whose bits differ between machines."""
     return 1 if "directio" in flags.split() else None if re.fullmatch("0*[1-9a-f][0-9a-f]*", flags) else 0
+
+
+def _read_mix(ratio: str) -> str:
+    """Per cent of reads, of a ratio of reads to writes."""
+    reads = require_positive(ratio, "ratio of reads to writes")
+    return f"{100 * reads / (reads + 1):.0f}"
 
 
 def _read_transfers(run: _SysbenchRun, way: str, block: float) -> Iterator[tuple[str, float, str]]:

@@ -117,7 +117,7 @@ def test_a_clone_that_is_missing_leaves_no_sum() -> None:
 def test_a_group_says_how_many_it_sums() -> None:
     rates = [(labels, value) for metric, labels, value in found_in("group-3.33.json") if metric == "fio.write"]
     printed = float(re.findall(r'"bw_bytes" : ([1-9]\d*)', text("fio/group-3.33.json"))[0])
-    marks = {"pattern": "sequential", "block": "64KiB", "job": "c", "clients": "3"}
+    marks = {"pattern": "sequential", "block": "64KiB", "job": "c", "clients": "3", "size": "32MiB"}
     assert rates == [({**marks, "depth": "1", "direct": "1", "ioengine": "psync"}, printed)]
 
 

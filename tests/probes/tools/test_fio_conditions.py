@@ -147,6 +147,18 @@ def test_what_was_flushed_is_a_condition_of_writes_only(given: dict[str, str], t
     assert {name: value for name, value in marks.items() if "sync" in name and name != "ioengine"} == told
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"rate": "100m"}, {"rate": "100m"}), ({"rate_iops": "500", "thinktime": "0"}, {"rate_iops": "500"}),
+        ({"thinktime": "10ms"}, {"thinktime": "10ms"}), ({"rate": "0"}, {}),
+    ],
+)  # fmt: skip
+def test_what_held_a_job_back_is_told(given: dict[str, str], told: dict[str, str]) -> None:
+    limits = ("rate", "rate_iops", "thinktime")
+    assert {name: value for name, value in changed("group-3.33.json", given).items() if name in limits} == told
+
+
 def test_defaults_are_told_only_where_the_options_are_whole() -> None:
     document = json.loads(text("fio/2.2.10.json"))
     bare = dict(read(Fio(), json.dumps(document))[0][2])

@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from benchconsole.probes.api import Target
+from benchconsole.probes.api import Output, Target
 from benchconsole.probes.testing import a_node
 from benchconsole.probes.tools.ior import conditions as ior
 from benchconsole.probes.tools.ior.probe import Ior
 from benchconsole.probes.tools.mdtest import conditions as mdtest
 from benchconsole.topology.model.fabric import Node
-from tests.probes.tools.captures import output
+from tests.probes.tools.captures import output, text
 
-_DEFAULT = {"barriers": "0", "direct": "0", "end_fsync": "0"}
+_ALWAYS = {"barriers": "0", "pattern": "sequential", "segments": "1"}
+_DEFAULT = _ALWAYS | {"direct": "0", "end_fsync": "0"}
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,8 @@ _DEFAULT = {"barriers": "0", "direct": "0", "end_fsync": "0"}
         ("ior -w --mpiio.showHints", _DEFAULT),
         ("ior -w -O summaryFormat=JSON,summaryFile=-", _DEFAULT),
         ("ior -vvv -w", _DEFAULT),
+        ("ior -w -s 16 -z -D 30", _DEFAULT | {"segments": "16", "pattern": "random", "stonewall": "30"}),
+        ("ior -w -D 0 -R", _DEFAULT),
         ("ior -w -O useO_DIRECT=1", {}),
         ("ior -f script", {}),
         ("ior -we", {}),
@@ -41,19 +44,30 @@ def test_the_command_line_of_ior(command: str, labels: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("command", "api", "labels"),
     [
-        ("ior -r", "MPIIO", {"barriers": "0", "method": "independent"}),
-        ("ior -r -c", "MPIIO", {"barriers": "0", "method": "collective"}),
-        ("ior -r -c -e", "POSIX", {"barriers": "0", "direct": "0"}),
-        ("ior -r -c", None, {"barriers": "0"}),
+        ("ior -r", "MPIIO", {"method": "independent"}),
+        ("ior -r -c", "MPIIO", {"method": "collective"}),
+        ("ior -r -c -e", "POSIX", {"direct": "0"}),
+        ("ior -r -c", None, {}),
     ],
 )
 def test_what_an_interface_does_not_know_is_no_label(command: str, api: str | None, labels: dict[str, str]) -> None:
-    assert ior.read_command(command).label("read", api) == labels
+    assert ior.read_command(command).label("read", api) == _ALWAYS | labels
+
+
+def test_data_that_are_checked_while_they_are_read_are_told() -> None:
+    """Up to 3.1 the check is a phase after the reading (``IOR.c``, ``TestIoSys``), and in no number."""
+    checked = text("ior/real-3.2.1.txt").replace("ior -t 1m", "ior -R -t 1m")
+    before = checked.replace("Command line        :", "Command line used:")
+    for capture, verify in ((checked, {("read", "1"), ("write", None)}), (before, {("read", None), ("write", None)})):
+        marks = [dict(one.labels) for one in Ior().parse(Output((), capture.encode()))]
+        assert {(one["operation"], one.get("verify")) for one in marks} == verify
 
 
 @pytest.mark.parametrize(
     ("key", "value", "labels"),
     [
+        ("stonewallingTime", "30", {"stonewall": "30"}),
+        ("stonewallingTime", "0", {}),
         ("ordering inter file", "no tasks offsets", {"reorder": "0"}),
         ("ordering inter file", "constant task offset", {"reorder": "1"}),
         ("ordering inter file", "constant task offsets = 1", {"reorder": "1"}),

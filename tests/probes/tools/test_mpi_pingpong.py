@@ -26,9 +26,9 @@ def test_contract(check: Check) -> None:
 
 def test_latency_and_both_directions_are_read() -> None:
     assert said(MpiPingpong().parse(output(WHOLE))) == [
-        ("mpi-pingpong.latency", 6.1e-06, (("bytes", "8"),)),
-        ("mpi-pingpong.bandwidth", 11843287.258262718, (("direction", "out"), ("message", "262144"), ("window", "16"))),
-        ("mpi-pingpong.bandwidth", 11758107.27727309, (("direction", "in"), ("message", "262144"), ("window", "16"))),
+        ("mpi-pingpong.latency", 6.1e-06, (("size", "8"),)),
+        ("mpi-pingpong.bandwidth", 11843287.258262718, (("direction", "out"), ("size", "262144"), ("window", "16"))),
+        ("mpi-pingpong.bandwidth", 11758107.27727309, (("direction", "in"), ("size", "262144"), ("window", "16"))),
     ]
 
 

@@ -295,3 +295,16 @@ def test_two_tables_whose_lines_are_mixed_are_refused() -> None:
 @pytest.mark.parametrize("cut", ["941.5", "941.", "941"])
 def test_a_rate_with_fewer_decimals_than_netperf_prints_was_cut(cut: str) -> None:
     assert read(Netperf(), stream("10^6bits", cut)) == []
+
+
+@pytest.mark.parametrize(
+    ("said_behind", "told"),
+    [
+        ("first burst 0", {}), ("first burst 16", {"burst": "16"}), ("nodelay : first burst 0", {"nodelay": "1"}),
+        ("nodelay : demo : first burst 8", {"nodelay": "1", "burst": "8"}),
+    ],
+)  # fmt: skip
+def test_requests_under_way_and_small_segments_at_once_are_conditions(said_behind: str, told: dict[str, str]) -> None:
+    banner = text("netperf/tcprr-2.7.0.txt").replace("demo : first burst 0", said_behind)
+    ((_, _, marks),) = read(Netperf(), banner)
+    assert {name: value for name, value in marks if name in ("burst", "nodelay")} == told
