@@ -4,10 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import FailedAt, Proof, Result, Round
 from benchconsole.topology.model.fabric import Criterion
+
+if TYPE_CHECKING:
+    from benchconsole.probes.model.measurement_table import MeasurementTable, MeasurementVerdicts
+    from benchconsole.topology.arrays import Indices
 
 Options = Mapping[str, str | int | float]
 
@@ -109,6 +114,20 @@ class OpenRound:
     attempt: int
     started: float
     results: tuple[Result, ...] = ()
+
+
+class StoredMeasurements(NamedTuple):
+    """The measurements of a stored round, and the number of each in the file, in the same order."""
+
+    table: "MeasurementTable"
+    numbers: "Indices"
+
+
+class JudgedMeasurements(NamedTuple):
+    """Verdicts on the measurements of a stored round; ``numbers`` are those of the measurements in the file."""
+
+    numbers: "Indices"
+    verdicts: "MeasurementVerdicts"
 
 
 @dataclass(frozen=True, slots=True)

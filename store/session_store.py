@@ -3,13 +3,21 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchconsole.probes.model.checklist import Checklist, Evidence, Mark
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Proof, Result, Round
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import ChangeMark, ChosenCriteria, SessionChanges, SessionNote, StoredVerdict
+from benchconsole.store.model import (
+    ChangeMark,
+    ChosenCriteria,
+    JudgedMeasurements,
+    SessionChanges,
+    SessionNote,
+    StoredVerdict,
+)
 from benchconsole.store.reading.changes import ChangeReader
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.session_reading import SessionReader
@@ -87,6 +95,7 @@ class SessionStore(SessionReader):
         verdicts: Mapping[tuple[int, int], Sequence[Verdict]],
         *,
         judged_by: str,
+        measured: Mapping[tuple[int, int], JudgedMeasurements] = MappingProxyType({}),
         findings: Sequence[Finding] | None = None,
         losses: Sequence["DetectableLoss"] | None = None,
         chosen: ChosenCriteria | None = None,
@@ -94,7 +103,8 @@ class SessionStore(SessionReader):
     ) -> None:
         """Write a new judgement of stored rounds, in one transaction; from now on it counts.
 
-        ``verdicts`` is keyed by (round, attempt). ``findings`` hold over all judged rounds of the session with
+        ``verdicts`` is keyed by (round, attempt), and so are those of them that stand in columns (``measured``, of
+        tests on single nodes). ``findings`` hold over all judged rounds of the session with
         these verdicts (None: not computed), and so do ``losses``. ``chosen`` are the criteria that were used, from
         now on those of the session (None: as before), ``notes`` what is to be said of that. It needs no claim.
         ConflictError when ``judged_by`` has judged one of them before, or one of them is not stored.
@@ -105,7 +115,8 @@ class SessionStore(SessionReader):
             at = self._clock()
             for (number, attempt), judged in verdicts.items():
                 stored = session_rows.find_closed_attempt(cache.connection, session, number, attempt)
-                session_rows.append_verdicts(cache, stored, judged, judged_by=judged_by, at=at)
+                columns = measured.get((number, attempt))
+                session_rows.append_verdicts(cache, stored, judged, judged_by=judged_by, at=at, measured=columns)
             if findings is not None:
                 session_rows.append_findings(cache.connection, session, findings)
             if losses is not None:

@@ -1,7 +1,7 @@
 """The closed rounds of a session: judged, with the findings over all of them, and a stored session judged again."""
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,14 @@ from benchconsole.probes.judging.confirmation import plan_confirmation
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.detectable_loss import DetectableLoss, DetectableLosses
 from benchconsole.probes.judging.findings import Findings
-from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.judge import JudgedTable, is_plain, judge_round, judge_table
 from benchconsole.probes.model.errors import PlanError
-from benchconsole.probes.model.judgement import ClosedRound, Finding
+from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
+from benchconsole.probes.model.measurement_table import MeasurementTable
 from benchconsole.probes.model.measuring import Metric, Round
-from benchconsole.store.model import ChosenCriteria, SessionNote
+from benchconsole.store.model import ChosenCriteria, JudgedMeasurements, SessionNote
 from benchconsole.store.reading.criteria_reading import read_criteria
+from benchconsole.store.reading.measurement_reading import read_unjudged
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold
@@ -89,6 +91,14 @@ class JudgedRounds:
         """The round with its verdicts; it is not added."""
         return replace(closed, verdicts=judge_round(self._context, closed))
 
+    def is_plain(self, planned: Round) -> bool:
+        """Whether the measurements of a round can be judged in a table."""
+        return is_plain(self._context, planned)
+
+    def judge_table(self, closed: ClosedRound, table: MeasurementTable) -> JudgedTable:
+        """The verdicts on a plain round; it is not added."""
+        return judge_table(self._context, closed, table)
+
     def take(self, judged: ClosedRound) -> None:
         """Add a round that was judged just now, while its flows are at hand; findings are computed when asked for."""
         self.restore(judged)
@@ -137,10 +147,16 @@ async def judge_again(
         _refuse_strangers(described, criteria_from)
         fabric = replace(described, criteria=criteria_from.criteria)
     judged = JudgedRounds(fabric, probes)
-    verdicts = {}
-    for stored in session.read_rounds(described, judged=False):
-        again = judged.judge(stored)
-        verdicts[stored.round.number, stored.attempt] = again.verdicts
+    verdicts: dict[tuple[int, int], Sequence[Verdict]] = {}
+    columns: dict[tuple[int, int], JudgedMeasurements] = {}
+    for stored, measured in read_unjudged(session, described, judged.is_plain):
+        place = stored.round.number, stored.attempt
+        if measured is None:
+            again = judged.judge(stored)
+            verdicts[place] = again.verdicts
+        else:
+            verdicts[place], in_columns, again = judged.judge_table(stored, measured.table)
+            columns[place] = JudgedMeasurements(measured.numbers, in_columns)
         judged.take(again)
     findings, now = judged.findings, clock()
     source = criteria_from.file if criteria_from is not None else ""
@@ -148,6 +164,7 @@ async def judge_again(
     await session.append_verdicts(
         verdicts,
         judged_by=f"{name_judgement(fabric)}, again {stamp}",
+        measured=columns,
         findings=findings,
         losses=judged.losses,
         chosen=ChosenCriteria(None if criteria_from is None else fabric.criteria, source, now),

@@ -1,10 +1,13 @@
 """The comparison of numbers with bounds, and which measurements a criterion means. Equal to the bound is good."""
 
-import math
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
 
 from benchconsole.probes.model.judgement import Level
-from benchconsole.probes.model.measuring import Reading, Result
+from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
+from benchconsole.topology.arrays import Floats
 from benchconsole.topology.model.conditions import accept_labels
 from benchconsole.topology.model.fabric import Comparator, Criterion
 
@@ -18,29 +21,39 @@ class DefaultCriterion(Criterion):
     """A criterion that no file declares: it speaks of tests that send in bulk only."""
 
 
-def rounded(value: float, step: float) -> float:
+LEVELS = (Level.FAIL, Level.WATCH, Level.PASS)
+"""The levels of numbers, by their ``rank``."""
+
+N = TypeVar("N", float, Floats)
+"""One number, or many at once."""
+
+
+def rounded(value: N, step: float) -> N:
     """``value`` to the nearest multiple of ``step``, halves upward; unchanged for step 0."""
-    return math.floor(value / step + 0.5) * step if step else value
+    return np.floor(value / step + 0.5) * step if step else value
 
 
-def grade(
-    value: float, required: float, *, comparator: Comparator = Comparator.AT_LEAST, target: float | None = None,
+def rank(
+    value: N, required: float, *, comparator: Comparator = Comparator.AT_LEAST, target: float | None = None,
     step: float = 0.0,
-) -> Level:  # fmt: skip
-    """pass at or beyond the target (or the bound, without a target), watch between, fail otherwise.
+) -> N:  # fmt: skip
+    """2 at or beyond the target (or the bound, without a target), 1 between, 0 otherwise: the place in ``LEVELS``.
 
     Compares ``rounded(value, step)``. A relative 1e-12 is allowed for, so that a product of two
     written numbers does not fail against itself.
     """
     sign = 1.0 if comparator is Comparator.AT_LEAST else -1.0
     given = sign * rounded(value, step)
+    meets = given >= sign * required - abs(required) * 1e-12
+    return meets * (2.0 if target is None else 1.0 + (given >= sign * target - abs(target) * 1e-12))
 
-    def meets(bound: float) -> bool:
-        return given >= sign * bound - abs(bound) * 1e-12
 
-    if not meets(required):
-        return Level.FAIL
-    return Level.PASS if target is None or meets(target) else Level.WATCH
+def grade(
+    value: float, required: float, *, comparator: Comparator = Comparator.AT_LEAST, target: float | None = None,
+    step: float = 0.0,
+) -> Level:  # fmt: skip
+    """The level of ``rank``: pass, watch between bound and target, fail."""
+    return LEVELS[int(rank(value, required, comparator=comparator, target=target, step=step))]
 
 
 def grade_range(value: tuple[float, float], required: tuple[float, float]) -> Level:
@@ -55,14 +68,23 @@ def grade_range(value: tuple[float, float], required: tuple[float, float]) -> Le
 
 def matching(criterion: Criterion, result: Result) -> tuple[Reading, ...]:
     """The measurements of ``result`` that ``criterion`` speaks of."""
-    if criterion.nodes and result.test.target.node.id not in criterion.nodes:
+    if not speaks_of_test(criterion, result.test):
         return ()
-    if isinstance(criterion, DefaultCriterion) and not result.test.sending.bulk:
-        return ()
-    implied = {"nodes": str(len(result.test.target.nodes))}
+    size = len(result.test.target.nodes)
     return tuple(
         measurement
         for measurement in result.measurements
-        if measurement.metric == criterion.metric
-        and (not criterion.where or accept_labels(criterion.where, {**implied, **dict(measurement.labels)}))
+        if measurement.metric == criterion.metric and speaks_of_labels(criterion, measurement.labels, size)
     )
+
+
+def speaks_of_test(criterion: Criterion, test: Test) -> bool:
+    """Whether ``criterion`` may speak of what a test measures."""
+    if criterion.nodes and test.target.node.id not in criterion.nodes:
+        return False
+    return test.sending.bulk or not isinstance(criterion, DefaultCriterion)
+
+
+def speaks_of_labels(criterion: Criterion, labels: Labels, size: int) -> bool:
+    """Whether ``criterion`` speaks of measurements with these labels of tests on ``size`` nodes."""
+    return not criterion.where or accept_labels(criterion.where, {"nodes": str(size), **dict(labels)})

@@ -1,10 +1,19 @@
-"""The only place where a number meets a bound: closed round in, verdicts out. A pure function."""
+"""The only place where a number meets a bound: closed round in, verdicts out. Pure functions."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
 
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.low_verdicts import is_low
+from benchconsole.probes.judging.node_sets import is_shared
 from benchconsole.probes.judging.yardsticks import capacity, criteria, hardware
 from benchconsole.probes.model.judgement import ClosedRound, Verdict
+from benchconsole.probes.model.measurement_table import MeasurementTable, MeasurementVerdicts, make_verdicts
+from benchconsole.probes.model.measuring import Round
+from benchconsole.topology.grouping import group_by_key
 
 YARDSTICKS: tuple[Callable[[JudgingContext, ClosedRound], Iterator[Verdict]], ...] = (
     hardware.give_verdicts,
@@ -16,3 +25,34 @@ YARDSTICKS: tuple[Callable[[JudgingContext, ClosedRound], Iterator[Verdict]], ..
 def judge_round(context: JudgingContext, closed: ClosedRound) -> tuple[Verdict, ...]:
     """Every verdict that the yardsticks give on a round. Tests without a number get none."""
     return tuple(verdict for yardstick in YARDSTICKS for verdict in yardstick(context, closed))
+
+
+class JudgedTable(NamedTuple):
+    """The verdicts on a round whose measurements stand in a table, in the order of ``judge_round``.
+
+    ``hardware`` come first, ``measured`` are those of fixed criteria. ``low`` is the round with what findings rest on:
+    its low verdicts, and in its results the measurements that these are of.
+    """
+
+    hardware: tuple[Verdict, ...]
+    measured: MeasurementVerdicts
+    low: ClosedRound
+
+
+def is_plain(context: JudgingContext, planned: Round) -> bool:
+    """Whether the tests of a round are of one node each, and nothing of them is held against the fabric."""
+    return not (context.capacity_criteria(planned.probe) or any(map(is_shared, planned.tests)))
+
+
+def judge_table(context: JudgingContext, closed: ClosedRound, table: MeasurementTable) -> JudgedTable:
+    """The verdicts on a plain round (``is_plain``) whose measurements are in ``table`` and not in ``closed``."""
+    facts = tuple(hardware.give_verdicts(context, closed))
+    judged = criteria.judge_table(context, closed, table)
+    chosen = np.array([is_low(form) for form in judged.forms], bool)[judged.form]
+    low = MeasurementVerdicts(judged.place[chosen], judged.form[chosen], judged.forms)
+    by_result = group_by_key((int(table.result[place]), table.read(place)) for place in np.unique(low.place).tolist())
+    results = list(closed.results)
+    for place, readings in by_result.items():
+        results[place] = replace(results[place], measurements=tuple(readings))
+    verdicts = (*filter(is_low, facts), *make_verdicts(closed.results, table, low))
+    return JudgedTable(facts, judged, replace(closed, results=tuple(results), verdicts=verdicts))

@@ -81,7 +81,7 @@ def read_sets(rounds: Iterable[ClosedRound], standing: Iterable[Verdict]) -> lis
     newest: dict[TestKey, list[tuple[Test, Verdict]]] = {}
     for judged in rounds:
         # All tests of a round have one probe, one shape and one storage system.
-        if judged.round.probe not in probes or not any(map(_is_shared, judged.round.tests[:1])):
+        if judged.round.probe not in probes or not any(map(is_shared, judged.round.tests[:1])):
             continue
         keys = {test.id: (make_test_key(test, judged.round.stage), test) for test in judged.round.tests}
         own = (each for each in judged.verdicts if each.kind is Yardstick.CRITERION)
@@ -100,7 +100,8 @@ def list_verdicts(sets: Iterable[JudgedSet]) -> list[Verdict]:
     return [verdict for each in sets for verdict in each.verdicts]
 
 
-def _is_shared(test: Test) -> bool:
+def is_shared(test: Test) -> bool:
+    """Whether several nodes take part in a test, or a storage system that they share."""
     return len(test.target.nodes) > 1 or bool(test.target.members) or bool(name_system(test))
 
 

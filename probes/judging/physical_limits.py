@@ -4,47 +4,49 @@ A rate above what a link of its way carries, a sum of flows above what their lin
 stated peaks of all nodes of a test, bytes above the ceiling of the storage system that the test was told to use.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE
 from benchconsole.probes.judging.yardsticks.capacity import describe_overload, name_subject
 from benchconsole.probes.model.judgement import ClosedRound
-from benchconsole.probes.model.measuring import Against, Reading, Result
+from benchconsole.probes.model.measurement_table import MeasurementTable
+from benchconsole.probes.model.measuring import Against, Reading, Test
 from benchconsole.topology.analysis.fan_in import list_port_rates
+from benchconsole.topology.arrays import Flags
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.units import Unit, percent, storage_rate
 
 _WRONG = "the number or the description is wrong"
 
 
-@dataclass(frozen=True, slots=True)
-class Impossible:
+class Impossible(NamedTuple):
     """Why measurements of a round cannot be right, by their id.
 
     ``alone``: the number by itself is too high. ``together``: it may be right, but not those of its bundle in sum.
     """
 
-    alone: Mapping[str, str] = field(default_factory=dict)
-    together: Mapping[str, str] = field(default_factory=dict)
-
-    def find(self, reading: Reading) -> tuple[str, str]:
-        """Why this measurement cannot be right, alone and together; empty where it can."""
-        return self.alone.get(reading.id, ""), self.together.get(reading.id, "")
+    alone: Mapping[str, str]
+    together: Mapping[str, str]
 
 
-def find_impossible(context: JudgingContext, closed: ClosedRound, metric: str) -> Impossible:
-    """The measurements of one metric that are above a physical limit."""
+def find_impossible(context: JudgingContext, closed: ClosedRound, table: MeasurementTable, metric: str) -> Impossible:
+    """The measurements of one metric of a round, which ``table`` has too, that are above a physical limit."""
     declared = context.metrics.get(metric)
     if declared is not None and declared.against is Against.FABRIC:
         return _find_above_wire(context, closed, metric)
+    tests = [result.test for result in closed.results]
     alone: dict[str, str] = {}
-    for result in closed.results:
-        for reading in result.measurements:
-            if reading.metric == metric and (why := _describe_excess(context, result, reading)):
-                alone[reading.id] = why
-    return Impossible(alone)
+    for kind, places in table.find(metric):
+        limited = _find_limited(context, tests, kind.unit)
+        for place in places[limited[table.result[places]]].tolist():
+            if why := _describe_excess(context, tests[table.result[place]], table.read(place)):
+                alone[table.ids[place]] = why
+    return Impossible(alone, {})
 
 
 def _find_above_wire(context: JudgingContext, closed: ClosedRound, metric: str) -> Impossible:
@@ -62,17 +64,24 @@ def _find_above_wire(context: JudgingContext, closed: ClosedRound, metric: str) 
     return Impossible(alone, together)
 
 
-def _describe_excess(context: JudgingContext, result: Result, reading: Reading) -> str:
+def _find_limited(context: JudgingContext, tests: Sequence[Test], unit: Unit) -> Flags:
+    """Of which tests anything may be stated that limits what they measure in ``unit``."""
+    if unit is Unit.FLOP_RATE:
+        return np.ones(len(tests), bool)
+    if unit is Unit.BYTE_RATE and context.fabric.storage:
+        return np.array([_find_system(context, test) is not None for test in tests], bool)
+    return np.zeros(len(tests), bool)
+
+
+def _describe_excess(context: JudgingContext, test: Test, reading: Reading) -> str:
     """Why a number is higher than the nodes of its test allow; empty where it is not, or nothing is stated."""
     if reading.unit is Unit.FLOP_RATE:
-        return _describe_above_peak(result, reading.value)
-    if reading.unit is Unit.BYTE_RATE:
-        return min(_list_storage_limits(context, result, reading), default=(0.0, ""))[1]
-    return ""
+        return _describe_above_peak(test, reading.value)
+    return min(_list_storage_limits(context, test, reading), default=(0.0, ""))[1]
 
 
-def _describe_above_peak(result: Result, value: float) -> str:
-    nodes = result.test.target.nodes
+def _describe_above_peak(test: Test, value: float) -> str:
+    nodes = test.target.nodes
     known = [node.hardware.peak for node in nodes if node.hardware.peak is not None]
     if len(known) < len(nodes) or value <= POSSIBLE * sum(known):
         return ""
@@ -81,12 +90,17 @@ def _describe_above_peak(result: Result, value: float) -> str:
     return f"{percent(value / sum(known))} of {whose} ({bases}): the number or the stated peak is wrong"
 
 
-def _list_storage_limits(context: JudgingContext, result: Result, reading: Reading) -> Iterator[tuple[float, str]]:
+def _find_system(context: JudgingContext, test: Test) -> Storage | None:
+    """The storage system that a test was told to use."""
+    return context.fabric.storage.get(str(test.target.options.get("shared") or ""))
+
+
+def _list_storage_limits(context: JudgingContext, test: Test, reading: Reading) -> Iterator[tuple[float, str]]:
     """Each limit that a rate to or from a shared storage system is above: byte/s, and the reason in words."""
-    system = context.fabric.storage.get(str(result.test.target.options.get("shared") or ""))
+    system = _find_system(context, test)
     if system is None:
         return
-    nodes = [str(node.id) for node in result.test.target.nodes]
+    nodes = [str(node.id) for node in test.target.nodes]
     if set(nodes) & set(system.servers):
         return
     limits = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import make_node_finding
@@ -149,10 +150,15 @@ def _name_source(low: Sequence[JudgedSet]) -> str:
     return ", ".join(dict.fromkeys(each.source for own in low for each in own.low))
 
 
+@lru_cache(maxsize=8)  # the findings of a probe tell the same good nodes, thousands of them
+def _fold_alone(nodes: tuple[str, ...]) -> str:
+    return fold(nodes)
+
+
 def _list_sets(sets: Sequence[JudgedSet]) -> str:
     """``n[1-4], n[5-8]``; nodes by themselves as one set."""
-    alone = [node for each in sets if len(each.nodes) == 1 for node in each.nodes]
-    names = sorted({fold(each.nodes) for each in sets if len(each.nodes) > 1}) + ([fold(alone)] if alone else [])
+    alone = tuple([node for each in sets if len(each.nodes) == 1 for node in each.nodes])
+    names = sorted({fold(each.nodes) for each in sets if len(each.nodes) > 1}) + ([_fold_alone(alone)] if alone else [])
     more = f" and {len(names) - _SHOWN} more sets" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
 

@@ -234,15 +234,19 @@ def read_round(
     plan: Mapping[int, Round],
     *,
     judged: bool = True,
+    measured: bool = True,
 ) -> ClosedRound:
-    """The closed round of an attempt in the file, without verdicts unless ``judged``; ValueError when not closed."""
+    """The closed round of an attempt in the file, without verdicts unless ``judged``; ValueError when not closed.
+
+    Without outputs and measurements unless ``measured``.
+    """
     if attempt.ended is None or attempt.reason is None:
         raise ValueError("a round without an end")
     planned = plan[attempt.round_id]
     verdicts, judged_by = _read_verdicts(connection, attempt, planned.number) if judged else ((), "")
     return ClosedRound(
         planned,
-        tuple(read_results(reader, connection, attempt, planned).values()),
+        tuple(read_results(reader, connection, attempt, planned, measured=measured).values()),
         CloseReason(attempt.reason),
         attempt.started,
         attempt.ended,
@@ -260,7 +264,7 @@ def _read_verdicts(
     judging, judged_by = connection.execute(
         "SELECT id, judged_by FROM judging WHERE attempt_id = ? ORDER BY id DESC LIMIT 1", (attempt.id,)
     ).fetchone() or (None, "")
-    metrics, labels = _find_metrics(connection), _find_labels(connection)
+    metrics, labels = find_metrics(connection), find_labels(connection)
     verdicts = tuple(
         parse_verdict(NamedVerdictRow(*metrics[metric], labels[of], VerdictRow._make(row)), round_number)
         for metric, of, *row in connection.execute(_VERDICTS, (judging,))
@@ -288,25 +292,36 @@ class _Names(dict[int, T]):
         return found
 
 
-def _find_metrics(connection: sqlite3.Connection) -> _Names[tuple[str, str]]:
+def find_metrics(connection: sqlite3.Connection) -> _Names[tuple[str, str]]:
+    """Names and units of metrics by their numbers."""
     return _Names(connection, "SELECT name, unit FROM metric WHERE id = ?", lambda name, unit: (name, unit))
 
 
-def _find_labels(connection: sqlite3.Connection) -> _Names[Labels]:
+def find_labels(connection: sqlite3.Connection) -> _Names[Labels]:
+    """Labels by their numbers."""
     return _Names(connection, "SELECT pairs FROM labels WHERE id = ?", parse_labels)
 
 
 def read_results(
-    reader: SessionReader, connection: sqlite3.Connection, attempt: AttemptRow, planned: Round, *, after: int = 0
+    reader: SessionReader,
+    connection: sqlite3.Connection,
+    attempt: AttemptRow,
+    planned: Round,
+    *,
+    after: int = 0,
+    measured: bool = True,
 ) -> dict[int, Result]:
-    """Results by their number in the file, those above ``after``, in their order; outputs and facts stay there."""
+    """Results by their number in the file, those above ``after``, in their order; outputs and facts stay there.
+
+    Without outputs and measurements unless ``measured``.
+    """
     tests = {test.id: test for test in planned.tests}
     which = (attempt.id, after)
-    outputs = {number: row for number, *row in connection.execute(_OUTPUTS, which)}
+    outputs = {number: row for number, *row in connection.execute(_OUTPUTS, which)} if measured else {}
     facts = dict(connection.execute(_FACTS, which))
     measurements: defaultdict[int, list[Reading]] = defaultdict(list)
-    metrics, labels = _find_metrics(connection), _find_labels(connection)
-    for number, metric, of, *row in connection.execute(_MEASUREMENTS, which):
+    metrics, labels = find_metrics(connection), find_labels(connection)
+    for number, metric, of, *row in connection.execute(_MEASUREMENTS, which) if measured else ():
         measurements[number].append(parse_measurement(MeasurementRow(*metrics[metric], labels[of], *row)))
     results = {}
     for number, key, *row in connection.execute(_RESULTS, which):

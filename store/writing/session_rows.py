@@ -29,7 +29,7 @@ from benchconsole.store.codec.rows import (
 )
 from benchconsole.store.codec.values import dump_document, dump_json, make_row, replace_surrogates, require_finite
 from benchconsole.store.errors import ConflictError, RefusedError
-from benchconsole.store.model import ChosenCriteria, NewSession, StoredVerdict
+from benchconsole.store.model import ChosenCriteria, JudgedMeasurements, NewSession, StoredVerdict
 from benchconsole.store.reading.session_reading import NEWEST_JUDGING
 from benchconsole.store.schema.tables import BASIS
 from benchconsole.store.writing.bulk_insert import insert_rows, insert_values
@@ -117,8 +117,16 @@ def make_judgement(verdicts: Sequence[Verdict], *, judged_by: str, at: float) ->
     return Judgement(replace_surrogates(judged_by), require_finite(at, "the time of a judgement"), rows)
 
 
-def append_verdicts(cache: WriteCache, attempt: int, verdicts: Sequence[Verdict], *, judged_by: str, at: float) -> None:
-    """Write one judgement of a closed round; the latest one counts, the others stay.
+def append_verdicts(
+    cache: WriteCache,
+    attempt: int,
+    verdicts: Sequence[Verdict],
+    *,
+    judged_by: str,
+    at: float,
+    measured: JudgedMeasurements | None = None,
+) -> None:
+    """Write one judgement of a closed round, ``measured`` after ``verdicts``; the latest one counts, the others stay.
 
     ConflictError when ``judged_by`` has judged this attempt before, or a verdict is about another round.
     """
@@ -138,13 +146,17 @@ def append_verdicts(cache: WriteCache, attempt: int, verdicts: Sequence[Verdict]
                 f"a verdict on {verdict.subject} in round {verdict.round} stands under round {round_number}",
                 "report this as a fault of the judge",
             )
-    append_judgement(cache, attempt, judgement)
+    append_judgement(cache, attempt, judgement, measured)
 
 
-def append_judgement(cache: WriteCache, attempt: int, judgement: Judgement) -> None:
+def append_judgement(
+    cache: WriteCache, attempt: int, judgement: Judgement, measured: JudgedMeasurements | None = None
+) -> None:
     """Write a judgement of an attempt that ``judgement.judged_by`` has not judged yet."""
     connection, names = cache.connection, cache.names
     levels = Counter(row.verdict.level for row in judgement.verdicts)
+    if measured is not None:
+        levels += measured.verdicts.count_levels()
     counts = [levels[level.value] for level in (Level.FAIL, Level.WATCH, Level.UNKNOWN, Level.PASS)]
     cursor = connection.execute(
         """INSERT INTO judging (attempt_id, judged_by, at, fails, watches, unknowns, passes)
@@ -155,6 +167,47 @@ def append_judgement(cache: WriteCache, attempt: int, judgement: Judgement) -> N
     for metric, unit, labels, verdict in judgement.verdicts:
         values += (cursor.lastrowid, names.metric(metric, unit), names.labels(labels), *verdict)
     insert_values(connection, "verdict", ("judging_id", "metric_id", "labels_id", *VerdictRow._fields), values)
+    if measured is not None:
+        _append_measured(connection, cursor.lastrowid, measured)
+
+
+_OF_FORM = tuple(name for name in VerdictRow._fields if name not in ("test", "subject", "nodes", "value", "evidence"))
+"""Columns that verdicts of one form share; the others are those of the measurement."""
+
+_MAKE_TEMPORARY = (
+    "CREATE TEMPORARY TABLE judged (measurement_id INTEGER NOT NULL, form INTEGER NOT NULL)",
+    f"CREATE TEMPORARY TABLE form (id INTEGER PRIMARY KEY, {', '.join(_OF_FORM)})",
+)
+_DROP_TEMPORARY = ("DROP TABLE temp.judged", "DROP TABLE temp.form")
+_APPEND_MEASURED = f"""INSERT INTO verdict
+    (judging_id, metric_id, labels_id, test, subject, nodes, value, evidence, {", ".join(_OF_FORM)})
+    SELECT ?, metric_id, labels_id, test.key, node, json_array(node), value, json_array(measurement.key),
+        {", ".join(f"form.{name}" for name in _OF_FORM)}
+    FROM temp.judged
+    CROSS JOIN measurement ON measurement.id = measurement_id
+    CROSS JOIN result ON result.id = result_id
+    CROSS JOIN test ON test.id = test_id
+    CROSS JOIN temp.form ON form.id = judged.form
+    ORDER BY judged.rowid"""  # noqa: S608 - names of ours
+
+
+def _append_measured(connection: sqlite3.Connection, judging: int | None, measured: JudgedMeasurements) -> None:
+    """Write verdicts on measurements of single nodes; these are copied within the file, and never become objects."""
+    numbers, verdicts = measured
+    for statement in _MAKE_TEMPORARY:
+        connection.execute(statement)
+    rows = zip(numbers[verdicts.place].tolist(), verdicts.form.tolist(), strict=True)
+    connection.executemany("INSERT INTO temp.judged VALUES (?, ?)", rows)
+    forms = [make_verdict_row(form).verdict._asdict() for form in verdicts.forms]
+    insert_rows(
+        connection,
+        "temp.form",
+        ("id", *_OF_FORM),
+        ((number, *map(form.get, _OF_FORM)) for number, form in enumerate(forms)),
+    )
+    connection.execute(_APPEND_MEASURED, (judging,))
+    for statement in _DROP_TEMPORARY:
+        connection.execute(statement)
 
 
 def find_closed_attempt(connection: sqlite3.Connection, session: int, round_number: int, attempt: int) -> int:

@@ -1,89 +1,182 @@
-"""Judges measurements against the fixed numbers of the file: absolute ones, and shares of a stated peak."""
+"""Judges measurements against the fixed numbers of the file: absolute ones, and shares of a stated peak.
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+All measurements of a round at once, in columns: a stored session may have a million of them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.grading import grade, matching, rounded
+from benchconsole.probes.judging.grading import LEVELS, rank, rounded, speaks_of_labels, speaks_of_test
 from benchconsole.probes.judging.physical_limits import Impossible, find_impossible
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import Reading, Test
+from benchconsole.probes.model.measurement_table import MeasurementTable, MeasurementVerdicts, make_verdicts, tabulate
+from benchconsole.probes.model.measuring import Round, Test
+from benchconsole.topology.arrays import Flags, Indices
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
 from benchconsole.topology.units import percent, show
 
 
 def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
     """One verdict for each measurement and each criterion that speaks of it."""
+    if _list_criteria(context, closed):
+        table = tabulate(closed.results)
+        yield from make_verdicts(closed.results, table, judge_table(context, closed, table))
+
+
+def judge_table(context: JudgingContext, closed: ClosedRound, table: MeasurementTable) -> MeasurementVerdicts:
+    """One verdict for each measurement of ``table`` and each criterion that speaks of it, in the order of the results.
+
+    The measurements of ``closed`` itself are read for flows only.
+    """
+    tests = _Tests([result.test for result in closed.results])
+    asked = _list_criteria(context, closed)
+    metrics = dict.fromkeys(each.metric for each in asked)
+    impossible = {name: find_impossible(context, closed, table, name) for name in metrics}
+    forms: dict[Verdict, int] = {}
+    place, form, order = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
+    for number, criterion in enumerate(asked):
+        bound = _Bound(context, closed.round, criterion, impossible[criterion.metric], tests, table, forms)
+        for places, found in bound.judge():
+            place.append(places)
+            form.append(found)
+            order.append(np.full(len(places), number))
+    places = np.concatenate(place)
+    sort = np.lexsort((places, np.concatenate(order), table.result[places]))
+    return MeasurementVerdicts(places[sort], np.concatenate(form)[sort], tuple(forms))
+
+
+def _list_criteria(context: JudgingContext, closed: ClosedRound) -> list[Criterion]:
     own = f"{closed.round.probe}."
-    asked = [each for each in context.criteria if each.basis is not Basis.CAPACITY and each.metric.startswith(own)]
-    impossible = {name: find_impossible(context, closed, name) for name in dict.fromkeys(each.metric for each in asked)}
-    bounds = [_Bound(context, each, impossible[each.metric]) for each in asked]
-    for result in closed.results:
-        subject = result.test.target.key if bounds else ""
-        for bound in bounds:
-            for measurement in matching(bound.criterion, result):
-                yield bound.judge(subject, result.test, measurement)
+    return [each for each in context.criteria if each.basis is not Basis.CAPACITY and each.metric.startswith(own)]
+
+
+class _Peak(NamedTuple):
+    """The peaks of all nodes of a test in FLOP/s, None where one is not declared, and the words for them."""
+
+    scale: float | None
+    basis: str = ""
+
+
+def _find_peak(test: Test) -> _Peak:
+    nodes = test.target.nodes
+    known = [node.hardware.peak for node in nodes if node.hardware.peak is not None]
+    if len(known) < len(nodes):
+        return _Peak(None)
+    bases = "; ".join(dict.fromkeys(node.hardware.peak_basis or "basis not stated" for node in nodes))
+    whose = f"the peaks of {len(nodes)} nodes" if len(nodes) > 1 else "peak"
+    return _Peak(sum(known), f" of {whose} ({bases})")
+
+
+class _Tests:
+    """What criteria ask of the tests of a round, each once for all measurements."""
+
+    def __init__(self, tests: Sequence[Test]) -> None:
+        self._tests = tests
+
+    @cached_property
+    def sizes(self) -> Indices:
+        """On how many nodes each ran."""
+        return np.array([len(test.target.nodes) for test in self._tests], np.intp)
+
+    @cached_property
+    def peaks(self) -> tuple[Sequence[_Peak], Indices]:
+        """All different peaks, and which of them are those of each test."""
+        numbers: dict[_Peak, int] = {}
+        found = [numbers.setdefault(_find_peak(test), len(numbers)) for test in self._tests]
+        return tuple(numbers), np.array(found, np.intp)
+
+    def find_meant(self, criterion: Criterion) -> Flags:
+        """Of which ``criterion`` may speak."""
+        return np.array([speaks_of_test(criterion, test) for test in self._tests], bool)
 
 
 @dataclass(slots=True, eq=False)
 class _Bound:
-    """A criterion with what is the same for all measurements of a round that are held against it.
-
-    ``reasons`` are those that were worded: a reason depends on a value by its level and what it is rounded to alone.
-    """
+    """A criterion that the measurements of a round are held against; ``forms`` are numbered as they are met."""
 
     context: JudgingContext
+    round: Round
     criterion: Criterion
     impossible: Impossible
-    reasons: dict[tuple[Level, float, float], str] = field(default_factory=dict)
+    tests: _Tests
+    table: MeasurementTable
+    forms: dict[Verdict, int]
 
-    def judge(self, subject: str, test: Test, measurement: Reading) -> Verdict:
-        level, required, because = self._grade(test, measurement.value)
-        alone, together = self.impossible.find(measurement)
-        if alone:
-            level, because = Level.UNKNOWN, alone
-        elif together and level in (Level.PASS, Level.WATCH):
-            level, because = Level.UNKNOWN, f"{because}, but with the others of its bundle {together}"
-        return Verdict(
-            test=test.id,
-            round=test.round,
-            probe=test.probe,
-            subject=subject,
-            nodes=tuple([node.id for node in test.target.nodes]),
-            metric=measurement.metric,
-            labels=measurement.labels,
+    def judge(self) -> Iterator[tuple[Indices, Indices]]:
+        """Places of measurements that the criterion speaks of, with the forms of their verdicts."""
+        meant = self.tests.find_meant(self.criterion)
+        for kind, places in self.table.find(self.criterion.metric):
+            of = self.table.result[places]
+            sizes = np.unique(self.tests.sizes[of])
+            spoken = [size for size in sizes.tolist() if speaks_of_labels(self.criterion, kind.labels, size)]
+            chosen = places[meant[of] & np.isin(self.tests.sizes[of], spoken)]
+            for peak, alike in self._part_by_peak(chosen):
+                form = self._grade(peak, alike)
+                self._weigh_impossible(alike, form)
+                yield alike, form
+
+    def _part_by_peak(self, places: Indices) -> Iterator[tuple[_Peak, Indices]]:
+        """``places`` whose bounds are shares of the same number; of 1 where the bound is a number itself."""
+        if self.criterion.basis is not Basis.PEAK:
+            yield _Peak(1.0), places
+            return
+        peaks, of_test = self.tests.peaks
+        own = of_test[self.table.result[places]]
+        for number in np.unique(own).tolist():
+            yield peaks[number], places[own == number]
+
+    def _grade(self, peak: _Peak, places: Indices) -> Indices:
+        """The forms of the verdicts on measurements: level and reason depend on what a value is rounded to alone."""
+        if peak.scale is None:
+            return np.full(len(places), self._number(Level.UNKNOWN, "no peak is declared", None))
+        criterion, scale, value = self.criterion, peak.scale, self.table.value[places]
+        required, step = criterion.required * scale, criterion.step(scale)
+        target = None if criterion.target is None else criterion.target * scale
+        ranks = rank(value, required, comparator=criterion.comparator, target=target, step=step)
+        near = rounded(value, step) if criterion.rounding else ranks
+        _, first, which = np.unique(near, return_index=True, return_inverse=True)
+        levels = [LEVELS[int(each)] for each in ranks[first].tolist()]
+        reasons = [self._word(*each, scale) + peak.basis for each in zip(levels, near[first].tolist(), strict=True)]
+        numbers = [self._number(*each, required) for each in zip(levels, reasons, strict=True)]
+        return np.array(numbers, np.intp)[which]
+
+    def _weigh_impossible(self, places: Indices, form: Indices) -> None:
+        """Put the forms of measurements that cannot be right, alone or together, in place of theirs."""
+        alone, together = self.impossible
+        if not alone and not together:
+            return
+        forms = list(self.forms)
+        for index, place in enumerate(places.tolist()):
+            name, found = self.table.ids[place], forms[form[index]]
+            if name in alone:
+                form[index] = self._number(Level.UNKNOWN, alone[name], found.required)
+            elif name in together and found.level in (Level.PASS, Level.WATCH):
+                because = f"{found.because}, but with the others of its bundle {together[name]}"
+                form[index] = self._number(Level.UNKNOWN, because, found.required)
+
+    def _number(self, level: Level, because: str, required: float | None) -> int:
+        form = Verdict(
+            test="",
+            round=self.round.number,
+            probe=self.round.probe,
+            subject="",
+            nodes=(),
+            metric=self.criterion.metric,
+            labels=(),
             level=level,
             kind=Yardstick.CRITERION,
             because=because,
-            unit=measurement.unit,
-            shown=self.context.shown(measurement.metric),
-            value=measurement.value,
+            shown=self.context.shown(self.criterion.metric),
             expected=required,
             required=required,
             source=self.criterion.source or "criterion",
-            evidence=(measurement.id,),
         )
-
-    def _grade(self, test: Test, value: float) -> tuple[Level, float | None, str]:
-        """The level of a value, the bound that decided (None: none could), and the reason."""
-        criterion, scale, basis = self.criterion, 1.0, ""
-        if criterion.basis is Basis.PEAK:
-            nodes = test.target.nodes
-            known = [node.hardware.peak for node in nodes if node.hardware.peak is not None]
-            if len(known) < len(nodes):
-                return Level.UNKNOWN, None, "no peak is declared"
-            bases = "; ".join(dict.fromkeys(node.hardware.peak_basis or "basis not stated" for node in nodes))
-            whose = f"the peaks of {len(nodes)} nodes" if len(nodes) > 1 else "peak"
-            scale, basis = sum(known), f" of {whose} ({bases})"
-        required = criterion.required * scale
-        target = None if criterion.target is None else criterion.target * scale
-        step = criterion.step(scale)
-        level = grade(value, required, comparator=criterion.comparator, target=target, step=step)
-        near = rounded(value, step) if criterion.rounding else 0.0
-        key = (level, near, scale)
-        if key not in self.reasons:
-            self.reasons[key] = self._word(level, near, scale)
-        return level, required, self.reasons[key] + basis
+        return self.forms.setdefault(form, len(self.forms))
 
     def _word(self, level: Level, near: float, scale: float) -> str:
         """The reason of a level; ``near`` is the value as it was rounded, where the criterion rounds."""

@@ -1,0 +1,51 @@
+"""A stored session of plain measurements judged again: in columns, with the verdicts and findings of objects."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchconsole.console.session.judged_rounds import JudgedRounds, judge_again
+from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.store.store import Store
+from benchconsole.topology.description.resolve import load_text
+from benchmarks.rejudge_sessions import Wanted, describe_nodes, make_session
+
+TOPOLOGY = describe_nodes(6, 2)
+
+
+def read_rows(path: Path) -> list[Any]:
+    """All verdicts of the newest judgement, in the order of storing."""
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(
+            """SELECT round.number, fails, watches, unknowns, passes, metric_id, labels_id, test, subject, nodes, level,
+                kind, verdict.because, shown, value, expected, required, least, text, source, evidence FROM verdict
+            JOIN judging ON judging.id = judging_id JOIN attempt ON attempt.id = attempt_id
+            JOIN round ON round.id = round_id
+            WHERE judging.id IN (SELECT max(id) FROM judging GROUP BY attempt_id) ORDER BY verdict.id"""
+        ).fetchall()
+
+
+async def test_columns_are_judged_as_objects_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, probes = tmp_path / "s.db", load_probes().probes
+    made = await make_session(path, Wanted("values", TOPOLOGY))
+    with Store.open(path) as store:
+        session = store.session(made.key)
+        live = read_rows(path), session.read_findings()
+        await judge_again(store, made.key, probes)
+        assert (read_rows(path), session.read_findings()) == live
+
+        fabric = load_text(TOPOLOGY, "strict.yaml")
+        harder = [replace(each, required=each.required * 1.25) for each in fabric.criteria]
+        strict = replace(fabric, criteria=tuple(harder))
+        await judge_again(store, made.key, probes, strict, clock=lambda: 1e9)
+        columns = read_rows(path), session.read_findings()
+        monkeypatch.setattr(JudgedRounds, "is_plain", lambda *_: False)
+        await judge_again(store, made.key, probes, strict, clock=lambda: 2e9)
+        assert (read_rows(path), session.read_findings()) == columns
+        assert len(columns[0]) == made.values
+        assert columns[1]
+        assert columns != live
