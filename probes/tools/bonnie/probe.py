@@ -4,6 +4,7 @@ bonnie++ asks root for a user: it is told the one that is logged in, because onl
 Single characters with direct I/O are refused, because bonnie++ takes them for a full disk.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -54,6 +55,7 @@ class Bonnie(ScratchProbe):
     """
 
     name = "bonnie"
+    closing = re.compile(r"[^,\s][^,]*(?:,[^,]*){26,49}")
     label_names = frozenset(
         (
             "access", "block", "cached", "clients", "direct", "file_size", "files", "kind", "operation", "pattern",

@@ -3,6 +3,7 @@
 A cut gives the same numbers as the whole, a refusal, or a word that the output may be partial: never fewer in silence.
 """
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -21,8 +22,9 @@ from tests.probes.tools.captures import Said, said
 TRANSCRIPTS = Path(__file__).parents[1] / "tools" / "transcripts"
 PROBES = load_probes(safe_mode=True).probes
 TOOLS = sorted(path.name for path in TRANSCRIPTS.iterdir() if path.name in PROBES and path.name != "inventory")
-WITHOUT_END = frozenset(("bonnie", "dd", "h5perf", "hpcc", "netperf", "nuttcp", "osu", "qperf", "stream", "traceroute"))
+WITHOUT_END = frozenset(("dd", "h5perf", "netperf", "nuttcp", "osu", "qperf", "traceroute"))
 """Tools that print no last line of their own: whether more lines followed, the whole ones do not show."""
+CONTRACT = Path(__file__).parents[3] / "docs" / "reference" / "contract.md"
 
 FORMS: Sequence[Callable[[bytes], bytes]] = (
     lambda raw: raw,
@@ -74,6 +76,22 @@ def test_a_cut_never_gives_fewer_numbers_in_silence(tool: str) -> None:
     check()
 
 
+def test_the_contract_names_the_tools_whose_cuts_do_not_show() -> None:
+    named = re.search(r"Tools without a last line of their own \(([^)]*)\)", CONTRACT.read_text(encoding="utf-8"))
+    assert named is not None
+    assert set(named[1].split(", ")) == WITHOUT_END
+
+
+@pytest.mark.parametrize("tool", sorted(WITHOUT_END))
+def test_a_tool_is_named_only_where_a_cut_is_read_as_whole(tool: str) -> None:
+    def is_silent(raw: bytes) -> bool:
+        lines, whole = raw.splitlines(keepends=True), read(tool, raw)
+        cuts = (read(tool, b"".join(lines[:number])) for number in range(1, len(lines)))
+        return any(found is not None and found[1] is None and whole and found[0] != whole[0] for found in cuts)
+
+    assert any(map(is_silent, readable(tool)))
+
+
 @pytest.mark.parametrize("tool", sorted(set(TOOLS) - WITHOUT_END))
 def test_what_is_cut_between_two_lines_is_whole_or_told(tool: str) -> None:
     for raw in readable(tool):
@@ -93,7 +111,8 @@ def test_what_is_cut_between_two_lines_is_whole_or_told(tool: str) -> None:
         ("mdtest", "3.3.0.txt"), ("hpl", "2.1-two-tests.txt"), ("imb", "2018-sendrecv.txt"),
         ("iozone", "3.397-desy.txt"), ("sysbench", "1.0.20-fileio.txt"), ("sockperf", "ping-pong-tcp-3.10.txt"),
         ("sockperf", "throughput-tcp-3.7.txt"), ("ping", "loopback-20221126.txt"), ("ping", "no-answer-20221126.txt"),
-        ("ping", "mtu.json"), ("fio", "3.0.json"),
+        ("ping", "mtu.json"), ("fio", "3.0.json"), ("bonnie", "1.97.txt"), ("bonnie", "1.98-two-runs.csv"),
+        ("bonnie", "1.03e.txt"), ("bonnie", "1.96-files.csv"),
     ],
 )  # fmt: skip
 def test_a_whole_file_is_not_called_partial_also_without_its_last_line_end(tool: str, name: str) -> None:
