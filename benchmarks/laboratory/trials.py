@@ -1,5 +1,6 @@
 """Trials in the laboratory: a fault is planted, the console is run in a process of its own, the report is graded."""
 
+import json
 import random
 import statistics
 import subprocess
@@ -9,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchconsole.console.cli.common import read_reported
 from benchconsole.console.view.run_view import State
@@ -17,7 +19,7 @@ from benchconsole.topology.description.resolve import load_text
 from benchmarks.laboratory.grading import Outcome, grade_report, read_finding
 from benchmarks.laboratory.planting import FABRICS, KINDS, SUITE, PlantedFault, describe_faults
 from tests.lab import Lab, LabError
-from tests.scenarios.commands import argv, await_while, report, written
+from tests.scenarios.commands import argv, await_while, benchconsole, written
 
 HEALTHY = "healthy"
 _LONGEST = 600.0
@@ -61,7 +63,7 @@ def run_trial(
             code, seconds = _run_console(lab, planted, path, db)
         finally:
             lab.heal()
-        told = report(db)
+        told = _read_report(db)
         drawn = _list_drawn_as_failed(db) - planted.harmed
     found = [read_finding(each) for each in told["findings"]]
     return Trial(
@@ -103,6 +105,15 @@ def _run_console(lab: Lab, planted: PlantedFault, topology: Path, db: Path) -> t
     if console.returncode not in {0, 1, 3}:
         raise LabError(f"the run ended with {console.returncode}: {said.decode(errors='replace')}")
     return console.returncode, time.monotonic() - began
+
+
+def _read_report(db: Path) -> dict[str, Any]:
+    """The JSON report of the last session, in a process of its own: other trials may end at the same time."""
+    ran = benchconsole("report", "last", "--format", "json", "--db", db)
+    if ran.code:
+        raise LabError(f"the report ended with {ran.code}: {ran.err}")
+    found: dict[str, Any] = json.loads(ran.out)
+    return found
 
 
 def _inject(lab: Lab, planted: PlantedFault) -> None:
