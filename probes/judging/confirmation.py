@@ -3,6 +3,9 @@
 A tie, and a cause that rests on paths which source ports are only assumed to take, is a suspicion. NICs and switches
 are tested by the neighbours of the node with many streams, links between switches by flows that fill little else:
 member by member where hashes are described as steered. What then carries what it should is no candidate any more.
+
+A bundle whose flows ran apart is not known to be sound or not: a member with little left holds up the connections of
+those that come late. It is repeated with so much left out at both ends that only the time counts in which all ran.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,11 +15,13 @@ from types import MappingProxyType
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.judging.components import Component, ComponentKind
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.yardsticks.capacity import APART, overlap
 from benchconsole.probes.model.errors import PlanError
-from benchconsole.probes.model.judgement import ClosedRound
-from benchconsole.probes.model.measuring import Against, Round
+from benchconsole.probes.model.judgement import ClosedRound, Level, Yardstick
+from benchconsole.probes.model.measuring import Against, Round, Test
+from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.probes.planning.designs.neighbours import SHIFTS, group_alike
-from benchconsole.probes.planning.plan_rounds import plan, renumber
+from benchconsole.probes.planning.plan_rounds import plan, renumber, rerun
 from benchconsole.probes.planning.stream_counts import count_streams
 from benchconsole.probes.planning.suites import is_steered
 from benchconsole.topology.model.fabric import LinkId, NodeId, Stage, Suite
@@ -24,12 +29,18 @@ from benchconsole.topology.model.fabric import LinkId, NodeId, Stage, Suite
 CONFIRMS = "confirm "
 """The beginning of the stage of every confirmation round."""
 
+_BECAUSE = "confirms findings: "
+"""The beginning of the reason of every round that a session adds by itself."""
+
 BUDGET = 180.0
 """Seconds of rounds that a session adds by itself, unless it was told otherwise."""
 
 
 OF_SWITCH = 4
 """Links of a switch that are filled; it is at fault if they are."""
+
+LONGER: Mapping[str, int] = MappingProxyType({"omit": 5, "seconds": 10, "tail": 5})
+"""Seconds of a repeat of flows that ran apart: a lost connection is asked for again after 1 s and 3 s (RFC 6298)."""
 
 TOGETHER = 32
 """Links that are planned together: those that share no cable are filled in one round."""
@@ -52,28 +63,76 @@ def plan_confirmation(
 ) -> tuple[Round, ...]:
     """Rounds numbered from ``first`` that load each of ``suspected`` without the others, on ``nodes`` alone.
 
-    The rounds of a session together last at most ``seconds``; those of ``judged`` that confirm count. What was tested
-    so already is not tested again. Empty where no probe of ``judged`` can send many streams, or nothing is left.
+    Behind them bundles are repeated whose flows ran apart. The rounds of a session together last at most ``seconds``;
+    those of ``judged`` that were added so count. What was tested so already is not tested again.
     """
-    done = [each.round for each in judged if is_confirmation(each.round)]
-    left = seconds - sum(each.seconds for each in done)
+    left = seconds - sum(each.round.seconds for each in judged if each.round.because.startswith(_BECAUSE))
+    found: list[Round] = []
+    for each in (*_plan_alone(context, probes, suspected, judged, nodes), *_repeat(context, probes, judged, nodes)):
+        if each.seconds <= left:
+            left -= each.seconds
+            found.append(replace(each, because=f"{_BECAUSE}{each.because}"))
+    return tuple(renumber(found, first))
+
+
+def _plan_alone(
+    context: JudgingContext,
+    probes: Mapping[str, Probe],
+    suspected: Sequence[Component],
+    judged: Sequence[ClosedRound],
+    nodes: Collection[NodeId],
+) -> Iterator[Round]:
+    """Rounds that load the suspected without the others; none where no probe can send many streams."""
     probe = _find_probe(probes, judged)
     if probe is None or not suspected:
-        return ()
-    found: list[Round] = []
+        return
+    done = [each.round for each in judged if is_confirmation(each.round)]
     for stage in _list_stages(context, probe, suspected, nodes, done):
         try:
             planned = plan(context.fabric, Suite(CONFIRMS.strip(), (stage,)), probes, nodes=tuple(nodes))
         except PlanError:
             continue  # nothing could load it alone: it stays a suspicion
-        for each in planned:
-            if each.seconds <= left:
-                left -= each.seconds
-                found.append(each)
-    return tuple(
-        replace(each, stage=f"{CONFIRMS}{each.stage}", because=f"confirms findings: {each.because}")
-        for each in renumber(found, first)
+        yield from (replace(each, stage=f"{CONFIRMS}{each.stage}") for each in planned)
+
+
+def _repeat(
+    context: JudgingContext, probes: Mapping[str, Probe], judged: Sequence[ClosedRound], nodes: Collection[NodeId]
+) -> Iterator[Round]:
+    """The bundles once more of which nothing is known but that their flows ran apart, with more left out."""
+    done = {make_test_key(test, each.round.stage) for each in judged for test in each.round.tests if _is_longer(test)}
+    for each in judged:
+        probe = probes.get(each.round.probe)
+        if probe is None or not LONGER.keys() <= probe.options.keys():
+            continue
+        wanted = [
+            test
+            for test in _list_apart(context, each)
+            if make_test_key(test, each.round.stage) not in done and {node.id for node in test.target.nodes} <= {*nodes}
+        ]
+        for again in rerun(wanted, [each.round], first=1):
+            yield _make_longer(again, probe)
+
+
+def _is_longer(test: Test) -> bool:
+    return LONGER.items() <= test.target.options.items()
+
+
+def _list_apart(context: JudgingContext, judged: ClosedRound) -> Iterator[Test]:
+    """The tests of the bundles of a round that are unknown, and whose flows ran apart."""
+    for verdict in judged.verdicts:
+        if verdict.kind is Yardstick.CAPACITY and verdict.level is Level.UNKNOWN and len(verdict.evidence) > 1:
+            flows = context.flows.read(judged, verdict.metric).find_measured(verdict.evidence)
+            if overlap(flows) < APART:
+                yield from (each.result.test for each in flows)
+
+
+def _make_longer(planned: Round, probe: Probe) -> Round:
+    tests = tuple(
+        replace(test, target=replace(test.target, options=MappingProxyType({**test.target.options, **LONGER})))
+        for test in planned.tests
     )
+    seconds = probe.estimate(tests[0].target.options)
+    return replace(planned, tests=tests, seconds=seconds, because=f"flows ran apart; {planned.because}")
 
 
 def _find_probe(probes: Mapping[str, Probe], judged: Sequence[ClosedRound]) -> Probe | None:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from benchconsole.probes.judging.parts import Parts
-from benchconsole.probes.judging.round_flows import WHOLE, MeasuredFlow, RoundFlows
+from benchconsole.probes.judging.round_flows import WHOLE, MeasuredFlow, RoundFlows, find_margin
 from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
 from benchconsole.topology.model.fabric import NodeId
 
@@ -130,11 +130,14 @@ def _share_of_time(part: Indices, owner: Indices, flows: RoundFlows, size: int) 
     """The least share of their time that the flows over each part ran together (``capacity.overlap``)."""
     ends = np.array([group[0].at for group in flows.measurements])[owner]
     lengths = np.array([result.ran for result in flows.results])[owner]
-    last, first, shortest = np.full(size, -np.inf), np.full(size, np.inf), np.full(size, np.inf)
+    margins = np.array([find_margin(group[0]) for group in flows.measurements])[owner]
+    last, (first, shortest, margin) = np.full(size, -np.inf), np.full((3, size), np.inf)
     np.maximum.at(last, part, ends)
     np.minimum.at(first, part, ends)
     np.minimum.at(shortest, part, lengths)
+    np.minimum.at(margin, part, margins)
     used = np.isfinite(shortest) & (shortest > 0)
     shares = np.ones(size)
-    shares[used] = shortest[used] / (shortest[used] + last[used] - first[used])
+    apart = np.maximum(last[used] - first[used] - margin[used], 0.0)
+    shares[used] = shortest[used] / (shortest[used] + apart)
     return shares

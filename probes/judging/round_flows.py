@@ -15,6 +15,7 @@ from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import INWARD, Reading, Result, Test
 from benchconsole.probes.model.sending import Directions
 from benchconsole.probes.planning.stream_placement import PortForks, StreamPaths, compute_most
+from benchconsole.probes.readers.numbers import parse_decimal
 from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
 from benchconsole.topology.capacity.expect import MODEL, Expectation, expect
 from benchconsole.topology.capacity.flow_streams import Model
@@ -280,6 +281,12 @@ def find_flow(test: Test, measurement: Reading) -> Flow | None:
         _, peer = test.target.nodes
         flow = Flow(peer.id, test.target.node.id, flow.demand)
     return flow
+
+
+def find_margin(reading: Reading) -> float:
+    """Seconds that a test sent both before those that count and after them; tests that far apart are told together."""
+    told = dict(reading.labels)
+    return min(parse_decimal(told.get(name, "")) or 0.0 for name in ("omit", "tail"))
 
 
 def limit_flows(graph: Graph, flows: Sequence[Flow], routes: Sequence[Route], streams: Sequence[int]) -> list[Flow]:

@@ -14,7 +14,7 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE, DefaultCriterion, grade, matching
 from benchconsole.probes.judging.hash_interval import HashInterval, sum_crossing
 from benchconsole.probes.judging.reasons import explain_rate
-from benchconsole.probes.judging.round_flows import MeasuredFlow
+from benchconsole.probes.judging.round_flows import MeasuredFlow, find_margin
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Test, TestOutcome
 from benchconsole.probes.model.sending import Directions
@@ -319,13 +319,15 @@ def overlap(flows: Sequence[MeasuredFlow]) -> float:
     """The least share of their time that flows can have run together, in (0, 1].
 
     Means of flows that did not run at the very same time add up to more than the link carried.
-    The ends tell how far apart they were, the length of the command over how long it was averaged.
+    The ends tell how far apart they were, the length of the command over how long it was averaged. What all of them
+    left out at their start and at their end may have been apart.
     """
     if not flows:
         return 1.0
     ends = [each.measurement.at for each in flows]
     length = min(each.result.ran for each in flows)
-    return length / (length + max(ends) - min(ends)) if length > 0 else 1.0
+    apart = max(max(ends) - min(ends) - min(find_margin(each.measurement) for each in flows), 0.0)
+    return length / (length + apart) if length > 0 else 1.0
 
 
 def describe_overload(context: JudgingContext, flows: Sequence[MeasuredFlow]) -> str:

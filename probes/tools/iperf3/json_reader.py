@@ -5,7 +5,7 @@ data that were sent, so the lost datagrams are taken off. Formats read off iperf
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.documents import Document, find_documents, has_document, read_array, read_mapping
@@ -26,6 +26,10 @@ _REVERSE = "_bidir_reverse"
 _IN_END = re.compile(r"sum|streams$|cpu_utilization")
 _IN_SUM = frozenset(("bits_per_second", "bytes", "seconds", "start", "socket"))
 """Names that stand in ``end`` only, and in its sums only."""
+_TAIL = re.compile(r"tail=([1-9][0-9]{0,4})")
+"""The title of a run of which so many seconds at the end are left out."""
+_INTERVAL = 1.0
+"""Seconds of an interval that the client counts."""
 _FASTEST = 1e14
 """byte/s; what is above it is a division by a vanishing time, not a network."""
 
@@ -85,6 +89,10 @@ def _read_run(document: Document) -> Iterator[Reading]:
     protocol = shorten(str(test.get("protocol", "UDP" if "sum" in end else "TCP")), 20).lower()
     directions = _name_directions(test, end, streams, server=server)
     set_to, heard = json_conditions.find_settings(start, end), False
+    tail = _TAIL.fullmatch(str(document.get("title", "")))
+    if tail:
+        yield _read_inner(document, int(tail[1]), directions, set_to)
+        return
     for suffix, direction in directions.items():
         if server and not read_number(read_mapping(end.get(f"sum_received{suffix}")).get("bytes")):
             continue  # this end sent, and a server is not told what arrived
@@ -103,6 +111,36 @@ def _read_run(document: Document) -> Iterator[Reading]:
         yield from json_conditions.read_processors(start, end, marks, streams=len(streams))
     if not heard:
         raise ProbeOutputError("zero bytes received at this end", "the JSON of the end that received")
+
+
+def _read_inner(document: Document, tail: int, directions: Mapping[str, str], set_to: Mapping[str, str]) -> Reading:
+    """Throughput without the last ``tail`` seconds, from the intervals that the client counted.
+
+    Nothing else of such a run is told: all other numbers are of its whole time.
+    """
+    test = read_mapping(read_mapping(document.get("start")).get("test_start"))
+    seconds, streams = _read_least(test, "duration") - tail, read_number(test.get("num_streams"))
+    counted = (read_mapping(read_mapping(each).get("sum")) for each in read_array(document.get("intervals")))
+    inner = [each for each in counted if _is_whole(each) and _read_least(each, "end") <= seconds + _INTERVAL / 2]
+    length, sent = (sum(_read_least(each, name) for each in inner) for name in ("seconds", "bytes"))
+    if list(directions) != [""] or seconds <= 0 or not seconds / 2 <= length <= seconds + _INTERVAL / 2:
+        raise ProbeOutputError(f"{length:.1f} s of intervals in one direction", f"{seconds:g} s before the tail")
+    if not sent:
+        raise ProbeOutputError("zero bytes in the intervals", "a receiver that got data")
+    marks = {**set_to, "seconds": f"{seconds:g}", "tail": str(tail), "direction": directions[""], "protocol": "tcp"}
+    labels = known_labels(**marks, streams=None if streams is None else f"{streams:.0f}")
+    return Reading("iperf3.throughput", sent / length, Unit.BYTE_RATE, labels, f"{sent:.0f} bytes in {length:.2f} s")
+
+
+def _is_whole(told: Document) -> bool:
+    """Whether an interval counts: at the end of what is omitted one may be of more seconds than it is long."""
+    length = _read_least(told, "end") - _read_least(told, "start")
+    return told.get("omitted") is False and abs(length - _read_least(told, "seconds")) < _INTERVAL / 4
+
+
+def _read_least(told: Document, name: str) -> float:
+    """A number that is not negative; 0 where there is none."""
+    return max(read_number(told.get(name)) or 0.0, 0.0)
 
 
 def _refuse_inflated(start: Document) -> None:

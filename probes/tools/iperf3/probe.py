@@ -49,6 +49,8 @@ _IDLE = 60
 class Iperf3(PairProbe):
     """TCP or UDP between two nodes. Options: ``streams``, ``seconds`` and ``omit`` (s, the slow start left out).
 
+    ``tail`` s more are sent and left out at the end, for tests of a round that begin apart: what counts is the time in
+    which all of them send. It is counted by the client, TCP only.
     ``bitrate`` holds the test to a rate of payload in all ("480 Mb/s"; empty: as fast as it goes), in each direction.
     ``source_port`` is that of its first stream, the others take the next ones (0: any). ``protocol`` "udp" needs a
     ``bitrate``. ``reverse`` 1 lets the peer send, ``bidir`` 1 both. ``length`` of a write, ``window`` of the socket
@@ -61,7 +63,7 @@ class Iperf3(PairProbe):
     label_names = frozenset(
         (
             "congestion", "direction", "end", "mss", "omit", "protocol", "run", "seconds", "size", "stream", "streams",
-            "target_bitrate", "tos", "window",
+            "tail", "target_bitrate", "tos", "window",
         )
     )  # fmt: skip
     summary = "TCP or UDP throughput between two nodes, as the receiver counts it"
@@ -85,7 +87,7 @@ class Iperf3(PairProbe):
     tools = MappingProxyType({"iperf3": "iperf3"})
     options = MappingProxyType(
         {
-            "streams": 4, "seconds": 5, "omit": 1, "bitrate": "", "source_port": 0,
+            "streams": 4, "seconds": 5, "omit": 1, "tail": 0, "bitrate": "", "source_port": 0,
             "protocol": "tcp", "reverse": 0, "bidir": 0,
             "length": "", "window": "", "congestion": "", "json_stream": 0,
         }
@@ -94,7 +96,7 @@ class Iperf3(PairProbe):
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         given = self.given(options)
-        return float(given.whole("seconds", 1) + given.whole("omit") + _START)
+        return float(given.whole("seconds", 1) + given.whole("omit") + given.whole("tail") + _START)
 
     def check(self, target: Target) -> None:
         self.client(target, 0)
@@ -106,7 +108,9 @@ class Iperf3(PairProbe):
         peer, given = self.peer(target), self.given(target.options)
         sending, streams = _list_sending(given), given.whole("streams", 1, _MOST_STREAMS)
         argv = ["iperf3", "-c", peer.data_address, *bind_option("-B", target.node.data_address), "-p", str(port)]
-        argv += ["-P", str(streams), "-t", str(given.whole("seconds", 1)), "-O", str(given.whole("omit"))]
+        tail = given.whole("tail")
+        argv += ["-P", str(streams), "-t", str(given.whole("seconds", 1) + tail), "-O", str(given.whole("omit"))]
+        argv += ["-T", f"tail={tail}"] if tail else []
         return [*argv, *sending, _LINES_FLAG if lines else "-J"]
 
     def server(self, target: Target, port: int, *, idle: bool = True) -> list[str]:
@@ -159,6 +163,8 @@ def _list_sending(given: Given) -> list[str]:
     udp, bidir = given.choice("protocol", ("tcp", "udp")) == "udp", given.flag("bidir")
     if bidir and given.flag("reverse"):
         raise given.refused("reverse", "0 beside bidir 1, which has both directions")
+    if given.whole("tail") and (udp or bidir or given.flag("json_stream")):
+        raise given.refused("tail", "0 beside udp, bidir or json_stream, which leave out the intervals of it")
     if udp and not given.text("bitrate"):
         raise given.refused("bitrate", "a rate for udp, which would send 1 Mb/s without")
     flags = (("-u", udp), ("-R", given.flag("reverse")), ("--bidir", bidir))

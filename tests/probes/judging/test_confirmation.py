@@ -7,14 +7,15 @@ import pytest
 
 from benchconsole.probes.judging.attribution import MILD, NEEDED_ALONE, SURE, WEAK, Cause
 from benchconsole.probes.judging.components import Component, ComponentKind, Components
-from benchconsole.probes.judging.confirmation import BUDGET, CONFIRMS, is_confirmation, plan_confirmation
+from benchconsole.probes.judging.confirmation import BUDGET, CONFIRMS, LONGER, is_confirmation, plan_confirmation
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.fault_fit import NEEDED_ASSUMED
 from benchconsole.probes.judging.fault_model import Fault
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
-from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.measuring import Bundle, Round
+from benchconsole.probes.model.repeats import find_repeats
 from benchconsole.probes.planning.stream_placement import StreamPaths
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.probes.tools.ping.probe import Ping
@@ -23,7 +24,7 @@ from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId
 from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import METRICS
 from tests.probes.judging.lags import load_lag
-from tests.probes.judging.rounds import close, flow, star, steer
+from tests.probes.judging.rounds import close, flow, into, star, steer
 
 PROBES = {"iperf3": Iperf3()}
 SPINES_TEXT = """\
@@ -147,6 +148,65 @@ def test_only_chosen_nodes_take_part() -> None:
     suspect = find_link(SPINES, "a2--leaf1")
     rounds = plan_confirmation(context, PROBES, (suspect,), (base,), nodes, first=2)
     assert {node.id for each in rounds for test in each.tests for node in test.target.nodes} == set(nodes)
+
+
+# -- bundles whose flows ran apart
+
+
+def fill_apart(apart: float, *, number: int = 1, rate: float = 0.9, nodes: str = "12") -> ClosedRound:
+    """Flows of 4 s that load a link together and end so many seconds ``apart``, judged."""
+    described = star()
+    bundle = Bundle("n3 in", (into(described, "n3"),))
+    sent = [
+        flow(f"n{node}", "n3", rate / len(nodes), bundle.name, at=index * apart, ran=4.0)
+        for index, node in enumerate(nodes)
+    ]
+    closed = close(described, number, *sent, bundles=(bundle,))
+    return replace(closed, verdicts=judge_round(JudgingContext(described, METRICS), closed))
+
+
+def repeat(*judged: ClosedRound, seconds: float = BUDGET, nodes: str = "12345678") -> tuple[Round, ...]:
+    context, chosen = JudgingContext(star(), METRICS), [NodeId(f"n{node}") for node in nodes]
+    return plan_confirmation(context, PROBES, (), judged, chosen, seconds=seconds, first=7)
+
+
+def test_a_bundle_whose_flows_ran_apart_is_repeated_with_more_left_out_and_replaces_itself() -> None:
+    base = fill_apart(3.0)
+    (again,) = repeat(base)
+    assert (again.number, again.stage) == (7, base.round.stage)
+    assert find_repeats((base.round, again)).keys() == {test.id for test in again.tests}
+    for test in again.tests:
+        assert LONGER.items() <= test.target.options.items()
+        assert test.target.options["design"] == "pairs"
+    assert again.seconds == PROBES["iperf3"].estimate(LONGER)
+    assert again.bundles == base.round.bundles
+
+
+@pytest.mark.parametrize(
+    ("apart", "rate"), [(0.1, 0.9), (3.0, 0.5), (0.1, 0.5)], ids=["together", "low although apart", "low"]
+)
+def test_a_bundle_that_is_decided_is_not_repeated(apart: float, rate: float) -> None:
+    assert repeat(fill_apart(apart, rate=rate)) == ()
+
+
+def test_a_repeat_of_flows_that_ran_apart_is_the_last_one_and_within_the_time() -> None:
+    base = fill_apart(3.0)
+    (again,) = repeat(base)
+    ran = ClosedRound(again, (), CloseReason.COMPLETE, 0.0, 1.0)
+    assert repeat(base, ran) == ()
+    assert repeat(base, seconds=again.seconds) == (again,)
+    assert repeat(base, seconds=again.seconds - 0.1) == ()
+    (other,) = repeat(base, ran, fill_apart(3.0, number=2, nodes="45"))
+    assert {test.target.node.id for test in other.tests} == {"n4", "n5"}
+    assert repeat(base, ran, fill_apart(3.0, number=2, nodes="45"), seconds=2 * again.seconds - 0.1) == ()
+
+
+def test_flows_that_ran_apart_are_left_alone_where_a_node_is_spared_or_a_probe_leaves_nothing_out() -> None:
+    assert repeat(fill_apart(3.0), nodes="145678") == ()
+    asked = plan_confirmation(
+        JudgingContext(star(), METRICS), {"iperf3": Ping()}, (), (fill_apart(3.0),), tuple(star().nodes), first=2
+    )
+    assert asked == ()
 
 
 # -- the worth of a suspicion

@@ -1,12 +1,14 @@
 """What parts are known to have carried, and when one is sound: at each bound, one step below it, one above it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.part_loads import PartLoads
+from benchconsole.probes.judging.yardsticks.capacity import overlap
 from tests.fabrics import METRICS
 from tests.probes.judging.lags import load_lag, many
 from tests.probes.judging.rounds import BOTH_WAYS, RATE, Sent, close, flow, star, steer
@@ -42,6 +44,27 @@ def test_flows_prove_their_sum_for_the_time_that_they_ran_together(
     sent = flow("n1", "n3", 0.45, "out", ran=first), flow("n1", "n4", 0.45, "out", at=apart, ran=second)
     session = Session(described, close(described, 1, *sent))
     assert session.loads.proven[session.named.number("n1>leaf")] == pytest.approx(proven * RATE)
+
+
+@pytest.mark.parametrize(
+    ("omit", "tail", "proven"),
+    [("5", "5", 0.9), ("5", "2", 0.75), ("2", "5", 0.75), ("5", "", 0.9 / 1.4), ("all", "5", 0.9 / 1.4)],
+)
+def test_flows_that_left_out_as_much_as_they_were_apart_ran_together(omit: str, tail: str, proven: float) -> None:
+    """4 s apart of 10 s: what both ends left out may have been apart."""
+    described = star()
+    sent = flow("n1", "n3", 0.45, "out"), flow("n1", "n4", 0.45, "out", at=4.0)
+    closed = close(described, 1, *sent)
+    told = (("omit", omit), ("tail", tail))
+    results = [
+        replace(each, measurements=tuple(replace(one, labels=(*one.labels, *told)) for one in each.measurements))
+        for each in closed.results
+    ]
+    closed = replace(closed, results=tuple(results))
+    session = Session(described, closed)
+    assert session.loads.proven[session.named.number("n1>leaf")] == pytest.approx(proven * RATE)
+    flows = JudgingContext(described, METRICS).flows.read(closed, "iperf3.throughput")
+    assert overlap(flows.find_measured(["1/0#0", "1/1#0"])) == pytest.approx(proven / 0.9)
 
 
 def test_the_most_of_all_rounds_counts() -> None:

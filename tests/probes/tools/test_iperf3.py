@@ -272,3 +272,45 @@ def test_directions_and_streams_that_contradict_each_other_are_left_out(name: st
     for spoiled in one_line_lost_or_twice(text(f"iperf3/{name}")):
         for metric, value, marks in read(Iperf3(), spoiled):
             assert any(each[:2] == (metric, value) and set(marks) <= set(each[2]) for each in whole)
+
+
+# -- a tail that is left out
+
+
+def tailed(title: str, *, intervals: int = 3, **changed: object) -> Output:
+    """The run of 2 s after 1 s that is omitted, with this title, the first of its intervals, and other settings."""
+    document = json.loads(text("iperf3/tcp-3.12.json"))
+    document["intervals"] = document["intervals"][:intervals]
+    document["start"]["test_start"] |= changed
+    return Output(("iperf3",), json.dumps({**document, "title": title}).encode())
+
+
+def test_what_counts_of_a_run_with_a_tail_is_what_was_sent_between_its_start_and_its_tail() -> None:
+    (found,) = Iperf3().parse(tailed("tail=1"))
+    assert found.value == pytest.approx(2831155200 / 1.000585, rel=1e-5)
+    told = dict(found.labels)
+    assert (told["omit"], told["seconds"], told["tail"], told["streams"]) == ("1", "1", "1", "2")
+    assert (told["direction"], told["protocol"]) == ("out", "tcp")
+
+
+def test_an_interval_that_reaches_into_what_was_omitted_does_not_count() -> None:
+    """iperf3 3.12 on a busy node: bytes of 1 s, 2 s long, from 1 s to 1 s."""
+    document = json.loads(tailed("tail=1", duration=4).text)
+    third = {"sum": {**document["intervals"][-1]["sum"], "start": 2.0, "end": 3.0}}
+    document["intervals"].append(third)
+    document["intervals"][1]["sum"]["seconds"] = 2.0
+    (found,) = Iperf3().parse(Output(("iperf3",), json.dumps(document).encode()))
+    assert found.value == pytest.approx(2753822720 / 0.999766, rel=1e-5)
+
+
+@pytest.mark.parametrize("title", ["tail=0", "tail=x", "a tail=1", ""])
+def test_any_other_title_leaves_nothing_out(title: str) -> None:
+    found = Iperf3().parse(tailed(title))
+    assert found[0].value == pytest.approx(22335932851.84228 / 8)
+    assert not any("tail" in dict(each.labels) for each in found)
+
+
+def test_a_tail_whose_run_has_lost_intervals_gives_no_number() -> None:
+    for spoiled in (tailed("tail=1", intervals=1), tailed("tail=2"), tailed("tail=1", intervals=2, duration=4)):
+        with pytest.raises(ProbeOutputError):
+            Iperf3().parse(spoiled)

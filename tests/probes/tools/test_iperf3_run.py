@@ -258,6 +258,10 @@ def test_protocol_and_directions_become_arguments() -> None:
         {"congestion": "cubic", "protocol": "udp", "bitrate": "1 Gb/s"},
         {"source_port": 65_530, "bidir": 1},
         {"json_stream": 2},
+        {"tail": -1},
+        {"tail": 1, "bidir": 1},
+        {"tail": 1, "json_stream": 1},
+        {"tail": 1, "protocol": "udp", "bitrate": "1 Gb/s"},
     ],
 )
 async def test_what_iperf3_would_take_for_something_else_is_refused_at_once(options: dict[str, str | int]) -> None:
@@ -265,6 +269,15 @@ async def test_what_iperf3_would_take_for_something_else_is_refused_at_once(opti
     with pytest.raises(PlanError, match=rf"iperf3 option {next(iter(options))}: "):
         await Iperf3().run(FakeContact(here, there), replace(FLOW, options=MappingProxyType(options)))
     assert here.calls == there.calls == []
+
+
+async def test_a_tail_is_sent_beyond_the_seconds_and_stands_in_the_title() -> None:
+    here, there = FakeRemote("n1"), FakeRemote("n2").when("iperf3", "-s", answers=LISTENS)
+    here.when("iperf3", "-c", answers=output("iperf3/tcp-3.12.json"))
+    options = MappingProxyType({"seconds": 10, "omit": 5, "tail": 4})
+    await Iperf3().run(FakeContact(here, there), replace(FLOW, options=options))
+    assert here.calls[0].argv[7:] == ("-P", "4", "-t", "14", "-O", "5", "-T", "tail=4", "-J")
+    assert Iperf3().estimate(options) == 20
 
 
 @pytest.mark.parametrize(
