@@ -287,13 +287,14 @@ class LatestView:
         self._shown: tuple[RunView, RunView] | None = None
 
     def take(self, events: Sequence[Event]) -> None:
-        rest = list(events)
-        if self._folded is None:
+        rest, view = list(events), self._folded
+        if view is None:
             first = rest.pop(0)
             if not isinstance(first, SessionOpened):
                 raise TypeError(f"a session began with {type(first).__name__}, expected SessionOpened")
-            self._folded = opened(first)
-        self._folded = advance_all(self._folded, rest)
+            view = opened(first)
+        # Only whole batches are shown: a stored session that is half folded looks as if nothing had run.
+        self._folded = advance_all(view, rest)
         self.generation += len(events)
 
     def describe(self, fabric: Fabric, found: Iterable[StaticFinding]) -> None:

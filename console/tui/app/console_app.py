@@ -182,6 +182,9 @@ class ConsoleApp(ThemedApp[int]):
         self.exit_control.interrupt()
 
     def _freeze(self) -> None:
+        if self.session.view is None:
+            self.navigation.say("There is nothing to freeze yet: the session is being read.", wrong=True)
+            return
         self.session.toggle_freeze()
         self.navigation.paint()
 

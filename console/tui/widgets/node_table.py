@@ -166,7 +166,7 @@ class NodeTable(FilteredListing[NodeRow]):
 
     def empty(self, width: int) -> list[Row]:
         if self.view is None:
-            return [(), CellLine(width).to(1).put("The session is being read.", MUTED).row()]
+            return []
         if self.filter.text:
             return [
                 (),

@@ -120,11 +120,23 @@ async def test_no_key_pressed_twice_ends_the_console(place: str, moment: str, mo
             assert look.app._exception is None, f"{keys}: {look.app._exception!r}"
 
 
-async def test_a_tab_is_drawn_before_the_first_view() -> None:
+async def test_every_tab_says_that_the_session_is_being_read() -> None:
     async with running(Player(SMALL, until=0), (120, 40), lambda _: ()) as look:
-        await look.press("2")
-        assert "The session is being read." in look.text
+        for tab in "1234":
+            await look.press(tab)
+            assert "The session is being read." in look.lines[1]
         look.player.feed(*look.player.waiting)
+        await look.press("2")
+        await look.until(lambda: "n002" in look.text)
+        assert "being read" not in look.text
+
+
+async def test_what_is_not_there_yet_is_not_frozen() -> None:
+    async with running(Player(SMALL, until=0), (120, 40), lambda _: ()) as look:
+        await look.press("space")
+        assert "nothing to freeze yet" in look.lines[-1]
+        look.player.feed(*look.player.waiting)
+        await look.press("2")
         await look.until(lambda: "n002" in look.text)
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.console.view import reducer
 from benchconsole.console.view.element_state import apply_findings, read_session_links
 from benchconsole.console.view.events import (
     Event,
@@ -21,7 +22,7 @@ from benchconsole.console.view.events import (
     SessionOpened,
 )
 from benchconsole.console.view.events import TestStarted as Started
-from benchconsole.console.view.reducer import advance, advance_all, opened, read_judged
+from benchconsole.console.view.reducer import LatestView, advance, advance_all, opened, read_judged
 from benchconsole.console.view.run_view import Coverage, RunView, State, state_of_failure, superseding
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import TotalsCache, compute_totals
@@ -212,3 +213,19 @@ def test_findings_that_say_the_same_in_other_objects_change_nothing() -> None:
     other = advance(view, replace(last, findings=copies))
     same = advance(view, last)
     assert dict(other.nodes) == dict(same.nodes)
+
+
+def test_no_batch_is_shown_half_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The screen reads the view while another thread folds: a stored session never looks as if nothing had run."""
+    latest, seen = LatestView(), []
+
+    def fold(view: RunView, events: Sequence[Event]) -> RunView:
+        seen.append(latest.view)
+        return advance_all(view, events)
+
+    monkeypatch.setattr(reducer, "advance_all", fold)
+    told = list(story().events())
+    latest.take(told)
+    assert seen == [None]
+    assert latest.view is not None
+    assert latest.view.results

@@ -21,6 +21,9 @@ from benchconsole.console.view.totals import TotalsCache
 
 SAID_FOR = 4.0
 
+OPENING = "The session is being read."
+"""In place of the crumb until there is a view."""
+
 FAR = 10**9
 """More rows than any list has."""
 
@@ -68,6 +71,7 @@ class Page(Screen[None]):
         self.tabs = Tabs(self.tab)
         self.banner = Banner()
         self.crumb = Crumb()
+        self.crumb.show((OPENING,))
         self.keys = Footer(self.KEYS)
         self.commands: dict[str, TypedCommand] = {}
         self.parts: Sequence[Widget] = ()
