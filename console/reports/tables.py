@@ -54,7 +54,9 @@ class MetricSpread(NamedTuple):
 
 
 class MetricTable(NamedTuple):
-    """One metric of one stage. ``rows`` are those worth listing, ``note`` says what is not there."""
+    """One metric of one stage. ``rows`` are those worth listing, ``note`` says what is not there; ``unlisted`` is that
+    part of it which speaks of spreads.
+    """
 
     stage: str
     probe: str
@@ -62,6 +64,7 @@ class MetricTable(NamedTuple):
     rows: tuple[ResultRow, ...]
     spreads: tuple[MetricSpread, ...]
     note: str
+    unlisted: str
     state: State
     judged: bool
 
@@ -93,9 +96,11 @@ def _make_metric_table(key: tuple[str, str, str], found: list[ResultRow], limit:
             note += f"; {len(notable) - limit:,} more that did not pass are in the CSV and JSON reports"
     by_labels = group_by_key((str(COLUMNS_BY_NAME["labels"].value(row) or ""), row) for row in found)
     spreads = [_make_spread(labels, members) for labels, members in by_labels.items()]
+    unlisted = ""
     if len(spreads) > LABEL_SETS:
         spreads.sort(key=lambda spread: spread.state.rank)
-        note = f"{note}; {len(spreads) - LABEL_SETS:,} more sets of labels not listed".lstrip("; ")
+        unlisted = f"{count(len(spreads) - LABEL_SETS, 'more set')} of labels not listed"
+        note = f"{note}; {unlisted}".lstrip("; ")
         spreads = spreads[:LABEL_SETS]
     stage, probe, metric = key
     return MetricTable(
@@ -105,6 +110,7 @@ def _make_metric_table(key: tuple[str, str, str], found: list[ResultRow], limit:
         rows=tuple(listed),
         spreads=tuple(spreads),
         note=note,
+        unlisted=unlisted,
         state=worst(row.state for row in found),
         judged=any(row.verdict for row in found),
     )

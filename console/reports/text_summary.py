@@ -213,6 +213,8 @@ def _format_results(view: RunView, width: int) -> Iterator[str]:
         *above, last = wrap_text(name, widest + 3, f" {SIGNS[spread.state].glyph} ")
         yield from above
         yield f"{fit_text(last, widest + 3)} {spread.number:>6,}{shown}"
+    for table in judged:
+        yield from wrap_text(table.unlisted, width, f"   {table.metric}: ") if table.unlisted else ()
     unjudged = picture.unjudged_metrics(view)
     if unjudged:
         yield from wrap_names(", ".join(shorten_text(name, 80) for name in unjudged), width, " ○ not judged: ", 3)

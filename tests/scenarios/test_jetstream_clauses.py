@@ -10,6 +10,7 @@ from benchconsole import topology
 from tests.scenarios.commands import Ran
 from tests.scenarios.typed_outputs import (
     benchconsole,
+    print_check,
     read_tables,
     spread,
     type_dd,
@@ -187,6 +188,37 @@ def test_check_says_what_the_report_gets_wrong(name: str) -> None:
         " no number is rounded to both"
     )
     assert said == (wrong | {twice} if name == "jetstream-tacc" else wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        *(
+            (name, sentence)
+            for name, end in (("jetstream", "8.00"), ("jetstream-tacc", "4.00"))
+            for sentence in (
+                (
+                    "stated 2.00:1 end to end (3.1.1, 3.1.9); the cabling gives 2.00:1 at the chassis, 4.00:1 at the leaf,"
+                    f" {end}:1 end to end; 2.00:1 holds up to the chassis only [claim-contradicted]"
+                ),
+                (
+                    "@compute: stated 15,360 cores of @compute (2); the classes give 7,680 cores: 320 nodes of m630 x 24"
+                    " cores; stated is 2 times that [claim-contradicted]"
+                ),
+                (
+                    "the peak of 806 GFLOP/s counts 2.10 GHz, cpu.clock says 2.50 GHz: at that the peak is 960 GFLOP/s,"
+                    " and 80 % of the one is 67 % of the other [class-clock]"
+                ),
+            )
+        ),
+        (
+            "jetstream-tacc",
+            "108 MB/s (5.1.2) and 107 MB/s (table 2) are reported; no number is rounded to both [reported-twice]",
+        ),
+    ],
+)
+def test_each_mistake_is_a_sentence_on_the_terminal(name: str, sentence: str) -> None:
+    assert sentence in print_check(EXAMPLES / f"{name}.yaml")
 
 
 def test_the_totals_of_section_2_that_are_right() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from benchconsole import topology
 from tests.scenarios.commands import Ran
-from tests.scenarios.typed_outputs import benchconsole, read_tables, type_ior
+from tests.scenarios.typed_outputs import benchconsole, print_check, read_tables, type_ior
 
 FILE = Path(topology.__file__).parent / "examples" / "llnl.yaml"
 ALC, UBGL = "alc[001-140]", "ubglio[001-128]"
@@ -108,3 +108,17 @@ def test_check_says_what_the_report_gets_wrong_before_anything_is_measured(check
         "reported-share": "ior.throughput (operation=read, statistic=max): 137.1 % of required is reported (table of IOR"
         " results); 1,268 MB/s of 924 MB/s is 137.23 %",
     }
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        (
+            "levi slic write: stated 2.10 GB/s (table of bandwidths, disk limited), the smallest layer allows 2.00 GB/s,"
+            " limited by network (measured); after it come 2.10 GB/s of FC port [storage-stated-above]"
+        ),
+        ("137.1 % of required is reported (table of IOR results); 1,268 MB/s of 924 MB/s is 137.23 % [reported-share]"),
+    ],
+)
+def test_each_mistake_is_a_sentence_on_the_terminal(sentence: str) -> None:
+    assert sentence in print_check(FILE)

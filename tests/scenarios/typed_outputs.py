@@ -22,6 +22,11 @@ def benchconsole(*arguments: str | Path) -> Ran:
     return Ran(done.exit_code, done.stdout, done.stderr + raised)
 
 
+def print_check(file: Path) -> str:
+    """The findings of ``check`` as a terminal shows them, without their line breaks."""
+    return " ".join(benchconsole("check", file).out.split())
+
+
 def spread(mean: float, number: int, step: float) -> list[float]:
     """``number`` values around ``mean``, ``step`` apart, whose average it is."""
     return [mean + step * (index - (number - 1) / 2) for index in range(number)]

@@ -5,8 +5,11 @@ import io
 import pytest
 
 from benchconsole.console.reports import ReportOptions, render
+from benchconsole.console.reports.tables import LABEL_SETS
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.model.judgement import Level, Yardstick
+from benchconsole.topology.units import Unit
 from tests.console.reports import fixture
 
 
@@ -46,3 +49,16 @@ def test_the_worst_finding_comes_first() -> None:
     found = lines(fixture.hard())
     first = found[found.index("findings") + 1]
     assert first.startswith(" ✗ lag      leaf1 to sp1")
+
+
+def test_labels_are_told_whole_and_what_is_left_out_is_counted() -> None:
+    story = fixture.Story(fixture.fabric())
+    (test,) = story.round("storage", "fio", ["n01"])
+    settings = {"ioengine": "libaio", "pattern": "sequential", "block": "64KiB", "end_fsync": "1", "verify": "crc32c"}
+    for depth in range(1, LABEL_SETS + 3):
+        measured = story.answer(test, "fio.write", 1e9, Unit.BYTE_RATE, raw="", depth=depth, **settings)
+        story.judge(test, fixture.verdict(test, measured, Level.PASS, kind=Yardstick.CRITERION, required=1e8))
+    found = " ".join(" ".join(lines(story.view(), width=60)).split())
+    assert found.count("block=64KiB depth=") == LABEL_SETS
+    assert found.count("libaio sequential crc32c") == LABEL_SETS
+    assert "fio.write: 2 more sets of labels not listed" in found

@@ -134,7 +134,16 @@ def test_a_file_that_ends_before_the_last_line_of_its_tool_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["1 " * 40_000, "rtt " + "ms, " * 20_000 + "x", "Command line : ior " + "-a " * 26_000]
+    "line",
+    [
+        "1 " * 40_000,
+        "9" * 80_000,
+        " " * 80_000,
+        "WR11C2R4 " + "1" * 80_000,
+        "rtt " + "ms, " * 20_000 + "x",
+        "Command line : ior " + "-a " * 26_000,
+    ],
+    ids=lambda line: line[:12],
 )
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_long_line_behind_an_output_of_any_tool_takes_no_time(tool: str, line: str) -> None:
