@@ -123,9 +123,9 @@ def _add_to_node(
         for verdict in verdicts
         if verdict.level in (Level.PASS, Level.UNKNOWN) or verdict.test not in explained
     )
-    if not states and any(result.measurements for result in results):
+    if not states and any(result.failure is None for result in results):
         states.add(State.MEASURED)
-    if not states and results and all(result.failure for result in results):
+    if not states and results:
         states.add(State.UNKNOWN)
     return NodeView(seen.node, worst(states), verdicts, results, failures, finding)
 

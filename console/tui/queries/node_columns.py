@@ -10,7 +10,7 @@ from benchconsole.console.tui.rows.scales import Scale, scale_for
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import NodeView, RunView, State
-from benchconsole.console.view.wording import SIGNS
+from benchconsole.console.view.wording import SIGNS, format_measured
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.model.fabric import Fabric, NodeId
@@ -242,6 +242,8 @@ class NodeRow:
         verdict = self.deciding
         if verdict is not None:
             finding = self.blame.elsewhere(self.view.node.id, verdict)
+            if finding is None and verdict.kind is Yardstick.HARDWARE:  # no column holds what was found
+                return sanitize(f"{verdict.metric} {format_measured(verdict)}, {verdict.because}")
             return sanitize(_first_clause(finding.what) if finding else verdict.because)
         if self.view.finding is not None:
             return sanitize(_first_clause(self.view.finding.what))

@@ -25,6 +25,7 @@ from benchconsole.console.view.session_control import FlowHop
 from benchconsole.console.view.wording import SEVERITIES, SIGNS
 from benchconsole.probes.model.measuring import Test
 from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.units import counted as count
 
 
 class NodeScreen(Page):
@@ -78,7 +79,7 @@ class NodeScreen(Page):
         self.said = describe_node(view, seen)
         self.headline.show(*make_node_headline(view, seen), why=self.said)
         self.inventory.show(seen)
-        self.results.show(list_node_results(view, seen))
+        self.results.show(list_node_results(view, seen), tested=bool(seen.results))
         self._select()
 
     def _select(self) -> None:
@@ -231,8 +232,14 @@ def make_node_headline(view: RunView, seen: NodeView) -> tuple[State | None, str
         why = sanitize(failure.detail or failure.stage.value) if failure else "no answer"
         return seen.state, f"{name} could not be asked:", f" {why}. Its tests are not counted as passed."
     worst = next((each for each in list_node_results(view, seen) if each.state is not State.PASS), None)
+    if worst is not None and worst.verdict is None:
+        return worst.state, f"{name}: {worst.probe}", f", {worst.verdict_words}"
     if worst is not None:
-        return worst.state, f"{name}: {worst.metric} {worst.measured}", f" of {worst.expected}, {worst.verdict_words}"
+        return worst.state, f"{name}: {worst.subject} {worst.measured}", f" of {worst.expected}, {worst.verdict_words}"
     if not seen.results:
         return None, f"{name} was not tested yet.", ""
-    return State.PASS, f"{name} passes", f" {len(seen.results)} tests."
+    if seen.state is State.PASS:
+        return seen.state, f"{name} passes", f" {count(len(seen.results), 'test')}."
+    if seen.state is State.MEASURED:
+        return seen.state, f"{name} was tested and not judged:", " nothing of it was held against a threshold."
+    return seen.state, f"{name}: not all of its planned tests have run.", ""

@@ -19,10 +19,11 @@ from benchconsole.topology.model.fabric import NodeId
 
 @dataclass(frozen=True, slots=True)
 class NodeResult:
-    """One row: a verdict, or a test without one."""
+    """One row: a verdict, or a test without one. ``subject`` is its metric without labels."""
 
     state: State
     probe: str
+    subject: str
     metric: str
     measured: str
     expected: str
@@ -35,10 +36,15 @@ class NodeResult:
 
 
 def list_node_results(view: RunView, node: NodeView) -> tuple[NodeResult, ...]:
-    """Worst first, then in the order of the plan. Facts as declared are the inventory's affair."""
+    """Worst first, then in the order of the plan. Facts as declared are the inventory's affair.
+
+    Facts that differ are rows: their output is the evidence of a node that fails for them.
+    """
     blame = Blame(view.findings)
     made = [
-        _of_verdict(view, node.node.id, each, blame) for each in node.verdicts if each.kind is not Yardstick.HARDWARE
+        _of_verdict(view, node.node.id, each, blame)
+        for each in node.verdicts
+        if each.kind is not Yardstick.HARDWARE or each.level is not Level.PASS
     ]
     judged = {each.test for each in node.verdicts} | {(each.round, each.subject) for each in node.verdicts}
     for result in node.results:
@@ -50,8 +56,9 @@ def list_node_results(view: RunView, node: NodeView) -> tuple[NodeResult, ...]:
 
 
 def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> NodeResult:
-    words = [verdict.metric.rsplit(".", 1)[-1].replace("_", " "), *_company(view, name, verdict)]
-    words += tell_labels(verdict.labels)
+    is_fact = verdict.kind is Yardstick.HARDWARE  # named whole: memory.total and disk.total are two
+    metric = verdict.metric if is_fact else verdict.metric.rsplit(".", 1)[-1].replace("_", " ")
+    words = [metric, *_company(view, name, verdict)]
     finding = blame.elsewhere(name, verdict)
     state = blame.state(name, verdict)
     words_on_it = SIGNS[state].word
@@ -62,7 +69,8 @@ def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> Nod
     return NodeResult(
         state=state,
         probe=sanitize(verdict.probe),
-        metric=sanitize(" ".join(words)),
+        subject=sanitize(" ".join(words)),
+        metric=sanitize(" ".join([*words, *tell_labels(verdict.labels)])),
         measured=format_measured(verdict),
         expected=format_expected(verdict),
         source=sanitize(verdict.source or verdict.kind.value),
@@ -102,13 +110,17 @@ def _of_result(result: Result) -> NodeResult:
         words = sanitize(f"{failure.stage}: {failure.detail}" if failure.detail else failure.stage.value)
         shown = "✗ err" if state is State.UNKNOWN else "–"
     metric = sanitize(f"to {test.target.peer.id}" if test.target.peer else test.target.node.id)
-    return NodeResult(state, sanitize(test.probe), metric, shown, "–", "", "–", "", words, test.id)
+    return NodeResult(state, sanitize(test.probe), metric, metric, shown, "–", "", "–", "", words, test.id)
 
 
 class ResultList(Listing[NodeResult]):
     """The table of outcomes; its cursor chooses the path and the raw output that are shown below."""
 
-    def show(self, results: Sequence[NodeResult]) -> None:
+    tested = False
+
+    def show(self, results: Sequence[NodeResult], *, tested: bool) -> None:
+        """``tested`` says whether any test of the node has ended, with or without a row."""
+        self.tested = tested
         here, self.items = self.chosen, results
         self.cursor = find_again(here, results, lambda each: (each.test, each.metric), otherwise=0)
         self.redraw()
@@ -136,6 +148,9 @@ class ResultList(Listing[NodeResult]):
         return line.row()
 
     def empty(self, width: int) -> list[Row]:
+        if self.tested:
+            line = CellLine(width).to(3).put("Its tests gave facts and no number.  ", MUTED).put("i", ACTIVE)
+            return [line.put(" shows them", MUTED).row()]
         line = CellLine(width).to(3).put("No test has run on this node yet.  ", MUTED).put("R", ACTIVE)
         return [line.put(" plans a run", MUTED).row()]
 

@@ -1,14 +1,23 @@
 """One node: differences, results with their yardsticks, the path, the raw text behind a number."""
 
+from dataclasses import replace
+
+import pytest
+
 from benchconsole.console.tui.queries import raw_output
 from benchconsole.console.tui.queries.evidence import MarkedText
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
-from benchconsole.console.tui.screens.node import NodeScreen
+from benchconsole.console.tui.screens.node import NodeScreen, make_node_headline
 from benchconsole.console.tui.screens.raw import RawScreen
-from benchconsole.probes.model.measuring import Output, Reading, Result
+from benchconsole.console.view.events import SessionEnded, SessionOpened
+from benchconsole.console.view.reducer import advance_all, opened
+from benchconsole.console.view.run_view import NodeView, RunView, State
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Yardstick
+from benchconsole.probes.model.measuring import FailedAt, Failure, Output, Reading, Result, Round, Target, Test
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
+from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import faulty, healthy, looking
 
 
@@ -31,9 +40,67 @@ async def test_what_differs_from_the_declaration_stands_above() -> None:
         look.app.navigation.open_node(NodeId("n093"))
         await look.settle()
         assert "1 of 1 declared fact differs" in look.text
-        row = next(line for line in look.lines if "memory.total" in line)
-        assert "112 GiB" in row
-        assert "128 GiB" in row
+        for row in [line for line in look.lines[4:] if "memory.total" in line]:
+            assert "112 GiB" in row
+            assert "128 GiB" in row
+
+
+async def test_the_raw_output_of_a_node_with_a_wrong_fact_is_that_of_its_inventory() -> None:
+    async with looking(faulty()) as look:
+        look.app.navigation.open_node(NodeId("n093"))
+        await look.settle()
+        row = next(line for line in look.lines if line.startswith("▌✗"))
+        assert "memory.total" in row
+        assert not any(line.startswith(" path") for line in look.lines)
+        screen = look.app.screen
+        assert isinstance(screen, NodeScreen)
+        assert screen.seen is not None
+        assert screen.results.chosen is not None
+        wrong = next(each for each in screen.seen.verdicts if each.level is Level.FAIL)
+        assert screen.results.chosen.test == wrong.test
+
+
+def seen_after(failure: FailedAt | None, *, measured: bool = False) -> tuple[RunView, NodeView]:
+    """A session of one test of n001, and that node: its test failed, measured, or gave facts alone."""
+    fabric = mini(leaves=1, per_leaf=1)
+    node = fabric.nodes[NodeId("n001")]
+    test = Test("t", "inventory", Target(node), 1)
+    reading = (Reading("fio.read", 1.0, Unit.BYTE_RATE, (), ""),) if measured else ()
+    result = Result(test, measurements=reading, failure=Failure(failure, "gone", node.id) if failure else None)
+    planned = Round(1, "inventory", "inventory", (test,), 1.0, "")
+    view = advance_all(
+        opened(SessionOpened("s", "", fabric, "default", (planned,), 0.0)),
+        [ClosedRound(planned, (result,), CloseReason.COMPLETE, 0.0, 1.0), SessionEnded(2.0, True)],
+    )
+    return view, view.nodes[node.id]
+
+
+@pytest.mark.parametrize(
+    ("failure", "measured", "state", "sentence"),
+    [
+        (None, False, State.MEASURED, "n001 was tested and not judged: nothing of it was held against a threshold."),
+        (None, True, State.MEASURED, "n001: inventory, measured, no criterion speaks of it"),
+        (FailedAt.TIMEOUT, False, State.UNKNOWN, "n001: inventory, timed out: gone"),
+        (FailedAt.CANCELLED, False, State.SKIPPED, "n001: inventory, cancelled: gone"),
+    ],
+)
+def test_a_node_of_which_nothing_was_judged_does_not_pass(
+    failure: FailedAt | None, measured: bool, state: State, sentence: str
+) -> None:
+    told, lead, rest = make_node_headline(*seen_after(failure, measured=measured))
+    assert (told, lead + rest) == (state, sentence)
+
+
+def test_a_headline_of_a_node_has_no_labels() -> None:
+    story = healthy()
+    view = advance_all(RunView(story.fabric), story.events())
+    seen = view.nodes[NodeId("n001")]
+    low = next(each for each in seen.verdicts if each.kind is Yardstick.CAPACITY)
+    odd = replace(low, level=Level.UNKNOWN, because="the flows ended apart", labels=(("streams", "8"),))
+    state, lead, rest = make_node_headline(view, replace(seen, verdicts=(odd,), state=State.UNKNOWN))
+    assert state is State.UNKNOWN
+    assert "streams" not in lead + rest
+    assert rest.endswith("unknown, the flows ended apart")
 
 
 async def test_a_node_without_differences_has_one_muted_line() -> None:

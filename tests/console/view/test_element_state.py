@@ -295,3 +295,29 @@ def test_a_node_is_not_passed_by_its_inventory_while_its_tests_are_owed(
     if is_over:
         view = advance(view, SessionEnded(9.0, rounds_run == len(judged)))
     assert {name: view.nodes[NodeId(name)].state for name in states} == states
+
+
+@pytest.mark.parametrize(
+    ("failures", "state"),
+    [
+        ((None,), State.MEASURED),
+        ((FailedAt.TIMEOUT, None), State.UNKNOWN),
+        ((FailedAt.CANCELLED, None), State.SKIPPED),
+    ],
+)
+def test_a_node_that_gave_facts_alone_was_tested_and_neither_passed_nor_was_skipped(
+    failures: tuple[FailedAt | None, ...], state: State
+) -> None:
+    described = star()
+    node = described.nodes[NodeId("n1")]
+    results = tuple(
+        Result(
+            Test(f"inventory/{place}", "inventory", Target(node), 1),
+            failure=None if stage is None else Failure(stage, "", node.id),
+        )
+        for place, stage in enumerate(failures)
+    )
+    planned = Round(1, "inventory", "inventory", tuple(each.test for each in results), 1.0, "")
+    view = opened(SessionOpened("s", "", described, "default", (planned,), 0.0, True))
+    view = advance_all(view, [ClosedRound(planned, results, CloseReason.COMPLETE, 0.0, 1.0), SessionEnded(2.0, True)])
+    assert node_of(view, "n1").state is state

@@ -159,7 +159,7 @@ def test_samples_of_a_watch_replace_no_others(sampled: bool, counted: int) -> No
         assert sum(result.failure is not None for result in superseding(each).values()) == counted - 1
         assert f"1 of {counted} planned test" in decide(each).sentence
     state = view.nodes[test.target.node.id].state
-    assert state is (State.UNREACHABLE if sampled else State.SKIPPED)
+    assert state is (State.UNREACHABLE if sampled else State.MEASURED)
 
 
 def test_what_holds_a_run_is_there_until_it_goes_on() -> None:
