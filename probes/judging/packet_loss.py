@@ -12,7 +12,9 @@ from statistics import median
 
 from benchconsole.probes.judging.components import Component, ComponentKind, Components
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.flow_conditions import FlowConditions, list_links
 from benchconsole.probes.judging.loss_samples import NOTABLE, FlowKey, LossSample, SampleReader
+from benchconsole.probes.judging.round_flows import SLOW
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import NodeId
@@ -40,6 +42,13 @@ expected pieces is lost by chance in 1 of 20 cases (Poisson)."""
 
 CROSSED = 0.25
 """Share of a flow from which it tells of a component that carries a part of it."""
+
+STEADY = 1.15
+"""Times the slowest of flows that the fastest brings at most, where what holds them back is a rate."""
+
+QUEUED = 0.75
+"""Share of the time in queues of the flows beside that flows through a full queue wait at least. At a loss of 2 % they
+waited half of it, at a NIC of 30 % all of it (``benchmarks/laboratory``)."""
 
 FEWEST_PARTS = 3
 """Parts of a switch that flows with losses must have crossed before the whole is blamed."""
@@ -95,6 +104,8 @@ class PacketLosses:
         """Without what only one flow tells of, where an end of it is acquitted: the loss may come and go."""
         for cause in _find_causes(components, self._list_samples()):
             named = {part for component in cause.components for part in component.parts}
+            if _fills_queue(self._context, cause):
+                continue
             if len(cause.lossy) > 1 or named >= self._list_ends(cause.lossy[0]):
                 yield cause
 
@@ -153,6 +164,24 @@ def _blame(component: Component, crossing: Mapping[int, Sequence[LossSample]], l
         if len(parts) < FEWEST_PARTS:
             return set()
     return found if all(_is_far(each, like.list_sound(each, component)) for each in found) else set()
+
+
+def _fills_queue(context: JudgingContext, cause: LossCause) -> bool:
+    """Whether flows lose because they fill something slow: none brings what it should, all the same, a queue stands."""
+    values = [each.flow.value for each in cause.lossy]
+    is_slow = all(each.flow.value < SLOW * each.flow.expected.value for each in cause.lossy)
+    if not is_slow or max(values) > STEADY * min(values):
+        return False
+    own, usual = ([_find_wait(context, each) for each in flows] for flows in (cause.lossy, cause.beside))
+    known = [each for each in usual if each is not None]
+    return bool(known) and all(each is not None and each > QUEUED * median(known) for each in own)
+
+
+def _find_wait(context: JudgingContext, sample: LossSample) -> float | None:
+    """Seconds of its round trip that a flow waited in queues: all beyond that of the described lines."""
+    found = FlowConditions(sample.flow)
+    trip = found.find("rtt")
+    return None if trip is None else max(trip - found.find_described_trip(list_links(context, sample.flow)), 0.0)
 
 
 def _is_far(sample: LossSample, beside: Sequence[LossSample]) -> bool:

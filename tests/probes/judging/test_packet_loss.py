@@ -162,6 +162,56 @@ def test_a_low_throughput_that_crosses_the_loss_is_told_with_it() -> None:
     assert "round 1, n1>n2: 140,940 of 7,047,018 packets sent again, 2.00 %, 8.00 Gb/s arrived" in found.because
 
 
+def give(closed: ClosedRound, target: str, rate: float) -> ClosedRound:
+    """The round where this pair brought so much of what a link carries."""
+    results = [
+        replace(each, measurements=(replace(each.measurements[0], value=rate * RATE), *each.measurements[1:]))
+        if each.test.target.key == target
+        else each
+        for each in closed.results
+    ]
+    return replace(closed, results=tuple(results))
+
+
+def queue(closed: ClosedRound, into: str, wait: float | None, usual: float | None = 0.04) -> ClosedRound:
+    """The round with the round trip of each pair: ``wait`` into this node, ``usual`` elsewhere; None is not told."""
+    results = []
+    for each in closed.results:
+        trip = wait if each.test.target.nodes[1].id == into else usual
+        rate = each.measurements[0]
+        told = Reading("iperf3.rtt", trip or 0.0, Unit.SECOND, rate.labels, id=f"{rate.id}t", at=rate.at)
+        results.append(each if trip is None else replace(each, measurements=(*each.measurements, told)))
+    return replace(closed, results=tuple(results))
+
+
+@pytest.mark.parametrize(
+    ("rates", "wait", "usual", "is_slow"),
+    [
+        ((0.3, 0.3), 0.05, 0.04, True),
+        ((0.3, 0.3), 0.0301, 0.04, True),
+        ((0.3, 0.3), 0.03, 0.04, False),  # what waits less is held back by what it loses
+        ((0.3, 0.344), 0.05, 0.04, True),
+        ((0.3, 0.346), 0.05, 0.04, False),  # what once carried more can carry it
+        ((0.849, 0.849), 0.05, 0.04, True),
+        ((0.85, 0.849), 0.05, 0.04, False),
+        ((0.3, 0.3), None, 0.04, False),
+        ((0.3, 0.3), 0.05, None, False),
+    ],
+)
+def test_what_overflows_a_queue_of_something_slow_is_slow_and_no_loss(
+    rates: tuple[float, float], wait: float | None, usual: float | None, is_slow: bool
+) -> None:
+    described = star("at_least: 90 %")
+    rounds = []
+    for number, source, rate in ((1, "n1", rates[0]), (2, "n7", rates[1])):
+        pair = f"{source}>n2"
+        closed = give(send(described, number, {pair: 0.02}, step=1 if number == 1 else 3), pair, rate)
+        rounds.append(queue(closed, "n2", wait, usual))
+    (found,) = find(described, *rounds)
+    assert found.where == "n2 in"
+    assert ("loses" not in found.what) is is_slow
+
+
 def test_a_low_throughput_elsewhere_keeps_its_own_finding() -> None:
     described = star()
     lossy = send(described, 1, {"n2": 0.02})
