@@ -9,7 +9,7 @@ from dataclasses import replace
 from benchconsole.probes.judging.attribution import Cause
 from benchconsole.probes.judging.components import Component, ComponentKind
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.link_state import count_members
+from benchconsole.probes.judging.link_state import MEMBER_NEAR, count_members
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.set_cover import LowVerdict, is_assumed
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict
@@ -56,6 +56,9 @@ def make_network_finding(context: JudgingContext, cause: Cause) -> Finding:
         expected=capacity,
     )
 
+
+HALF = 0.5 + MEMBER_NEAR / 2
+"""Share of two members from which one that is slow alone may be what is wrong."""
 
 _SUSPECTS = {
     ComponentKind.MEMBER: Suspect.MEMBER,
@@ -197,9 +200,10 @@ class Place:
     def _is_alike(self) -> bool:
         """Whether all that it is of is slow alike, for certain.
 
-        One of several that is lost is told from that by the sum; more of them are only by streams on single members.
+        Of two, a slow one leaves more than half of the sum, and a lost one is told by the sum; what more of them carry
+        is told by streams on single members only.
         """
-        told_apart = self._count <= 2 or self.is_steered
+        told_apart = self.is_steered or self._count < 2 or (self._count == 2 and self.faults[0].left <= HALF)
         return told_apart and [each.component for each in self.faults] == [self.component]
 
     def say_members(self, share: float) -> str:

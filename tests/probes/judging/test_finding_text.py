@@ -101,6 +101,7 @@ SLOW_OR_LOST = {"leaf1>spine1/1": 0.1, "leaf1>spine1/2": 0}
         (BOTH_WAYS, "wide>tor", {"wide>tor/1": 0}, Suspect.NIC, "wide", "wide NIC", "gives 8.00 Gb/s of 16.0 Gb/s, 50 %, in and out, what 1 of 2 members carry"),
         (MEMBER, "wide>tor/2", 0.1, Suspect.MEMBER, "wide", "wide out, member 2 of 2", "gives 800 Mb/s of 8.00 Gb/s, 10 %, out only"),
         (ONE_WAY, "leaf1>spine1", 0.5, Suspect.LAG, "leaf1--spine1", "leaf1 to spine1", "gives 8.00 Gb/s of 16.0 Gb/s, 50 %, this way only, each of its 2 members alike"),
+        (ONE_WAY, "leaf1>spine1", 0.64, Suspect.LAG, "leaf1--spine1", "leaf1 to spine1", "gives 10.2 Gb/s of 16.0 Gb/s, 64 %, this way only, as 1.3 of 2 members would"),
         (BOTH_WAYS, "leaf1>spine1", LOST_MEMBERS, Suspect.LAG, "leaf1--spine1", "leaf1 to spine1", "gives 8.00 Gb/s of 16.0 Gb/s, 50 %, both ways, what 1 of 2 members carry"),
         (ONE_WAY, "leaf1>spine1", SLOW_MEMBERS, Suspect.LAG, "leaf1--spine1", "leaf1 to spine1", "gives 11.2 Gb/s of 16.0 Gb/s, 70 %, this way only, as 1.4 of 2 members would"),
         (ONE_WAY, "spine1>leaf1", {"spine1>leaf1/1": 0.4, "spine1>leaf1/2": 0.4}, Suspect.LAG, "leaf1--spine1", "spine1 to leaf1", "gives 11.2 Gb/s of 16.0 Gb/s, 70 %, this way only, as 1.4 of 2 members would"),
