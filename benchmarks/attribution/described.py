@@ -93,6 +93,7 @@ SUITES: Mapping[str, ExaminedSuite] = MappingProxyType(
         "default-4": ExaminedSuite(_few_streams),
         "network": ExaminedSuite(_ours("network")),
         "lag": ExaminedSuite(_ours("lag"), steered=True),
+        "lag-unknown": ExaminedSuite(_ours("lag")),
         "steered-2": ExaminedSuite(_steered(2), steered=True),
         "steered-4": ExaminedSuite(_steered(4), steered=True),
     }

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from benchconsole.console.session.judged_rounds import make_judging_context
 from benchconsole.probes.judging.confirmation import plan_confirmation
+from benchconsole.probes.judging.detectable_loss import DetectableLoss, DetectableLosses
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Finding
@@ -20,9 +21,10 @@ PROBES = {"iperf3": Iperf3()}
 
 
 class Outcome(NamedTuple):
-    """The findings of a run, and how many seconds its rounds were planned to take."""
+    """The findings of a run, the losses that it says it could have shown, and the seconds that it was to take."""
 
     findings: tuple[Finding, ...]
+    losses: tuple[DetectableLoss, ...]
     seconds: float
 
 
@@ -40,7 +42,7 @@ class Examination:
     def run(self, truth: Truth, faults: Sequence[Fault], seed: int) -> Outcome:
         """Measure and judge the planned rounds, then those that the product asks for, until it asks for none."""
         simulated = SimulatedRun(self.simulator, truth, make_damage(faults), seed)
-        findings = Findings(self._context)
+        findings, losses = Findings(self._context), DetectableLosses(self._context)
         judged: list[ClosedRound] = []
         waiting: Sequence[Round] = self.rounds
         while waiting:
@@ -48,11 +50,12 @@ class Examination:
                 closed = simulated.measure(planned)
                 judged.append(replace(closed, verdicts=judge_round(self._context, closed)))
                 findings.add_round(judged[-1])
+                losses.add_round(judged[-1])
             findings.rank()
             waiting = self._plan_further(findings, judged) if self._confirm else ()
-        return Outcome(findings.rank(), sum(each.round.seconds for each in judged))
+        return Outcome(findings.rank(), losses.sum_up(), sum(each.round.seconds for each in judged))
 
     def _plan_further(self, findings: Findings, judged: Sequence[ClosedRound]) -> Sequence[Round]:
-        suspected, nodes = findings.suspected, tuple(self.fabric.nodes)
+        suspected, nodes, steers = findings.suspected, tuple(self.fabric.nodes), findings.steers
         first = len(judged) + 1
-        return plan_confirmation(self._context, PROBES, suspected, judged, nodes, first=first)
+        return plan_confirmation(self._context, PROBES, suspected, judged, nodes, steers=steers, first=first)

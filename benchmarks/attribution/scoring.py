@@ -4,10 +4,13 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from types import MappingProxyType
 
+from benchconsole.probes.judging.detectable_loss import DetectableLoss
+from benchconsole.probes.judging.detectable_loss import Fault as Detectable
 from benchconsole.probes.model.judgement import Finding, Suspect
 from benchconsole.topology.model.fabric import Fabric, LinkId
 from benchmarks.attribution.faults import Fault, FaultKind, Member
@@ -54,7 +57,8 @@ class Score:
     """The grades of the faults of one run, and how many of its findings are what.
 
     ``named`` findings name one element; of these ``exact`` are EXACT and ``lag`` are LAG for a fault. Of ``placed``
-    findings, which name anything, ``located`` share a cable with a fault. ``findings`` are all.
+    findings, which name anything, ``located`` share a cable with a fault. ``findings`` are all but ``warned``: those
+    that rightly say that source ports do not mean what the file says.
     """
 
     grades: tuple[Grade, ...]
@@ -64,6 +68,7 @@ class Score:
     lag: int
     placed: int
     located: int
+    warned: int
 
 
 _NAME = r"[\w.-]+"
@@ -73,6 +78,21 @@ _LINK = re.compile(rf"(?P<a>{_NAME}(?: and {_NAME})*) to (?P<b>{_NAME}(?: and {_
 _LEGS = re.compile(r"what (\d+) of (\d+) legs carry")
 _LISTED = re.compile(r"which of (.+): no test loaded")
 _NODE_SUSPECTS = frozenset({Suspect.NIC, Suspect.NODE, Suspect.STORAGE})
+
+
+AS_DETECTABLE: Mapping[FaultKind, tuple[Detectable, float]] = MappingProxyType(
+    {
+        FaultKind.NIC_ONE_WAY: (Detectable.NIC, 0.7),
+        FaultKind.NIC: (Detectable.NIC, 0.7),
+        FaultKind.LEG_LOST: (Detectable.LEG_LOST, 1.0),
+        FaultKind.MEMBER_LOST: (Detectable.MEMBER_LOST, 1.0),
+        FaultKind.CABLE: (Detectable.LINK, 0.9),
+        FaultKind.CABLE_ONE_WAY: (Detectable.LINK, 0.9),
+        FaultKind.SWITCH: (Detectable.SWITCH_HALF, 1.0),
+        FaultKind.STORAGE: (Detectable.NIC, 0.7),
+    }
+)
+"""What a report calls each kind, and the share of its capacity that is gone; a cable of a LAG is like a lost member."""
 
 
 class FindingReader:
@@ -141,10 +161,13 @@ class FindingReader:
             yield from self._members(link.id, None)
 
 
-def score(fabric: Fabric, faults: Sequence[Fault], findings: Iterable[Finding]) -> Score:
-    """How well ``findings`` tell ``faults``."""
+def score(
+    fabric: Fabric, faults: Sequence[Fault], findings: Sequence[Finding], *, ports_say_nothing: bool = False
+) -> Score:
+    """How well ``findings`` tell ``faults``; where ``ports_say_nothing`` that is a true finding, too."""
     reader = FindingReader(fabric)
-    read = [reader.read(each) for each in findings]
+    left = [each for each in findings if not (ports_say_nothing and each.where == "source ports")]
+    read = [reader.read(each) for each in left]
     placed = [each for each in read if each is not None]
     grades = [[_grade(fabric, fault, each, placed) for each in placed] for fault in faults]
     best = [min(column, default=Grade.MISSED) for column in zip(*grades, strict=True)]
@@ -156,7 +179,16 @@ def score(fabric: Fabric, faults: Sequence[Fault], findings: Iterable[Finding]) 
         lag=best.count(Grade.LAG),
         placed=len(placed),
         located=sum(grade is not Grade.MISSED for grade in best),
+        warned=len(findings) - len(left),
     )
+
+
+def is_told_unseen(fabric: Fabric, fault: Fault, losses: Iterable[DetectableLoss]) -> bool:
+    """Whether a report with these ``losses`` says that one of the kind of ``fault`` would not have been seen."""
+    kind, gone = AS_DETECTABLE[fault.kind]
+    if kind is Detectable.LINK and fabric.links[LinkId(fault.element)].is_lag:
+        kind, gone = AS_DETECTABLE[FaultKind.MEMBER_LOST]
+    return any(each.fault is kind and (not each.is_seen or (each.loss or 0.0) > gone) for each in losses)
 
 
 def _grade(fabric: Fabric, fault: Fault, found: NamedElement, every: Sequence[NamedElement]) -> Grade:

@@ -85,7 +85,10 @@ class JudgedRounds:
         """The rounds on ``nodes``, numbered from ``first``, that confirm what the findings only suspect."""
         judged = self.in_order
         suspected = self._findings.suspected if self.findings else ()
-        return plan_confirmation(self._context, self._probes, suspected, judged, nodes, seconds=seconds, first=first)
+        steers = self._findings.steers
+        return plan_confirmation(
+            self._context, self._probes, suspected, judged, nodes, steers=steers, seconds=seconds, first=first
+        )
 
     def judge(self, closed: ClosedRound) -> ClosedRound:
         """The round with its verdicts; it is not added."""

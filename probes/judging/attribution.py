@@ -97,24 +97,28 @@ class Attributor:
         self._loads = loads
         self._evidence = evidence
         self.components = Components(context.parts)
-        self._known: dict[tuple[tuple[int, ...], bytes], _Explanation] = {}
+        self._known: dict[tuple[bool, tuple[int, ...], bytes], _Explanation] = {}
 
     def clear(self) -> None:
         """Forget what was explained."""
         self._known.clear()
 
-    def explain(self, low: Sequence[LowVerdict]) -> tuple[list[Cause], list[LowVerdict]]:
-        """Causes over all that the parts have carried so far, and the observations that none explains."""
+    def explain(self, low: Sequence[LowVerdict], *, steers: bool = True) -> tuple[list[Cause], list[LowVerdict]]:
+        """Causes over all that the parts have carried so far, and the observations that none explains.
+
+        Without ``steers`` streams tell nothing of the ways that their source ports mean.
+        """
         known, self._known = self._known, {}
         none = np.empty(0, np.intp)
         crossed = [np.concatenate([none, *(each.parts for each in flows)]) for _, flows in low]
         for group in _group_dependent(self._context.parts, crossed):
             together = [low[index] for index in group]
             parts = np.unique(np.concatenate([crossed[index] for index in group]))
-            key = (tuple(id(verdict) for verdict, _ in together), self._loads.read_state(parts))
+            key = (steers, tuple(id(verdict) for verdict, _ in together), self._loads.read_state(parts))
             made = known.get(key)
             if made is None or made.is_outdated:
-                made = _Explanation(self._context.parts, self.components, together, self._loads, self._evidence)
+                model = FaultModel(self._evidence, steers=steers)
+                made = _Explanation(self._context.parts, self.components, together, self._loads, model)
             self._known[key] = made
         explained = self._known.values()
         return [each for part in explained for each in part.causes], [each for part in explained for each in part.rest]
@@ -143,15 +147,15 @@ class _Explanation:
     """The ``causes`` of low observations that have devices in common, and the ``rest``."""
 
     def __init__(
-        self, parts: Parts, components: Components, low: Sequence[LowVerdict], loads: PartLoads, evidence: FlowEvidence
+        self, parts: Parts, components: Components, low: Sequence[LowVerdict], loads: PartLoads, model: FaultModel
     ) -> None:
         self._low = low  # kept, so that no other verdict can get the id of one of them
         self._loads = loads
-        self._evidence = evidence
+        self._evidence = model.evidence
         self._flows = {id(each[0]): self._list_flows(each) for each in low}
         self.causes: list[Cause] = []
         self.rest: list[LowVerdict] = list(low)
-        fit = FaultFit(FaultModel(evidence), components)
+        fit = FaultFit(model, components)
         while covers := SetCover(parts, components, self.rest, loads).covers:
             left = len(self.rest)
             self._propose(fit, covers)

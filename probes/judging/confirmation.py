@@ -58,17 +58,22 @@ def plan_confirmation(
     judged: Sequence[ClosedRound],
     nodes: Collection[NodeId],
     *,
+    steers: bool = True,
     seconds: float = BUDGET,
     first: int,
 ) -> tuple[Round, ...]:
     """Rounds numbered from ``first`` that load each of ``suspected`` without the others, on ``nodes`` alone.
 
-    Behind them bundles are repeated whose flows ran apart. The rounds of a session together last at most ``seconds``;
-    those of ``judged`` that were added so count. What was tested so already is not tested again.
+    Without ``steers`` source ports choose no members, whatever the file says. Behind them bundles are repeated whose
+    flows ran apart. The rounds of a session together last at most ``seconds``; those of ``judged`` that were added so
+    count. What was tested so already is not tested again.
     """
     left = seconds - sum(each.round.seconds for each in judged if each.round.because.startswith(_BECAUSE))
     found: list[Round] = []
-    for each in (*_plan_alone(context, probes, suspected, judged, nodes), *_repeat(context, probes, judged, nodes)):
+    for each in (
+        *_plan_alone(context, probes, suspected, judged, nodes, steers=steers),
+        *_repeat(context, probes, judged, nodes),
+    ):
         if each.seconds <= left:
             left -= each.seconds
             found.append(replace(each, because=f"{_BECAUSE}{each.because}"))
@@ -81,13 +86,15 @@ def _plan_alone(
     suspected: Sequence[Component],
     judged: Sequence[ClosedRound],
     nodes: Collection[NodeId],
+    *,
+    steers: bool,
 ) -> Iterator[Round]:
     """Rounds that load the suspected without the others; none where no probe can send many streams."""
     probe = _find_probe(probes, judged)
     if probe is None or not suspected:
         return
     done = [each.round for each in judged if is_confirmation(each.round)]
-    for stage in _list_stages(context, probe, suspected, nodes, done):
+    for stage in _list_stages(context, probe, suspected, nodes, done, steers=steers):
         try:
             planned = plan(context.fabric, Suite(CONFIRMS.strip(), (stage,)), probes, nodes=tuple(nodes))
         except PlanError:
@@ -152,6 +159,8 @@ def _list_stages(
     suspected: Sequence[Component],
     nodes: Collection[NodeId],
     done: Sequence[Round],
+    *,
+    steers: bool,
 ) -> Iterator[Stage]:
     """One stage for all NICs and switches, then some for links, most explained first."""
     tests = [test for each in done for test in each.tests]
@@ -162,7 +171,7 @@ def _list_stages(
     if asked:
         yield _make_stage(context, probe, _add_partners(context, asked, near, nodes), design="neighbours")
     links = [each for each in dict.fromkeys(_list_links(context, suspected)) if each not in tested]
-    steered = is_steered(context.fabric) and bool(probe.sending_options.source_port)
+    steered = steers and is_steered(context.fabric) and bool(probe.sending_options.source_port)
     if not steered:
         yield from (_make_stage(context, probe, nodes, design="stress", share=each) for each in links)
         return

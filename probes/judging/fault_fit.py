@@ -7,6 +7,7 @@ is none. Faults that fit alike are a tie.
 """
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations, starmap
 from typing import NamedTuple
@@ -28,6 +29,9 @@ SIMPLER = 0.5
 
 NEEDED = 0.0
 """Logarithm of the likelihood that a cause has to add."""
+
+NEEDED_BESIDE = 3.0
+"""The same beside a tie on the way of its low flows: else it would settle the tie, in favour of the one looked at."""
 
 NEEDED_ASSUMED = 12.0
 """The same where all of its low flows are on assumed paths: some of these took another way."""
@@ -95,7 +99,8 @@ class FaultFit:
                 before = found.pop(index, None)
                 if before is not None:
                     self.model.remove(before.faults[0])
-                fitted = self._fit_one(self._pools[index])
+                tied = {each.faults[0] for each in found.values() if len(each.faults) > 1}
+                fitted = self._fit_one(self._pools[index], tied)
                 if fitted is not None:
                     found[index] = fitted
                     self.model.add(fitted.faults[0])
@@ -104,10 +109,15 @@ class FaultFit:
                 break
         return self._merge(list(found.values()))
 
-    def _fit_one(self, pool: _Pool) -> FittedCause | None:
-        """The best of the faults of a pool beside those accepted; None where none is needed."""
+    def _fit_one(self, pool: _Pool, tied: AbstractSet[Fault]) -> FittedCause | None:
+        """The best of the faults of a pool beside those accepted; None where none is needed.
+
+        ``tied`` are those that others fit as well as.
+        """
         taken = {each.component for each in self.model.faults}
-        return self._choose([each for each in pool.components if each not in taken], pool.low, pool.needed)
+        beside = tied & set(self.model.list_relevant(pool.low))
+        needed = max(pool.needed, NEEDED_BESIDE) if beside else pool.needed
+        return self._choose([each for each in pool.components if each not in taken], pool.low, needed)
 
     def _choose(self, components: Sequence[Component], low: Indices, needed: float = NEEDED) -> FittedCause | None:
         """The faults of these components that fit best; those that cannot come near that are not weighed."""

@@ -54,10 +54,15 @@ class Fault:
 
 
 class FaultModel:
-    """Rates of all flows of ``evidence`` with the faults that were accepted so far; none at first."""
+    """Rates of all flows of ``evidence`` with the faults that were accepted so far; none at first.
 
-    def __init__(self, evidence: FlowEvidence) -> None:
+    Without ``steers`` streams whose paths are only assumed say nothing.
+    """
+
+    def __init__(self, evidence: FlowEvidence, *, steers: bool = True) -> None:
         self.evidence = evidence
+        table = evidence.flows
+        self._is_silent = table.is_repeated if steers else table.is_repeated | table.assumed
         self._parts = evidence.parts
         self.rates: Floats = evidence.flows.expected.copy()
         self._loads: Floats = evidence.expected_loads.copy()
@@ -191,7 +196,7 @@ class FaultModel:
         spread = np.hypot(np.where(table.assumed[flows], NOISE, divided) * mean, FLOOR)
         normal = np.exp(-0.5 * np.square((seen - mean) / spread)) / (spread * np.sqrt(2 * np.pi))
         stray = np.where(table.assumed[flows], STRAY_ASSUMED, STRAY)
-        return np.where(table.is_repeated[flows], 0.0, np.log((1 - stray) * normal + stray))
+        return np.where(self._is_silent[flows], 0.0, np.log((1 - stray) * normal + stray))
 
     def predict(self, faults: Sequence[Fault], flows: Indices) -> Floats:
         """byte/s of payload of ``flows`` with ``faults``, while all others keep the rates that they have."""

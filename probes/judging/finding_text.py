@@ -346,13 +346,37 @@ def _make_tie_finding(context: JudgingContext, cause: Cause) -> Finding:
 
 def make_unexplained_finding(seen: Sequence[LowVerdict]) -> Finding:
     """A low throughput that no link explains; of several the first is named."""
+    first = seen[0][0]
+    return replace(
+        _make_fabric_finding(seen),
+        what=f"{describe_low(first).split(', ', 1)[1]}; no single link explains it",
+        cannot_tell="the cause: every link on the way was full, carried more in another round, or lost too little",
+        means="something disturbed this round, or load from elsewhere shared its links",
+        do="repeat it, and see whether it stays",
+    )
+
+
+def make_unsteered_finding(seen: Sequence[LowVerdict], steered: int) -> Finding:
+    """So many slow streams, of all ``steered`` ones, that their source ports cannot mean the ways described."""
+    return replace(
+        _make_fabric_finding(seen),
+        where="source ports",
+        what=f"{len(seen):,} of {steered:,} steered streams are slow, and no fault explains them together",
+        cannot_tell="which cables a steered stream took, and so which member of a LAG is slow or lost",
+        means="the devices choose members otherwise than `hash: steered` describes, or others load the fabric",
+        do="describe `hash: l3l4` or `unknown` unless port counters show that ports choose members; repeat when idle",
+    )
+
+
+def _make_fabric_finding(seen: Sequence[LowVerdict]) -> Finding:
+    """Low throughputs that no element explains, without words; the first stands for all."""
     verdicts = [verdict for verdict, _ in seen]
     first = verdicts[0]
     return Finding(
         suspect=Suspect.FABRIC,
         element=first.subject,
         where=first.subject,
-        what=f"{describe_low(first).split(', ', 1)[1]}; no single link explains it",
+        what="",
         probe=first.probe,
         level=_worst(verdicts),
         confidence=Confidence.POSSIBLE,
@@ -360,9 +384,6 @@ def make_unexplained_finding(seen: Sequence[LowVerdict]) -> Finding:
         tests=tuple(dict.fromkeys(each.result.test.id for _, flows in seen for each in flows)),
         evidence=tuple(dict.fromkeys(name for verdict in verdicts for name in verdict.evidence)),
         because=tuple(map(describe_low, verdicts)),
-        cannot_tell="the cause: every link on the way was full, carried more in another round, or lost too little",
-        means="something disturbed this round, or load from elsewhere shared its links",
-        do="repeat it, and see whether it stays",
         value=first.value,
         expected=first.expected,
         unit=first.unit,

@@ -18,6 +18,7 @@ from benchconsole.probes.judging.finding_text import (
     make_network_finding,
     make_node_finding,
     make_unexplained_finding,
+    make_unsteered_finding,
 )
 from benchconsole.probes.judging.flow_evidence import FlowEvidence
 from benchconsole.probes.judging.host_limits import HostLimit, make_host_finding, part_by_hosts
@@ -36,11 +37,12 @@ from benchconsole.probes.judging.set_finding_text import join_sets, make_set_fin
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
 from benchconsole.topology.grouping import group_by_key
 
-MANY = 0.4
-"""Share of the streams on assumed paths that nothing explains, from which ports do not mean the paths described.
+MANY, NAMELESS = 0.4, 0.15
+"""Shares of the steered streams that are slow, and slow by no told cause: above both, ports do not mean what is said.
 
-Where one stream in ten took another way, up to a quarter were slow; where ports mean nothing, more than a half
-(``benchmarks/attribution``, healthy fabrics).
+Where one stream in ten took another way, 5 to 25 % were slow on healthy fabrics, and as many by no cause beside one to
+three faults, of which one slowed 35 % in all; where ports mean nothing, 46 % and more, and 23 % and more by no cause
+(``benchmarks/attribution``).
 """
 
 
@@ -57,7 +59,8 @@ class Findings:
 
     ``rank`` costs what is new since it was asked last: the findings are those of
     ``list_findings(context, rounds)`` over all rounds so far. A round whose number is known counts
-    instead of the one before. Findings that did not change are the same objects again.
+    instead of the one before. Findings that did not change are the same objects again. ``steers``: source ports seem to
+    mean the ways that the file describes, so a steered stream tells of them.
     """
 
     def __init__(self, context: JudgingContext) -> None:
@@ -72,7 +75,7 @@ class Findings:
         self._causes: list[Cause] = []
         self._shares: dict[tuple[int, str], PairShares] = {}
         self._rest: list[LowVerdict] = []
-        self._open: list[LowVerdict] = []
+        self.steers = True
         self._observed: dict[int, dict[int, LowVerdict]] = {}
         # Findings with the objects that they rest on (whose ids stay theirs), of the last turn and of this one.
         self._before: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
@@ -108,15 +111,14 @@ class Findings:
         losses = self._losses.find_causes(self._attributor.components)
         slow, lost = _part_by_losses(list(self._list_observed(low.get(Yardstick.CAPACITY, ()))), losses)
         slow, limits = part_by_hosts(self._context, slow)
-        explained = explain_low(slow, self._attributor.explain, self._find_patterns)
-        self._causes, further, self._rest, patterns = explained
-        self._open = [*self._rest, *(low for each in self._causes if not self._is_told(each) for low in each.seen)]
+        further, patterns = self._explain(slow)
         found = [
             *self._lossy(lost),
             *self._limited(limits),
             *self._network(patterns),
             *map(self._keep_pattern, further),
-            *self._unexplained(self._open),
+            *self._unexplained(),
+            *self._unsteered(slow),
         ]
         found += self._hardware(low.get(Yardstick.HARDWARE, ()))
         found = self._add_criteria(found, low.get(Yardstick.CRITERION, ()))
@@ -139,7 +141,9 @@ class Findings:
 
     def _list_slow_links(self) -> list[Component]:
         """The links over which most streams on assumed paths were slow, and no told cause says why; worst first."""
-        ids = (each.measurement.id for low in self._open if is_assumed(low) for each in low[1])
+        if not self.steers:
+            return []
+        ids = (each.measurement.id for low in self._list_open() if is_assumed(low) for each in low[1])
         parts = self._evidence.find_slow_parts([self._evidence.numbers[each] for each in ids])
         ways = dict.fromkeys(self._context.parts.way(part) for part in parts)
         return [self._attributor.components.holding(way)[0] for way in ways]
@@ -229,18 +233,38 @@ class Findings:
         """Whether a cause is a finding: what streams that met by chance explain is none."""
         return cause.is_told(confirmed=any(is_confirmation(each.round) for each in self._rounds.values()))
 
-    def _unexplained(self, low: Sequence[LowVerdict]) -> Iterator[Finding]:
-        """What no component explains. Slow streams on paths that are only assumed are one finding, or none.
+    def _list_open(self) -> list[LowVerdict]:
+        """The low throughputs that no told cause explains."""
+        return [*self._rest, *(low for each in self._causes if not self._is_told(each) for low in each.seen)]
 
-        They are none where the elements on the way were confirmed to be sound, and where they are so few that they may
-        have taken other paths than their ports mean. Nor is a flow of which every element was confirmed.
+    def _explain(self, slow: Sequence[LowVerdict]) -> tuple[Sequence[PatternCause], Sequence[Pattern]]:
+        """Find the causes of low throughputs, and the patterns; without steered streams where ports mean nothing."""
+        explain = self._attributor.explain
+        self._causes, further, self._rest, patterns = explain_low(slow, explain, self._find_patterns)
+        low, nameless = (sum(map(is_assumed, each)) for each in (slow, self._list_open()))
+        steered = int(self._evidence.flows.assumed.sum()) if low else 0
+        self.steers = not low or low <= MANY * steered or nameless <= NAMELESS * steered
+        if not self.steers:
+            divided = [each for each in slow if not is_assumed(each)]
+            explain = partial(explain, steers=False)
+            self._causes, further, self._rest, patterns = explain_low(divided, explain, self._find_patterns)
+        return further, patterns
+
+    def _unexplained(self) -> Iterator[Finding]:
+        """What no component explains; no flow of which every element was confirmed.
+
+        Nor streams on paths that are only assumed: so few of them are slow that they met by chance, or others did.
         """
-        assumed = [seen for seen in low if is_assumed(seen)]
-        for seen in low:
+        for seen in self._rest:
             if not is_assumed(seen) and not all(self._loads.acquitted[each.parts].all() for each in seen[1]):
                 yield self._keep_told((seen,), (seen,), partial(make_unexplained_finding, (seen,)))
-        if assumed and len(assumed) > MANY * self._evidence.flows.assumed.sum():
-            yield self._keep(assumed, partial(make_unexplained_finding, assumed))
+
+    def _unsteered(self, slow: Sequence[LowVerdict]) -> Iterator[Finding]:
+        """The one finding on all slow steered streams, where ports do not mean the ways that the file describes."""
+        if not self.steers:
+            low = [each for each in slow if is_assumed(each)]
+            steered = int(self._evidence.flows.assumed.sum())
+            yield self._keep([*low, steered], partial(make_unsteered_finding, low, steered))
 
     def _hardware(self, low: Iterable[Verdict]) -> list[Finding]:
         """Differences from the declared hardware, folded over the nodes that differ alike."""

@@ -50,7 +50,9 @@ def explain_low(
         if is_everything and find_rival(pattern, causes, open_) is not None:
             continue
         seen = tuple(each for each in (low if is_everything else open_) if _is_in(each, pattern))
-        if seen:
+        # A pattern of which causes explain the most has no cause of its own.
+        known = sum(_is_in(each, pattern) for cause in causes for each in cause.seen)
+        if seen and (is_everything or len(seen) >= known):
             found.append(PatternCause(pattern, seen))
             explained = {id(each) for each in seen}
             left = [each for each in (low if is_everything else open_) if id(each) not in explained]

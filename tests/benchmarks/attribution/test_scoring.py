@@ -5,13 +5,15 @@ from dataclasses import replace
 
 import pytest
 
+from benchconsole.probes.judging.detectable_loss import DetectableLoss
+from benchconsole.probes.judging.detectable_loss import Fault as Detectable
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from benchmarks.attribution.cable_paths import Cabling
 from benchmarks.attribution.described import load_fabric
 from benchmarks.attribution.faults import Fault, FaultDraw, FaultKind, make_damage
-from benchmarks.attribution.scoring import Grade, score
+from benchmarks.attribution.scoring import Grade, is_told_unseen, score
 from benchmarks.attribution.tables import Condition, ScoredRun, format_sum_table, list_fault_rows, make_sum_row
 
 TEXT = """\
@@ -167,16 +169,61 @@ def test_table_sums_runs_and_holds_them_against_the_goals(fabric: Fabric) -> Non
     condition = Condition("default", "ideal", "small")
     good = score(fabric, [NIC], [NODE_1])
     bad = score(fabric, [LOST], [LAGS_TIED, FAR])
-    runs = [ScoredRun((), score(fabric, [], []), 1.0), ScoredRun((FaultKind.NIC,), good, 1.0)]
+    runs = [ScoredRun((), score(fabric, [], []), (), 1.0), ScoredRun((FaultKind.NIC,), good, (False,), 1.0)]
     assert make_sum_row(condition, runs)[3:] == (
-        *("1.0", "1.00", "0.0", "1.00", "1.00", "1.00", "1.00", "1.00", "1.00", "0.0", "held"),
+        *("1.0", "1.00", "0.0", "1.00", "1.00", "1.00", "1.00", "1.00", "1.00", "1.00", "0.0", "0.00", "held"),
     )
-    runs.append(ScoredRun((FaultKind.MEMBER_LOST,), bad, 4.0))
+    runs.append(ScoredRun((FaultKind.MEMBER_LOST,), bad, (True,), 4.0))
     assert make_sum_row(condition, runs)[3:] == (
-        *("2.0", "1.00", "0.0", "0.50", "0.50", "0.50", "0.50", "1.00", "0.67", "0.0", "MISSED"),
+        *("2.0", "1.00", "0.0", "0.50", "0.50", "0.50", "0.50", "1.00", "1.00", "0.67", "0.0", "0.00", "MISSED"),
     )
     assert [row[3:] for row in list_fault_rows(condition, runs)] == [
         ("NIC 30 %", "1", "1", "1.00", "1.00", "0.00", "0.00", "0.00", "0.00"),
         ("LAG member lost", "1", "1", "0.00", "0.00", "0.00", "1.00", "0.00", "0.00"),
     ]
     assert "MISSED" in format_sum_table([make_sum_row(condition, runs)])
+
+
+@pytest.mark.parametrize(
+    ("suite", "truth", "said", "goals"),
+    [
+        ("lag-unknown", "stream-hash", True, "held"),  # no port chooses a member, and the report says so
+        ("lag-unknown", "stream-hash", False, "MISSED"),
+        ("lag", "unknown-hash", True, "held"),
+        ("lag", "stream-hash", True, "MISSED"),
+        ("lag", "wrong-paths", True, "MISSED"),
+    ],
+)
+def test_a_missed_fault_that_the_report_says_it_may_not_see_is_held_where_no_port_chooses(
+    fabric: Fabric, suite: str, truth: str, said: bool, goals: str
+) -> None:
+    run = ScoredRun((FaultKind.MEMBER_LOST,), score(fabric, [LOST], []), (said,), 1.0)
+    row = make_sum_row(Condition(suite, truth, "small"), [run])
+    assert (row[-6], row[-5], row[-1]) == ("0.00", "1.00" if said else "0.00", goals)
+
+
+@pytest.mark.parametrize(
+    ("broken", "kind", "seen", "loss", "told"),
+    [
+        (LOST, Detectable.MEMBER_LOST, 2, None, True),
+        (LOST, Detectable.MEMBER_LOST, 3, 1 / 3, False),
+        (LOST, Detectable.SWITCH_HALF, 0, None, False),
+        (SLOW, Detectable.MEMBER_LOST, 2, None, True),  # a cable of a LAG
+        (SLOW, Detectable.LINK, 2, None, False),
+        (NIC, Detectable.NIC, 3, 0.7, False),
+        (NIC, Detectable.NIC, 3, 0.701, True),
+        (SWITCH, Detectable.SWITCH_HALF, 2, 0.5, True),
+    ],
+)
+def test_a_report_says_which_kinds_it_may_not_see(
+    fabric: Fabric, broken: Fault, kind: Detectable, seen: int, loss: float | None, told: bool
+) -> None:
+    assert is_told_unseen(fabric, broken, [DetectableLoss(kind, 3, seen, loss)]) is told
+
+
+def test_that_ports_say_nothing_is_a_true_finding_where_they_do(fabric: Fabric) -> None:
+    ports = replace(NOTHING, where="source ports")
+    told = score(fabric, [], [FAR, ports], ports_say_nothing=True)
+    assert (told.findings, told.warned, told.placed) == (1, 1, 1)
+    told = score(fabric, [], [FAR, ports])
+    assert (told.findings, told.warned, told.placed) == (2, 0, 1)

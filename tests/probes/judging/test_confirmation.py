@@ -98,6 +98,13 @@ def test_where_ports_steer_each_member_of_a_link_is_sent_over_by_other_nodes_thr
             assert [crossed[f"leaf1--{spine}", source, member] for member in (0, 1)] == [3, 3]
 
 
+def test_where_ports_turned_out_to_mean_nothing_links_are_filled_by_many_streams() -> None:
+    base = close(STEERED, 1, flow("a1", "a2", 0.5))
+    context, suspect = JudgingContext(STEERED, METRICS), find_link(STEERED, "leaf1--spine1")
+    (filled,) = plan_confirmation(context, PROBES, (suspect,), (base,), tuple(STEERED.nodes), steers=False, first=2)
+    assert filled.stage == f"{CONFIRMS}iperf3 stress"
+
+
 def test_of_a_switch_some_links_are_filled_and_those_once() -> None:
     text = SPINES_TEXT.replace("fabric: spines\n", "fabric: spines\nnetwork: {hash: steered}\n")
     wide = load_text(text.replace("leaf[1-2]", "leaf[1-9]"), "wide.yaml")

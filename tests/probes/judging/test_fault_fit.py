@@ -3,11 +3,12 @@
 import random
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 from benchconsole.probes.judging.attribution import LOWERED
 from benchconsole.probes.judging.components import Component, ComponentKind
-from benchconsole.probes.judging.fault_fit import ALIKE, NEEDED, FaultFit, FittedCause, name_components
+from benchconsole.probes.judging.fault_fit import ALIKE, NEEDED, NEEDED_BESIDE, FaultFit, FittedCause, name_components
 from benchconsole.probes.judging.fault_model import Fault, FaultModel
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
@@ -64,6 +65,27 @@ def test_ends_with_the_same_evidence_are_a_tie() -> None:
     session = run(star(), [flow("n1", "n2", 0.5)])
     _, fitted = fit(session, ["n1>leaf", "leaf>n2"])
     assert tell(session, fitted) == {"n1 out or n2 in": [0.5, 0.5]}
+
+
+@pytest.mark.parametrize("rate", [1.0, 1.3])
+def test_a_small_misfit_of_one_flow_settles_no_tie(rate: float) -> None:
+    """b1 and b2 are slow to each other over either switch of their pair; what b1 sends is a little slower still."""
+    described = load_text(PAIRED, "paired.yaml")
+    session = run(
+        described,
+        [Sent("b1", "b2", (("out", rate * RATE),))],
+        [Sent("b2", "b1", (("out", 1.5 * RATE),))],
+        [Sent("b1", "s1", (("out", 0.75 * RATE),))],
+    )
+    made = FaultFit(FaultModel(session.evidence), session.components)
+    switch = ComponentKind.SWITCH
+    made.add(
+        [find(session, f"{leaf}>b1", one_way=False, kind=switch) for leaf in ("leaf1", "leaf2")], np.array([0, 1]), 0
+    )
+    made.add([find(session, f"b1>{leaf}") for leaf in ("leaf1", "leaf2")], np.array([0]), 0)
+    (tie,) = made.fit()
+    assert len(tie.faults) == 8
+    assert 0 < tie.gain < NEEDED_BESIDE
 
 
 @pytest.mark.parametrize("other", [0.5, 0.6, 0.7, 0.8, 0.95, 1.0])

@@ -6,9 +6,12 @@ from itertools import permutations
 
 import pytest
 
+from benchconsole.probes.judging.attribution import Cause
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import Findings, list_findings
 from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.pattern_causes import explain_low
+from benchconsole.probes.judging.patterns import Pattern, PatternKind
 from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Suspect
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
@@ -161,3 +164,17 @@ def test_a_vlan_that_is_slow_over_links_that_are_sound_is_named() -> None:
     (found,) = find(described, [*proof, *slow, *good])
     assert (found.suspect, found.where) == (Suspect.VLAN, "within VLAN 10")
     assert len(found.tests) == 12
+
+
+@pytest.mark.parametrize(("known", "own"), [(3, False), (2, True), (1, True)])
+def test_a_pattern_that_causes_explain_for_the_most_is_none_of_its_own(known: int, own: bool) -> None:
+    """Two low flows of it are open; ``known`` ones are explained."""
+    described = star()
+    closed = judge(described, close(described, 1, *(flow("n1", f"n{each}", 0.5) for each in range(2, 4 + known))))
+    flows = JudgingContext(described, METRICS).flows.read(closed, "iperf3.throughput")
+    low = [(each, flows.find_measured(each.evidence)) for each in closed.verdicts]
+    pairs = frozenset(("n1", f"n{each}") for each in range(2, 9))
+    row = Pattern(PatternKind.ROW, ("n1",), 0.5, 1.0, 7, 7, pairs)
+    cause = Cause((), (), 9.0, None, tuple(low[:known]))
+    _, found, rest, _ = explain_low(low, lambda _: ([cause], low[known:]), lambda: [row])
+    assert (len(found), len(rest)) == ((1, 0) if own else (0, 2))
