@@ -4,13 +4,12 @@ A reading whose label contradicts an option of its test is an error: a tool that
 no measurement of the point that was asked for.
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.measuring import Labels, Reading, Target
-from benchconsole.topology.model.sweep import CLIENTS, parse_number
+from benchconsole.topology.model.sweep import CLIENTS, are_alike, parse_number
 
 ASKED = "asked "
 """Before the name of what was asked for in other words than the parser has for it."""
@@ -20,8 +19,6 @@ OWN = "own "
 
 CHOSEN = frozenset(("ioengine",))
 """Labels of what a tool, or its probe, chose by itself for the options that it was given."""
-
-_ALIKE = 1e-6
 
 
 def add_labels(reading: Reading, target: Target) -> Reading:
@@ -68,4 +65,4 @@ def _compare(said: str, asked: str) -> bool | None:
         return None
     if None not in (one[1], other[1]) and one[1] is not other[1]:
         return False
-    return math.isclose(one[0], other[0], rel_tol=_ALIKE)
+    return are_alike(said, one[0], other[0])

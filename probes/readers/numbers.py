@@ -101,6 +101,14 @@ def format_size(size: float) -> str:
     return f"{whole // 1024}KiB" if whole >= 1024 and whole % 1024 == 0 else f"{whole}B"
 
 
+def format_bytes(size: int) -> str:
+    """``size`` bytes as a label that tells every one of them: ``4KiB``, ``2000MiB``, ``100000000B``."""
+    for letter, factor in (("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)):
+        if size >= factor and size % factor == 0:
+            return f"{size // factor}{letter}B"
+    return f"{size}B"
+
+
 _FORMATTED = re.compile(r"(?P<number>[0-9]{1,15}(?:\.[0-9]{1,2})?)(?P<unit>B|[KMGT]iB)")
 
 

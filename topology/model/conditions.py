@@ -1,20 +1,18 @@
 """Conditions on labels: ``where: {block: ">= 1 MiB"}``. Labels compare by value and unit where both are quantities."""
 
-import math
 import operator
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from benchconsole.topology.model.sweep import parse_number
+from benchconsole.topology.model.sweep import are_alike, parse_number
 from benchconsole.topology.units import Unit, UnitError, parse_any
 
 IMPLIED = ("nodes",)
 """Labels that every number has: on how many nodes its test ran."""
 
 COMPARED = 'a quantity after the sign, such as ">= 1 MiB", "> 4" or ">= 50 %"'
-_ALIKE = 1e-6
 _WRITTEN = re.compile(r"\s*(>=|<=|>|<)?\s*(.*?)\s*", re.DOTALL)
 _QUANTITY = re.compile(r"[0-9][0-9.]*\s*[A-Za-z%/]+")
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
@@ -46,7 +44,7 @@ class Condition(NamedTuple):
         bare = Unit.BYTE if self.unit is Unit.BYTE else Unit.ONE
         if (said[1] or bare) is not self.unit:
             return False
-        alike = math.isclose(said[0], self.number, rel_tol=_ALIKE)
+        alike = are_alike(label, said[0], self.number)
         if not self.sign:
             return alike
         return "=" in self.sign if alike else _COMPARISONS[self.sign](said[0], self.number)

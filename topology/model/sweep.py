@@ -4,11 +4,17 @@ Frozen and already checked (``topology.description.declarations`` does that).
 """
 
 import math
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 from benchconsole.topology.units import Unit, UnitError, parse_any
+
+_ALIKE = 1e-6
+_ROUNDED = re.compile(r"[0-9]+\.[0-9]{1,2}([MGT])iB")
+_HALF_A_STEP = {prefix: 0.005001 * 1024.0**power for power, prefix in enumerate("MGT", start=2)}
+"""Bytes, by the prefix of a size with two decimals."""
 
 CLIENTS = "clients"
 """The axis of the planner's own: how many nodes, or flows, run at once."""
@@ -78,6 +84,15 @@ def parse_number(value: Value) -> tuple[float, Unit | None] | None:
         return parse_any(value)
     except UnitError:
         return None
+
+
+def are_alike(label: str, number: float, other: float) -> bool:
+    """Whether the ``number`` that a ``label`` says, in base units, can be the ``other``.
+
+    Tools and parsers write sizes from 1 MiB on with two decimals (``95.37MiB`` for 100 MB): it may be half a step off.
+    """
+    rounded = _ROUNDED.fullmatch(label)
+    return math.isclose(number, other, rel_tol=_ALIKE, abs_tol=_HALF_A_STEP[rounded[1]] if rounded else 0.0)
 
 
 V = TypeVar("V", bound=Value)

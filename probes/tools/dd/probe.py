@@ -16,7 +16,7 @@ from types import MappingProxyType
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Labels, Metric, Output, ProbeOutputError, Reading, Shown, Target, Unit, labels
 from benchconsole.probes.readers.lines import refuse_lines, shorten, split_lines, strip_colours
-from benchconsole.probes.readers.numbers import format_size, parse_decimal, require_positive
+from benchconsole.probes.readers.numbers import format_bytes, parse_decimal, require_positive
 from benchconsole.probes.readers.readings import known_labels, refuse_failed
 from benchconsole.probes.tools.files.node_directory import SCRATCH, ScratchProbe
 
@@ -167,12 +167,12 @@ def _find_runs(text: str) -> Iterator[tuple[_Copied, Labels]]:
                     raise ProbeOutputError(f"{copied.size:.0f} bytes", f"{mark['size']} bytes as they were asked for")
                 conditions = {"direct": mark["direct"], "cached": "possible" if mark["cache"] == "1" else ""}
                 conditions |= {"end_fsync": mark["sync"]} if mark["operation"] == "write" else {}
-                sizes = {"size": format_size(copied.size), "block": format_size(float(mark["block"]))}
+                sizes = {"size": format_bytes(int(copied.size)), "block": format_bytes(int(mark["block"]))}
                 yield copied, known_labels(operation=mark["operation"], **sizes, **conditions)
             elif not ours:
-                marks: dict[str, object] = {"number": number, "size": format_size(copied.size)}
+                marks: dict[str, object] = {"number": number, "size": format_bytes(int(copied.size))}
                 if len(records) == 2 and records[0] == records[1] and records[1][1] == 0:
-                    marks["block"] = format_size(copied.size / records[1][0])
+                    marks["block"] = format_bytes(round(copied.size / records[1][0]))
                 yield copied, labels(**marks)
             mark, records = None, []
 

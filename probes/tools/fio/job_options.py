@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from benchconsole.probes.readers.documents import Document
 from benchconsole.probes.readers.lines import shorten
-from benchconsole.probes.readers.numbers import read_number
+from benchconsole.probes.readers.numbers import format_bytes, read_number
 
 _SPREAD_SIZES = ("bsrange", "blocksize_range", "bssplit")
 _SIZE = re.compile(r"([0-9]+)\s*(k|m|g|t)?(i)?(b)?", re.IGNORECASE)
@@ -38,14 +38,6 @@ def parse_size(text: str, kilo: str = "1024") -> int | None:
         return None
     base = 1000 if bool(match[3] and match[4]) is (kilo == "1024") else 1024
     return int(match[1]) * int(base ** _POWERS[(match[2] or "").lower()])
-
-
-def _format_block(size: int) -> str:
-    """``4096`` as ``4KiB``: every byte told, since blocks may differ by few."""
-    for letter, factor in (("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)):
-        if size >= factor and size % factor == 0:
-            return f"{size // factor}{letter}B"
-    return f"{size}B"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +84,13 @@ class JobOptions:
         """``4k`` as ``4KiB``; of sizes of which one is drawn, each in its place; text that is no size as it is."""
         size = self.block_size(way)
         if size is not None:
-            return _format_block(size)
+            return format_bytes(size)
         drawn = shorten(self.get(*_SPREAD_SIZES, default=self.blocks), 40)
         return _SPREAD.sub(lambda match: self._write_size(match[0]), drawn)
 
     def _write_size(self, text: str) -> str:
         size = None if text.isdigit() and int(text) <= 100 else self.parse_bytes(text)
-        return text if size is None else _format_block(size)
+        return text if size is None else format_bytes(size)
 
     def find_conditions(self) -> dict[str, object]:
         """What the numbers were measured under: as the options say, else fio's default where it is certain."""
@@ -110,7 +102,7 @@ class JobOptions:
         if engine := self.get("ioengine", default=_ENGINE if self.whole and self.version >= _ENGINE_SINCE else ""):
             found["ioengine"] = shorten(engine, 40)
         if size := self.parse_bytes(self.get("size")):
-            found["size"] = _format_block(size)
+            found["size"] = format_bytes(size)
         found |= {name: shorten(self.get(name), 20) for name in _LIMITS if self.get(name, default="0") != "0"}
         if self.kind in _MIXED and (mix := self._find_mix()):
             found["mix"] = shorten(mix, 20)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
 from benchconsole.probes.readers.lines import read_lines, refuse_lines, shorten
-from benchconsole.probes.readers.numbers import format_size, require_positive
+from benchconsole.probes.readers.numbers import format_bytes, require_positive
 from benchconsole.probes.readers.readings import add_labels
 from benchconsole.probes.tools.iozone.conditions import STATED, label, read_command
 
@@ -125,7 +125,7 @@ def _read_line(line: str, run: _IozoneRun) -> list[Reading]:
     elif "No retest option selected" in line:
         run.retests = False
     elif each := _EACH.fullmatch(line):
-        run.marks = {name: format_size(float(each[name]) * _KIB) for name in ("size", "block")}
+        run.marks = {name: format_bytes(int(each[name]) * 1024) for name in ("size", "block")}
     elif children := _CHILDREN.fullmatch(line):
         return list(_read_children(children, run))
     elif child := _CHILD.fullmatch(line):
@@ -164,7 +164,7 @@ def _read_row(line: str, run: _IozoneRun) -> Iterator[Reading]:
     if run.mode is None:
         raise ProbeOutputError(raw, "a line above the table that says what it is in (Output is in kBytes/sec)")
     metric, unit, factor = _UNITS[run.mode]
-    size, block = (format_size(require_positive(text, "a size") * _KIB) for text, _ in fields[:2])
+    size, block = (format_bytes(int(require_positive(text, "a size")) * 1024) for text, _ in fields[:2])
     values = [text for text, _ in fields[2:]]
     operations = _find_operations(fields, run)
     if operations is None:

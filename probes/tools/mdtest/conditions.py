@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from benchconsole.probes.readers.command_lines import Options, split_command
-from benchconsole.probes.readers.numbers import format_size
+from benchconsole.probes.readers.numbers import format_bytes
 from benchconsole.probes.tools.ior.conditions import read_family_options
 
 _SHORT = "a:b:BcCd:De:Ef:FG:hi:I:kl:Ln:N:p:PrRs:StTuUvV:w:W:x:XyYz:Z"
@@ -51,7 +51,7 @@ UNKNOWN = CommandConditions()
 
 def _read_size(text: str) -> str | None:
     match = _SIZE.fullmatch(text)
-    return format_size(int(match[1]) * _FACTORS[match[2].lower()]) if match else None
+    return format_bytes(int(match[1]) * _FACTORS[match[2].lower()]) if match else None
 
 
 def read_command(text: str) -> CommandConditions:

@@ -39,6 +39,8 @@ def test_what_was_asked_for_is_said_beside_what_was_read() -> None:
         ("block", "1 MiB", "1048576"),
         ("block", "1 MiB", "1024 KiB"),
         ("rate", "8 Gb/s", "1 GB/s"),
+        ("block", "100 MB", "95.37MiB"),
+        ("block", "2 GB", "1.86GiB"),
         ("pattern", "randrw", "RandRW "),
     ],
 )
@@ -48,7 +50,14 @@ def test_the_words_of_the_parser_stay_where_they_say_the_same(name: str, wanted:
 
 @pytest.mark.parametrize(
     ("name", "wanted", "said"),
-    [("tasks", "4", "2"), ("block", "1 MiB", "1000000"), ("block", "1 MiB", "1 MB"), ("block", "1 MiB", "1 MiB/s")],
+    [
+        ("tasks", "4", "2"),
+        ("block", "1 MiB", "1000000"),
+        ("block", "1 MiB", "1 MB"),
+        ("block", "1 MiB", "1 MiB/s"),
+        ("block", "100 MB", "95.36MiB"),
+        ("block", "100 MB", "95MiB"),
+    ],
 )
 def test_another_number_than_the_tool_was_told_is_no_measurement(name: str, wanted: str, said: str) -> None:
     with pytest.raises(ProbeOutputError, match=rf"found ior.write with {name}={said}, expected {name}={wanted}"):

@@ -1,10 +1,12 @@
 import pytest
 
 from benchconsole.probes.readers.numbers import (
+    format_bytes,
     format_size,
     is_within,
     multiply_spans,
     parse_count,
+    parse_size,
     parse_span,
     read_number,
 )
@@ -77,3 +79,12 @@ def test_products_of_spans_hold_the_product() -> None:
 )
 def test_a_size_has_one_label(size: float, label: str) -> None:
     assert format_size(size) == label
+
+
+@pytest.mark.parametrize(
+    ("size", "label"),
+    [(512, "512B"), (4096, "4KiB"), (100_000_000, "100000000B"), (2000 * 2**20, "2000MiB"), (2**31, "2GiB")],
+)
+def test_a_label_of_bytes_tells_every_one(size: int, label: str) -> None:
+    assert format_bytes(size) == label
+    assert parse_size(label) == size

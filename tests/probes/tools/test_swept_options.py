@@ -12,7 +12,7 @@ from tests.probes.tools.captures import text
 PROBES = load_probes(safe_mode=True).probes
 
 
-def told(probe: str, stdout: str, option: str, value: int) -> list[dict[str, str]]:
+def told(probe: str, stdout: str, option: str, value: int | str) -> list[dict[str, str]]:
     """The labels of what a point of a sweep over ``option`` printed."""
     target = Target(a_node(), None, {option: value}, labels=((option, str(value)),))
     readings, _ = read_output(PROBES[probe], Output((probe,), stdout.encode()), target)
@@ -50,6 +50,14 @@ def test_a_point_has_what_was_asked_for_and_what_was_done(
 def test_a_tool_that_did_something_else_is_no_point(probe: str, name: str, option: str, value: int) -> None:
     with pytest.raises(ProbeOutputError, match=f"expected {option}={value}, which the tool was told"):
         told(probe, text(f"{probe}/{name}"), option, value)
+
+
+@pytest.mark.parametrize(("option", "value"), [("size", "100 MB"), ("block", "1 MB")])
+def test_sizes_in_powers_of_ten_are_points(option: str, value: str) -> None:
+    mark = "benchconsole-dd operation=write size=100000000 block=1000000 direct=0 sync=1 cache=0\n"
+    ran = "100+0 records in\n100+0 records out\n100000000 bytes (100 MB, 95 MiB) copied, 0.5 s, 200 MB/s\n"
+    (marks,) = told("dd", mark + ran, option, value)
+    assert (marks["size"], marks["block"]) == ("100000000B", "1000000B")
 
 
 def test_bonnie_reads_through_the_cache_whatever_it_was_told_for_writing() -> None:

@@ -21,6 +21,11 @@ from benchconsole.topology.units import UnitError
         (">= 1 MiB", "1048576", True),
         (">= 1 MiB", "1048575.9", True),  # as it was rounded somewhere
         (">= 1 MiB", "1048570", False),
+        ("100 MB", "95.37MiB", True),
+        ("100 MB", "95.36MiB", False),
+        (">= 2 GB", "1.86GiB", True),
+        (">= 2 GB", "1.85GiB", False),
+        ("1 GiB", "1.004GiB", False),
         ("> 1 MiB", "1 MiB", False),
         ("> 1 MiB", "1.01 MiB", True),
         ("<= 4", "4", True),
