@@ -71,7 +71,7 @@ _SPARE = 900.0
     type=click.FloatRange(0, 24 * 60),
     metavar="MINUTES",
     default=None,
-    help="How long rounds may last that are added to confirm what findings only suspect [3].",
+    help="How long rounds may last that are added to confirm suspects and to repeat flows that ran apart [3].",
 )
 @click.option("--no-confirm", is_flag=True, help="Add no such rounds; the same as --confirm 0.")
 @click.option("--through", metavar="slurm[:PARTITION]", default=None, help="Run inside an allocation of our own.")
@@ -218,6 +218,7 @@ def _print_plan(session: "Session", rounds: Sequence[Round]) -> None:
     if session.choice.confirm_seconds:
         click.echo(
             f"then at most {duration(session.choice.confirm_seconds)} of rounds that confirm what is only suspected"
+            " and repeat what ran apart"
         )
     for words in session.proposed.left_out:
         click.echo(f"{LEFT_OUT}: {sanitize(words)}")
