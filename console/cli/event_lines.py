@@ -59,7 +59,10 @@ def format_event(event: events.Event, view: RunView) -> Iterator[str]:
 def format_proofs(proofs: Sequence[Proof]) -> Iterator[str]:
     """What the nodes showed at the end of a run: one line, and one for each that is not clean."""
     clean = [proof.node for proof in proofs if proof.clean]
-    yield f"nothing of ours is left on {count(len(clean), 'node')} of {len(proofs):,}"
+    if any(proof.asked for proof in proofs):
+        yield f"nothing of ours is left on {count(len(clean), 'node')} of {len(proofs):,}"
+    else:
+        yield f"none of {count(len(proofs), 'node')} could be searched for anything of ours"
     for proof in proofs:
         if not proof.asked:
             yield f"  ? {proof.node}: not proven, {sanitize(proof.detail)}"

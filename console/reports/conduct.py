@@ -89,7 +89,10 @@ def format_cleanliness(proofs: Iterable[Proof]) -> str:
         return NOT_SEARCHED
     clean = sum(proof.clean for proof in known)
     ended = sum(proof.ended for proof in known)
-    if clean == len(known):
+    if not any(proof.asked for proof in known):
+        who = "The node could not" if len(known) == 1 else f"None of the {count(len(known), 'node')} could"
+        said = f"{who} be searched for anything of ours."
+    elif clean == len(known):
         said = f"Nothing of ours is left on {'the' if clean == 1 else 'any of the'} {count(clean, 'node')}."
     else:
         said = f"Nothing of ours is left on {clean:,} of {count(len(known), 'node')}"

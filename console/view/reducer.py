@@ -208,7 +208,10 @@ def _held(view: RunView, event: Held | Resumed) -> RunView:
 def _proven(view: RunView, event: NodesProven) -> RunView:
     left = sum(bool(proof.left) for proof in event.proofs)
     silent = sum(not proof.asked for proof in event.proofs)
-    words = f"nothing of ours is left on {len(event.proofs) - left - silent:,} of {count(len(event.proofs), 'node')}"
+    known = count(len(event.proofs), "node")
+    words = f"nothing of ours is left on {len(event.proofs) - left - silent:,} of {known}"
+    if silent == len(event.proofs):
+        words = f"none of {known} could be searched for anything of ours"
     state = State.FAIL if left else State.UNKNOWN if silent else State.PASS
     return replace(view, proofs=event.proofs, log=_logged(view, Line(event.at, state, words)))
 

@@ -148,6 +148,15 @@ class NotJudged:
 
 
 @dataclass(frozen=True, slots=True)
+class Undecided:
+    """What was measured of ``subjects`` and could not be judged, for one and the same reason."""
+
+    because: str
+    subjects: tuple[str, ...]
+    results: int
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One line of the event log."""
 

@@ -12,6 +12,7 @@ from benchconsole.console.view.run_view import (
     RunView,
     StageView,
     State,
+    Undecided,
     stages_of,
     state_of,
     superseding,
@@ -24,11 +25,15 @@ from benchconsole.probes.model.measuring import FailedAt, Result, Round
 
 @dataclass(slots=True)
 class _RoundSum:
-    """One closed round: its tests by what became of them, why some gave no number, its worst state, what is low."""
+    """One closed round: its tests by what became of them, its worst state, what is low.
+
+    ``reasons`` say why tests gave no number, ``undecided`` why numbers could not be judged.
+    """
 
     results: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     reasons: dict[tuple[FailedAt, str], Counter[str]] = field(default_factory=dict)
+    undecided: dict[str, Counter[str]] = field(default_factory=dict)
     worst: State | None = None
     low: tuple[Verdict, ...] = ()
 
@@ -39,6 +44,7 @@ class SessionTotals:
 
     covered: Coverage
     reasons: tuple[NotJudged, ...]
+    undecided: tuple[Undecided, ...]
     stages: tuple[StageView, ...]
     low: Mapping[str, tuple[Verdict, ...]]
 
@@ -69,7 +75,7 @@ class TotalsCache:
             parts.append(rest := _RoundSum())
             for test, result in superseding(view).items():
                 if test not in planned_ids:  # in no round of the plan
-                    _count_result(rest, result)
+                    _count_result(rest, result, view.verdicts.get(test, ()))
         planned = sum(len(each.tests) for each in view.plan) - len(view.repeats)
         counts = sum((each.counts for each in parts), Counter[str]())
         sums = {each.number: self._rounds.get(each.number) or _RoundSum() for each in view.plan}
@@ -77,7 +83,7 @@ class TotalsCache:
         low: dict[str, tuple[Verdict, ...]] = {}
         for each in view.plan:
             low[each.stage] = (*low.get(each.stage, ()), *sums[each.number].low)
-        return SessionTotals(Coverage(planned, **counts), _fold_reasons(parts), stages, low)
+        return SessionTotals(Coverage(planned, **counts), _fold_reasons(parts), _fold_undecided(parts), stages, low)
 
 
 def _fold_reasons(parts: Iterable[_RoundSum]) -> tuple[NotJudged, ...]:
@@ -88,6 +94,16 @@ def _fold_reasons(parts: Iterable[_RoundSum]) -> tuple[NotJudged, ...]:
             found.setdefault(key, Counter()).update(nodes)
     made = [NotJudged(stage, detail, tuple(nodes), nodes.total()) for (stage, detail), nodes in found.items()]
     return tuple(sorted(made, key=lambda each: (not each.stage.means_unreachable, -each.tests)))
+
+
+def _fold_undecided(parts: Iterable[_RoundSum]) -> tuple[Undecided, ...]:
+    """Why numbers could not be judged, with their subjects, the most of them first."""
+    found: dict[str, Counter[str]] = {}
+    for each in parts:
+        for because, subjects in each.undecided.items():
+            found.setdefault(because, Counter()).update(subjects)
+    made = (Undecided(because, tuple(subjects), subjects.total()) for because, subjects in found.items())
+    return tuple(sorted(made, key=lambda each: -each.results))
 
 
 def _sum_round(view: RunView, each: Round) -> _RoundSum:
@@ -105,16 +121,19 @@ def _sum_round(view: RunView, each: Round) -> _RoundSum:
         if result.failure is not None:
             states.add(State.UNKNOWN)
         if test.id not in view.replaced:
-            _count_result(made, result)
+            _count_result(made, result, verdicts)
     made.worst, made.low = (worst(states) if states else None), tuple(low)
     return made
 
 
-def _count_result(made: _RoundSum, result: Result) -> None:
+def _count_result(made: _RoundSum, result: Result, verdicts: Iterable[Verdict]) -> None:
     made.counts[result.outcome.value] += 1
     failure = result.failure
     if failure is not None:
         made.reasons.setdefault((failure.stage, failure.detail), Counter())[failure.node] += 1
+    for verdict in verdicts:
+        if verdict.level is Level.UNKNOWN:
+            made.undecided.setdefault(verdict.because, Counter())[verdict.subject] += 1
 
 
 def compute_totals(view: RunView) -> SessionTotals:

@@ -76,7 +76,7 @@ class FindingsScreen(Page):
             self._shown = shown
             sums = self.sums.compute(view)
             covered = sums.covered
-            self.unjudged.show(sums.reasons)
+            self.unjudged.show(sums.reasons, sums.undecided)
             self.crumb.show((sanitize(view.fabric.name), "findings", sanitize(view.label)), *_tallies(view, covered))
             nothing = "Nothing was measured yet.  R plans a run and shows it before anything is sent."
             state = None
@@ -257,7 +257,7 @@ def _tallies(view: RunView, covered: Coverage) -> tuple[Row, ...]:
         number = sum(each.level is level for each in view.findings)
         made += [CellText(f"{sign} {number}", tone._replace(bold=True)), CellText("  ")] if number else []
     tested, planned = f"{covered.tested:,}", f"{covered.planned:,}"
-    long = (*made, CellText(" tests ", MUTED), CellText(tested), CellText(f" of {planned} gave a number", MUTED))
+    long = (*made, CellText(" tests ", MUTED), CellText(tested), CellText(f" of {planned} gave a result", MUTED))
     return (long, (*made, CellText(f"{tested} of {planned} tested", MUTED)), tuple(made))
 
 

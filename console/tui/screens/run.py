@@ -82,7 +82,8 @@ class RunScreen(Page):
         self._say_time(view)
         self.loads.show(loads(view))
         self._show_tests(view)
-        self.unjudged.show(self._digest(view).sums.reasons)
+        sums = self._digest(view).sums
+        self.unjudged.show(sums.reasons, sums.undecided)
         self.proofs.show(() if view.current is not None else view.proofs)
         self.events.show(view.log)
         self._share_height()

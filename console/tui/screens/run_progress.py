@@ -82,12 +82,11 @@ def count_so_far(view: RunView, covered: Coverage) -> str:
     watches = sum(each.level is Level.WATCH for each in view.findings)
     signs = [f"{sign} {number}" for sign, number in (("✗", fails), ("▲", watches)) if number]
     parts = [f"findings {'  '.join(signs)}"] if signs else []
-    done = covered.tested + covered.failed + covered.unreachable + covered.skipped
     # A repeat that has ended stands for a test that is counted already.
-    fresh = sum(test not in view.repeats for test in view.fresh)
-    parts.append(f"tests {done + fresh:,} done of {covered.planned:,}")
+    fresh = sum(result.failure is None and test not in view.repeats for test, result in view.fresh.items())
+    parts.append(f"{covered.tested + fresh:,} of {count(covered.planned, 'test')} gave a result")
     if covered.unreachable:
         parts.append(f"∅ {covered.unreachable:,} not reached")
     if covered.failed + covered.skipped:
-        parts.append(f"? {covered.failed + covered.skipped:,} gave no number")
+        parts.append(f"? {covered.failed + covered.skipped:,} gave none")
     return "   ".join(parts)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.text.cells import measure_width, wrap_text
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.clock import lasting
 from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, Row, wrap_under
@@ -109,7 +109,10 @@ class PlanView(Listing[Row]):
             )
             line.put("  ").put(f"{tests:,}", TEXT, 7, ">").put("  ")
             line.put(lasting(sum(each.seconds for each in rounds)), TEXT, 8, ">").put("  ")
-            rows.append(line.put(clip_text(sanitize(rounds[0].because), max(line.room - 1, 0)), MUTED).row())
+            first, *more = wrap_text(sanitize(rounds[0].because), max(line.room - 1, 16)) or [""]
+            at = line.at
+            rows.append(line.put(first, MUTED).row())
+            rows += [CellLine(width).to(at).put(words, MUTED).row() for words in more]
         return rows
 
 

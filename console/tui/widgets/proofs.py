@@ -39,7 +39,9 @@ class Proofs(CellWidget):
             return []
         shown = self.open[: height - 1]
         state = State.WATCH if any(proof.left for proof in self.proofs) else State.UNKNOWN if self.open else State.PASS
-        line = CellLine(width).to(1).extend((sign(state),)).put(" ").put("left", MUTED, 10).put("  ")
+        # Under the reasons where there is room; the count is cut last.
+        gutter = 10 if 16 + measure_width(self.said) <= width else 4
+        line = CellLine(width).to(1).extend((sign(state),)).put(" ").put("left", MUTED, gutter).put("  ")
         hidden = len(self.open) - len(shown)
         more = f"   {hidden} more reasons" if hidden else ""
         if line.room - 1 - len(more) < measure_width(self.said):

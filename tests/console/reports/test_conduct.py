@@ -78,6 +78,11 @@ def test_a_session_whose_nodes_were_not_searched_says_so(kind: str) -> None:
             (replace(CLEAN[0], asked=False), CLEAN[1]),
             "Nothing of ours is left on 1 of 2 nodes; 1 could not be searched.",
         ),
+        ((replace(CLEAN[0], asked=False),), "The node could not be searched for anything of ours."),
+        (
+            tuple(replace(each, asked=False) for each in CLEAN),
+            "None of the 3 nodes could be searched for anything of ours.",
+        ),
     ],
 )
 def test_the_sentence(proofs: tuple[Proof, ...], said: str) -> None:

@@ -9,9 +9,12 @@ from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.widgets.plan import PlanView
 from benchconsole.console.view import events
-from benchconsole.probes.model.judgement import ClosedRound
-from benchconsole.probes.model.measuring import FailedAt, Failure, Result
+from benchconsole.console.view.session_control import Proposal
+from benchconsole.probes.model.judgement import ClosedRound, Level
+from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result
+from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.looking import faulty, healthy, looking
 
 
@@ -106,7 +109,7 @@ async def test_nothing_is_counted_that_there_is_none_of() -> None:
     async with looking(healthy()) as look:
         await look.press("3")
         assert "findings" not in look.lines[4]
-        assert "tests 652 done of 652" in look.lines[3] + look.lines[4]
+        assert "652 of 652 tests gave a result" in look.lines[3] + look.lines[4]
 
 
 async def test_a_repeat_in_its_round_is_not_counted_beside_what_it_repeats() -> None:
@@ -123,7 +126,7 @@ async def test_a_repeat_in_its_round_is_not_counted_beside_what_it_repeats() -> 
         look.player.feed(reopened, events.RoundStarted(again, later), *done)
         await look.until(lambda: len(look.app.session.latest.view.fresh) == 3)  # type: ignore[union-attr]
         await look.press("3")
-        assert "tests 652 done of 652" in look.lines[3] + look.lines[4]
+        assert "647 of 652 tests gave a result   ∅ 5 not reached" in look.lines[3] + look.lines[4]
         assert "running  1:40" in look.lines[1]  # of this run alone, not since the session was begun
     assert isinstance(end, events.SessionEnded)
 
@@ -241,3 +244,52 @@ async def test_ctrl_c_twice_stops_everything_and_leaves() -> None:
         await look.press("ctrl+c")
         assert look.player.stopped == [True]
         await look.until(lambda: look.app.return_value == 130)
+
+
+def test_a_plan_says_in_full_what_a_stage_is_for() -> None:
+    view, words = PlanView(), " ".join(f"word{place}" for place in range(12))
+    rounds = [replace(each, because=words) for each in faulty().view().plan[:1]]
+    view.show("default", Proposal(tuple(rounds)), ("default",))
+    lines = ["".join(cell.text for cell in row) for row in view.lines(80)]
+    place = next(i for i, line in enumerate(lines) if "word0" in line)
+    column = lines[place].index("word0")
+    assert " ".join(" ".join(line[column:] for line in lines[place:]).split()).startswith(words)
+    assert all(len(line) < 80 for line in lines)
+
+
+@pytest.mark.parametrize("asked", [True, False])
+async def test_what_was_left_is_said_whole_on_a_small_terminal(asked: bool) -> None:
+    proofs = tuple(Proof(NodeId(f"n{place:03}"), asked=asked or not place) for place in range(134))
+    proofs = (replace(proofs[0], asked=not asked), *proofs[1:])
+    async with looking(faulty(), (80, 24)) as look:
+        look.player.feed(events.NodesProven(proofs, 1.7e9))
+        await look.press("3")
+        await look.until(lambda: any("could not be searched." in line for line in look.lines))
+
+
+@pytest.mark.parametrize("tab", ["3", "4"])
+async def test_a_number_that_could_not_be_judged_is_told_with_its_reason(tab: str) -> None:
+    story = healthy()
+    closed = list(story.closed)
+    first = closed[1].verdicts[0]
+    odd = replace(first, level=Level.UNKNOWN, because="the flows ended apart")
+    closed[1] = replace(closed[1], verdicts=(odd, *closed[1].verdicts[1:]))
+    async with looking(replace(story, closed=closed)) as look:
+        await look.press(tab)
+        row = next(line for line in look.lines if "the flows ended apart (1 result)" in line)
+        assert row.startswith(f" ? not judged  {first.subject}")
+
+
+async def test_reasons_that_have_no_row_are_counted_on_a_small_terminal() -> None:
+    story = healthy()
+    closed = list(story.closed)
+    odd = [
+        replace(
+            each, level=Level.UNKNOWN, because=f"{place}: between 76 % and 100 % of expected, the flows ended apart"
+        )
+        for place, each in enumerate(closed[1].verdicts[:3])
+    ]
+    closed[1] = replace(closed[1], verdicts=(*odd, *closed[1].verdicts[3:]))
+    async with looking(replace(story, closed=closed), (80, 24)) as look:
+        await look.press("4")
+        assert "and 2 more reasons" in next(line for line in look.lines if "not judged" in line and "between" in line)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.console.cli.event_lines import format_proofs
 from benchconsole.console.view import reducer
 from benchconsole.console.view.element_state import apply_findings, read_session_links
 from benchconsole.console.view.events import (
@@ -192,6 +193,21 @@ def test_what_the_nodes_showed_at_the_end_is_kept_until_they_are_used_again() ->
     opening = next(story().events())
     assert isinstance(opening, SessionOpened)
     assert advance(view, opening).proofs == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ((True, True), "nothing of ours is left on 2 of 2 nodes"),
+        ((True, False), "nothing of ours is left on 1 of 2 nodes"),
+        ((False, False), "none of 2 nodes could be searched for anything of ours"),
+    ],
+)
+def test_a_search_that_reached_no_node_has_shown_nothing(asked: Sequence[bool], words: str) -> None:
+    proofs = tuple(Proof(NodeId(f"n{place}"), asked=each) for place, each in enumerate(asked))
+    assert advance(story().view(), NodesProven(proofs, 1.0)).log[-1].text == words
+    line, *_ = format_proofs(proofs)
+    assert ("could be searched" in line) is not any(asked)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def told(closed: ClosedRound, levels: Sequence[Level] = ()) -> RunView:
     verdicts = tuple(
         Verdict(
             test=test.id, round=1, probe="iperf3", subject=test.target.key, nodes=("n1",), metric="iperf3.throughput",
-            labels=(), level=level, kind=Yardstick.CAPACITY, because="",
+            labels=(), level=level, kind=Yardstick.CAPACITY, because="why",
         )
         for test, level in zip(closed.round.tests, levels, strict=False)
     )  # fmt: skip
@@ -58,6 +58,14 @@ def test_a_stage_has_the_state_of_its_worst_verdict(levels: Sequence[Level], wor
         level for level in levels if level in (Level.WATCH, Level.FAIL)
     ]
     assert len(sums.low["pairs"]) == low
+
+
+def test_numbers_that_could_not_be_judged_are_told_with_the_reason() -> None:
+    assert not compute_totals(told(FOUR, (Level.PASS, Level.FAIL, Level.WATCH))).undecided
+    (found,) = compute_totals(told(FOUR, (Level.UNKNOWN, Level.PASS, Level.UNKNOWN))).undecided
+    assert found.results == 2
+    assert len(found.subjects) == 2
+    assert found.because == "why"
 
 
 def test_a_test_without_a_number_leaves_its_stage_unknown() -> None:
