@@ -17,3 +17,20 @@ def join_slices(start: Indices, count: Indices) -> Indices:
     """The positions of several slices, one after the other."""
     ends = np.cumsum(count)
     return np.arange(int(count.sum())) + np.repeat(start - ends + count, count)
+
+
+_SPARSE = 16
+"""Times as many possible values as values from which sorting these is cheaper than a look at all possible ones."""
+
+
+def find_distinct(values: Indices, size: int) -> tuple[Indices, Indices]:
+    """The different ones of ``values``, all in [0, ``size``), in order, and which of them each value is."""
+    if size > _SPARSE * len(values):
+        found, at = np.unique(values, return_inverse=True)
+        return found, at
+    is_met = np.zeros(size, bool)
+    is_met[values] = True
+    found = np.flatnonzero(is_met)
+    place = np.empty(size, np.intp)
+    place[found] = np.arange(len(found))
+    return found, place[values]

@@ -19,7 +19,7 @@ from benchconsole.probes.judging.components import Component
 from benchconsole.probes.judging.flow_evidence import CrossingTable, FlowEvidence
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.round_flows import SLOW, WHOLE
-from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
+from benchconsole.topology.arrays import Flags, Floats, Indices, find_distinct, sum_at
 from benchconsole.topology.capacity.maxmin import Usage, max_min
 
 NOISE = 0.06
@@ -201,17 +201,16 @@ class FaultModel:
     def predict(self, faults: Sequence[Fault], flows: Indices) -> Floats:
         """byte/s of payload of ``flows`` with ``faults``, while all others keep the rates that they have."""
         crossed, at = self.evidence.crossings, self.evidence.find_crossings(flows)
-        use = CrossingTable(
-            np.searchsorted(flows, crossed.flow[at]), crossed.place[at], crossed.part[at], crossed.share[at].copy()
-        )
-        own_at, inverse = np.unique(self.evidence.position[at], return_inverse=True)
+        flow = np.repeat(np.arange(len(flows)), self.evidence.count_crossings(flows))
+        use = CrossingTable(flow, crossed.place[at], crossed.part[at], crossed.share[at].copy())
+        own_at, inverse = find_distinct(self.evidence.position[at], len(self.evidence.places))
         own = sum_at(use.share * self.rates[flows][use.flow], inverse, len(own_at))
         table = self.evidence.flows
         scene = _Scene(self._parts, use, ~table.assumed[flows])
         for fault in sorted(faults, key=self._is_within_link):
             scene.lose(fault) if fault.is_lost else scene.slow(fault)
         use, owner, weight = scene.split()
-        places, column = np.unique(use.place, return_inverse=True)
+        places, column = find_distinct(use.place, int(use.place.max(initial=-1)) + 1)
         part = places % self._parts.size
         at = self._find_places(places)
         taken = np.where(at < 0, 0.0, np.maximum(self._loads[at] - _look_up(own_at, own, at), 0.0))
@@ -316,10 +315,10 @@ class _Scene:
         use, flows = self._use, len(self._divided)
         held = self._is_slow[use.part]
         group = self._parts.shared.of[self._parts.ways_of[use.part]]
-        keys, at = np.unique(use.flow * (1 + group.max(initial=0)) + group, return_inverse=True)
-        sums = sum_at(np.where(held, use.share, 0.0), at, len(keys))
+        keys, at = np.unique((use.flow * (1 + group.max(initial=0)) + group)[held], return_inverse=True)
+        sums = sum_at(use.share[held], at, len(keys))
         slow_share = np.zeros(flows)
-        np.maximum.at(slow_share, use.flow, sums[at])
+        np.maximum.at(slow_share, use.flow[held], sums[at])
         is_split = self._divided & (slow_share > 1 - WHOLE) & (slow_share < WHOLE)
         number = np.cumsum(is_split) - 1 + flows  # of the rest of each flow that is split
         both = is_split[use.flow]

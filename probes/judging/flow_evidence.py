@@ -14,7 +14,7 @@ from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.round_flows import RoundFlows
 from benchconsole.probes.model.measuring import INWARD, Reading, Round
 from benchconsole.probes.model.repeats import TestKey, make_test_key
-from benchconsole.topology.arrays import Flags, Floats, Indices, join_slices, sum_at
+from benchconsole.topology.arrays import Flags, Floats, Indices, find_distinct, join_slices, sum_at
 
 
 class FlowTable(NamedTuple):
@@ -145,7 +145,11 @@ class FlowEvidence:
 
     def find_crossings(self, flows: Indices) -> Indices:
         """The positions of all crossings of these flows, in the order of the flows."""
-        return join_slices(self._starts[flows], self._starts[flows + 1] - self._starts[flows])
+        return join_slices(self._starts[flows], self.count_crossings(flows))
+
+    def count_crossings(self, flows: Indices) -> Indices:
+        """How many crossings each of these flows has."""
+        return self._starts[flows + 1] - self._starts[flows]
 
     def find_over(self, parts: Collection[int]) -> Indices:
         """The flows that cross any of ``parts``, in order."""
@@ -168,13 +172,13 @@ class FlowEvidence:
 
     def find_beside(self, flows: Indices) -> Indices:
         """``flows``, and all that share a part with one of them in the same round; in order."""
-        places = np.unique(self.crossings.place[self.find_crossings(flows)])
-        return self._find_flows(*self._by_place, places)
+        met, _ = find_distinct(self.position[self.find_crossings(flows)], len(self.places))
+        return self._find_flows(*self._by_place, self.places[met])
 
     def _find_flows(self, order: Indices, keys: Indices, wanted: Indices) -> Indices:
         first = np.searchsorted(keys, wanted, side="left")
         count = np.searchsorted(keys, wanted, side="right") - first
-        return np.unique(self.crossings.flow[order[join_slices(first, count)]])
+        return find_distinct(self.crossings.flow[order[join_slices(first, count)]], self._size)[0]
 
     @cached_property
     def places(self) -> Indices:
