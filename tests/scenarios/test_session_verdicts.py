@@ -11,6 +11,7 @@ import re
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -268,17 +269,17 @@ class Reach(PlayedReach):
 Play = Callable[..., None]
 
 
+def play_nodes(monkeypatch: pytest.MonkeyPatch, reach: Reach, probes: Mapping[str, Probe] = PROBES) -> None:
+    """Make the nodes and the probes of a run play."""
+    common = "benchconsole.console.cli.common"
+    monkeypatch.setattr(f"{common}.load_catalogue", lambda: ProbeCatalogue(probes, (), {}))
+    monkeypatch.setattr(f"{common}.load_installed_probes", lambda: probes)
+    monkeypatch.setattr(f"{common}.make_asking_reach", lambda *_: reach)
+
+
 @pytest.fixture
 def play(monkeypatch: pytest.MonkeyPatch) -> Play:
-    """Makes the nodes and the probes of a run play."""
-
-    def begin(reach: Reach, probes: Mapping[str, Probe] = PROBES) -> None:
-        common = "benchconsole.console.cli.common"
-        monkeypatch.setattr(f"{common}.load_catalogue", lambda: ProbeCatalogue(probes, (), {}))
-        monkeypatch.setattr(f"{common}.load_installed_probes", lambda: probes)
-        monkeypatch.setattr(f"{common}.make_asking_reach", lambda *_: reach)
-
-    return begin
+    return partial(play_nodes, monkeypatch)
 
 
 _EVERY_NODE = tuple(f"n{number}" for number in range(1, 9))
