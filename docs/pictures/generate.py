@@ -20,6 +20,7 @@ from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.rows.terminal import detect
 from benchconsole.console.tui.start_model import Past, StartModel
+from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
 from benchconsole.store.store import Store
 
 HERE = Path(__file__).parent
@@ -54,9 +55,33 @@ async def draw(database: Path, size: tuple[int, int], keys: list[str]) -> str:
 async def draw_start() -> str:
     """The page before there is a topology, with sessions that were made up."""
     sessions = (
-        Past("7f3a21c0", "acceptance 2", "cluster", "21 Nov 05:12", 347, 347, watches=2),
-        Past("1c09be77", "acceptance 1", "cluster", "20 Nov 14:53", 344, 347, fails=4, watches=4, untested=True),
-        Past("52d0a6e1", "demo default", "simulated", "20 Nov 10:31", 655, 664, fails=8, untested=True),
+        Past(
+            "7f3a21c0",
+            "acceptance 2",
+            "cluster",
+            "21 Nov 05:12",
+            347,
+            347,
+            ListedVerdict(Outcome.WATCH, "watch, 2 to watch"),
+        ),
+        Past(
+            "1c09be77",
+            "acceptance 1",
+            "cluster",
+            "20 Nov 14:53",
+            344,
+            347,
+            ListedVerdict(Outcome.FAIL, "fail, 4 below"),
+        ),
+        Past(
+            "52d0a6e1",
+            "demo default",
+            "simulated",
+            "20 Nov 10:31",
+            655,
+            664,
+            ListedVerdict(Outcome.FAIL, "fail, 8 below"),
+        ),
     )
     demo = "134 nodes on loopback, real SSH, marked SIMULATED"
     app = StartApp(StartModel("0.1.0", ("cluster.yaml",), sessions, None, demo), TERMINAL)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from benchconsole.console.session.controller import SessionController
 
 TICK = 0.1
-ENDINGS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
+ENDINGS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Signals that end the console in good order, and the exit code of each."""
 
 LONGEST_COPY = 64 * 1024
