@@ -308,3 +308,11 @@ def test_requests_under_way_and_small_segments_at_once_are_conditions(said_behin
     banner = text("netperf/tcprr-2.7.0.txt").replace("demo : first burst 0", said_behind)
     ((_, _, marks),) = read(Netperf(), banner)
     assert {name: value for name, value in marks if name in ("burst", "nodelay")} == told
+
+
+def test_the_table_of_omni_tells_request_and_response() -> None:
+    whole = text("netperf/omni-rr-2.7.0.txt").replace("69120       1       1 ", "69120       64      1024 ")
+    ((_, _, marks),) = read(Netperf(), whole)
+    assert {name: value for name, value in marks if name in ("request", "response")} == {
+        "request": "64", "response": "1024",
+    }  # fmt: skip
