@@ -14,6 +14,9 @@ from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.conditions import accept_labels, parse_condition
 from benchconsole.topology.model.fabric import Basis, Criterion
 
+Subject = tuple[str, int]
+"""The name of a subject and, of a bundle, its round: bundles of other rounds may have its name. 0 of all others."""
+
 
 @dataclass(frozen=True, slots=True)
 class CriterionScope:
@@ -76,11 +79,13 @@ def _find_scope(
     measured = sum(bool(_read_labels(criterion, results.get(test.id))) for test in tests)
     without = [test for test in tests if (result := results.get(test.id)) is None or result.failure is not None]
     if criterion.nodes:
-        met = {node for verdict in held for node in verdict.nodes}
-        lacking = {str(node.id) for test in without for node in test.target.nodes}
-        scope = dict.fromkeys(map(str, sorted(criterion.nodes)))
+        met = {_alone(node) for verdict in held for node in verdict.nodes}
+        lacking = {_alone(str(node.id)) for test in without for node in test.target.nodes}
+        scope = dict.fromkeys(map(_alone, sorted(criterion.nodes)))
     else:
-        met = {verdict.subject for verdict in held}
+        bundles = {(test.bundle, test.round) for test in tests if test.bundle}
+        named = ((verdict.subject, verdict.round) for verdict in held)
+        met = {each if each in bundles else _alone(each[0]) for each in named}
         lacking = {subject for test in without for subject in _name_subjects(criterion, test)}
         scope = dict.fromkeys(
             subject
@@ -88,20 +93,28 @@ def _find_scope(
             if _may_concern(criterion, test, results.get(test.id))
             for subject in _name_subjects(criterion, test)
         )
-    missed = tuple(subject for subject in scope if subject not in met and subject not in lacking)
-    return CriterionScope(criterion, tuple(sorted(met)), missed, len(tests), measured)
+    known = met | lacking
+    missed = (subject[0] for subject in scope if subject not in known)
+    return CriterionScope(
+        criterion, tuple(sorted({name for name, _ in met})), tuple(dict.fromkeys(missed)), len(tests), measured
+    )
 
 
-def _name_subjects(criterion: Criterion, test: Test) -> Iterator[str]:
+def _alone(name: str) -> Subject:
+    """A subject that is the same one in every round."""
+    return name, 0
+
+
+def _name_subjects(criterion: Criterion, test: Test) -> Iterator[Subject]:
     """The subjects of the verdicts that a test should give: what it is of, its bundle, or each of its directions."""
     if criterion.basis is not Basis.CAPACITY:
-        yield test.target.key
+        yield _alone(test.target.key)
     elif test.bundle:
-        yield test.bundle
+        yield test.bundle, test.round
     elif test.target.peer is not None and test.sending.directions is Directions.BOTH:
-        yield from (f"{flow.source}>{flow.sink}" for flow in test.flows)
+        yield from (_alone(f"{flow.source}>{flow.sink}") for flow in test.flows)
     else:
-        yield test.target.key
+        yield _alone(test.target.key)
 
 
 def _may_concern(criterion: Criterion, test: Test, result: Result | None) -> bool:

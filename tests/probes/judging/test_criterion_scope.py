@@ -83,3 +83,32 @@ def test_a_test_without_a_number_lacks_no_criterion() -> None:
     failed = replace(closed.results[1], measurements=(), failure=failure)
     found = scope(CAPACITY, replace(closed, results=(closed.results[0], failed)))
     assert (found.met, found.missed, found.planned, found.measured) == (("n1>n2",), (), 2, 1)
+
+
+@pytest.mark.parametrize(("unjudged", "missed"), [((), ()), ((2,), ("a bundle",)), ((1, 2), ("a bundle",))])
+def test_a_bundle_is_not_met_by_another_one_of_its_name(unjudged: Sequence[int], missed: tuple[str, ...]) -> None:
+    """Two stages fill equal links; the verdicts of the rounds ``unjudged`` were not made."""
+    described = replace(star(), criteria=(CAPACITY,))
+    rounds = [
+        close(described, number, flow(source, "n3", 0.4, "a bundle"), flow(source, "n4", 0.4, "a bundle"))
+        for number, source in ((1, "n1"), (2, "n2"))
+    ]
+    results = {result.test.id: result for closed in rounds for result in closed.results}
+    context = JudgingContext(described, METRICS)
+    verdicts = [
+        each for closed in rounds if closed.round.number not in unjudged for each in judge_round(context, closed)
+    ]
+    (found,) = list_scopes([CAPACITY], [result.test for result in results.values()], results, verdicts)
+    assert found.missed == missed
+
+
+def test_a_bundle_that_was_repeated_lacks_nothing_of_its_first_round() -> None:
+    """Only the results and verdicts of the repeat count, and the plan holds both."""
+    described = replace(star(), criteria=(CAPACITY,))
+    first, again = (
+        close(described, number, flow("n1", "n2", 0.4, "b"), flow("n1", "n3", 0.4, "b")) for number in (1, 2)
+    )
+    results = {result.test.id: result for result in again.results}
+    verdicts = judge_round(JudgingContext(described, METRICS), again)
+    (found,) = list_scopes([CAPACITY], [*first.round.tests, *again.round.tests], results, verdicts)
+    assert (found.met, found.missed) == (("b",), ())
