@@ -141,6 +141,8 @@ class _StagePlanner:
                 at = _StagePlanner(self.fabric, self.probe, stage, self.flow_classes, self.most, clients)
                 made[turn.point] = at.rounds(members, 1)
             point = make_swept(sweep, turn, first)
+            if not made[turn.point] and not sweep.axes:
+                return  # Nothing to repeat: the stage has nothing to run, as without repetitions.
             if not made[turn.point]:
                 raise PlanError(
                     f"{self.name} {format_point(point)}: found nothing to run, expected tests at every point"

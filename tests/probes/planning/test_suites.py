@@ -1,5 +1,6 @@
 """The suites that come with the console: planned on any machine, described by what the file says of it."""
 
+from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 
@@ -55,3 +56,12 @@ def test_a_suite_of_the_file_counts_before_ours(tmp_path: Path) -> None:
 def test_an_unknown_name_is_refused_with_all_that_are_known(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=r"'fast'.*acceptance, burn-in, default, lag, network, quick, storage"):
         find_suite(fabric(tmp_path), "fast")
+
+
+@pytest.mark.parametrize("example", ["desy", "llnl"])
+def test_a_machine_without_links_to_fill_burns_in_all_the_same(example: str) -> None:
+    """A stage that has nothing to run is left out with its repetitions, as it is without them."""
+    described = topology.load(Path(str(files("benchconsole.topology") / f"examples/{example}.yaml")))
+    rounds = plan(described, find_suite(described, "burn-in"), PROBES)
+    counted = Counter(each.probe for each in rounds)
+    assert counted == {"inventory": 2, "hpl": 3, "stream": 3, "fio": 3}
