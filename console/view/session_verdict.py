@@ -14,8 +14,9 @@ from benchconsole.console.view.run_view import INGESTED, Coverage, RunView, Stat
 from benchconsole.console.view.stored_verdict import Outcome, shorten_gap
 from benchconsole.probes.judging.criterion_scope import CriterionScope, list_scopes
 from benchconsole.probes.model.checklist import CheckedList, StepState
-from benchconsole.probes.model.judgement import Level, Verdict
+from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Result, TestOutcome
+from benchconsole.topology.capacity.flow_streams import Model
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.conditions import format_condition
 from benchconsole.topology.model.fabric import Basis, Criterion
@@ -24,6 +25,8 @@ from benchconsole.topology.units import counted as count
 SAMPLES = "what the samples of a watch add up to is said by: benchconsole availability"
 NAMED = 3
 """Gaps that the sentence names; ``missing`` has them all."""
+
+_LOW = (Level.FAIL, Level.WATCH)
 
 _REASON = 160
 """Characters of the reason why a number could not be judged, in a gap."""
@@ -44,6 +47,7 @@ STATES: Mapping[Outcome, State] = {
 class SessionVerdict:
     """The verdict in a word, in a sentence, and ``missing``: what was not tested or judged, one sentence each.
 
+    ``strays`` counts steered streams that were slow by no cause that was found.
     All text is sanitized. ``missing`` may stand beside any outcome but pass and watch, and is never cut: the sentence
     names the first gaps, long ones in part.
     """
@@ -51,6 +55,7 @@ class SessionVerdict:
     outcome: Outcome
     sentence: str
     missing: tuple[str, ...] = ()
+    strays: int = 0
 
     @property
     def is_brief(self) -> bool:
@@ -66,17 +71,22 @@ class SessionVerdict:
         """0 passed, 1 something is below its threshold, 3 not everything was tested and judged."""
         if self.outcome is Outcome.FAIL:
             return 1
-        if self.outcome in (Outcome.PASS, Outcome.WATCH) or (allow_untested and self.outcome is not Outcome.RUNNING):
+        if self.outcome in (Outcome.PASS, Outcome.WATCH):
             return 0
-        return 3
+        # What was slow was tested: it is no gap that may be allowed.
+        return 0 if allow_untested and self.outcome is not Outcome.RUNNING and not self.strays else 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What counts of a session: the newest result of each test, and the verdicts on those."""
+    """What counts of a session: the newest result of each test, and the verdicts on those.
+
+    ``strays`` are apart: steered streams that were slow, and no finding says why.
+    """
 
     results: Mapping[str, Result]
     verdicts: Sequence[Verdict]
+    strays: Sequence[Verdict]
     covered: Coverage
 
 
@@ -85,8 +95,12 @@ def decide(view: RunView) -> SessionVerdict:
     results = superseding(view)
     outcomes = Counter(result.outcome.value for result in results.values())
     planned = sum(len(each.tests) for each in view.plan) - len(view.repeats)
-    verdicts = [verdict for test in results for verdict in view.verdicts.get(test, ())]
-    judged = _Judged(results, verdicts, Coverage(planned, **outcomes))
+    every = [verdict for test in results for verdict in view.verdicts.get(test, ())]
+    named = {test for each in view.findings if each.level in _LOW for test in each.tests}
+    strays = [verdict for verdict in every if _is_stray(verdict) and verdict.test not in named]
+    apart = set(map(id, strays))
+    verdicts = [verdict for verdict in every if id(verdict) not in apart]
+    judged = _Judged(results, verdicts, strays, Coverage(planned, **outcomes))
     if view.session and view.ended is None:
         low = sum(verdict.level is Level.FAIL for verdict in verdicts)
         below = f" {count(low, 'result')} below the threshold." if low else ""
@@ -94,7 +108,13 @@ def decide(view: RunView) -> SessionVerdict:
     missing = tuple(_list_missing(view, judged))
     outcome = _find_outcome(view, judged, missing)
     parts = [_describe_outcome(view, judged, outcome), _name_gaps(missing), _format_checklists(view.checklists)]
-    return SessionVerdict(outcome, " ".join(filter(None, parts)), missing)
+    return SessionVerdict(outcome, " ".join(filter(None, parts)), missing, len(strays))
+
+
+def _is_stray(verdict: Verdict) -> bool:
+    """Whether it is of a slow stream on a path that is only assumed, by its source port: it may have taken another."""
+    is_assumed = verdict.kind is Yardstick.CAPACITY and verdict.source.endswith(f"({Model.STEERED.value})")
+    return is_assumed and verdict.level in _LOW
 
 
 def _find_outcome(view: RunView, judged: _Judged, missing: Sequence[str]) -> Outcome:
@@ -180,6 +200,10 @@ def _list_missing(view: RunView, judged: _Judged) -> Iterator[str]:
         least = min(unknown, key=lambda each: (each.subject, each.metric, each.because))
         first = f"{sanitize(least.subject)}, {shorten_text(least.because, _REASON)}"
         yield f"{count(len(unknown), 'result')} could not be judged{such} {first}"
+    if judged.strays:
+        first = sanitize(min(each.subject for each in judged.strays))
+        slow = count(len(judged.strays), "steered stream")
+        yield f"{slow} slow by no cause that was found, such as {first}: their ports may mean other ways than described"
     yield from map(sanitize, view.left_out)
     for each in view.checklists:
         if each.count(StepState.NOT_DONE):
@@ -239,7 +263,7 @@ def _list_left_nodes(view: RunView) -> Iterator[str]:
 def _list_criteria(view: RunView, judged: _Judged) -> Iterator[str]:
     """Criteria of the file that were held against nothing, or not against all that they are asked of."""
     tests = (test for each in view.plan for test in each.tests)
-    for scope in list_scopes(view.fabric.criteria, tests, judged.results, judged.verdicts):
+    for scope in list_scopes(view.fabric.criteria, tests, judged.results, [*judged.verdicts, *judged.strays]):
         name = _name_criterion(scope.criterion)
         if not scope.met:
             yield f"{name}: not tested, {_explain_untested(scope)}"

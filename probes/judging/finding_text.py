@@ -361,6 +361,7 @@ def make_unsteered_finding(seen: Sequence[LowVerdict], steered: int) -> Finding:
     return replace(
         _make_fabric_finding(seen),
         where="source ports",
+        level=Level.UNKNOWN,
         what=f"{len(seen):,} of {steered:,} steered streams are slow, and no fault explains them together",
         cannot_tell="which cables a steered stream took, and so which member of a LAG is slow or lost",
         means="the devices choose members otherwise than `hash: steered` describes, or others load the fabric",

@@ -141,10 +141,9 @@ class Findings:
 
     def _list_slow_links(self) -> list[Component]:
         """The links over which most streams on assumed paths were slow, and no told cause says why; worst first."""
-        if not self.steers:
-            return []
         ids = (each.measurement.id for low in self._list_open() if is_assumed(low) for each in low[1])
-        parts = self._evidence.find_slow_parts([self._evidence.numbers[each] for each in ids])
+        slow = [self._evidence.numbers[each] for each in ids] if self.steers else []
+        parts = self._evidence.find_slow_parts(slow) if slow else []
         ways = dict.fromkeys(self._context.parts.way(part) for part in parts)
         return [self._attributor.components.holding(way)[0] for way in ways]
 

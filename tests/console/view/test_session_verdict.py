@@ -11,7 +11,7 @@ from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import NAMED, decide
 from benchconsole.console.view.stored_verdict import NOT_KNOWN, RULES, Outcome, shorten_gap
 from benchconsole.probes.model.checklist import Checked, CheckedList, Mark, Step, StepState
-from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
+from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Level, Suspect, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Round
 from benchconsole.store.model import SessionState, SessionSummary, StoredVerdict
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, NodeId
@@ -94,6 +94,40 @@ def test_word_and_exit_code(
     assert bool(verdict.missing) or outcome is not Outcome.INCOMPLETE
     assert not verdict.missing or outcome not in (Outcome.PASS, Outcome.WATCH)
     assert ("passed:" in verdict.sentence) is (outcome is Outcome.PASS)
+
+
+def finding(level: Level, *tests: str) -> Finding:
+    return Finding(
+        suspect=Suspect.FABRIC, element="x", where="x", what="x", level=level, confidence=Confidence.POSSIBLE,
+        nodes=(), tests=tests,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "named", "kind", "outcome"),
+    [
+        ("capacity (steered)", None, Yardstick.CAPACITY, Outcome.INCOMPLETE),
+        ("capacity (steered)", UNKNOWN, Yardstick.CAPACITY, Outcome.INCOMPLETE),
+        ("capacity (steered)", FAIL, Yardstick.CAPACITY, Outcome.FAIL),
+        ("capacity (steered)", WATCH, Yardstick.CAPACITY, Outcome.FAIL),
+        ("capacity (fluid)", None, Yardstick.CAPACITY, Outcome.FAIL),
+        ("capacity (steered)", None, Yardstick.CRITERION, Outcome.FAIL),
+    ],
+)
+def test_a_slow_stream_whose_path_is_assumed_fails_only_by_a_finding(
+    source: str, named: Level | None, kind: Yardstick, outcome: Outcome
+) -> None:
+    """It may have taken another way than its port says, or met one that did; so it is no pass either."""
+    view = begin(FAIL, PASS)
+    (low, *_) = ((test, each) for test, own in view.verdicts.items() for each in own if each.level is FAIL)
+    test, verdict = low
+    verdicts = {**view.verdicts, test: (replace(verdict, source=source, kind=kind),)}
+    view = end(replace(view, verdicts=verdicts, findings=() if named is None else (finding(named, test),)))
+    told = decide(view)
+    assert told.outcome is outcome
+    assert told.exit_code(allow_untested=True) == told.exit_code() == (3 if outcome is Outcome.INCOMPLETE else 1)
+    words = "1 steered stream slow by no cause that was found, such as n1>n2: their ports may mean other ways"
+    assert (words in told.sentence) is (outcome is Outcome.INCOMPLETE)
 
 
 @pytest.mark.parametrize("levels", [(PASS,), (WATCH,), (FAIL,), (None,), ()])
