@@ -82,12 +82,12 @@ class JudgedRounds:
         return tuple(self.by_number[number] for number in sorted(self.by_number))
 
     def plan_confirmation(self, nodes: Collection[NodeId], seconds: float, *, first: int) -> tuple[Round, ...]:
-        """The rounds on ``nodes``, numbered from ``first``, that confirm what the findings only suspect."""
-        judged = self.in_order
-        suspected = self._findings.suspected if self.findings else ()
-        steers = self._findings.steers
+        """The rounds on ``nodes``, numbered from ``first``, that confirm what is suspected, be it a finding or not."""
+        self._read_waiting()
+        self.known_findings = self._findings.rank()
+        suspected, steers = self._findings.suspected, self._findings.steers
         return plan_confirmation(
-            self._context, self._probes, suspected, judged, nodes, steers=steers, seconds=seconds, first=first
+            self._context, self._probes, suspected, self.in_order, nodes, steers=steers, seconds=seconds, first=first
         )
 
     def judge(self, closed: ClosedRound) -> ClosedRound:

@@ -10,9 +10,12 @@ import pytest
 
 from benchconsole.console.session.judged_rounds import JudgedRounds, judge_again
 from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.store.store import Store
 from benchconsole.topology.description.resolve import load_text
 from benchmarks.rejudge_sessions import Wanted, describe_nodes, make_session
+from tests.probes.judging.lags import load_lag
+from tests.probes.judging.rounds import close, steer
 
 TOPOLOGY = describe_nodes(6, 2)
 
@@ -49,3 +52,20 @@ async def test_columns_are_judged_as_objects_are(tmp_path: Path, monkeypatch: py
         assert len(columns[0]) == made.values
         assert columns[1]
         assert columns != live
+
+
+def test_what_is_no_finding_yet_is_confirmed_too() -> None:
+    """Every stream over the second member has 75 %, which one more would leave: nobody is accused, and it is tried."""
+    described = load_lag()
+    rounds = JudgedRounds(described, {"iperf3": Iperf3()})
+    for number in range(1, 5):
+        sent = [
+            steer(f"a{place + 1}", f"b{(place + number) % 4 + 1}", 0.75 if member == 1 else 1.0, member)
+            for place in range(4)
+            for member in ((place + 2 * number) % 4,)
+        ]
+        rounds.take(rounds.judge(close(described, number, *sent)))
+    assert rounds.findings == ()
+    planned = rounds.plan_confirmation(tuple(described.nodes), 180.0, first=5)
+    assert {str(test.target.options["share"]) for each in planned for test in each.tests} == {"leaf1--leaf2"}
+    assert rounds.findings == ()
