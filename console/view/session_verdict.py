@@ -89,6 +89,16 @@ class _Judged:
     strays: Sequence[Verdict]
     covered: Coverage
 
+    @property
+    def unknown(self) -> list[Verdict]:
+        """The results that could not be judged."""
+        return [verdict for verdict in self.verdicts if verdict.level is Level.UNKNOWN]
+
+    @property
+    def kinds_unjudged(self) -> int:
+        """How many gaps are of results that were measured and not judged."""
+        return bool(self.unknown) + bool(self.strays)
+
 
 def decide(view: RunView) -> SessionVerdict:
     """The verdict on a session as it stands."""
@@ -107,7 +117,11 @@ def decide(view: RunView) -> SessionVerdict:
         return SessionVerdict(Outcome.RUNNING, f"Running: {_format_tested(judged.covered)} so far.{below}")
     missing = tuple(_list_missing(view, judged))
     outcome = _find_outcome(view, judged, missing)
-    parts = [_describe_outcome(view, judged, outcome), _name_gaps(missing), _format_checklists(view.checklists)]
+    parts = [
+        _describe_outcome(view, judged, outcome, missing),
+        _name_gaps(missing),
+        _format_checklists(view.checklists),
+    ]
     return SessionVerdict(outcome, " ".join(filter(None, parts)), missing, len(strays))
 
 
@@ -129,7 +143,7 @@ def _find_outcome(view: RunView, judged: _Judged, missing: Sequence[str]) -> Out
     return Outcome.WATCH if Level.WATCH in levels else Outcome.PASS
 
 
-def _describe_outcome(view: RunView, judged: _Judged, outcome: Outcome) -> str:
+def _describe_outcome(view: RunView, judged: _Judged, outcome: Outcome, missing: Sequence[str]) -> str:
     tested = _format_tested(judged.covered)
     found, low = _count_level(view, judged, Level.FAIL)
     if outcome is Outcome.FAIL:
@@ -139,7 +153,8 @@ def _describe_outcome(view: RunView, judged: _Judged, outcome: Outcome) -> str:
         return f"Not judged, neither passed nor failed: {why}; {tested}."
     if outcome is Outcome.INCOMPLETE:
         good = "Nothing that was judged is below its threshold" if judged.verdicts else "No value was judged"
-        return f"Not everything was tested and judged: {tested}. {good}."
+        done = "judged" if len(missing) == judged.kinds_unjudged else "tested and judged"
+        return f"Not everything was {done}: {tested}. {good}."
     if outcome is Outcome.WATCH:
         found, watched = _count_level(view, judged, Level.WATCH)
         return f"Everything is above its threshold, {count(watched, found)} to watch: {tested}."
@@ -193,7 +208,7 @@ def _list_missing(view: RunView, judged: _Judged) -> Iterator[str]:
     yield from _list_unmeasured(view, judged)
     yield from map(sanitize, _list_left_nodes(view))
     yield from map(sanitize, _list_criteria(view, judged))
-    unknown = [verdict for verdict in judged.verdicts if verdict.level is Level.UNKNOWN]
+    unknown = judged.unknown
     if unknown:
         such = ", such as" if len({(each.subject, each.because) for each in unknown}) > 1 else ":"
         # Not the first that ended: the sentence is the same whether it is told by a run or from the store.
