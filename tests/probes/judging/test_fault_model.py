@@ -63,6 +63,10 @@ def test_a_slow_link_with_a_slow_member_leaves_the_other_member_its_own_share() 
     scene = Scene(load_lag(2), [steer("a1", "b1", 0.3, 0), steer("a2", "b2", 0.3, 1)])
     slow = Fault(scene.find("leaf1>leaf2"), 0.8), Fault(scene.find("leaf1>leaf2/1"), 0.1)
     assert scene.predict(*slow) == scene.predict(*reversed(slow)) == [0.1, 0.8]
+    split = Scene(load_lag(2), [many("fat1", "fat2", 0.3), steer("a1", "b1", 0.3, 0)])
+    lost = Fault(split.find("leaf1>leaf2/2", one_way=False), 0.0)
+    for faults in (slow, (slow[0], lost)):
+        assert split.predict(*faults) == split.predict(*reversed(faults))
 
 
 def test_flows_share_what_a_slow_nic_leaves() -> None:
@@ -320,6 +324,7 @@ def test_streams_that_ran_by_themselves_are_weighed_round_by_round() -> None:
     assert first is not None
     assert second is not None
     assert first > 0
+    assert second == pytest.approx(first, rel=0.25)
     assert weighed[2:] == [pytest.approx(first + second), None, pytest.approx(first)]
 
 

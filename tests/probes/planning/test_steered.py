@@ -216,6 +216,18 @@ def test_elements_filled_in_one_round_share_no_cable() -> None:
         assert seen[link, link.split("--")[1], 0] >= TIMES
 
 
+def test_streams_over_one_element_leave_the_room_on_another_alone() -> None:
+    """Three of 10G on 40G: a fourth would fit, but it is of the other element, whose cables these are."""
+    text = LAG.replace("HASH", "steered").replace("leaf[1-2]", "leaf[1-2],spine[1-16]").replace("1-4", "1-64")
+    text = text.replace(
+        "{from: leaf1, to: leaf2, speed: 10G, count: 4}", '{from: "leaf[1-2]", to: "spine[1-16]", speed: 40G}'
+    )
+    fabric, rounds = fill(text, "leaf1--spine1, leaf2--spine1")
+    for each in rounds:
+        crossed = count_crossed(fabric, each)
+        assert max(number for (link, *_), number in crossed.items() if "--spine" in link) == 3
+
+
 def test_an_element_that_no_port_steers_is_refused() -> None:
     with pytest.raises(PlanError, match="option share: no port steers a flow"):
         fill(LAG.replace("HASH", "unknown"), "leaf1--leaf2")
