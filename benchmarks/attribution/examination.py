@@ -53,7 +53,8 @@ class Examination:
                 losses.add_round(judged[-1])
             findings.rank()
             waiting = self._plan_further(findings, judged) if self._confirm else ()
-        return Outcome(findings.rank(), losses.sum_up(), sum(each.round.seconds for each in judged))
+        seconds = sum(each.round.seconds for each in judged)
+        return Outcome(findings.rank(), losses.sum_up(steers=findings.steers), seconds)
 
     def _plan_further(self, findings: Findings, judged: Sequence[ClosedRound]) -> Sequence[Round]:
         suspected, nodes, steers = findings.suspected, tuple(self.fabric.nodes), findings.steers

@@ -57,17 +57,23 @@ class JudgedRounds:
     def findings(self) -> tuple[Finding, ...]:
         """The findings over all rounds so far."""
         if self.known_findings is None:
-            self._read_waiting()
-            self.known_findings = self._findings.rank()
+            self.known_findings = self._rank()
         return self.known_findings
 
     @property
     def losses(self) -> tuple[DetectableLoss, ...]:
         """The smallest loss that the rounds so far could have shown, by kind of element."""
         if self.known_losses is None:
+            if self.known_findings is None:
+                self.known_findings = self._rank()
             self._read_waiting()
-            self.known_losses = self._losses.sum_up()
+            self.known_losses = self._losses.sum_up(steers=self._findings.steers)
         return self.known_losses
+
+    def _rank(self) -> tuple[Finding, ...]:
+        """The findings, computed; after that it is known whether source ports mean what the file says."""
+        self._read_waiting()
+        return self._findings.rank()
 
     def _read_waiting(self) -> None:
         """Read the flows of rounds that were not read yet, each round once for all that asks for them."""
@@ -83,8 +89,7 @@ class JudgedRounds:
 
     def plan_confirmation(self, nodes: Collection[NodeId], seconds: float, *, first: int) -> tuple[Round, ...]:
         """The rounds on ``nodes``, numbered from ``first``, that confirm what is suspected, be it a finding or not."""
-        self._read_waiting()
-        self.known_findings = self._findings.rank()
+        self.known_findings = self._rank()
         suspected, steers = self._findings.suspected, self._findings.steers
         return plan_confirmation(
             self._context, self._probes, suspected, self.in_order, nodes, steers=steers, seconds=seconds, first=first

@@ -23,7 +23,7 @@ from benchconsole.probes.model.measuring import INWARD, Labels, Reading, Result,
 from benchconsole.topology.arrays import Floats, Indices, join_slices, sum_at
 from benchconsole.topology.capacity.flow_streams import Model
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Criterion, Link
+from benchconsole.topology.model.fabric import Criterion, HashPolicy, Link
 
 HALF = 0.5
 """The loss of what runs at half speed."""
@@ -79,13 +79,16 @@ class DetectableLosses:
         self._context = context
         self._rounds: dict[int, ClosedRound] = {}
         self._losses: _Losses | None = None
+        self._divided: _Losses | None = None  # what tests show that no source port steers
+        links = context.fabric.links.values()
+        self._may_steer = any(link.hash is HashPolicy.STEERED for link in links)
 
     def add_round(self, closed: ClosedRound) -> None:
         """Take in one more round; cheapest right after it was judged, while its flows are at hand."""
         again = closed.round.number in self._rounds
         self._rounds[closed.round.number] = closed
         if again:
-            self._losses = None
+            self._losses = self._divided = None
         for each in self._rounds.values() if again else (closed,):
             self._add(each)
 
@@ -97,10 +100,18 @@ class DetectableLosses:
         if told:
             self._losses = self._losses or _Losses(self._context)
             self._losses.add(closed, told)
+        divided = [subject for subject in told if subject.flows[0].model != Model.STEERED.value]
+        if divided and self._may_steer:
+            self._divided = self._divided or _Losses(self._context)
+            self._divided.add(closed, divided)
 
-    def sum_up(self) -> tuple[DetectableLoss, ...]:
-        """One for each kind of element that the fabric has; empty where nothing was held against its capacity."""
-        return () if self._losses is None else self._losses.sum_up()
+    def sum_up(self, *, steers: bool = True) -> tuple[DetectableLoss, ...]:
+        """One for each kind of element that the fabric has; empty where nothing was held against its capacity.
+
+        Without ``steers`` streams tell nothing of the ways that their source ports mean.
+        """
+        known = self._losses if steers or not self._may_steer else self._divided
+        return () if known is None else known.sum_up()
 
 
 def list_planned_losses(context: JudgingContext, rounds: Iterable[Round]) -> tuple[DetectableLoss, ...]:

@@ -17,6 +17,7 @@ from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure, Round
+from benchconsole.probes.planning.plan_rounds import renumber
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Direction, Fabric
 from tests.fabrics import METRICS, play
@@ -137,6 +138,31 @@ def sum_up_rounds(context: JudgingContext, rounds: Iterable[ClosedRound]) -> tup
     for each in rounds:
         found.add_round(each)
     return found.sum_up()
+
+
+def test_steered_tests_show_nothing_where_ports_mean_nothing() -> None:
+    """What tests of many streams show stays, whether they ran before the steered ones or after."""
+    described = pair(4, 80, hash_="steered")
+    context = JudgingContext(described, METRICS)
+    trunks, steered = planned(described, "trunks", streams=64), planned(described, "steered", partners=4, streams=1)
+
+    def measure(rounds: Iterable[Round]) -> list[ClosedRound]:
+        return [play(described, each, {}, noise=0.0) for each in renumber(rounds, 1)]
+
+    # Within a leaf nothing steers: such streams of a steered round count with the others.
+    inside = [
+        replace(
+            each, results=tuple(one for one in each.results if len({node.id[0] for node in one.test.target.nodes}) < 2)
+        )
+        for each in measure((*trunks, *steered))
+    ]
+    alone = sum_up_rounds(context, [*measure(trunks), *inside[len(trunks) :]])
+    for order in ((*trunks, *steered), (*steered, *trunks)):
+        found = DetectableLosses(context)
+        for each in measure(order):
+            found.add_round(each)
+        assert {each.fault: each.is_seen for each in found.sum_up()}[Fault.MEMBER_HALF]
+        assert found.sum_up(steers=False) == alone
 
 
 def test_a_round_that_is_repeated_counts_instead_of_the_one_before() -> None:
