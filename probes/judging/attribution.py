@@ -211,14 +211,19 @@ class _Explanation:
                 self.causes.append(Cause(named, each.faults, each.gain, alone, tuple(seen)))
 
     def _find_drops(self, model: FaultModel, fitted: Sequence[FittedCause]) -> dict[int, list[tuple[int, float]]]:
-        """By flow of a low observation, the places of the causes that slow it, with byte/s."""
+        """By flow of a low observation, the places of the causes that slow it, with byte/s.
+
+        A flow that several hold back alike, so that none of them slows it beside the others, is slow by each.
+        """
         is_low = np.zeros(len(model.rates), bool)
         for flows in self._flows.values():
             is_low[flows] = True
         found: dict[int, list[tuple[int, float]]] = {}
-        for place, cause in enumerate(fitted):
-            near, drop = model.compute_drop(cause.faults[0])
-            slowed = np.flatnonzero(is_low[near] & (drop > 0))
-            for flow, lost in zip(near[slowed].tolist(), drop[slowed].tolist(), strict=True):
-                found.setdefault(flow, []).append((place, lost))
+        for compute in (model.compute_drop, model.compute_shared_drop):
+            is_open = is_low & ~np.isin(np.arange(len(is_low)), list(found))
+            for place, cause in enumerate(fitted):
+                near, drop = compute(cause.faults[0])
+                slowed = np.flatnonzero(is_open[near] & (drop > (1 - LOWERED) * (model.rates[near] + drop)))
+                for flow, lost in zip(near[slowed].tolist(), drop[slowed].tolist(), strict=True):
+                    found.setdefault(flow, []).append((place, lost))
         return found

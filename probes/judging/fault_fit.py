@@ -130,6 +130,12 @@ class FaultFit:
             if bound < max(needed, most - ALIKE):
                 break
             gain = self.model.weigh(fault) - COSTS.get(fault.component.kind, 0.0)
+            if (
+                gain >= max(needed, most - ALIKE)
+                and fault.component.kind in COSTS
+                and self.model.is_contradicted(fault)
+            ):
+                continue
             most = max(most, gain)
             key = fault.component, fault.is_lost
             if key not in best or best[key][0] < gain:
@@ -142,7 +148,7 @@ class FaultFit:
         return FittedCause(tuple(kept), ranked[0][0], low)
 
     def _merge(self, fitted: Sequence[FittedCause]) -> list[FittedCause]:
-        """Two causes as one, where one component holds both and fits as well."""
+        """Two causes as one, where one component fits as well that holds both, or a cable of it."""
         merged: list[FittedCause] = []
         for own in group_by_key((each.faults[0].component.device, each) for each in fitted).values():
             left = list(own)
@@ -160,17 +166,27 @@ class FaultFit:
             return None
         for each in faults:
             self.model.remove(each)
-        both = self._choose([joined], np.union1d(one.low, other.low))
+        low = np.union1d(one.low, other.low)
+        both = self._choose([joined, *self._list_cables(joined)], low)
         alone = 0.0
         for each in faults:
             alone += self.model.weigh(each)
             self.model.add(each)
-        if both is None or both.gain < alone - ALIKE:
+        rounds = len(np.unique(self.model.evidence.rounds[low]))
+        if both is None or both.gain < alone - allow_misfit(both.faults[0], len(low), rounds):
             return None
         for each in faults:
             self.model.remove(each)
         self.model.add(both.faults[0])
         return one, other, both
+
+    def _list_cables(self, component: Component) -> dict[Component, None]:
+        """The members and legs of a component, both ways: one that is lost slows the two ways of it unlike."""
+        cables = (part for way in sorted(component.parts) for part in (way, *self._parts.list_members(way).tolist()))
+        holding = (each for part in cables for each in self._components.holding(part))
+        return dict.fromkeys(
+            each for each in holding if len(each.parts) == 2 and len({p >> 1 for p in each.parts}) == 1
+        )
 
     def _list_alternatives(self, components: Sequence[Component], low: Indices) -> list[Component]:
         """The components that share a link with those of a cause, and that enough of its low flows cross."""
@@ -206,8 +222,7 @@ class FaultFit:
 
         It is slow only in ways that low flows cross. Of no component more is left than of nine tenths of these flows.
         """
-        single = len({part >> 1 for part in component.parts}) == 1 and len(component.parts) == 2
-        if single and all(len(self._parts.list_siblings(part)) for part in component.parts):
+        if _is_cable(component) and all(len(self._parts.list_siblings(part)) for part in component.parts):
             yield Fault(component, 0.0)
         crossed, ways = self._find_crossed(low), self._list_ways(component)
         if {way & 1 for way in ways if crossed[way]} < {way & 1 for way in ways}:
@@ -239,6 +254,20 @@ class FaultFit:
         most = np.zeros(len(flows))
         np.maximum.at(most, position, shares)
         return most
+
+
+def _is_cable(component: Component) -> bool:
+    """Whether it is both ways of one link or member."""
+    return len(component.parts) == 2 and len({part >> 1 for part in component.parts}) == 1
+
+
+def allow_misfit(fault: Fault, flows: int, rounds: int) -> float:
+    """Logarithm of the likelihood by which ``fault`` may fit ``flows`` of ``rounds`` worse than two apart do.
+
+    A lost cable has no share that is chosen to fit, and two have one each: what chance made unlike in a round, which is
+    the same for all of its flows, speaks for two as often as there are flows.
+    """
+    return ALIKE * flows / rounds if fault.is_lost else ALIKE
 
 
 def name_components(parts: Parts, components: Components, faults: Sequence[Fault]) -> tuple[Component, ...]:

@@ -37,6 +37,12 @@ FLOOR = 0.02
 STRAY, STRAY_ASSUMED = 0.03, 0.1
 """Share of the flows that something else disturbs, and of those on assumed paths: their rates can be anything."""
 
+SPARED, SPARED_ASSUMED = 0.1, 0.3
+"""Shares of the flows that a failed component should slow and that may be fast; of those on assumed paths more.
+
+One in ten streams takes another way than its source port says, and one in ten of the rest is disturbed.
+"""
+
 _LEAST = 1e-3
 """Share of its capacity that a part has left at least, so that every rate is positive."""
 
@@ -141,6 +147,11 @@ class FaultModel:
         without = self.predict([each for each in self.list_relevant(near) if each is not fault], near)
         return near, np.maximum(without - self.rates[near], 0.0)
 
+    def compute_shared_drop(self, fault: Fault) -> tuple[Indices, Floats]:
+        """As ``compute_drop``, as if ``fault`` alone were accepted: two that hold a flow back alike both slow it."""
+        near = self.find_near(fault)
+        return near, np.maximum(self.evidence.flows.expected[near] - self.predict([fault], near), 0.0)
+
     def weigh_alone(self, fault: Fault) -> float | None:
         """As ``weigh`` of a fault that is accepted, by streams only that ran by themselves and that it slows clearly.
 
@@ -164,6 +175,19 @@ class FaultModel:
             rates = self.predict([*beside, fault], near)
             self._weighed[key] = float((self.compute_fit(near, rates) - self.compute_fit(near, self.rates[near])).sum())
         return self._weighed[key]
+
+    def is_contradicted(self, fault: Fault) -> bool:
+        """Whether more of the flows that ``fault`` should slow clearly were fast than chance leaves.
+
+        A fast one had more than the mean of both rates, with the fault and without it.
+        """
+        near = self.find_near(fault)
+        rates, before = self.predict([*self.list_relevant(near), fault], near), self.rates[near]
+        slowed = (rates < SLOW * before) & ~self._is_silent[near]
+        fast = slowed & (2 * self.evidence.flows.value[near] > rates + before)
+        assumed = self.evidence.flows.assumed[near]
+        kinds = (~assumed, SPARED), (assumed, SPARED_ASSUMED)
+        return any(float((fast & kind).sum()) > spared * (slowed & kind).sum() for kind, spared in kinds)
 
     def bound_gain(self, fault: Fault) -> float:
         """The most that ``weigh`` could say of a fault: as if every flow near it had just the rate that it could have.

@@ -153,7 +153,7 @@ def _find_everything(matrix: PairMatrix) -> Pattern | None:
     if (shares >= SLOW).mean() > GOOD_SHARE or alike.mean() < PURE:
         return None
     every = np.ones(len(shares), bool)
-    return _make_pattern(matrix, _Form(PatternKind.EVERYTHING, tuple(matrix.names)), every, every)
+    return _make_pattern(matrix, _Form(PatternKind.EVERYTHING, tuple(matrix.names)), every, shares < SLOW)
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,6 +195,29 @@ def test_a_switch_whose_flows_are_all_slow_has_failed() -> None:
     assert (finding.suspect, finding.where) == (Suspect.SWITCH, "leaf")
 
 
+@pytest.mark.parametrize(
+    ("slow", "steps"),
+    [
+        (("n2", "n5", "n7"), (1, 2)),
+        (("n1", "n3", "n5", "n7"), (1, 2)),
+        (("n2", "n5", "n7"), (1, 2, 3, 4, 5, 6, 7)),
+        (("n1", "n2", "n3", "n4"), (1, 2, 3, 4, 5, 6, 7)),
+        (("n1", "n2", "n3", "n4", "n5"), (1, 2, 3, 4, 5, 6, 7)),
+    ],
+)
+def test_nodes_that_are_slow_alike_are_each_named_and_their_switch_is_not(
+    slow: tuple[str, ...], steps: tuple[int, ...]
+) -> None:
+    """Each of the slow flows between two of them is put under one of the two."""
+    described = star()
+    nodes = [f"n{number}" for number in range(1, 9)]
+    rates = {(one, other): 0.3 for one in nodes for other in nodes if one in slow or other in slow}
+    found = find(described, *run_ring(described, rates, steps))
+    assert {(each.suspect, each.where, each.confidence) for each in found} == {
+        (Suspect.NIC, f"{node} NIC", Confidence.CERTAIN) for node in slow
+    }
+
+
 def test_a_healthy_session_has_no_finding() -> None:
     described = star()
     assert find(described, *run_ring(described, {("n1", "n2"): 0.81, ("n3", "n4"): 0.9}, (1, 2, 3))) == ()

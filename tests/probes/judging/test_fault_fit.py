@@ -8,7 +8,15 @@ import pytest
 
 from benchconsole.probes.judging.attribution import LOWERED
 from benchconsole.probes.judging.components import Component, ComponentKind
-from benchconsole.probes.judging.fault_fit import ALIKE, NEEDED, NEEDED_BESIDE, FaultFit, FittedCause, name_components
+from benchconsole.probes.judging.fault_fit import (
+    ALIKE,
+    NEEDED,
+    NEEDED_BESIDE,
+    FaultFit,
+    FittedCause,
+    allow_misfit,
+    name_components,
+)
 from benchconsole.probes.judging.fault_model import Fault, FaultModel
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
@@ -194,6 +202,31 @@ def test_causes_out_and_in_of_a_nic_are_one_where_one_share_fits_both(inward: fl
     session = run(star(), *out, *into, *well)
     _, fitted = fit(session, ["n1>leaf"], ["leaf>n1"])
     assert sorted(tell(session, fitted)) == names
+
+
+@pytest.mark.parametrize(
+    ("out", "into", "names"),
+    [
+        (0.97, 1.59, ["leaf1 to leaf2 or leaf1 to leaf2, member 1 of 2 or leaf1 to leaf2, member 2 of 2"]),
+        (0.47, 1.55, ["leaf1 to leaf2", "leaf2 to leaf1"]),
+    ],
+)
+def test_causes_out_and_in_of_a_lag_are_one_where_a_lost_member_fits_both(
+    out: float, into: float, names: list[str]
+) -> None:
+    session = run(load_lag(2), [many("fat1", "fat2", out)], [many("fat2", "fat1", into)])
+    _, fitted = fit(session, ["leaf1>leaf2"], ["leaf2>leaf1"])
+    assert sorted(tell(session, fitted)) == names
+    assert any(fault.is_lost for each in fitted for fault in each.faults) is (len(names) == 1)
+
+
+@pytest.mark.parametrize(("left", "flows", "rounds", "allowed"), [(0.5, 40, 4, 1), (0, 40, 4, 10), (0, 4, 4, 1)])
+def test_a_lost_cable_may_fit_worse_by_as_much_as_the_flows_of_a_round_have_in_common(
+    left: float, flows: int, rounds: int, allowed: float
+) -> None:
+    session = run(load_lag(2), [many("fat1", "fat2", 1.0)])
+    fault = Fault(find(session, "leaf1>leaf2/1", one_way=False), left)
+    assert allow_misfit(fault, flows, rounds) == allowed * ALIKE
 
 
 def test_a_nic_is_not_named_for_the_way_that_is_sound() -> None:

@@ -185,6 +185,45 @@ def test_the_drop_of_a_fault_is_what_it_adds_to_the_others() -> None:
     assert (scene.model.compute_drop(second)[1] / RATE).tolist() == [0.0]
 
 
+def test_the_shared_drop_of_a_fault_is_what_it_takes_by_itself() -> None:
+    scene = Scene(star(), [flow("n1", "n2", 1)])
+    first, second = Fault(scene.find("n1>leaf"), 0.4), Fault(scene.find("leaf>n2"), 0.4)
+    scene.model.accept([first, second])
+    for each in (first, second):
+        assert (scene.model.compute_drop(each)[1] / RATE).tolist() == [0.0]
+        assert (scene.model.compute_shared_drop(each)[1] / RATE).tolist() == pytest.approx([0.6])
+
+
+# -- flows that speak against a fault
+
+
+@pytest.mark.parametrize(("fast", "contradicted"), [(1, False), (2, True)])
+@pytest.mark.parametrize("rate", [0.76, 1.0])
+def test_a_tenth_of_the_flows_may_be_fast_over_what_has_failed(fast: int, rate: float, contradicted: bool) -> None:
+    """Half is left: of ten flows those are fast that have more than the mean of all and half."""
+    sent = [flow(f"n{place}", f"n{place % 8 + 1}", 0.5) for place in range(1, 9)]
+    more = [flow("n1", "n3", rate), flow("n2", "n4", rate if fast > 1 else 0.74)]
+    scene = Scene(star(), sent, more)
+    fault = Fault(scene.find("n1>leaf", one_way=False, kind=ComponentKind.SWITCH), 0.5)
+    assert scene.model.is_contradicted(fault) is contradicted
+
+
+@pytest.mark.parametrize(("fast", "contradicted"), [(3, False), (4, True)])
+def test_of_steered_streams_three_in_ten_may_be_fast(fast: int, contradicted: bool) -> None:
+    scene = Scene(
+        load_lag(4),
+        *([steer("a1", f"b{place // 4 + 1}", 1.0 if place < fast else 0.5, place % 4)] for place in range(10)),
+    )
+    assert scene.model.is_contradicted(Fault(scene.find("a1>leaf1"), 0.5)) is contradicted
+
+
+def test_flows_that_a_fault_hardly_slows_speak_neither_for_it_nor_against_it() -> None:
+    scene = Scene(star(), *([flow("n1", f"n{place}", 1.0)] for place in range(2, 9)))
+    switch = scene.find("n1>leaf", one_way=False, kind=ComponentKind.SWITCH)
+    assert not scene.model.is_contradicted(Fault(switch, SLOW))
+    assert scene.model.is_contradicted(Fault(switch, SLOW - 0.01))
+
+
 # -- how well rates fit
 
 

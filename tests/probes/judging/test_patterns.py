@@ -127,6 +127,13 @@ def test_everything_leaves_one_in_20_and_needs_three_hosts(
     assert [each.kind for each in find_patterns(read_matrix([(pairs, shares)]), {})][:1] == found
 
 
+def test_everything_counts_the_pairs_that_are_slow() -> None:
+    pairs = list(permutations(("n1", "n2", "n3", "n4", "n5"), 2))
+    (found,) = find_patterns(read_matrix([(pairs, np.array([0.95] + [0.4] * 19))]), {})
+    assert (found.slow, found.cells, found.level) == (19, 20, 0.4)
+    assert found.pairs == frozenset(pairs[1:])
+
+
 @pytest.mark.parametrize(("other", "found"), [(0.38, [EVERYTHING]), (0.36, [])])  # 25 % below 0.5 is 0.375
 def test_everything_is_slow_alike(other: float, found: list[PatternKind]) -> None:
     share = slow_where(lambda source, sink: int(source[1:]) + int(sink[1:]) > 10, other)
