@@ -1,4 +1,4 @@
-"""Two overrides inside Textual, for the versions with which they were measured and no other.
+"""Three overrides inside Textual, for the versions with which they were measured and no other.
 
 Textual 8.2 repaints a changed span from the left edge of its widget, so that one cell at
 column 199 sends 200 cells. Cropped at both ends, a live map sends a seventieth of the bytes.
@@ -7,22 +7,26 @@ It also waits, without end, for a terminal that takes no output: a stopped one h
 that has gone away keeps it from ending. Here a frame that is not taken is left out, and the screen is
 sent whole when output is taken again.
 
+It also takes what follows an escape character inside pasted text for keys. Here a paste has no escape characters.
+
 The overrides end with the release that does the same.
 """
 
 import fcntl
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from queue import Full
 from typing import Protocol
 
 from rich.console import Console
 from rich.control import Control
+from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.app import App
 from textual.drivers import _writer_thread
 from textual.drivers._writer_thread import WriterThread
+from textual.message import Message
 from textual.strip import Strip
 
 _KNOWN = ("8.2.",)
@@ -32,6 +36,9 @@ WAITING = 240
 
 PATIENCE_SECONDS = 0.5
 """How long the screen waits for a terminal once, before it leaves frames out."""
+
+
+_ESCAPE = "\x1b"
 
 
 class Update(Protocol):
@@ -57,6 +64,7 @@ def apply() -> bool:
     WriterThread.write = _write  # type: ignore[method-assign]
     WriterThread.stop = _stop  # type: ignore[method-assign]
     WriterThread.run = _run  # type: ignore[method-assign]
+    XTermParser.feed = _feed  # type: ignore[method-assign]
     return True
 
 
@@ -115,6 +123,57 @@ def _run(self: WriterThread) -> None:
 
 
 _RUN = WriterThread.run
+
+
+def _feed(self: XTermParser, data: str) -> Iterable[Message]:
+    """As before, without the escape characters of pasted text; no text at all is the end, here as there."""
+    if "pasting" not in vars(self):
+        self.pasting = PasteFilter()  # type: ignore[attr-defined]
+    taken = self.pasting.take(data)  # type: ignore[attr-defined]
+    return _FEED(self, taken) if taken or not data else ()
+
+
+_FEED = XTermParser.feed
+
+
+class PasteFilter:
+    """What a terminal sends, in pieces, without the escape characters between the two marks of a bracketed paste.
+
+    A mark may come in two pieces. Outside a paste nothing is kept back, for an escape is a key there.
+    """
+
+    def __init__(self) -> None:
+        self._is_paste = False
+        self._tail = ""
+        """The end of what came, which may be half a mark: passed on already outside a paste, kept back inside."""
+
+    def take(self, text: str) -> str:
+        """``text`` as it may go on; what is kept back comes first in a later answer."""
+        taken = ""
+        while text:
+            ready, text = self._take_paste(text) if self._is_paste else self._take_keys(text)
+            taken += ready
+        return taken
+
+    def _take_keys(self, text: str) -> tuple[str, str]:
+        """``text`` up to the end of a mark that begins a paste, and what comes after it."""
+        seen = self._tail + text
+        before, mark, pasted = seen.partition(BRACKETED_PASTE_START)
+        self._is_paste = bool(mark)
+        self._tail = "" if mark else before[1 - len(BRACKETED_PASTE_START) :]
+        return text[: len(text) - len(pasted)], pasted
+
+    def _take_paste(self, text: str) -> tuple[str, str]:
+        """``text`` up to the mark that ends the paste, and what comes after it."""
+        seen = self._tail + text
+        # The last mark, for not every terminal takes marks out of what is pasted.
+        pasted, mark, keys = seen.rpartition(BRACKETED_PASTE_END)
+        if mark:
+            self._is_paste, self._tail = False, ""
+            return pasted.replace(_ESCAPE, "") + mark, keys
+        half = seen.rfind(_ESCAPE)
+        self._tail = seen[half:] if half >= 0 and BRACKETED_PASTE_END.startswith(seen[half:]) else ""
+        return seen.removesuffix(self._tail).replace(_ESCAPE, ""), ""
 
 
 def _cropped_on_both_sides(self: Update, console: Console) -> str:

@@ -135,6 +135,18 @@ def test_the_run_goes_on_and_the_screen_is_whole_when_the_terminal_comes_back() 
         assert "mini" in rows[1]
 
 
+def test_a_coloured_paste_opens_nothing() -> None:
+    with console() as running:
+        running.read(lambda rows: "Fabric" in rows[0])
+        running.hear(b"over")
+        running.read(lambda rows: "leaf3 to spine1" in "\n".join(rows))
+        os.write(running.master, b"\x1b[200~\x1b[31mR\x1b[0m :quit\r\x1b[201~3")
+        rows = running.read(lambda rows: any("The run is complete" in row for row in rows))
+        assert "export" in rows[-1]  # the keys of the page, not those of a sheet
+        os.write(running.master, b"q")
+        assert running.ended() == 0
+
+
 def test_a_terminal_that_goes_away_does_not_keep_the_console() -> None:
     with console() as running:
         running.read(lambda rows: "Fabric" in rows[0])
