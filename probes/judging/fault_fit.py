@@ -182,11 +182,13 @@ class FaultFit:
 
     def _list_cables(self, component: Component) -> dict[Component, None]:
         """The members and legs of a component, both ways: one that is lost slows the two ways of it unlike."""
-        cables = (part for way in sorted(component.parts) for part in (way, *self._parts.list_members(way).tolist()))
-        holding = (each for part in cables for each in self._components.holding(part))
-        return dict.fromkeys(
-            each for each in holding if len(each.parts) == 2 and len({p >> 1 for p in each.parts}) == 1
-        )
+        inner = (other for part in component.parts for other in self._list_inner(part))
+        holding = (each for part in sorted({*component.parts, *inner}) for each in self._components.holding(part))
+        return dict.fromkeys(filter(_is_cable, holding))
+
+    def _list_inner(self, part: int) -> Sequence[int]:
+        """The members of a link; a member has none."""
+        return self._parts.list_members(part).tolist() if self._parts.way(part) == part else ()
 
     def _list_alternatives(self, components: Sequence[Component], low: Indices) -> list[Component]:
         """The components that share a link with those of a cause, and that enough of its low flows cross."""

@@ -220,6 +220,16 @@ def test_causes_out_and_in_of_a_lag_are_one_where_a_lost_member_fits_both(
     assert any(fault.is_lost for each in fitted for fault in each.faults) is (len(names) == 1)
 
 
+def test_causes_out_and_in_of_a_member_are_one_slow_cable() -> None:
+    out = [[steer(f"a{place}", f"b{place}", 0.3, 1)] for place in (1, 2, 3)]
+    into = [[steer(f"b{place}", f"a{place}", 0.3, 1)] for place in (1, 2, 3)]
+    well = [[steer("a1", "b1", 1.0, 0)], [steer("b1", "a1", 1.0, 0)]]
+    session = run(load_lag(2), *out, *into, *well)
+    _, fitted = fit(session, ["leaf1>leaf2/2"], ["leaf2>leaf1/2"])
+    assert tell(session, fitted) == {"leaf1 to leaf2, member 2 of 2": [0.3]}
+    assert len(fitted[0].faults[0].component.parts) == 2
+
+
 @pytest.mark.parametrize(("left", "flows", "rounds", "allowed"), [(0.5, 40, 4, 1), (0, 40, 4, 10), (0, 4, 4, 1)])
 def test_a_lost_cable_may_fit_worse_by_as_much_as_the_flows_of_a_round_have_in_common(
     left: float, flows: int, rounds: int, allowed: float
