@@ -95,6 +95,12 @@ class Store:
             lambda cache: session_rows.append_session_verdict(cache.connection, cache.find_session(id), verdict)
         )
 
+    async def keep_report(self, id: str, name: str, basis: str, text: str) -> None:
+        """Keep a report with a session, made of it as it stood at ``basis`` (``read_report_basis``). No claim."""
+        await self._writer.run(
+            lambda cache: session_rows.keep_report(cache.connection, cache.find_session(id), name, basis, text)
+        )
+
     async def import_spool(self, spool: Spool | Path) -> SpoolImport:
         """Bring back everything that a spool keeps, each record once; its files go when everything is committed.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchconsole.console.cli.common import read_reported
+from benchconsole.console.cli.common import load_installed_probes, open_store, read_stored_view
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.judgement import Suspect
 from benchconsole.topology.description.resolve import load_text
@@ -127,7 +127,8 @@ def _is_sending(lab: Lab, node: str) -> bool:
 
 def _list_drawn_as_failed(db: Path) -> frozenset[str]:
     """The nodes of the last session that the console draws as failed."""
-    view, _ = read_reported(db, "last")
+    with open_store(db, create=False) as store:
+        view = read_stored_view(store, "last", load_installed_probes())
     return frozenset(str(name) for name, seen in view.nodes.items() if seen.state is State.FAIL)
 
 

@@ -13,7 +13,8 @@ from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.topology.units import counted as count
 
 if TYPE_CHECKING:
-    from benchconsole.console.reports.content import SessionDetails
+    from benchconsole.console.reports.content import ReportOptions, SessionDetails
+    from benchconsole.console.session.kept_report import Write
     from benchconsole.console.view.run_view import RunView
     from benchconsole.probes.api import Metric, Probe
     from benchconsole.probes.model.remote import Reach
@@ -141,16 +142,24 @@ def read_stored_view(store: "Store", name: str, probes: Mapping[str, "Probe"]) -
     return Session.stored(store, name, probes).view()
 
 
-def read_reported(db: Path | None, name: str) -> "tuple[RunView, SessionDetails]":
+def read_reported(store: "Store", key: str) -> "tuple[RunView, SessionDetails]":
     """A stored session, and what its record says besides plan and results: how it was started, what was noted."""
     from benchconsole.console.session.report_details import read_details
     from benchconsole.console.session.session import Session
 
+    session = Session.stored(store, key, load_installed_probes())
+    view = session.view()
+    return view, read_details(session, view)
+
+
+def make_report(db: Path | None, name: str, format_: str, options: "ReportOptions") -> "Write":
+    """The report on a stored session, ready to be written; one that was kept with it is not made again."""
+    from benchconsole.console.session.kept_report import KeptReport
+
     with open_store(db, create=False) as store:
-        probes = load_installed_probes()
-        session = Session.stored(store, name, probes)
-        view = session.view()
-        return view, read_details(session, view)
+        key = store.find_session(name)
+        report = KeptReport(store, key, format_, options)
+        return report.read() or report.make(*read_reported(store, key))
 
 
 def print_json(record: object) -> None:

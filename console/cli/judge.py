@@ -32,8 +32,9 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
     now on, and every report says what they ask otherwise than the file of the session. Without --criteria
     those of that file count again. The exit codes are those of run.
     """
-    from benchconsole.console.reports import ReportOptions, render
+    from benchconsole.console.reports import ReportOptions
     from benchconsole.console.session.judged_rounds import judge_again
+    from benchconsole.console.session.kept_report import KeptReport
     from benchconsole.console.session.stored_verdict import keep_verdict
 
     probes = common.load_installed_probes()
@@ -44,9 +45,9 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
             asyncio.run(judge_again(store, key, probes, chosen, who=find_operator()))
         except PlanError as error:
             raise BadInput(str(error)) from None
-    view, record = common.read_reported(db, key)
-    verdict = decide(view)
-    with common.open_store(db, create=False) as store:
+        report = KeptReport(store, key, "text", ReportOptions())
+        view, details = common.read_reported(store, key)
+        verdict = decide(view)
         asyncio.run(keep_verdict(store, key, verdict))
-    render("text", view, sys.stdout, ReportOptions(details=record))
+        report.make(view, details)(sys.stdout)
     raise click.exceptions.Exit(verdict.exit_code())

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from benchconsole import __version__
-from benchconsole.console.cli.common import db_option, force_option, output_option, read_reported
+from benchconsole.console.cli.common import db_option, force_option, make_report, output_option
 from benchconsole.console.exits import BadInput
 from benchconsole.topology.collector import pause_collector
 
@@ -31,17 +31,17 @@ def command(
 
     Without --format the ending of the file decides; without a file, text goes to standard output.
     """
-    from benchconsole.console.reports import FORMATS, ReportOptions, render, write
+    from benchconsole.console.reports import FORMATS, ReportOptions, find_renderer, save
 
     named = next((name for name, known in FORMATS.items() if output and output.suffix == known.suffix), None)
     if output is not None and output.suffix and named is None and format_ is None:
         endings = ", ".join(f"{known.suffix} ({name})" for name, known in FORMATS.items())
         raise BadInput(f"found the ending {output.suffix} of {output}, expected one of {endings}; or name a --format")
     chosen = format_ or named or "text"
-    view, record = read_reported(db, session)
-    options = ReportOptions(operator, __version__, ascii_only, raw_csv=raw_csv, details=record)
+    find_renderer(chosen)
+    fill = make_report(db, session, chosen, ReportOptions(operator, __version__, ascii_only, raw_csv=raw_csv))
     if output is None or str(output) == "-":
-        render(chosen, view, sys.stdout, options)
+        fill(sys.stdout)
         return
-    write(chosen, view, output, options, force=force)
+    save(fill, output, force=force)
     click.echo(f"wrote {output}")

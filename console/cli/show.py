@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.common import can_show_unicode, db_option, read_reported
+from benchconsole.console.cli.common import can_show_unicode, db_option, make_report
 from benchconsole.topology.collector import pause_collector
 
 
@@ -16,7 +16,7 @@ from benchconsole.topology.collector import pause_collector
 @pause_collector()
 def command(session: str, db: Path | None, ascii_only: bool) -> None:
     """Print the summary of SESSION (id, label, last, last-1; default last)."""
-    from benchconsole.console.reports import ReportOptions, render
+    from benchconsole.console.reports import ReportOptions
 
-    view, record = read_reported(db, session)
-    render("text", view, sys.stdout, ReportOptions(ascii=ascii_only or not can_show_unicode(), details=record))
+    options = ReportOptions(ascii=ascii_only or not can_show_unicode())
+    make_report(db, session, "text", options)(sys.stdout)

@@ -5,7 +5,7 @@ for (Jinja2 alone costs 50 ms). How a file is written is ``console.text.atomic_w
 """
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from benchconsole.console.reports.content import DEFAULTS, ReportOptions
 from benchconsole.console.text.atomic_write import FileError, write_whole
 from benchconsole.console.view.run_view import RunView
 
-__all__ = ["FORMATS", "ReportError", "ReportFormat", "ReportOptions", "render", "write"]
+__all__ = ["FORMATS", "ReportError", "ReportFormat", "ReportOptions", "find_renderer", "render", "save", "write"]
 
 
 class ReportError(FileError):
@@ -45,7 +45,8 @@ class _Renderer(Protocol):
     def render(self, view: RunView, out: TextIO, options: ReportOptions) -> None: ...
 
 
-def _renderer(name: str) -> _Renderer:
+def find_renderer(name: str) -> _Renderer:
+    """The module of a format; ReportError for one that there is not."""
     known = FORMATS.get(name)
     if known is None:
         near = difflib.get_close_matches(name, FORMATS, n=1, cutoff=0.4)
@@ -56,13 +57,18 @@ def _renderer(name: str) -> _Renderer:
 
 def render(name: str, view: RunView, out: TextIO, options: ReportOptions = DEFAULTS) -> None:
     """Write ``view`` in the format ``name`` to an open text stream, in pieces."""
-    _renderer(name).render(view, out, options)
+    find_renderer(name).render(view, out, options)
 
 
 def write(name: str, view: RunView, path: Path, options: ReportOptions = DEFAULTS, *, force: bool = False) -> None:
-    """Write a report to ``path`` as ``write_whole`` does, readable by its owner only; ReportError where that fails."""
-    renderer = _renderer(name)
+    """Write a report to ``path`` as ``save`` does."""
+    renderer = find_renderer(name)
+    save(lambda out: renderer.render(view, out, options), path, force=force)
+
+
+def save(fill: Callable[[TextIO], object], path: Path, *, force: bool = False) -> None:
+    """Let ``fill`` write a file as ``write_whole`` does, readable by its owner only; ReportError where that fails."""
     try:
-        write_whole(path, lambda out: renderer.render(view, out, options), force=force)
+        write_whole(path, fill, force=force)
     except FileError as error:
         raise ReportError(f"report {path}", error.found, error.do) from error

@@ -357,7 +357,35 @@ def _add_detectable_loss(connection: sqlite3.Connection) -> None:
     )""")
 
 
-STEPS: tuple[Step, ...] = (_make_tables, _add_criteria, _add_session_verdict, _add_low_end, _add_detectable_loss)
+REPORT_BASIS = f"""{BASIS}
+    || ' ' || (SELECT coalesce(max(id), 0) FROM note WHERE session_id = session.id)
+    || ' ' || (SELECT coalesce(max(id), 0) FROM proof WHERE session_id = session.id)
+    || ' ' || (SELECT coalesce(max(rowid), 0) FROM finding_set WHERE judging_id IN (SELECT judging.id FROM round
+        JOIN attempt ON attempt.round_id = round.id JOIN judging ON judging.attempt_id = attempt.id
+        WHERE round.session_id = session.id))
+    || ' ' || coalesce((SELECT ended || ' ' || complete || ' ' || because FROM driver
+        WHERE session_id = session.id ORDER BY id DESC LIMIT 1), '')"""  # noqa: S608 - an expression of ours
+"""What a report on a row of ``session`` rests on, as text; beyond ``BASIS`` what reports tell and no verdict asks."""
+
+
+def _add_kept_report(connection: sqlite3.Connection) -> None:
+    connection.execute("""CREATE TABLE kept_report (  -- reports as they were made last, where a basis still holds
+        session_id INTEGER NOT NULL REFERENCES session (id),
+        name TEXT NOT NULL,               -- its format, its options and the program that made it
+        basis TEXT NOT NULL,              -- REPORT_BASIS before the session was read for it
+        content BLOB NOT NULL,            -- UTF-8, deflated
+        PRIMARY KEY (session_id, name)
+    )""")
+
+
+STEPS: tuple[Step, ...] = (
+    _make_tables,
+    _add_criteria,
+    _add_session_verdict,
+    _add_low_end,
+    _add_detectable_loss,
+    _add_kept_report,
+)
 """Every change of shape there ever was, the first one from an empty file to shape ``FIRST``."""
 
 

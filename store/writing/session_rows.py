@@ -1,12 +1,14 @@
 """Writing sessions, plans, verdicts, findings, notes, proofs and checklists; every function inside one transaction.
 
-Nothing that was judged is updated or deleted, ever. Rounds and results are in ``store.writing.round_rows``.
+Nothing that was judged is updated or deleted, ever; a report that is kept makes place for the next one. Rounds and
+results are in ``store.writing.round_rows``.
 """
 
 import hashlib
 import json
 import re
 import sqlite3
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -291,6 +293,15 @@ def append_session_verdict(connection: sqlite3.Connection, session: int, verdict
         f"""INSERT INTO session_verdict (session_id, rules, outcome, sentence, missing, basis)
         SELECT id, ?, ?, ?, ?, {BASIS} FROM session WHERE id = ?""",  # noqa: S608 - an expression of ours
         (verdict.rules, *words, dump_json(list(verdict.missing), "a verdict"), session),
+    )
+
+
+def keep_report(connection: sqlite3.Connection, session: int, name: str, basis: str, text: str) -> None:
+    """Keep a report that was made of a session as it stood at ``basis``, in the place of the one of that name."""
+    content = zlib.compress(replace_surrogates(text).encode(), level=1)
+    connection.execute(
+        "INSERT OR REPLACE INTO kept_report (session_id, name, basis, content) VALUES (?, ?, ?, ?)",
+        (session, replace_surrogates(name), basis, content),
     )
 
 

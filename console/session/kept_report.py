@@ -1,0 +1,89 @@
+"""Reports for people on large sessions: kept with the session, so that whoever asks again need not wait for them.
+
+A report is kept under its format, its options and the program that made it, and counts as long as nothing that it
+rests on has changed (``store.schema.tables.REPORT_BASIS``).
+"""
+
+import asyncio
+import io
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import benchconsole
+from benchconsole.console.text.cells import to_ascii
+from benchconsole.store.errors import StoreError
+from benchconsole.store.model import SessionState
+from benchconsole.store.reading.report_reading import read_kept_report, read_report_basis
+
+if TYPE_CHECKING:
+    from benchconsole.console.reports.content import ReportOptions, SessionDetails
+    from benchconsole.console.view.run_view import RunView
+    from benchconsole.store.store import Store
+
+FOR_PEOPLE = frozenset(("text", "html", "md"))
+"""Formats whose size does not grow with the number of results."""
+
+LARGE = 20_000
+"""Results and verdicts of a session from which on its reports are kept: fewer are read anew in a second."""
+
+Write = Callable[[TextIO], object]
+"""Writes a whole report to an open stream."""
+
+
+class KeptReport:
+    """One report on a session as it stands now: ``read`` gives what is kept of it, ``make`` makes it anew.
+
+    It has to be there before the session is read: what changes meanwhile makes what is kept void.
+    """
+
+    def __init__(self, store: "Store", key: str, format_: str, options: "ReportOptions") -> None:
+        self._store = store
+        self._key = key
+        self._format = format_
+        self._options = options
+        session = store.session(key)
+        self._basis = read_report_basis(session)
+        stored = session.describe()
+        is_over = stored.state is not SessionState.RUNNING and stored.ended is not None
+        self._may_be_kept = is_over and format_ in FOR_PEOPLE
+        named = () if format_ == "text" else (options.operator, options.version)
+        self._name = json.dumps((format_, *named, options.width, find_program()))
+
+    def read(self) -> Write | None:
+        """What is kept; None where nothing is that still holds."""
+        kept = read_kept_report(self._store.session(self._key), self._name) if self._may_be_kept else None
+        return None if kept is None else self._give(kept)
+
+    def make(self, view: "RunView", details: "SessionDetails") -> Write:
+        """The report on ``view`` of the session, with its ``details``; kept where it is large and the database can."""
+        from benchconsole.console.reports import render
+
+        options = replace(self._options, details=details)
+        if not self._may_be_kept or len(view.results) + sum(map(len, view.verdicts.values())) < LARGE:
+            return lambda out: render(self._format, view, out, options)
+        made = io.StringIO()
+        render(self._format, view, made, replace(options, ascii=False))
+        if self._store.read_only is None:
+            # A database that refuses costs nothing but the wait of whoever asks next.
+            with suppress(StoreError):
+                asyncio.run(self._store.keep_report(self._key, self._name, self._basis, made.getvalue()))
+        return self._give(made.getvalue())
+
+    def _give(self, text: str) -> Write:
+        # Only the text report knows the option.
+        is_ascii = self._options.ascii and self._format == "text"
+        return lambda out: out.write(to_ascii(text) if is_ascii else text)
+
+
+@cache
+def find_program() -> str:
+    """The program as it is installed: its version, and when a file of it was last written (nanoseconds, UTC)."""
+    parts = (part for folder in benchconsole.__path__ for part in Path(folder).iterdir())
+    files = (path for part in parts for path in part.glob("**/*.*"))
+    newest = max((path.stat().st_mtime_ns for path in files if path.suffix in (".py", ".html", ".css")), default=0)
+    return f"{benchconsole.__version__} {newest}"
