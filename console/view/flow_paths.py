@@ -9,8 +9,10 @@ from functools import cached_property
 from benchconsole.console.view.session_control import FlowHop
 from benchconsole.probes.model.measuring import Round, Test
 from benchconsole.topology.capacity.expect import Expectation, expect
-from benchconsole.topology.model.fabric import Direction, Fabric
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow
 from benchconsole.topology.routing.routes import Routes
+
+_Crossing = tuple[str, Flow, float]
 
 
 class FlowPaths:
@@ -31,6 +33,7 @@ class FlowPaths:
         flow = test.flows[0]
         shares = self._routes.shares_of(flow)
         expected = self._expectations(each)[test.id]
+        crossing = self._find_crossing(shares, each)
         hops: list[FlowHop] = []
         for way in self._in_order(flow.source, shares):
             link, share = self._fabric.links[way.link], shares[way]
@@ -44,9 +47,19 @@ class FlowPaths:
                     expected=expected.value * share,
                     limits=way in expected.limiting,
                     note="" if share > 1 - 1e-9 else f"{share:.0%} of the flow, by ideal split",
+                    crossing=tuple(crossing[way]),
                 )
             )
         return hops
+
+    def _find_crossing(self, ways: Collection[Direction], each: Round) -> Mapping[Direction, list[_Crossing]]:
+        """The flows of a round over each of ``ways``, with their tests and shares."""
+        found: dict[Direction, list[_Crossing]] = {way: [] for way in ways}
+        for planned, flow in each.sent:
+            for way, share in self._routes.shares_of(flow).items():
+                if way in found:
+                    found[way].append((planned.id, flow, share))
+        return found
 
     def _expectations(self, each: Round) -> Mapping[str, Expectation]:
         """What every test of a round should reach while all of them run."""

@@ -7,7 +7,7 @@ from typing import Any
 from benchconsole.console.view.events import Event
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.measuring import Round
-from benchconsole.topology.model.fabric import LinkId
+from benchconsole.topology.model.fabric import Flow, LinkId
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,9 @@ class FlowHop:
 
     ``capacity`` and ``expected`` are byte/s of payload (as built; what this test should see of
     it). ``members_up`` is None when nothing says that one is down. ``limits`` marks the hop
-    that bounds the expectation; ``note`` is a word or two on it.
+    that bounds the expectation; ``note`` is a word or two on it. ``crossing`` are the flows of the round that cross
+    the link the same way, each with the id of its test and the share of it that does; ``load`` is byte/s of payload
+    that they put on it together, by what was measured.
     """
 
     source: str
@@ -56,6 +58,8 @@ class FlowHop:
     expected: float | None = None
     limits: bool = False
     note: str = ""
+    crossing: tuple[tuple[str, Flow, float], ...] = ()
+    load: float = 0.0
 
 
 Hear = Callable[[Sequence[Event]], None]

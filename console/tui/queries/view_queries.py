@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import LinkView, NodeView, RunView, State, state_of_level
+from benchconsole.console.view.session_control import FlowHop
 from benchconsole.probes.judging.link_state import RackLoad, estimate_rack_load
+from benchconsole.probes.judging.round_flows import find_flow
 from benchconsole.probes.model.judgement import Finding, Level, Suspect, Verdict
 from benchconsole.topology.model.fabric import Link, LinkId, NodeId
 from benchconsole.topology.units import Unit
@@ -66,6 +68,17 @@ def find_place(view: RunView, fault: Fault) -> str:
         places += [fault.element] if fault.element in fabric.switches or fault.element in fabric.links else []
         places += [*(system.servers if system is not None else ()), *fault.nodes]
     return next(iter(places), "")
+
+
+def sum_load(view: RunView, hop: FlowHop) -> float:
+    """byte/s of payload that the tests of a round put on a link together, by what those gave that are in."""
+    load = 0.0
+    for test, flow, share in hop.crossing:
+        result = view.results.get(test)
+        if result is not None:
+            rates = (each for each in result.measurements if each.unit is Unit.BYTE_RATE)
+            load += next((share * each.value for each in rates if find_flow(result.test, each) == flow), 0.0)
+    return load
 
 
 def describe_own_fault(view: RunView, nodes: Container[str]) -> tuple[State, str] | None:

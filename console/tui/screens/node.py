@@ -114,7 +114,9 @@ class NodeScreen(Page):
         own = raw_output.find_measurement(view, ids, result.test.id)
         value = own[1].value if own is not None else None
         seen = {hop.link: view_queries.find_link(view, hop.link) for hop in hops}
-        whole = [replace(hop, members_up=seen[hop.link].members_up) for hop in hops]
+        whole = [
+            replace(hop, members_up=seen[hop.link].members_up, load=view_queries.sum_load(view, hop)) for hop in hops
+        ]
         self.path.show(title, whole, seen, value)
 
     async def _learn(self, test: Test) -> None:

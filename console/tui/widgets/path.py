@@ -4,15 +4,14 @@ from collections.abc import Sequence
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.fabric_map.rack_rows import gigabits
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, value_tone
 from benchconsole.console.tui.rows.themes import BRIGHT, FAIL, MUTED, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import LinkView, State
 from benchconsole.console.view.session_control import FlowHop
-from benchconsole.console.view.wording import format_quantity
 from benchconsole.topology.model.fabric import LinkId
-from benchconsole.topology.units import Shown, Unit, network_rate
 
 
 class PathView(CellWidget):
@@ -70,14 +69,16 @@ class PathView(CellWidget):
         up = hop.members if hop.members_up is None else hop.members_up
         line.extend(link_glyphs.slots(hop.members, up, seen.state)).to(16 + 2 * name)
         wide = 20 if width >= 110 else 12
-        load = self.value / hop.capacity if self.value is not None and hop.capacity else 0.0
+        load = hop.load / hop.capacity if hop.capacity else 0.0
         faulty = seen.state in (State.FAIL, State.WATCH)
         short = self.value is not None and hop.limits and hop.expected is not None and self.value < hop.expected * 0.8
         lost = 1 - up / hop.members if up < hop.members else 1 - load if faulty and short else 0.0
         line.extend(link_glyphs.wire(wide, load, lost=lost)).put("  ")
-        value = format_quantity(self.value, Unit.BYTE_RATE, Shown.NETWORK).split()[0]
-        line.put(f"{value:>5}", value_tone(State.FAIL if faulty and short else State.PASS) if faulty else TEXT)
-        line.put(f" of {network_rate(hop.capacity)}", MUTED).to(16 + 2 * name + wide + 22)
+        tone = value_tone(State.FAIL if faulty and short else State.PASS) if faulty else TEXT
+        line.put(gigabits(hop.load, hop.capacity), tone, 5, ">")
+        line.put(f" of {gigabits(hop.capacity, hop.capacity)}", MUTED).to(16 + 2 * name + wide + 22)
         if binds:
-            line.extend((CellText("◆", FAIL if faulty else BRIGHT), CellText(" limits ", BRIGHT)))
-        return line.put(clip_text(sanitize(hop.note), max(line.room - 1, 0)), MUTED).row()
+            line.extend((CellText("◆", FAIL if faulty else BRIGHT), CellText(" limits  ", BRIGHT)))
+        flows = f"{len(hop.crossing)} flows" if len(hop.crossing) > 1 else ""
+        note = ", ".join(filter(None, (flows, sanitize(hop.note))))
+        return line.put(clip_text(note, max(line.room - 1, 0)), MUTED).row()

@@ -146,9 +146,10 @@ class Player(SessionController):
         ends = [(here, switch, up[0])] + ([(switch, uplink.other(switch), uplink)] if uplink else [])
         down = next(iter(fabric.links_at[test.target.peer.id]))
         ends.append((down.other(test.target.peer.id), test.target.peer.id, down))
+        own = tuple((test.id, flow, 1.0) for flow in test.flows[:1])
         for index, (source, sink, link) in enumerate(ends):
             hops.append(FlowHop(source, sink, link.id, link.count, link.capacity * fabric.goodput, limits=index == 0,
-                            note="as built" if index else "leg of the node"))  # fmt: skip
+                            note="as built" if index else "leg of the node", crossing=own))  # fmt: skip
         return hops
 
 

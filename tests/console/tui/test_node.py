@@ -29,7 +29,8 @@ async def test_a_failing_nic_with_its_yardstick_path_and_raw_text() -> None:
         row = next(line for line in look.lines if line.startswith("▌✗"))
         for word in ("iperf3", "throughput to n114", "2.97 Gb/s", "9.90 Gb/s", "capacity", "30 %", "fail"):
             assert word in row
-        assert any("◆ limits" in line for line in look.lines)
+        limits = next(line for line in look.lines if "◆ limits" in line)
+        assert "3.0 of 19.8" in limits
         assert any("iperf3 -c n114.data" in line and "exit 0" in line for line in look.lines)
         marked = next(line for line in look.lines if "the value was read here" in line)
         assert "2.97 Gbits/sec" in marked
