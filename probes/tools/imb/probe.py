@@ -28,7 +28,13 @@ class Imb(MpiMessages):
 
     name = "imb"
     closing = re.compile(r"# All processes entering MPI_Finalize")
-    label_names = frozenset(("benchmark", "direction", "group", "mode", "processes", "run", "size", "statistic"))
+    label_names = frozenset(
+        (
+            "barriers", "benchmark", "datatype", "direction", "group", "groups", "imb_barrier", "iter", "iter_policy",
+            "largest", "map", "mode", "off_cache", "processes", "reduction", "root_shift", "run", "seconds", "size",
+            "statistic", "thread_level", "waiting",
+        )
+    )  # fmt: skip
     summary = "Intel MPI Benchmarks between two nodes: latency and bandwidth over the sizes of messages"
     source = "DESY storage characterisation, basic network tests"
     metrics = make_message_metrics("imb", **_COUNTED)

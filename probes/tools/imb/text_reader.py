@@ -11,13 +11,14 @@ Source: ``IMB_output.c`` of 3.2, 4.0 and 2018 to 2021 and the user's guide.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import MappingProxyType
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.lines import refuse_lines, search_lines, shorten, split_lines, strip_lines
 from benchconsole.probes.readers.numbers import multiply_spans, overlap, parse_count, parse_decimal, parse_span
+from benchconsole.probes.tools.imb.heading import Heading
 from benchconsole.probes.tools.mpi.message_tables import Row, SizeTable, is_mean_between, number_tables
 
 MEBI, MEGA = 2.0**20, 1e6
@@ -31,7 +32,8 @@ _MOST_DEFECT = 0.01
 _VERSION = re.compile(r"#\s*Intel\s*\(R\) MPI Benchmark(?:s| Suite) V?(\d{1,4})\b.*")
 _BENCHMARK = re.compile(r"# Benchmarking (?:Multi-)?(\w+)")
 _PROCESSES = re.compile(r"# #processes = (\d{1,7})(?:;.*)?")
-_GROUPS = re.compile(r"# \( \d+ groups of (\d{1,7}) processes each running simultaneous \)")
+_GROUPS = re.compile(r"# \( (?P<groups>\d{1,7}) groups of (\d{1,7}) processes each running simultaneous \)")
+_WAITING = re.compile(r"# \( (\d{1,7}) additional processes waiting in MPI_Barrier\)")
 _MODE = re.compile(r"#\s+MODE: ((?:NON-)?AGGREGATE)")
 _LARGEST = re.compile(r"# Maximum message length in bytes:\s*(\d{1,12})")
 _COMPLAINT = re.compile(r"(?i)invalid|not found|unknown|need|error")
@@ -71,14 +73,19 @@ class _ImbTable(SizeTable):
     units: frozenset[float]
     """Those of them that every row so far fits."""
     largest: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Labels of what the heading says of this benchmark."""
     processes: int = 0
+    groups: str = ""
+    waiting: str = ""
     mode: str = ""
     doubted: bool = False
     ended: bool = False
 
     @property
     def marks(self) -> Mapping[str, object]:
-        return {"benchmark": self.benchmark, "processes": self.processes, "mode": self.mode.lower()}
+        counts = {"processes": self.processes, "groups": self.groups, "waiting": self.waiting}
+        return {"benchmark": self.benchmark, "mode": self.mode.lower(), **counts, **self.settings}
 
 
 def parse_text(text: str, errors: str = "", probe: str = "imb") -> Sequence[Reading]:
@@ -101,21 +108,23 @@ def parse_text(text: str, errors: str = "", probe: str = "imb") -> Sequence[Read
 
 def _read_tables(lines: Sequence[str]) -> list[_ImbTable]:
     units = _UNITS
-    largest = _USUAL_LARGEST
+    largest, heading = _USUAL_LARGEST, Heading()
     found: list[_ImbTable] = []
     for line in lines:
         if match := _LARGEST.fullmatch(line):
             largest = match[1]
         if match := _VERSION.fullmatch(line):
-            major, largest = int(match[1]), ""
+            major, largest, heading = int(match[1]), "", Heading()
             units = frozenset((MEBI,) if major <= _LAST_MEBI else (MEGA,) if major >= _FIRST_MEGA else _UNITS)
         begins = _BENCHMARK.fullmatch(line)
         if found and (begins or line == _END):
             found[-1].ended = True
         if begins:
-            found.append(_ImbTable(begins[1], units, units, largest))
+            found.append(_ImbTable(begins[1], units, units, largest, heading.find_settings(begins[1])))
         elif found and not found[-1].ended:
             found += _read_line(found[-1], line)
+        else:
+            heading.read(line)
     return found
 
 
@@ -128,8 +137,12 @@ def _read_line(table: _ImbTable, line: str) -> list[_ImbTable]:
         return [replace(table, mode=match[1], units=units, columns=(), rows=[], doubted=False, ended=False)]
     if table.rows and (_PROCESSES.fullmatch(line) or _GROUPS.fullmatch(line) or _is_heading(words)):
         table.ended = table.doubted = True  # by the head of another table, whose first line was lost
-    elif match := _PROCESSES.fullmatch(line) or _GROUPS.fullmatch(line):
+    elif match := _PROCESSES.fullmatch(line):
         table.processes = int(match[1])
+    elif match := _GROUPS.fullmatch(line):
+        table.groups, table.processes = match["groups"], int(match[2])
+    elif match := _WAITING.fullmatch(line):
+        table.waiting = match[1]
     elif match := _MODE.fullmatch(line):
         table.mode = match[1]
     elif not table.columns and _is_heading(words):

@@ -2,7 +2,8 @@
 
 Only lines marked ``receiver`` are results: intervals are not summed. Bytes in this form are powers of 1024 and bits
 powers of 1000, whatever the letter. Where the captured part does not say who sent, or in how many streams, that label
-is missing.
+is missing. The time of a test is known where its client, which keeps it, sums up whole seconds: ``-t`` takes nothing
+else, and a test that ends by its bytes (``-n``, ``-k``) hardly ever hits them.
 """
 
 import re
@@ -42,11 +43,14 @@ _DATAGRAMS = re.compile(
 )
 _RESENT = re.compile(r"\s*(?P<count>[0-9]{1,15})\s+sender\s*")
 _ARRIVED = re.compile(r"\s*(?:\S+ ms\s+\S+ \([^)]*\)\s+)?receiver\s*")
+_OMITTED = "(omitted)"
 _SENT = re.compile(r"\[\s*(?P<id>\d+)\] Sent \d+ datagrams")
 _OVERFLOWN = 2**31 - 1
 """Where the counters of datagrams of versions before 3.14 end (esnet/iperf issue 1534)."""
 _TWO_DIGITS = 0.06
 """By what part of itself a share printed with two digits may differ from its counts."""
+_LATE = 0.02
+"""Seconds by which a client's clock, or an interval of a second, runs over at most."""
 _CARELESS = 0.03
 """Share by which a rate may miss what its own line says of bytes and seconds; digits were lost beyond it."""
 _KIBI = {letter: 1024.0**power for power, letter in enumerate(("", "K", "M", "G", "T"))}
@@ -73,14 +77,18 @@ def parse_text(text: str) -> Sequence[Reading]:
 
 @dataclass(slots=True)
 class _TextRun:
-    """The lines of one run; ``out`` is whether an unmarked line speaks of data that this end sent, None if unknown."""
+    """The lines of one run; ``out`` is whether an unmarked line speaks of data that this end sent, None if unknown.
+
+    ``client`` is whether this end is known to be the client, which keeps the time.
+    """
 
     out: bool | None
+    client: bool = False
     lines: list[str] = field(default_factory=list)
 
     def make_readings(self) -> Iterator[Reading]:
         summary = self._find_summary()
-        streams, settings = self._count_streams(summary), self._find_settings()
+        streams, settings = self._count_streams(summary), self._find_settings(summary)
         udp = any("Total Datagrams" in line for line in self.lines) or any(" ms " in match["rest"] for match in summary)
         ids = {role: self._find_ids(role) for role in {match["role"] for match in summary}}
         for match in summary:
@@ -99,16 +107,43 @@ class _TextRun:
                     raw = match.string.strip()
                     yield Reading("iperf3.retransmits", float(resent["count"]), Unit.ONE, marks, raw)
 
-    def _find_settings(self) -> dict[str, str]:
-        """Labels of what ``-V`` prints before the numbers; the congestion control stands behind them."""
+    def _find_settings(self, summary: Sequence[re.Match[str]]) -> dict[str, str]:
+        """Labels of what ``-V`` prints before the numbers; without it, the times that the numbers tell.
+
+        The congestion control stands behind them, where a capture that was cut would be without it.
+        """
         starting, target, segment = (find_match(each, self.lines) for each in (_STARTING, _TARGET, _MSS))
         found = {"mss": segment["mss"]} if segment else {}
-        if starting:
-            told = {name: starting[name] for name in ("size", "omit", "seconds", "tos")}
-            found |= {name: text for name, text in told.items() if text and (name, text) != ("tos", "0")}
+        times = {"omit": self._find_omitted(summary), "seconds": self._find_seconds(summary)}
+        told = {name: starting[name] for name in ("size", "omit", "seconds", "tos")} if starting else times
+        found |= {name: text for name, text in told.items() if text and (name, text) != ("tos", "0")}
         if starting and target:
             found["target_bitrate"] = f"{int(target['bits']) * int(starting['streams'])} b/s"
         return found
+
+    def _find_seconds(self, summary: Sequence[re.Match[str]]) -> str:
+        """The whole seconds of the client's own sums; nothing for a server's, and for others."""
+        own = {(match["begin"], match["end"]) for match in summary if self.client and self._is_own(match)}
+        ends = [parse_decimal(end) for begin, end in own if parse_decimal(begin) == 0]
+        end = ends[0] if len(own) == 1 and ends else None
+        return f"{end:.0f}" if end and round(end) and 0 <= end - round(end) <= _LATE else ""
+
+    def _is_own(self, match: re.Match[str]) -> bool:
+        """Whether a line of the summary is of this end of the connection."""
+        sends = self.out if match["role"] is None else match["role"] == "TX"
+        return ("receiver" if sends else "sender") not in match["rest"]
+
+    def _find_omitted(self, summary: Sequence[re.Match[str]]) -> str:
+        """The seconds that were left out at the start, which intervals of a second tell; longer ones can hide them."""
+        below = next((number for number, line in enumerate(self.lines, start=1) if _HEADING.search(line)), 0)
+        intervals = [match for line in self.lines[below:] if (match := _LINE.search(line))]
+        if not below or not intervals or intervals[0].string in {match.string for match in summary}:
+            return ""
+        begin, end = (parse_decimal(intervals[0][name]) for name in ("begin", "end"))
+        ends = [parse_decimal(match["end"]) or 0.0 for match in intervals if _OMITTED in match["rest"]]
+        last = max(ends, default=0.0)
+        told = begin == 0 and end is not None and end <= 1 + _LATE and abs(last - round(last)) <= _LATE
+        return f"{last:.0f}" if told else ""
 
     def _find_ids(self, role: str | None = None, *, every: bool = False) -> list[int]:
         """The numbers of the streams of one direction or of ``every`` one, in order, in any line of the run."""
@@ -155,7 +190,8 @@ def _split_runs(lines: Sequence[str]) -> Iterator[_TextRun]:
         begin = _BEGIN.search(line)
         if begin or (summed and _HEADING.search(line)):  # a heading below a summary is another run's, its head is lost
             yield run
-            run, summed = _TextRun(out=None if begin is None else begin["client"] is not None), False
+            client = begin is not None and begin["client"] is not None
+            run, summed = _TextRun(out=None if begin is None else client, client=client), False
         if _REVERSE.search(line):
             run.out = False
         if _OTHER_END.search(line):

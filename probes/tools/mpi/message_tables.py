@@ -36,9 +36,12 @@ class SizeTable(ABC):
         return known_labels(**{**self.marks, "run": self.run if self.run > 1 else None, **own, **more})
 
     def make_peak(self, probe: str, rates: Sequence[tuple[float, str]], *, both: bool) -> Reading:
-        """The greatest of ``rates``, each in byte/s with its text; ``both`` for two directions together."""
+        """The greatest of ``rates``, each in byte/s with its text; ``both`` for two directions together.
+
+        ``largest`` says up to which message it was sought.
+        """
         best, raw = max(rates)
-        marks = self.make_labels(statistic="max")
+        marks = self.make_labels(statistic="max", largest=self.rows[-1][self.LABELS["size"]])
         return Reading(f"{probe}.peak_both" if both else f"{probe}.peak", best, Unit.BYTE_RATE, marks, raw)
 
 

@@ -24,7 +24,8 @@ from benchconsole.probes.api import (
     Target,
     Unit,
 )
-from benchconsole.probes.readers.readings import refuse_failed
+from benchconsole.probes.readers.numbers import format_size
+from benchconsole.probes.readers.readings import add_labels, refuse_failed
 from benchconsole.probes.serving import PORTS
 from benchconsole.probes.tools.network.pair_probe import PairProbe, find_ip_version
 from benchconsole.probes.tools.nuttcp import text_reader
@@ -47,7 +48,7 @@ class Nuttcp(PairProbe):
 
     name = "nuttcp"
     label_names = frozenset(
-        ("direction", "end", "packets", "protocol", "run", "seconds", "size", "streams", "target_bitrate")
+        ("direction", "end", "packets", "protocol", "run", "seconds", "size", "streams", "target_bitrate", "window")
     )
     summary = "TCP and UDP throughput from one node to another, and the loss of bursts of datagrams"
     source = "Jetstream acceptance report, 5.1.1.4"
@@ -130,7 +131,22 @@ class Nuttcp(PairProbe):
         """
         text_reader.refuse_complaint(output.error_text)
         refuse_failed(output, "nuttcp")
-        return text_reader.parse_text(output.text)
+        window = _read_window(output.argv)
+        found = text_reader.parse_text(output.text)
+        return [replace(one, labels=add_labels(one.labels, window=window)) for one in found] if window else found
+
+
+def _read_window(argv: Sequence[str]) -> str:
+    """The label of the sockets' buffers that a known command line asks for; nothing for a capture without one.
+
+    The sizes that nuttcp prints are those of the moment, which the kernel makes larger or smaller by itself.
+    """
+    asked = [word[2:] for word in argv if word.startswith("-w")]
+    if not any(word.startswith("-") for word in argv) or len(asked) > 1:
+        return ""
+    if not asked:
+        return "default"
+    return format_size(int(asked[0]) * 1024.0) if asked[0].isdecimal() else ""
 
 
 def _list_version(peer: str) -> list[str]:

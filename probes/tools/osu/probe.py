@@ -26,8 +26,8 @@ class Osu(MpiMessages):
     name = "osu"
     label_names = frozenset(
         (
-            "benchmark", "datatype", "device", "direction", "pairs", "processes", "run", "size", "statistic", "verify",
-            "window",
+            "benchmark", "datatype", "device", "direction", "largest", "pairs", "processes", "run", "size",
+            "statistic", "verify", "window",
         )
     )  # fmt: skip
     summary = "OSU Micro-Benchmarks between two nodes: latency, bandwidth or message rate over the sizes of messages"

@@ -17,6 +17,7 @@ from tests.probes.tools.torn import noise_changes_nothing_and_a_cut_gives_fewer,
 
 ALL = sorted(f"imb/{path.name}" for path in (ROOT / "imb").iterdir())
 OLD, NEW, BANDS = "imb/3.2-pingpong.txt", "imb/2018-sendrecv.txt", "imb/2021.3-bands-allreduce.txt"
+OPTIONS = "imb/2021.3-options.txt"
 MEBI = 2**20
 
 
@@ -286,3 +287,14 @@ def test_a_rate_with_fewer_decimals_than_imb_prints_was_cut(cut: str) -> None:
     found = read(Imb(), whole.replace("3536.94", cut))
     assert found
     assert {value for _, value, _ in found} <= {value for _, value, _ in read(Imb(), whole)} - {3536.94 * MEBI}
+
+
+def test_the_heading_of_one_run_says_nothing_of_the_next() -> None:
+    """The second run lost its command line and its data types: their labels are unknown, not those of the first."""
+    second = [line for line in text(NEW).splitlines(True) if "MPI_" not in line and line.strip() != "# IMB-MPI1"]
+    found = [dict(one.labels) for one in Imb().parse(Output((), (text(OPTIONS) + "".join(second)).encode()))]
+    told = {(marks["benchmark"], marks.get("off_cache"), marks.get("datatype")) for marks in found}
+    assert told == {
+        ("Sendrecv", "16", "MPI_BYTE"), ("Reduce", "16", "MPI_DOUBLE"), ("Barrier", "16", None),
+        ("PingPong", None, None), ("Sendrecv", None, None), ("Exchange", None, None),
+    }  # fmt: skip

@@ -75,7 +75,7 @@ def test_the_greatest_of_all_sizes_is_read_where_the_last_one_is_known() -> None
     assert found(BW, *asked)[-1] == (
         "osu.peak",
         pytest.approx(11021.87e6),
-        {"benchmark": "bandwidth", "statistic": "max"},
+        {"benchmark": "bandwidth", "largest": "4194304", "statistic": "max"},
     )
     assert "osu.peak" not in {name for name, _, _ in found(BW)}
     assert "osu.peak" not in {name for name, _, _ in found(BW, "osu_bw", "-m", "1:8388608")}
