@@ -184,7 +184,7 @@ def _require_fresh(jsonl: Path | None, *, force: bool) -> None:
     """BadInput where the events would replace a file that is there; a pipe or a device is written to as it is."""
     if jsonl is not None and str(jsonl) != "-" and jsonl.is_file() and not force:
         raise BadInput(
-            f"benchconsole: {jsonl}: it is there already. Choose another name, or overwrite it with --force; "
+            f"benchconsole: {jsonl}: it is there already. Choose another name, or replace it with --force; "
             "nothing was started"
         )
 

@@ -61,7 +61,7 @@ def _check(path: Path, force: bool) -> None:
     if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
         raise FileError(path, "it is no plain file", "Name a file, or leave -o away to write to the terminal")
     if not force:
-        raise FileError(path, "it is there already", "Choose another name, or overwrite it with --force")
+        raise FileError(path, "it is there already", "Choose another name, or replace it with --force")
 
 
 def _name(part: str, path: Path, force: bool) -> None:

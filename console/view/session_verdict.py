@@ -241,13 +241,11 @@ _WITHOUT_NUMBER: Mapping[TestOutcome, str] = {
 
 def _list_unmeasured(view: RunView, judged: _Judged) -> Iterator[str]:
     """Planned tests without a number, by what became of them, with their nodes."""
-    failed = group_by_key(
-        (result.outcome, result.failure.node) for result in judged.results.values() if result.failure is not None
-    )
+    failed = [(result, result.failure) for result in judged.results.values() if result.failure is not None]
     for outcome, words in _WITHOUT_NUMBER.items():
-        if outcome in failed:
-            nodes = failed[outcome]
-            yield f"{count(len(nodes), 'test')} {words}: {_fold(nodes)}"
+        alike = group_by_key((_explain_skip(each), why.node) for each, why in failed if why.stage.outcome is outcome)
+        for reason, nodes in sorted(alike.items()):
+            yield f"{count(len(nodes), 'test')} {words}{reason}: {_fold(nodes)}"
     left = judged.covered.planned - len(judged.results)
     if left > 0:
         owed = [
@@ -258,6 +256,13 @@ def _list_unmeasured(view: RunView, judged: _Judged) -> Iterator[str]:
             for node in test.target.nodes
         ]
         yield f"{count(left, 'test')} not run: {_fold(owed)}"
+
+
+def _explain_skip(result: Result) -> str:
+    """Why a test was not started, and by which probe; empty for one that was."""
+    if result.failure is None or result.outcome is not TestOutcome.SKIPPED:
+        return ""
+    return f", {result.failure.stage.value} ({sanitize(result.test.probe)})"
 
 
 def _list_left_nodes(view: RunView) -> Iterator[str]:

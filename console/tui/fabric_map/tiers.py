@@ -92,7 +92,9 @@ def _cables(picture: MapPicture, links: Sequence[Link], room: int) -> Row:
     lost = view_queries.find_lost_members(picture.view)
     total = sum(link.count for link in links)
     up = sum(lost.get(link.id, link.count) for link in links)
-    every = f"{up:,} of " if up < total else "all " if total > 1 else ""
+    # "all" is said of what was seen to carry: a cable that nothing loaded may be down.
+    seen = all(view_queries.find_link(picture.view, link.id).measured is not None for link in links)
+    every = f"{up:,} of " if up < total else "all " if total > 1 and seen else ""
     long = f"{every}{count(total, 'cable')} of {count(len(links), 'link')} below"
     words = next(
         (words for words in (long, f"{every}{count(total, 'cable')} below") if measure_width(words) < room), ""

@@ -26,6 +26,7 @@ from benchconsole.console.tui.widgets.loads import LoadsView, loads
 from benchconsole.console.tui.widgets.proofs import Proofs
 from benchconsole.console.tui.widgets.round_tests import RoundTests, round_of, test_rows
 from benchconsole.console.tui.widgets.stages import Stages
+from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.tui.widgets.unjudged import Unjudged
 from benchconsole.console.view.run_view import RunView, StageView, State, eta, state_of
 from benchconsole.console.view.totals import SessionTotals, TotalsCache
@@ -63,6 +64,7 @@ class RunScreen(Page):
         self.proofs = Proofs()
         self.events = EventLog()
         self.frozen = False
+        self.paused = False
         self._digested: tuple[object, object, RunDigest] | None = None
         self._told: tuple[object, ...] = (None, None, None, None)
         self.parts = (self.headline, self.stages, self.loads, self.tests, self.unjudged, self.proofs, self.events)
@@ -75,6 +77,14 @@ class RunScreen(Page):
     def _second(self) -> None:
         view = self.run_view
         if view is not None and view.current is not None and self.is_current and not self.frozen:
+            self._say_time(view)
+
+    def show(self, view: RunView, badges: Badges) -> None:
+        """As every page; a pause between two rounds comes without another view."""
+        changed = badges.paused is not self.paused
+        self.paused = badges.paused
+        super().show(view, badges)
+        if changed and self.is_mounted and self.run_view is view:
             self._say_time(view)
 
     def paint(self, view: RunView) -> None:
@@ -96,8 +106,10 @@ class RunScreen(Page):
     def _say_time(self, view: RunView) -> None:
         """Everything that changes by the second."""
         now = self.now() if view.live else view.ended or self.now()
-        self.crumb.show((sanitize(view.fabric.name), sanitize(view.label or "run")), *_tallies(view, now))
-        state, lead, what, aside = run_progress.describe_run(view, self.sums, now)
+        is_paused = self.paused and view.current is None
+        tallies = _tallies(view, now, is_paused=is_paused)
+        self.crumb.show((sanitize(view.fabric.name), sanitize(view.label or "run")), *tallies)
+        state, lead, what, aside = run_progress.describe_run(view, self.sums, now, is_paused=is_paused)
         digest = self._digest(view)
         so_far = run_progress.count_so_far(view, digest.sums.covered)
         self.headline.show(state, lead, what, why=so_far, aside=aside)
@@ -183,12 +195,14 @@ def _timed(view: RunView, every: Sequence[StageView], now: float) -> list[StageV
     ]
 
 
-def _tallies(view: RunView, now: float) -> tuple[Row, ...]:
-    """Running or not, elapsed of about how much, and when it ends."""
+def _tallies(view: RunView, now: float, *, is_paused: bool) -> tuple[Row, ...]:
+    """Running or not, elapsed of about how much, and when it ends; a pause has no end that is known."""
     if view.ended is not None or not view.live:
         words = "not started" if view.ended is None else "complete" if view.complete else "stopped"
         took = f"   {lasting(view.ended - view.begun)}" if view.ended is not None else ""
         return ((CellText(words + took, MUTED),), (CellText(words, MUTED),))
+    if is_paused:
+        return ((sign(State.HELD), CellText(" paused", MUTED)),)
     elapsed = now - view.begun
     head: Row = (sign(State.RUNNING), CellText(" running", RUNNING._replace(bold=True)))
     left = eta(view, now)

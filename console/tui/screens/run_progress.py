@@ -14,8 +14,8 @@ Headline = tuple[State | None, str, str, str]
 """The sign, the bold lead, the rest of the sentence, and what stands at the right."""
 
 
-def describe_run(view: RunView, sums: TotalsCache, now: float) -> Headline:
-    """The run at the moment ``now`` (UTC seconds): what it does, or how it ended."""
+def describe_run(view: RunView, sums: TotalsCache, now: float, *, is_paused: bool = False) -> Headline:
+    """The run at the moment ``now`` (UTC seconds): what it does, or how it ended. ``is_paused``: no round begins."""
     current = view.current
     if view.held:
         lead = "The run waits." if current is None else f"The run waits, round {current.number} is not over."
@@ -25,7 +25,7 @@ def describe_run(view: RunView, sums: TotalsCache, now: float) -> Headline:
     if view.ended is not None:
         return _describe_end(view, sums.decide(view))
     if view.live and view.plan:
-        return _describe_between(view)
+        return _describe_between(view, is_paused=is_paused)
     planned = f"{count(len(view.plan), 'round')} planned." if view.plan else "Nothing has run on this fabric yet."
     return None, planned, "  R plans a run and shows it before anything is sent.", ""
 
@@ -37,9 +37,11 @@ def _describe_round(view: RunView, current: Round, now: float) -> Headline:
     return State.RUNNING, lead, f" {sanitize(current.because)}", seconds
 
 
-def _describe_between(view: RunView) -> Headline:
-    """No round runs at the moment, and the session goes on."""
+def _describe_between(view: RunView, *, is_paused: bool) -> Headline:
+    """No round runs at the moment, and the session goes on or is paused."""
     over, planned = len(view.closed), len(view.plan)
+    if over < planned and is_paused:
+        return State.HELD, f"Paused after {over:,} of {count(planned, 'round')}.", "  S takes up the next one.", ""
     if over < planned:
         return State.RUNNING, f"{over:,} of {count(planned, 'round')} over,", " the next one has not begun.", ""
     words = " the findings are gone through and the nodes searched for what is left."
@@ -50,7 +52,8 @@ def _describe_end(view: RunView, verdict: SessionVerdict) -> Headline:
     worst = _name_worst(view)
     if view.complete:
         return verdict.state, "The run is complete.", f" {worst or verdict.sentence}", ""
-    why = f" {sanitize(view.because)}." if view.because else ""
+    # "Stopped" says that it was cancelled.
+    why = f" {sanitize(view.because)}." if view.because not in ("", FailedAt.CANCELLED) else ""
     again = "" if view.sampled else "  R plans what is left."
     return verdict.state, f"{_describe_stop(view)}.", f"{why}{f' {worst}.' if worst else ''}{again}", ""
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.static_findings import AlikeFindings, describe_element, find_place
 from benchconsole.console.tui.queries.view_queries import find_link, format_names
@@ -136,23 +137,23 @@ def list_sections(view: RunView, finding: Finding) -> list[tuple[str, Sequence[s
     if finding.value is not None and finding.expected:
         found, wanted = (format_quantity(each, unit, shown) for each in (finding.value, finding.expected))
         numbers = [f"{found} of {wanted} expected, {format_share(finding.value / finding.expected)}"]
-    named = _name_parts(finding, len(view.nodes))
+    named = _name_parts(finding)
     return [("finding", [f"{finding.where}: {finding.what}"]), ("measured", numbers), *named]
 
 
-def _name_parts(finding: Finding, names: int) -> tuple[tuple[str, Sequence[str]], ...]:
+def _name_parts(finding: Finding) -> tuple[tuple[str, Sequence[str]], ...]:
     return (
         ("because", finding.because),
         ("rules out", finding.rules_out),
         ("cannot tell", [finding.cannot_tell]),
         ("means", [finding.means]),
         ("do", [finding.do]),
-        ("nodes", [format_names(finding.nodes, names)] if len(finding.nodes) > 1 else []),
+        ("nodes", [fold_names(finding.nodes)] if len(finding.nodes) > 1 else []),
     )
 
 
 def _sections(view: RunView, finding: Finding, width: int, most: int) -> list[list[Row]]:
-    named = _name_parts(finding, 12)
+    named = _name_parts(finding)
     made = [wrap_under(name, texts, width, GUTTER, min(most, 3)) for name, texts in named]
     return [section for section in (_measured(view, finding, width), *made) if section]
 

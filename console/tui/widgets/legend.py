@@ -70,7 +70,7 @@ class Legend(CellWidget):
             (CellText("××", FAIL), CellText(" capacity lost", MUTED)),
         ]
         return [
-            (CellText("▮", SLOT), CellText(" member up", MUTED)),
+            (CellText("▮", SLOT), CellText(" member", MUTED)),
             *(lost if self.lost else []),
             (CellText("━━", LOAD), CellText("──", TRACK), CellText(" load, free", MUTED)),
             (CellText("┄┄", FAINT), CellText(" oversubscribed as built", MUTED)),

@@ -32,6 +32,14 @@ async def test_a_lost_member_is_one_red_slot_and_hollow_nodes() -> None:
         assert "built" not in other
 
 
+async def test_that_all_cables_carry_is_said_only_where_all_links_were_filled() -> None:
+    async with looking(healthy(), until=1) as look:
+        assert "32 cables of 16 links below" in look.text
+        assert "all 32 cables" not in look.text
+    async with looking(healthy()) as look:
+        assert "all 32 cables of 16 links below" in look.text
+
+
 async def test_before_anything_ran_the_cables_alone_are_there() -> None:
     async with looking(faulty(), until=1) as look:
         assert "Nothing has run on this fabric yet." in look.lines[3]

@@ -72,13 +72,34 @@ async def test_between_two_rounds_the_run_goes_on(closed: int, words: str) -> No
         assert not re.search("[Ss]topped|not started|complete", look.text)
 
 
+async def test_a_paused_run_is_not_said_to_run() -> None:
+    async with looking(faulty(), until=events_until(ClosedRound, 3)) as look:
+        look.player.running = True
+        await look.press("3", "S", "p")
+        assert look.lines[3].startswith(" = Paused after 3 of 7 rounds.")
+        assert "S takes up the next one." in look.lines[3]
+        assert "= paused" in look.lines[1]
+        assert "running" not in look.lines[1]
+        await look.press("S", "g")
+        assert "▸ 3 of 7 rounds over" in look.lines[3]
+        assert "▸ running" in look.lines[1]
+
+
+async def test_a_round_that_is_open_when_the_run_is_paused_is_still_said_to_run() -> None:
+    async with looking(faulty(), until=events_until_the_middle_of("leave")) as look:
+        look.player.running = True
+        await look.press("3", "S", "p")
+        assert "▸ Round 6 of 7, leave:" in look.lines[3]
+        assert "▸ running" in look.lines[1]
+
+
 @pytest.mark.parametrize(
     ("closed", "cut", "words"),
     [
-        (3, False, "Stopped with 4 of 7 rounds not run. cancelled."),
-        (6, False, "Stopped with 1 of 7 rounds not run. cancelled."),
-        (7, True, "Stopped with 2 tests not run. cancelled."),
-        (7, False, "Stopped after the last round, before the nodes were searched for what is left. cancelled."),
+        (3, False, "Stopped with 4 of 7 rounds not run."),
+        (6, False, "Stopped with 1 of 7 rounds not run."),
+        (7, True, "Stopped with 2 tests not run."),
+        (7, False, "Stopped after the last round, before the nodes were searched for what is left."),
     ],
 )
 async def test_a_stopped_run_says_what_it_left_out_and_its_verdict(closed: int, cut: bool, words: str) -> None:

@@ -12,7 +12,7 @@ from benchconsole.console.view.session_verdict import NAMED, decide
 from benchconsole.console.view.stored_verdict import NOT_KNOWN, RULES, Outcome, shorten_gap
 from benchconsole.probes.model.checklist import Checked, CheckedList, Mark, Step, StepState
 from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Level, Suspect, Verdict, Yardstick
-from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.measuring import FailedAt, Failure, Round
 from benchconsole.store.model import SessionState, SessionSummary, StoredVerdict
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, NodeId
 from benchconsole.topology.units import Unit
@@ -240,3 +240,21 @@ def test_lists_show_what_is_stored_as_long_as_it_holds(
     state: SessionState, verdict: StoredVerdict | None, outcome: Outcome | None, words: str
 ) -> None:
     assert list_verdict(replace(SUMMARY, state=state, verdict=verdict)) == (outcome, words)
+
+
+def test_tests_that_were_not_started_are_told_by_reason_and_probe() -> None:
+    described = star()
+    closed = close(described, 1, *(flow("n1", f"n{place}", 0.9) for place in range(2, 6)))
+    stages = (FailedAt.MISSING_TOOL, FailedAt.MISSING_TOOL, FailedAt.HELD, FailedAt.UNREACHABLE)
+    ends = [each.test.target.nodes[1].id for each in closed.results]
+    results = tuple(
+        replace(each, measurements=(), failure=Failure(stage, "words of a node", end))
+        for each, stage, end in zip(closed.results, stages, ends, strict=True)
+    )
+    view = opened(SessionOpened("s", "", described, "default", (closed.round,), 0.0, True))
+    view = advance_all(view, [replace(closed, results=results, verdicts=(), findings=()), SessionEnded(9.0, True)])
+    assert decide(view).missing[:3] == (
+        "1 test could not reach the node: n5",
+        "1 test not started, held back (iperf3): n4",
+        "2 tests not started, tool missing (iperf3): n[2-3]",
+    )
