@@ -14,6 +14,7 @@ from benchconsole.console.view.session_control import FlowHop
 from benchconsole.probes.judging.link_state import RackLoad, estimate_rack_load
 from benchconsole.probes.judging.round_flows import find_flow
 from benchconsole.probes.model.judgement import Finding, Level, Suspect, Verdict
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Link, LinkId, NodeId
 from benchconsole.topology.units import Unit
 
@@ -22,9 +23,10 @@ _UNSEEN_LINK = LinkView()
 
 
 @dataclass(frozen=True, slots=True)
-class SilentNodes:
-    """Nodes that could not be asked, and of which no finding speaks; it answers as a finding does."""
+class UnjudgedNodes:
+    """Nodes that could not be asked, or not be judged, and of which no finding speaks; it answers as a finding does."""
 
+    state: State
     nodes_at: tuple[NodeId, ...]
     what: str
     links_at: tuple[str, ...] = ()
@@ -38,22 +40,22 @@ class SilentNodes:
         return f"{'its' if len(self.nodes_at) == 1 else 'their'} tests are not counted as passed"
 
 
-Fault = Finding | SilentNodes
+Fault = Finding | UnjudgedNodes
 
 
 def list_faults(view: RunView) -> tuple[Fault, ...]:
-    """Findings in the order in which they were ranked, then nodes that no finding speaks of."""
+    """Findings in the order in which they were ranked, then nodes that no finding speaks of: silent, then unknown."""
     named = {node for finding in view.findings for node in finding.nodes}
-    silent: dict[str, list[NodeId]] = {}
-    for name, node in view.nodes.items():
-        if node.state is State.UNREACHABLE and name not in named:
-            silent.setdefault(_why_silent(node), []).append(name)
-    return (*view.findings, *(SilentNodes(tuple(nodes), why) for why, nodes in silent.items()))
+    others: list[UnjudgedNodes] = []
+    for state, explain in ((State.UNREACHABLE, _why_silent), (State.UNKNOWN, _why_unknown)):
+        left = ((explain(node), name) for name, node in view.nodes.items() if node.state is state and name not in named)
+        others += [UnjudgedNodes(state, tuple(nodes), why) for why, nodes in group_by_key(left).items()]
+    return (*view.findings, *others)
 
 
 def state_of_fault(fault: Fault) -> State:
     """The state that a fault gives its element."""
-    return state_of_level(fault.level) if isinstance(fault, Finding) else State.UNREACHABLE
+    return state_of_level(fault.level) if isinstance(fault, Finding) else fault.state
 
 
 def find_place(view: RunView, fault: Fault) -> str:
@@ -95,6 +97,14 @@ def _why_silent(node: NodeView) -> str:
     if failure is None:
         return "could not be asked"
     return sanitize(failure.detail or failure.stage.value)
+
+
+def _why_unknown(node: NodeView) -> str:
+    failure = next(iter(node.failures), None)
+    if failure is not None:
+        return sanitize(f"{failure.stage.value}: {failure.detail}".removesuffix(": "))
+    unknown = next((each for each in node.verdicts if each.level is Level.UNKNOWN), None)
+    return sanitize(unknown.because) if unknown is not None else "cannot be judged"
 
 
 def format_names(nodes: Iterable[str], most: int = 3) -> str:

@@ -26,6 +26,9 @@ from benchconsole.console.view.totals import TotalsCache
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
 
+NO_FAULT = -1
+"""The place of no fault."""
+
 _AT_ONCE = 2000
 """Nodes of a fabric that is read as it is painted; more take longer than a frame."""
 
@@ -113,7 +116,7 @@ class FabricScreen(Page):
         """The map first; other faults and the legend from what is left; at least the worst where it is tight."""
         low = self.size.height < 20
         room = self.size.height - (4 if low else 7)
-        others = max(len(self.faults) - 1, 0)
+        others = len(self.faults) - (not self.is_quiet)
         spare = room - min(count_map_lines(view.fabric, shape, self.size.width), room)
         if len(shape.racks) > 48:
             spare = max(0, min(room - 36, 8))
@@ -125,7 +128,15 @@ class FabricScreen(Page):
         wanted = self._lines(view.fabric, shape, self.size.width, room - also - legend) if also else 0
         self.map.styles.height = wanted if also and wanted < room - also - legend else "1fr"
         _explain(self.legend, view, values=self.map.values)
-        self.also.show(self.faults, self.fault)
+        self._show_others()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the headline is the verdict: no fault is known, and nobody walked to what is unknown."""
+        return not self.faults or (not self.walked and _is_unknown(self.faults[self.fault]))
+
+    def _show_others(self) -> None:
+        self.also.show(self.faults, NO_FAULT if self.is_quiet else self.fault)
 
     def _lines(self, fabric: Fabric, shape: FabricShape, width: int, height: int) -> int:
         """How many lines the map takes; laid out once for each size."""
@@ -135,7 +146,7 @@ class FabricScreen(Page):
         return self._laid_out[1]
 
     def _say_headline(self, view: RunView) -> None:
-        if not self.faults:
+        if self.is_quiet:
             low = self.size.height < 20  # there the headline has one row
             aside = describe_static(view).split(",")[0] if low else ""
             why = ", ".join(filter(None, (describe_sight(view), describe_static(view))))
@@ -143,7 +154,9 @@ class FabricScreen(Page):
             return
         fault = self.faults[self.fault]
         lead, rest = clauses(sanitize(fault.where), sanitize(fault.what))
-        aside = f"fault {self.fault + 1} of {len(self.faults)}"
+        unknown = _is_unknown(fault)
+        alike = [each for each in self.faults if _is_unknown(each) is unknown]
+        aside = f"{'unknown' if unknown else 'fault'} {alike.index(fault) + 1} of {len(alike)}"
         self.headline.show(view_queries.state_of_fault(fault), lead, rest, why=sanitize(fault.means), aside=aside)
 
     def step(self, rows: int) -> None:
@@ -166,7 +179,7 @@ class FabricScreen(Page):
             self.fault = (self.fault + step) % len(self.faults)
         self.walked = True
         self._say_headline(self.run_view)
-        self.also.show(self.faults, self.fault)
+        self._show_others()
         place = view_queries.find_place(self.run_view, self.faults[self.fault])
         mark = next((mark for mark in _marks(self.run_view.fabric, place) if self.map.shows(mark)), None)
         if mark is not None:
@@ -201,10 +214,13 @@ class FabricScreen(Page):
             self.post_message(OpenStatic(static.where))
             return
         index = index if index is not None else self.fault
-        if index < len(self.faults) and isinstance(self.faults[index], Finding):
+        fault = self.faults[index] if index < len(self.faults) else None
+        if isinstance(fault, Finding):
             self.post_message(OpenFinding(index))
-        elif not self.faults and view.static:
+        elif self.is_quiet and view.static:
             self.post_message(OpenStatic(view.static[0].where))
+        elif fault is not None:
+            self.post_message(OpenNode(fault.nodes_at[0]))
 
     def action_repeat(self) -> None:
         self.post_message(PlanRun(failed_only=True))
@@ -267,6 +283,11 @@ def _marks(fabric: Fabric, element: str) -> Iterator[MapMark]:
 
 def _about(fault: view_queries.Fault, links: Sequence[LinkId], switches: Sequence[SwitchId]) -> bool:
     return isinstance(fault, Finding) and (any(link in fault.links_at for link in links) or fault.element in switches)
+
+
+def _is_unknown(fault: view_queries.Fault) -> bool:
+    """Whether it tells only what could not be judged."""
+    return not isinstance(fault, Finding) and fault.state is State.UNKNOWN
 
 
 def _speaks_of(fault: view_queries.Fault, mark: MapMark) -> bool:

@@ -31,7 +31,7 @@ class Headline(CellWidget):
         if self.state is not None:
             line.extend((sign(self.state),)).put(" ")
         room = line.room - 1
-        aside = self.aside if width >= 100 else re.sub("^(finding|fault) ", "", self.aside)
+        aside = self.aside if width >= 100 else re.sub("^(finding|fault|unknown) ", "", self.aside)
         aside = aside.replace(" of ", "/") if width < 100 and re.fullmatch(r"[\d,]+ of [\d,]+", aside) else aside
         room -= measure_width(aside) + 2 if aside else 0
         text = self.lead + self.what

@@ -1,5 +1,7 @@
 """The fabric screen: the fault where it sits, the walk to it, and nothing that shouts where all is well."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchconsole.console.tui.fabric_map.map_cells import MapMark
@@ -8,8 +10,11 @@ from benchconsole.console.tui.rows.themes import THEMES
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.view.run_view import State
+from benchconsole.probes.model.judgement import Level
 from benchconsole.topology.model.fabric import LinkId, NodeId
 from tests.console.tui.looking import boxes, colours, faulty, healthy, large, looking, painted
+from tests.console.tui.story import Story
 
 
 async def test_the_headline_names_the_first_finding_with_both_numbers() -> None:
@@ -169,3 +174,45 @@ async def test_f_and_c_say_where_they_go() -> None:
         await look.press("down", "enter")
         assert isinstance(look.app.screen, NodeScreen)
         assert "n001 passes" in look.lines[3]
+
+
+def unknown_story() -> Story:
+    """A fabric without a fault, of which two numbers could not be judged, for two reasons."""
+    story = healthy()
+    closed = list(story.closed)
+    first, second, *others = closed[1].verdicts
+    odd = [
+        replace(each, level=Level.UNKNOWN, because=f"the flows ended {place + 1} s apart")
+        for place, each in enumerate((first, second))
+    ]
+    closed[1] = replace(closed[1], verdicts=(*odd, *others))
+    return replace(story, closed=closed)
+
+
+async def test_n_stops_at_nodes_that_could_not_be_judged() -> None:
+    async with looking(unknown_story()) as look:
+        view = look.app.session.latest.view
+        assert view is not None
+        unknown = [name for name, node in view.nodes.items() if node.state is State.UNKNOWN]
+        assert unknown
+        assert look.lines[3].startswith(" ? Not everything was judged")
+        assert look.lines[3].count("unknown 1 of") == 0
+        stops = []
+        for place in (1, 2):
+            await look.press("n")
+            assert f"unknown {place} of 2" in look.lines[3]
+            assert f"the flows ended {place} s apart" in look.lines[3]
+            mark = look.app.navigation.fabric.map.mark
+            assert mark is not None
+            stops.append(mark.node)
+        assert set(stops) <= set(unknown)
+        assert len(set(stops)) == 2
+        await look.press("enter")
+        assert isinstance(look.app.screen, NodeScreen)
+
+
+async def test_what_could_not_be_judged_stands_under_the_map_after_the_faults() -> None:
+    async with looking(unknown_story()) as look:
+        also = next(number for number, line in enumerate(look.lines) if line.startswith(" also"))
+        assert "the flows ended 1 s apart" in look.lines[also]
+        assert "the flows ended 2 s apart" in look.lines[also + 1]
