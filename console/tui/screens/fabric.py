@@ -81,7 +81,6 @@ class FabricScreen(Page):
         self.faults = view_queries.list_faults(view)
         self.fault = min(self.fault, max(len(self.faults) - 1, 0))
         self.crumb.show(site, *tallies(view, tally(view)))
-        self._say_headline(view)
         self._share_height(view, shape)
         self.map.show(view, shape)
 
@@ -116,7 +115,7 @@ class FabricScreen(Page):
         """The map first; other faults and the legend from what is left; at least the worst where it is tight."""
         low = self.size.height < 20
         room = self.size.height - (4 if low else 7)
-        others = len(self.faults) - (not self.is_quiet)
+        others = len(self.faults) - (not _is_quiet(self))
         spare = room - min(count_map_lines(view.fabric, shape, self.size.width), room)
         if len(shape.racks) > 48:
             spare = max(0, min(room - 36, 8))
@@ -128,15 +127,7 @@ class FabricScreen(Page):
         wanted = self._lines(view.fabric, shape, self.size.width, room - also - legend) if also else 0
         self.map.styles.height = wanted if also and wanted < room - also - legend else "1fr"
         _explain(self.legend, view, values=self.map.values)
-        self._show_others()
-
-    @property
-    def is_quiet(self) -> bool:
-        """Whether the headline is the verdict: no fault is known, and nobody walked to what is unknown."""
-        return not self.faults or (not self.walked and _is_unknown(self.faults[self.fault]))
-
-    def _show_others(self) -> None:
-        self.also.show(self.faults, NO_FAULT if self.is_quiet else self.fault)
+        self._say_headline(view)
 
     def _lines(self, fabric: Fabric, shape: FabricShape, width: int, height: int) -> int:
         """How many lines the map takes; laid out once for each size."""
@@ -146,7 +137,9 @@ class FabricScreen(Page):
         return self._laid_out[1]
 
     def _say_headline(self, view: RunView) -> None:
-        if self.is_quiet:
+        """The worst, or the fault that was walked to; the others stand under the map."""
+        self.also.show(self.faults, NO_FAULT if _is_quiet(self) else self.fault)
+        if _is_quiet(self):
             low = self.size.height < 20  # there the headline has one row
             aside = describe_static(view).split(",")[0] if low else ""
             why = ", ".join(filter(None, (describe_sight(view), describe_static(view))))
@@ -179,7 +172,6 @@ class FabricScreen(Page):
             self.fault = (self.fault + step) % len(self.faults)
         self.walked = True
         self._say_headline(self.run_view)
-        self._show_others()
         place = view_queries.find_place(self.run_view, self.faults[self.fault])
         mark = next((mark for mark in _marks(self.run_view.fabric, place) if self.map.shows(mark)), None)
         if mark is not None:
@@ -217,7 +209,7 @@ class FabricScreen(Page):
         fault = self.faults[index] if index < len(self.faults) else None
         if isinstance(fault, Finding):
             self.post_message(OpenFinding(index))
-        elif self.is_quiet and view.static:
+        elif _is_quiet(self) and view.static:
             self.post_message(OpenStatic(view.static[0].where))
         elif fault is not None:
             self.post_message(OpenNode(fault.nodes_at[0]))
@@ -283,6 +275,11 @@ def _marks(fabric: Fabric, element: str) -> Iterator[MapMark]:
 
 def _about(fault: view_queries.Fault, links: Sequence[LinkId], switches: Sequence[SwitchId]) -> bool:
     return isinstance(fault, Finding) and (any(link in fault.links_at for link in links) or fault.element in switches)
+
+
+def _is_quiet(page: FabricScreen) -> bool:
+    """Whether the headline is the verdict: no fault is known, and nobody walked to what is unknown."""
+    return not page.faults or (not page.walked and _is_unknown(page.faults[page.fault]))
 
 
 def _is_unknown(fault: view_queries.Fault) -> bool:
