@@ -5,6 +5,7 @@ one, and no verdict changes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import fsum
 from statistics import fmean, median
 from typing import NamedTuple
 
@@ -29,6 +30,7 @@ _COMPUTE: Mapping[Statistic, Callable[[Sequence[float]], float]] = {
     Statistic.MEDIAN: median,
     Statistic.LOWEST: min,
     Statistic.HIGHEST: max,
+    Statistic.SUM: fsum,
 }
 
 
@@ -48,13 +50,13 @@ def compare_reported(view: RunView) -> Iterator[ReportedCell]:
     """Every number that the file reports, in its order, beside the measurements that count."""
     results = list(superseding(view).values()) if view.fabric.reported else []
     for reported in view.fabric.reported:
-        values = [value for result in results for value in _list_values(reported, result)]
-        if not values:
+        found = [(result.test.round, value) for result in results for value in _list_values(reported, result)]
+        values, rounds = [value for _, value in found], {number for number, _ in found}
+        apart = reported.statistic is Statistic.SUM and len(rounds) > 1
+        if not values or apart:
             cells = [(None, reported.value), *reported.shares.items()]
-            yield from (
-                ReportedCell(reported, of, written, None, "nothing was measured for it", CellOutcome.UNKNOWN)
-                for of, written in cells
-            )
+            why = f"its tests ran in {len(rounds)} rounds, not at once" if apart else "nothing was measured for it"
+            yield from (ReportedCell(reported, of, written, None, why, CellOutcome.UNKNOWN) for of, written in cells)
             continue
         value = _COMPUTE[reported.statistic](values)
         agrees = reported.value.agrees(value, value)

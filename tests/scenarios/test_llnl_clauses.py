@@ -7,10 +7,11 @@ import pytest
 
 from benchconsole import topology
 from tests.scenarios.commands import Ran
-from tests.scenarios.typed_outputs import benchconsole, print_check, read_tables, type_ior
+from tests.scenarios.typed_outputs import benchconsole, print_check, read_tables, spread, type_archive, type_ior
 
 FILE = Path(topology.__file__).parent / "examples" / "llnl.yaml"
-ALC, UBGL = "alc[001-140]", "ubglio[001-128]"
+ALC, UBGL, SLIC = "alc[001-140]", "ubglio[001-128]", "slic[1-9]"
+ARCHIVE = ("archive.throughput", SLIC, "1.042 GB/s")
 
 BANDWIDTHS = {
     # MB/s: network write and read by netperf, disk write and read, the less of both, 60 % and 80 % of it
@@ -45,7 +46,7 @@ def check() -> Ran:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The Markdown report of both IOR runs."""
+    """The Markdown report of both IOR runs and of the nine sessions with the archive."""
     folder = tmp_path_factory.mktemp("llnl")
     db = ("--db", folder / "x.db")
     (folder / "alc.txt").write_text(type_ior(1810, 1197, 56))
@@ -54,8 +55,19 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     ran = benchconsole("ingest", FILE, "ior", folder / "ubgl.txt", "--members", UBGL, "--session", "milestone", *db)
     assert ran.code == 0, ran.out
     assert "137.1 % of required: 137.23 % here" in ran.out
+    files = write_transfers(folder)
+    ran = benchconsole("ingest", FILE, "archive", *files, "--peer", "hpss", "--session", "milestone", *db)
+    assert ran.code == 0, ran.out
     assert benchconsole("report", "milestone", "-o", folder / "r.md", *db).code == 0
     return (folder / "r.md").read_text()
+
+
+def write_transfers(folder: Path) -> list[Path]:
+    """What the nine nodes say of their transfers, which together bring 1,042 MB/s."""
+    files = [folder / f"slic{number}.txt" for number in range(1, 10)]
+    for file, rate in zip(files, spread(1042 / 9, 9, 2.0), strict=True):
+        file.write_text(type_archive(rate))
+    return files
 
 
 def test_the_table_of_bandwidths(check: Ran) -> None:
@@ -86,7 +98,9 @@ def test_the_table_of_results(page: str) -> None:
 
 
 def test_every_printed_cell_and_the_one_that_is_wrong(page: str) -> None:
-    rows = read_tables(page, "As reported")
+    *rows, archive = read_tables(page, "As reported")
+    assert (archive["metric"], archive["applies to"], archive["reported"]) == ARCHIVE
+    assert (archive["here"], archive["from"], archive[""]) == ("1.042 GB/s", "sum of 9 measurements", "= agrees")
     assert [(row["applies to"], row["reported"]) for row in rows] == [
         (f"{nodes}; operation={operation}, statistic=max", cell)
         for nodes, operation, cells in PRINTED
@@ -122,3 +136,13 @@ def test_check_says_what_the_report_gets_wrong_before_anything_is_measured(check
 )
 def test_each_mistake_is_a_sentence_on_the_terminal(sentence: str) -> None:
     assert sentence in print_check(FILE)
+
+
+def test_transfers_that_did_not_run_at_once_have_no_sum(tmp_path: Path) -> None:
+    db, files = ("--db", tmp_path / "x.db"), write_transfers(tmp_path)
+    benchconsole("ingest", FILE, "archive", *files[:5], "--peer", "hpss", "--label", "archive", *db)
+    benchconsole("ingest", FILE, "archive", *files[5:], "--peer", "hpss", "--session", "archive", *db)
+    page = benchconsole("report", "archive", "--format", "md", *db).out
+    row = read_tables(page, "As reported")[-1]
+    assert (row["metric"], row["applies to"], row["reported"]) == ARCHIVE
+    assert (row["here"], row["from"], row[""]) == ("–", "its tests ran in 2 rounds, not at once", "? unknown")

@@ -1,9 +1,10 @@
 """Outputs of tools typed from the numbers of a report: the rate is the report's, the rest follows from it.
 
 Formats, letter for letter: HPL 2.3 (``HPL_pdtest.c``), STREAM 5.10 (``stream.c``), iperf3 3.12, coreutils 8.4 ``dd``
-and IOR 2.10.3 (``IOR.c``). Reports give averages over many nodes: ``spread`` makes numbers with that average.
+and IOR 2.10.3 (``IOR.c``); ``archive`` is a probe of ours. Reports give averages over many nodes: ``spread`` makes numbers with that average.
 """
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -145,6 +146,16 @@ Operation  Max (MiB)  Min (MiB)  Mean (MiB)   Std Dev  Max (OPs)  Min (OPs)  Mea
 {ends}
 Run finished: Mon Sep 19 16:18:53 2005
 """
+
+
+def type_archive(rate: float, seconds: int = 60) -> str:
+    """The probe ``archive`` of one transfer at ``rate`` MB/s."""
+    size = round(rate * 1e6) * seconds
+    samples = [[1_000_000, 0], [1_000_000 + seconds * 1_000_000, size]]
+    result = {"number": 1, "sent": size, "fetched": size, "samples": samples}
+    settings = {"streams": 1, "size": size, "source": "files", "sink": "files"}
+    document = {"benchmark": "archive", "version": 1, **settings, "results": [result], "end": True}
+    return f"benchconsole: prepared\n\n{json.dumps(document)}\n"
 
 
 def read_tables(page: str, heading: str) -> list[dict[str, str]]:

@@ -310,7 +310,7 @@ class RawReported(_Strict):
 
     metric: str
     value: Quantity
-    statistic: Literal["mean", "median", "lowest", "highest"] = "mean"
+    statistic: Literal["mean", "median", "lowest", "highest", "sum"] = "mean"
     of_required: Quantity | None = None
     of_target: Quantity | None = None
     of_peak: Quantity | None = None

@@ -37,6 +37,8 @@ class Statistic(StrEnum):
     MEDIAN = "median"
     LOWEST = "lowest"
     HIGHEST = "highest"
+    SUM = "sum"
+    """Of tests that ran at once: sums of others are no rate."""
 
 
 class ShareOf(StrEnum):

@@ -58,10 +58,9 @@ def test_an_unknown_name_is_refused_with_all_that_are_known(tmp_path: Path) -> N
         find_suite(fabric(tmp_path), "fast")
 
 
-@pytest.mark.parametrize("example", ["desy", "llnl"])
-def test_a_machine_without_links_to_fill_burns_in_all_the_same(example: str) -> None:
+def test_a_machine_without_links_to_fill_burns_in_all_the_same() -> None:
     """A stage that has nothing to run is left out with its repetitions, as it is without them."""
-    described = topology.load(Path(str(files("benchconsole.topology") / f"examples/{example}.yaml")))
+    described = topology.load(Path(str(files("benchconsole.topology") / "examples/desy.yaml")))
     rounds = plan(described, find_suite(described, "burn-in"), PROBES)
     counted = Counter(each.probe for each in rounds)
     assert counted == {"inventory": 2, "hpl": 3, "stream": 3, "fio": 3}
