@@ -230,7 +230,7 @@ def _ended(view: RunView, event: SessionEnded) -> RunView:
         because=event.because,
         live=False,
         nodes=find_untested(view),
-        log=_logged(view, Line(event.at, State.PASS if event.complete else State.HELD, words)),
+        log=_logged(view, Line(event.at, None if event.complete else State.HELD, words)),
     )
 
 
@@ -264,7 +264,8 @@ def _judged(view: RunView, closed: ClosedRound) -> RunView:
 
 def _closing_line(closed: ClosedRound) -> Line:
     failed = sum(result.failure is not None for result in closed.results)
-    states = {state_of(verdict) for verdict in closed.verdicts} | {State.UNKNOWN if failed else State.PASS}
+    good = State.PASS if closed.verdicts else State.MEASURED
+    states = {state_of(verdict) for verdict in closed.verdicts} | {State.UNKNOWN if failed else good}
     measured = len(closed.results) - failed
     how = "closed"
     if closed.reason is CloseReason.STOPPED:

@@ -158,10 +158,10 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the event log."""
+    """One line of the event log; without a state where it says nothing of what was measured."""
 
     at: float
-    state: State
+    state: State | None
     text: str
 
 

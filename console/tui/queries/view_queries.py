@@ -7,6 +7,7 @@ import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
+from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import LinkView, NodeView, RunView, State, state_of_level
@@ -19,6 +20,9 @@ from benchconsole.topology.model.fabric import Link, LinkId, NodeId
 from benchconsole.topology.units import Unit
 
 _MORE_IS_BETTER = (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.PER_SECOND, Unit.BYTE)
+_LONGEST_SET = 40
+"""Characters of a folded set of nodes in a headline; a longer one is told by its first names and their number."""
+
 _UNSEEN_LINK = LinkView()
 
 
@@ -33,7 +37,8 @@ class UnjudgedNodes:
 
     @property
     def where(self) -> str:
-        return format_names(self.nodes_at)
+        folded = fold_names(self.nodes_at)
+        return folded if len(folded) <= _LONGEST_SET else format_names(self.nodes_at)
 
     @property
     def means(self) -> str:

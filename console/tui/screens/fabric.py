@@ -146,7 +146,8 @@ class FabricScreen(Page):
             self.headline.show(*make_quiet_headline(view, self.sums), why=why, aside=aside)
             return
         fault = self.faults[self.fault]
-        lead, rest = clauses(sanitize(fault.where), sanitize(fault.what))
+        where, what = sanitize(fault.where), sanitize(fault.what)
+        lead, rest = clauses(where, what) if isinstance(fault, Finding) else (f"{where}:", f" {what}")
         unknown = _is_unknown(fault)
         alike = [each for each in self.faults if _is_unknown(each) is unknown]
         aside = f"{'unknown' if unknown else 'fault'} {alike.index(fault) + 1} of {len(alike)}"

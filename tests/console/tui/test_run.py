@@ -314,3 +314,17 @@ async def test_reasons_that_have_no_row_are_counted_on_a_small_terminal() -> Non
     async with looking(replace(story, closed=closed), (80, 24)) as look:
         await look.press("4")
         assert "and 2 more reasons" in next(line for line in look.lines if "not judged" in line and "between" in line)
+
+
+async def test_events_of_what_was_not_judged_have_no_sign_of_a_pass() -> None:
+    story = healthy()
+    closed = [replace(each, verdicts=(), findings=()) for each in story.closed]
+    async with looking(replace(story, closed=closed)) as look:
+        await look.press("3")
+        log = look.lines[next(number for number, line in enumerate(look.lines) if line.startswith(" events")) : -1]
+        assert "session complete" in log[0]
+        assert any("○ round 7 closed" in line for line in log)
+        assert not any("·" in line for line in log)
+    async with looking(story) as look:
+        await look.press("3")
+        assert "· round 7 closed" in look.text
