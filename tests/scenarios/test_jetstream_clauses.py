@@ -13,6 +13,7 @@ from tests.scenarios.typed_outputs import (
     print_check,
     read_tables,
     spread,
+    type_availability,
     type_dd,
     type_hpl,
     type_iperf3,
@@ -21,6 +22,7 @@ from tests.scenarios.typed_outputs import (
 
 EXAMPLES = Path(topology.__file__).parent / "examples"
 BLADES = [f"b01-{number:02}" for number in range(1, 17)]
+ALL = [f"b{chassis:02}-{number:02}" for chassis in range(1, 21) for number in range(1, 17)]
 NAMES = ["jetstream", "jetstream-tacc"]
 
 
@@ -49,6 +51,7 @@ CLAUSES = {
         ("5.1.1.3", "iperf3.throughput", "at least 8.00 Gb/s", "to 800 Mb/s", "7.96 Gb/s", "8.00 Gb/s", "3 pass"),
         ("4.1.2", "dd.throughput", "at least 200 MB/s", "to 1.00 MB/s", "244 MB/s", "244 MB/s", "1 pass"),
         ("4.1.2", "dd.throughput", "at least 100 MB/s", "to 1.00 MB/s", "359 MB/s", "359 MB/s", "1 pass"),
+        ("4.1.3", "availability.share", "at least 95 %", "none", "100 %", "100 %", "1 pass"),
     ),
     "jetstream-tacc": (
         ("4.1.1", "hpl.rate", "at least 80 % of peak", "to 1 % of peak", "694 GFLOP/s (86.0 % of peak)", "701 GFLOP/s", "16 pass"),
@@ -56,6 +59,7 @@ CLAUSES = {
         ("5.1.1.3", "iperf3.throughput", "at least 8.00 Gb/s", "to 800 Mb/s", "9.56 Gb/s", "9.60 Gb/s", "3 pass"),
         ("4.1.2", "dd.throughput", "at least 200 MB/s", "to 1.00 MB/s", "210 MB/s", "210 MB/s", "1 pass"),
         ("4.1.2", "dd.throughput", "at least 100 MB/s", "to 1.00 MB/s", "108 MB/s", "108 MB/s", "1 pass"),
+        ("4.1.3", "availability.share", "at least 95 %", "none", "100 %", "100 %", "1 pass"),
     ),
 }  # fmt: skip
 
@@ -109,6 +113,7 @@ def accepted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     for operation, rate in (("read", site.read), ("write", site.write)):
         output = {"b02-01": type_dd(rate)}
         ran.append(ingest(folder, file, "dd", output, "--labels", f"operation={operation}"))
+    ran.append(ingest(folder, file, "availability", {"watch": type_availability(1.0, ALL)}, "--node", "mgmt1"))
     assert {(each.code, each.err) for each in ran} == {(3, "")}, "most nodes of the file were not tested"
     assert benchconsole("report", "acceptance", "-o", folder / "r.md", "--db", folder / "x.db").code == 0
     return name, (folder / "r.md").read_text()
@@ -228,3 +233,22 @@ def test_the_totals_of_section_2_that_are_right() -> None:
         ("sockets", "@compute"), ("peak", "@compute"), ("cores", "@management"), ("peak", "@management"),
         ("disk", "@storage"), ("peak", "@storage"),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("output", "outcome"),
+    [
+        (type_availability(0.95, ALL), "1 pass"),
+        (type_availability(0.9499, ALL), "1 fail"),
+        (type_availability(0.96, ALL, days=13.9), "not tested"),
+        (type_availability(0.96, ALL[:300]), "not tested"),
+        (type_availability(0.96, ALL, known=False), "not tested"),
+    ],
+    ids=["95 %", "less", "13.9 days", "300 blades", "not known"],
+)
+def test_the_clause_on_14_days(tmp_path: Path, output: str, outcome: str) -> None:
+    ran = ingest(tmp_path, EXAMPLES / "jetstream.yaml", "availability", {"watch": output}, "--node", "mgmt1")
+    assert ran.code == (1 if "fail" in outcome else 3)
+    page = benchconsole("report", "acceptance", "--format", "md", "--db", tmp_path / "x.db").out
+    row = read_tables(page, "Criteria")[-1]
+    assert (row["clause"], row["outcome"][2:]) == ("4.1.3", outcome)

@@ -1,7 +1,7 @@
 """Outputs of tools typed from the numbers of a report: the rate is the report's, the rest follows from it.
 
 Formats, letter for letter: HPL 2.3 (``HPL_pdtest.c``), STREAM 5.10 (``stream.c``), iperf3 3.12, coreutils 8.4 ``dd``
-and IOR 2.10.3 (``IOR.c``); ``archive`` is a probe of ours. Reports give averages over many nodes: ``spread`` makes numbers with that average.
+and IOR 2.10.3 (``IOR.c``); ``archive`` is a probe of ours, ``availability`` a command. Reports give averages over many nodes: ``spread`` makes numbers with that average.
 """
 
 import json
@@ -156,6 +156,18 @@ def type_archive(rate: float, seconds: int = 60) -> str:
     settings = {"streams": 1, "size": size, "source": "files", "sink": "files"}
     document = {"benchmark": "archive", "version": 1, **settings, "results": [result], "end": True}
     return f"benchconsole: prepared\n\n{json.dumps(document)}\n"
+
+
+def type_availability(share: float, nodes: Sequence[str], days: float = 14, *, known: bool = True) -> str:
+    """``benchconsole availability --json`` of ``nodes`` that were up for ``share`` of some ``days``."""
+    total = len(nodes) * days * 86400
+    level = "unknown" if not known else "pass" if share >= 0.95 else "fail"
+    spent = {"up": share * total, "down": (1 - share) * total, "not_sampled": 0.0}
+    system = {"name": "system", "nodes": nodes, "level": level, "share": share, "worst": share, "best": share, **spent}
+    asked = {"at_least": 0.95, "each": False, "service": [], "within": 0.02}
+    schedule = {"began": 0.0, "ends": days * 86400, "every": 600.0}
+    head = {"session": "b7c2d4e1", "level": level, "asked": asked, "schedule": schedule, "excluded": []}
+    return json.dumps({**head, "system": system, "service": None, "nodes": []}) + "\n"
 
 
 def read_tables(page: str, heading: str) -> list[dict[str, str]]:

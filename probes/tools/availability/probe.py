@@ -18,12 +18,14 @@ from benchconsole.probes.api import (
     Reading,
     Safety,
     Shape,
+    Shown,
     Target,
     Unit,
     labels,
 )
 from benchconsole.probes.readers.lines import shorten, strip_lines
 from benchconsole.probes.readers.readings import refuse_failed
+from benchconsole.probes.tools.availability import record_reader
 
 _HEAD = "benchconsole-availability 1"
 _END = "benchconsole-availability end"
@@ -73,7 +75,7 @@ class Availability(Probe):
     """A login, a trivial command, and the services that its options name."""
 
     name = "availability"
-    label_names = frozenset(("service",))
+    label_names = frozenset(("case", "excluded", "nodes", "seconds", "service"))
     summary = "One sample of a node: it answers, since when it is up, and whether a port, unit or file system answers"
     source = "Jetstream acceptance report, 4.1.3 and 5.1.3"
     metrics = (
@@ -88,6 +90,13 @@ class Availability(Probe):
             "availability.service",
             Unit.ONE,
             "1: the service that was asked for answered, 0: it did not",
+            sense=Comparator.AT_LEAST,
+        ),
+        Metric(
+            "availability.share",
+            Unit.ONE,
+            "share of the time that a system was up, as benchconsole availability --json tells it",
+            Shown.PERCENT,
             sense=Comparator.AT_LEAST,
         ),
     )
@@ -117,8 +126,13 @@ class Availability(Probe):
         return 1.0
 
     def parse(self, output: Output) -> Sequence[Reading | Fact]:
-        """Read one sample. ProbeOutputError unless it is whole, or where a service could not be asked."""
+        """Read one sample, or the record of a whole watch.
+
+        ProbeOutputError unless it is whole, where a service could not be asked, and where the watch cannot tell.
+        """
         refuse_failed(output, self.name)
+        if record_reader.is_record(output.text):
+            return [record_reader.read_record(output.text)]
         said = _read_sample(output.text)
         if not _BOOT.fullmatch(said.get("boot_id", "")):
             raise ProbeOutputError(shorten(said.get("boot_id", "no boot id")), "the boot id of the node")

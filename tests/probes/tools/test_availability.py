@@ -18,13 +18,14 @@ from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRe
 from benchconsole.probes.tools.availability.probe import Availability
 from tests.probes.tools.captures import ROOT, Said, noise, output, read, said, text
 
-NAMES = sorted(path.name for path in (ROOT / "availability").iterdir())
+NAMES = sorted(path.name for path in (ROOT / "availability").glob("*.txt"))
+RECORDS = ["record-failed.json", "record-passed.json"]
 BOOT = "3f1a9c52-7d40-4b6e-9a21-5c0d8e7f1b34"
 
 
 @pytest.mark.parametrize("check", PROBE_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check: Check) -> None:
-    check(Availability(), [output(f"availability/{name}") for name in NAMES])
+    check(Availability(), [output(f"availability/{name}") for name in (*NAMES, *RECORDS)])
 
 
 def service(name: str, value: float) -> Said:
@@ -174,3 +175,38 @@ def test_a_unit_is_what_systemctl_says_of_it_and_without_systemctl_nothing(tmp_p
     _script(tmp_path, "systemctl", "exit 127")
     with pytest.raises(ProbeOutputError, match="unit=unknown"):
         Availability().parse(ran(asked(unit="nginx.service"), PATH=path))
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "marks"),
+    [
+        ("record-passed.json", 0.9821428571428571, {"case": "worst", "nodes": "2", "seconds": "1209600"}),
+        (
+            "record-failed.json",
+            0.8796296296296297,
+            {"case": "best", "excluded": "1", "nodes": "2", "seconds": "1166400"},
+        ),
+    ],
+)
+def test_the_record_of_a_watch_is_the_bound_that_decided_it(name: str, share: float, marks: dict[str, str]) -> None:
+    assert read(Availability(), text(f"availability/{name}")) == [
+        ("availability.share", share, tuple(sorted(marks.items())))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "printed", "spoiled", "said"),
+    [
+        ("record-not-known.json", "", "", "not known"),
+        ("record-passed.json", '"worst": 0.98', '"worst": 0.998', "bounds that the seconds allow"),
+        ("record-passed.json", '"best": 1.0', '"best": 0.97', "bounds that the seconds allow"),
+        ("record-passed.json", '"worst": 0.98', '"worst": 98', "a share from 0 to 1"),
+        ("record-passed.json", '"not_sampled": 0.0', '"not_sampled": null', "seconds of each"),
+        ("record-passed.json", '"system": {', '"sistem": {', "0 whole records"),
+    ],
+)
+def test_a_record_that_cannot_be_right_or_cannot_tell_gives_no_number(
+    name: str, printed: str, spoiled: str, said: str
+) -> None:
+    with pytest.raises(ProbeOutputError, match=said):
+        Availability().parse(Output((), text(f"availability/{name}").replace(printed, spoiled, 1).encode()))
