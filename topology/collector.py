@@ -16,4 +16,7 @@ def pause_collector() -> Iterator[None]:
         yield
     finally:
         if was_on:
+            # Everything that was made counts as old at once: else the next search would go through all of it.
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()

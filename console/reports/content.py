@@ -13,7 +13,6 @@ from typing import NamedTuple, Protocol
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.detectable_text import list_detectable_sentences
 from benchconsole.console.view.run_view import Coverage, RunView
-from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import NOT_MEASURED, format_moment, format_quantity
 from benchconsole.probes.judging.detectable_loss import DetectableLoss
 from benchconsole.probes.model.judgement import Finding, Level
@@ -134,9 +133,8 @@ class CoverageLine(NamedTuple):
     meaning: str
 
 
-def list_coverage(view: RunView) -> tuple[CoverageLine, ...]:
+def list_coverage(view: RunView, covered: Coverage) -> tuple[CoverageLine, ...]:
     """Coverage as lines; what was never started is named only where there is any."""
-    covered = compute_totals(view).covered
     lines = [
         CoverageLine("planned", covered.planned, "tests in the plan of this session"),
         CoverageLine("tested", covered.tested, "gave a result"),
@@ -175,9 +173,9 @@ def list_detectable(view: RunView, details: SessionDetails) -> tuple[str, ...]:
 UNTESTED = "What was not tested is not counted as passed."
 
 
-def format_coverage(view: RunView) -> str:
+def format_coverage(view: RunView, covered: Coverage) -> str:
     """Coverage in one line: what is zero is left out, except what was tested."""
-    first, *rest = list_coverage(view)
+    first, *rest = list_coverage(view, covered)
     parts = [f"{line.number:,} {line.name}" for line in rest if line.number or line.name == "tested"]
     return f"{first.number:,} planned: {', '.join(parts)}."
 

@@ -85,7 +85,8 @@ def format_cells(row: ResultRow, columns: tuple[ResultColumn, ...]) -> list[tupl
 def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     """Write the page in pieces."""
     template = make_environment().get_template("report.html")
-    lines = content.list_coverage(view)
+    totals = compute_totals(view)
+    lines = content.list_coverage(view, totals.covered)
     metrics = tables.make_metric_tables(view)
     held, unlike = tables.compare_inventory(view)
     findings = content.sort_findings(view.findings)
@@ -104,7 +105,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
             (finding, state_of_level(finding.level), content.list_details(view, finding)) for finding in findings
         ],
         left_out_findings=content.format_more_findings(findings[FINDINGS:]),
-        not_judged=compute_totals(view).reasons,
+        not_judged=totals.reasons,
         picture=draw_fabric(view),
         most_links=MOST_LINKS,
         built=tables.list_oversubscription(view),

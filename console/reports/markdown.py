@@ -14,7 +14,7 @@ from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.result_rows import select_columns
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
 from benchconsole.console.view.session_verdict import decide
-from benchconsole.console.view.totals import compute_totals
+from benchconsole.console.view.totals import SessionTotals, compute_totals
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.units import counted as count
@@ -33,12 +33,13 @@ _MARKUP = re.compile(rf"[`*|]|~~|\\(?=[!-/:-@\[-`{{-~])|(?<![0-9A-Za-z])_|_(?![0
 
 def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     """Write the report block by block; an empty line stands behind each."""
+    totals = compute_totals(view)
     for blocks in (
         _list_head(view, options),
         _list_conduct(view, options),
-        _list_coverage(view, options),
+        _list_coverage(view, totals, options),
         _list_findings(view),
-        _list_not_judged(view),
+        _list_not_judged(totals),
         _list_results(view),
         _list_sweeps(view),
         _list_inventory(view),
@@ -158,9 +159,9 @@ def _list_leftovers(view: RunView) -> Iterator[str]:
     yield from _count_more(len(kinds) - REASONS, "more exception")
 
 
-def _list_coverage(view: RunView, options: ReportOptions) -> Iterator[str]:
+def _list_coverage(view: RunView, totals: SessionTotals, options: ReportOptions) -> Iterator[str]:
     yield "## Coverage"
-    rows = ((line.name, f"{line.number:,}", line.meaning) for line in content.list_coverage(view))
+    rows = ((line.name, f"{line.number:,}", line.meaning) for line in content.list_coverage(view, totals.covered))
     yield _make_table(("tests", "number", "which means"), rows, (1,))
     yield content.UNTESTED
     sentences = content.list_detectable(view, options.details)
@@ -195,8 +196,8 @@ def _describe_finding(view: RunView, number: int, finding: Finding) -> Iterator[
     yield "\n".join(points)
 
 
-def _list_not_judged(view: RunView) -> Iterator[str]:
-    reasons = compute_totals(view).reasons
+def _list_not_judged(totals: SessionTotals) -> Iterator[str]:
+    reasons = totals.reasons
     if not reasons:
         return
     yield "## Not judged"

@@ -16,6 +16,7 @@ from benchconsole.console.view.result_rows import (
     COLUMNS_BY_NAME,
     ResultRow,
     RowOutcome,
+    SortKey,
     format_labels,
     list_current_rows,
 )
@@ -72,9 +73,9 @@ class MetricTable(NamedTuple):
 def make_metric_tables(view: RunView, limit: int = LONG) -> tuple[MetricTable, ...]:
     """Results by stage and metric, in the order of the plan; inventory has a table of its own."""
     grouped = group_by_key(
-        ((row.stage, row.probe, metric), row)
+        ((row.stage, row.probe, about.metric), row)
         for row in list_current_rows(view)
-        if row.probe != INVENTORY and (metric := str(COLUMNS_BY_NAME["metric"].value(row) or ""))
+        if row.probe != INVENTORY and (about := row.verdict or row.measurement) is not None and about.metric
     )
     folding = sum(map(len, grouped.values())) > limit
     return tuple(_make_metric_table(key, found, limit if folding else None) for key, found in grouped.items())
@@ -83,10 +84,11 @@ def make_metric_tables(view: RunView, limit: int = LONG) -> tuple[MetricTable, .
 def _make_metric_table(key: tuple[str, str, str], found: list[ResultRow], limit: int | None) -> MetricTable:
     subject = COLUMNS_BY_NAME["subject"]
 
-    def find_share(row: ResultRow) -> float:
-        return 1.0 if row.verdict is None or row.verdict.share is None else row.verdict.share
+    def find_place(row: ResultRow) -> tuple[int, float, SortKey]:
+        share = row.verdict.share if row.verdict is not None else None
+        return row.state.rank, 1.0 if share is None else share, subject.sort(row)
 
-    found.sort(key=lambda row: (row.state.rank, find_share(row), subject.sort(row)))
+    found.sort(key=find_place)
     listed, note = found, ""
     if limit is not None:
         notable = [row for row in found if row.state.rank < State.MEASURED.rank]
@@ -117,7 +119,8 @@ def _make_metric_table(key: tuple[str, str, str], found: list[ResultRow], limit:
 
 
 def _make_spread(labels: str, members: list[ResultRow]) -> MetricSpread:
-    values = [value for row in members if isinstance(value := COLUMNS_BY_NAME["value"].value(row), float | int)]
+    about = (row.verdict or row.measurement for row in members)
+    values = [each.value for each in about if each is not None and each.value is not None]
     verdict = next((row.verdict for row in members if row.verdict), None)
     reading = next((row.measurement for row in members if row.measurement), None)
     told = verdict.labels if verdict else reading.labels if reading else ()

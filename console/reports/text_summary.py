@@ -15,7 +15,7 @@ from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view import run_view as picture
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
 from benchconsole.console.view.session_verdict import decide
-from benchconsole.console.view.totals import compute_totals
+from benchconsole.console.view.totals import SessionTotals, compute_totals
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
 from benchconsole.probes.model.checklist import StepState
 from benchconsole.probes.model.judgement import Level
@@ -44,10 +44,11 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
 
 def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
     yield from _format_head(view, width)
+    totals = compute_totals(view)
     sections = {
         "conduct": _format_conduct(view, width, details),
         "findings": _format_findings(view, width),
-        "not judged": _format_not_judged(view, width),
+        "not judged": _format_not_judged(view, width, totals),
         "nodes": _format_nodes(view, width),
         "results": _format_results(view, width),
         "as reported": _format_reported(view, width),
@@ -59,7 +60,7 @@ def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterato
         if body:
             yield from ("", name, *body)
     yield ""
-    yield from wrap_text(content.format_coverage(view), width, "coverage   ")
+    yield from wrap_text(content.format_coverage(view, totals.covered), width, "coverage   ")
     yield " " * 11 + content.UNTESTED
     for sentence in content.list_detectable(view, details):
         yield from wrap_text(sentence, width, " " * 11)
@@ -157,8 +158,8 @@ def _format_findings(view: RunView, width: int) -> Iterator[str]:
         yield f"   and {content.format_more_findings(everything[FINDINGS:])}"
 
 
-def _format_not_judged(view: RunView, width: int) -> Iterator[str]:
-    reasons = compute_totals(view).reasons
+def _format_not_judged(view: RunView, width: int, totals: SessionTotals) -> Iterator[str]:
+    reasons = totals.reasons
     for reason in reasons[:REASON_LINES]:
         detail = f": {shorten_text(reason.detail)}" if reason.detail else ""
         yield from wrap_text(f"{reason.stage}{detail}", width, f" {SIGNS[state_of_failure(reason.stage)].glyph} ")

@@ -109,7 +109,7 @@ class Session:
         left_out = (note for note in session.read_notes() if note.kind == LEFT_OUT)
         self._left_out = tuple(Noticed(f"{LEFT_OUT}: {note.text}", note.at, left_out=True) for note in left_out)
         events: list[Event] = [self._make_opened(started, live=False), *self._left_out]
-        for stored in session.read_rounds(self.fabric):
+        for stored in session.read_rounds(self.fabric, plan=self.plan):
             self._judged.restore(stored)
             events.append(stored)
         findings = session.read_findings()

@@ -106,8 +106,9 @@ def _all_rows(view: RunView) -> Iterator[ResultRow]:
             planned.add(test.id)
             verdicts = view.verdicts.get(test.id, ())
             for verdict in verdicts:
-                if verdict not in seen:
-                    seen.add(verdict)
+                known = len(seen)
+                seen.add(verdict)  # a verdict is long, and its hash dear: once
+                if len(seen) > known:
                     yield make_verdict_row(verdict, each.stage, blame, view.results.get(test.id))
             if not verdicts:
                 yield from _unjudged(view, test, each.stage, shown)
@@ -192,6 +193,7 @@ class ResultColumn:
         return (0, 0.0, _natural(value)) if isinstance(value, str) else (0, float(value), "")
 
 
+@lru_cache(maxsize=4096)  # a session has as many as sets of labels, each with the numbers of all nodes
 def format_labels(labels: Labels) -> str:
     """``direction=out, size=8, nodes > 4``: the labels of a number, or conditions on them, in one cell."""
     return ", ".join(format_condition(name, value) for name, value in labels)

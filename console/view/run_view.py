@@ -43,7 +43,7 @@ _RANK = {state: index for index, state in enumerate(State)}
 
 def worst(states: Iterable[State]) -> State:
     """The worst of ``states``; skipped when there is none, for nothing is known."""
-    return min(states, key=lambda state: state.rank, default=State.SKIPPED)
+    return min(set(states), key=lambda state: state.rank, default=State.SKIPPED)
 
 
 _STATE = {Level.FAIL: State.FAIL, Level.WATCH: State.WATCH, Level.UNKNOWN: State.UNKNOWN, Level.PASS: State.PASS}

@@ -109,7 +109,7 @@ def decide(view: RunView) -> SessionVerdict:
     named = {test for each in view.findings if each.level in _LOW for test in each.tests}
     strays = [verdict for verdict in every if _is_stray(verdict) and verdict.test not in named]
     apart = set(map(id, strays))
-    verdicts = [verdict for verdict in every if id(verdict) not in apart]
+    verdicts = [verdict for verdict in every if id(verdict) not in apart] if apart else every
     judged = _Judged(results, verdicts, strays, Coverage(planned, **outcomes))
     if view.session and view.ended is None:
         low = sum(verdict.level is Level.FAIL for verdict in verdicts)

@@ -4,7 +4,7 @@ Asks the verdicts that were made, never a number: a criterion that matched a mea
 held against it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from benchconsole.probes.model.judgement import Verdict, Yardstick
@@ -61,8 +61,11 @@ def list_scopes(
     """
     by_probe = group_by_key((test.probe, test) for test in tests)
     by_metric = group_by_key((verdict.metric, verdict) for verdict in verdicts)
+    read = {test: {reading.metric for reading in result.measurements} for test, result in results.items()}
     return tuple(
-        _find_scope(criterion, by_probe.get(_name_probe(criterion), ()), results, by_metric.get(criterion.metric, ()))
+        _find_scope(
+            criterion, by_probe.get(_name_probe(criterion), ()), results, by_metric.get(criterion.metric, ()), read
+        )
         for criterion in criteria
     )
 
@@ -73,10 +76,15 @@ def _name_probe(criterion: Criterion) -> str:
 
 
 def _find_scope(
-    criterion: Criterion, tests: Sequence[Test], results: Mapping[str, Result], verdicts: Sequence[Verdict]
+    criterion: Criterion,
+    tests: Sequence[Test],
+    results: Mapping[str, Result],
+    verdicts: Sequence[Verdict],
+    read: Mapping[str, Set[str]],
 ) -> CriterionScope:
+    """The scope of one criterion; ``read`` are the metrics of which each test gave a reading."""
     held = [verdict for verdict in verdicts if is_held_against(criterion, verdict)]
-    measured = sum(bool(_read_labels(criterion, results.get(test.id))) for test in tests)
+    measured = sum(criterion.metric in read.get(test.id, ()) for test in tests)
     without = [test for test in tests if (result := results.get(test.id)) is None or result.failure is not None]
     if criterion.nodes:
         met = {_alone(node) for verdict in held for node in verdict.nodes}

@@ -4,7 +4,7 @@ import json
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
@@ -54,10 +54,13 @@ class SessionReader:
         with asking_session(self.database, self.id) as (connection, session):
             return tuple(read_plan_after(self, connection, session, fabric).values())
 
-    def read_rounds(self, fabric: Fabric, *, judged: bool = True) -> Iterator[ClosedRound]:
-        """Its closed rounds in the order of storing, every attempt; with their last judgement where ``judged``."""
+    def read_rounds(self, fabric: Fabric, *, judged: bool = True, plan: Sequence[Round] = ()) -> Iterator[ClosedRound]:
+        """Its closed rounds in the order of storing, every attempt; with their last judgement where ``judged``.
+
+        ``plan`` is what ``read_plan`` gave: where it still is the plan, its rounds and tests are those of the result.
+        """
         with asking_session(self.database, self.id) as (connection, session):
-            planned = read_plan_after(self, connection, session, fabric)
+            planned = _index_plan(connection, session, plan) or read_plan_after(self, connection, session, fabric)
             attempts = list_attempts(connection, session)
         for attempt in attempts:
             if attempt.ended is not None:
@@ -188,6 +191,13 @@ def read_plan_after(
             ),
         )
     return planned
+
+
+def _index_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Round]) -> dict[int, Round]:
+    """The rounds of ``plan`` by their number in the file; empty where the session has others or more."""
+    known = {each.number: each for each in plan}
+    numbers = connection.execute("SELECT id, number FROM round WHERE session_id = ? ORDER BY id", (session,)).fetchall()
+    return {id: known[number] for id, number in numbers} if {number for _, number in numbers} == known.keys() else {}
 
 
 def _require_nodes(database: Database, tests: Mapping[int, list[TestRow]], fabric: Fabric) -> None:

@@ -150,6 +150,19 @@ async def test_a_plan_needs_the_nodes_it_was_made_for(path: Path) -> None:
             next(store.session(key).read_rounds(fewer))
 
 
+async def test_rounds_are_those_of_a_plan_that_was_read_as_long_as_it_is_the_plan(path: Path) -> None:
+    with Store.open(path) as store:
+        session = store.session(await store.create_session(new(), [planned(1)]))
+        plan = session.read_plan(FABRIC)
+        await append_round(session, closed(planned(1)), verdicts(planned(1)), judged_by="j")
+        (stored,) = session.read_rounds(FABRIC, plan=plan)
+        assert stored.round is plan[0]
+        assert stored.results[0].test is plan[0].tests[0]
+        await session.extend_plan([planned(2)])
+        await append_round(session, closed(planned(2)), verdicts(planned(2)), judged_by="j")
+        assert list(session.read_rounds(FABRIC, plan=plan)) == list(session.read_rounds(FABRIC))
+
+
 async def test_a_session_is_driven_by_one(path: Path) -> None:
     each = planned(1)
     with Store.open(path) as one, Store.open(path) as two:

@@ -26,3 +26,10 @@ def test_who_paused_it_first_starts_it_again() -> None:
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_what_was_made_meanwhile_is_old_and_not_given_up() -> None:
+    with pause_collector():
+        made: list[object] = []
+    assert any(each is made for each in gc.get_objects(generation=2))
+    assert gc.get_freeze_count() == 0
