@@ -43,6 +43,12 @@ SPARED, SPARED_ASSUMED = 0.1, 0.3
 One in ten streams takes another way than its source port says, and one in ten of the rest is disturbed.
 """
 
+MANY, ENOUGH = 8192, 2048
+"""Flows near a fault from which on some rounds are weighed first, and about how many flows these have."""
+
+UNLIKELY = -20.0
+"""Logarithm of the likelihood in some rounds below which the others are not asked: a fault is there in all of them."""
+
 _LEAST = 1e-3
 """Share of its capacity that a part has left at least, so that every rate is positive."""
 
@@ -167,14 +173,31 @@ class FaultModel:
         return float((np.bincount(at, gains) / np.bincount(at)).sum())
 
     def weigh(self, fault: Fault) -> float:
-        """By how much the measured rates are likelier with ``fault`` beside those accepted; natural logarithm."""
+        """By how much the measured rates are likelier with ``fault`` beside those accepted; natural logarithm.
+
+        Of one that some rounds speak against, these alone.
+        """
         near = self.find_near(fault)
         beside = self.list_relevant(near)
         key = fault, tuple(self._faults[each] for each in beside)
         if key not in self._weighed:
-            rates = self.predict([*beside, fault], near)
-            self._weighed[key] = float((self.compute_fit(near, rates) - self.compute_fit(near, self.rates[near])).sum())
+            some = self._choose_some(near)
+            part = self._compute_gain(fault, beside, some)
+            is_known = len(some) == len(near) or part < UNLIKELY
+            self._weighed[key] = part if is_known else self._compute_gain(fault, beside, near)
         return self._weighed[key]
+
+    def _compute_gain(self, fault: Fault, beside: Sequence[Fault], flows: Indices) -> float:
+        rates = self.predict([*beside, fault], flows)
+        return float((self.compute_fit(flows, rates) - self.compute_fit(flows, self.rates[flows])).sum())
+
+    def _choose_some(self, flows: Indices) -> Indices:
+        """All of these flows, or of very many those of some whole rounds: flows of different rounds do not meet."""
+        if len(flows) <= MANY:
+            return flows
+        rounds = self.evidence.rounds[flows]
+        found = np.unique(rounds)
+        return flows[np.isin(rounds, found[:: -(-len(flows) // ENOUGH)])]
 
     def is_contradicted(self, fault: Fault) -> bool:
         """Whether more of the flows that ``fault`` should slow clearly were fast than chance leaves.

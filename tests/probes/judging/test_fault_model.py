@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.probes.judging import fault_model
 from benchconsole.probes.judging.components import Component, ComponentKind
 from benchconsole.probes.judging.fault_model import FLOOR, HASHED, HELD, NOISE, STRAY, STRAY_ASSUMED, Fault, FaultModel
 from benchconsole.probes.judging.round_flows import SLOW
@@ -340,6 +341,29 @@ def test_no_fault_weighs_more_than_its_bound(
         faults.append(Fault(scene.find(member, one_way=False), 0.0))
     for fault in faults:
         assert scene.model.weigh(fault) <= scene.model.bound_gain(fault) + 0.05 * len(scene.model.rates)
+
+
+@pytest.mark.parametrize(("rate", "weighed"), [(1.0, 3), (0.5, 6)])
+def test_of_many_flows_some_rounds_rule_a_fault_out(monkeypatch: pytest.MonkeyPatch, rate: float, weighed: int) -> None:
+    """Half would be left: six fast flows speak against it, and three of them do; of six slow ones all count."""
+    scene = Scene(star(), *([flow("n1", f"n{place}", rate)] for place in range(2, 8)))
+    fault = Fault(scene.find("n1>leaf"), 0.5)
+    whole = scene.model.weigh(fault)
+    monkeypatch.setattr(fault_model, "MANY", 5)
+    monkeypatch.setattr(fault_model, "ENOUGH", 3)
+    monkeypatch.setattr(fault_model, "UNLIKELY", -1.0)
+    assert FaultModel(scene.session.evidence).weigh(fault) == pytest.approx(whole * weighed / 6)
+    monkeypatch.setattr(fault_model, "MANY", 6)
+    assert FaultModel(scene.session.evidence).weigh(fault) == pytest.approx(whole)
+
+
+def test_flows_of_one_round_are_weighed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = Scene(star(), [flow(f"n{place}", f"n{place % 8 + 1}", 1.0) for place in range(1, 9)])
+    fault = Fault(scene.find("n1>leaf", one_way=False, kind=ComponentKind.SWITCH), 0.5)
+    whole = scene.model.weigh(fault)
+    monkeypatch.setattr(fault_model, "MANY", 1)
+    monkeypatch.setattr(fault_model, "ENOUGH", 1)
+    assert FaultModel(scene.session.evidence).weigh(fault) == whole
 
 
 # -- streams that ran by themselves
