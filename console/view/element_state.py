@@ -118,10 +118,14 @@ def _add_to_node(
     states = {state_of_failure(failure.stage) for failure in failures}
     if finding is not None:
         states.add(state_of_level(finding.level) if finding.is_of(seen.node.id) else State.AFFECTED)
+    # Each round looks through all verdicts of its nodes, and nearly all of them passed.
+    others = [verdict for verdict in verdicts if verdict.level is not Level.PASS]
+    if len(others) < len(verdicts):
+        states.add(State.PASS)
     states.update(
         read_unexplained(verdict)
-        for verdict in verdicts
-        if verdict.level in (Level.PASS, Level.UNKNOWN) or verdict.test not in explained
+        for verdict in others
+        if verdict.level is Level.UNKNOWN or verdict.test not in explained
     )
     if not states and any(result.failure is None for result in results):
         states.add(State.MEASURED)
