@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from textual.pilot import Pilot
 
 from benchconsole.console.tui.app.console_app import Analyse, ConsoleApp
 from benchconsole.console.tui.rows.terminal import Terminal
+from benchconsole.probes.model.judgement import Level
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from tests.console.tui.fabrics import chassis, mini, ten_thousand
 from tests.console.tui.playing import Player
@@ -28,6 +30,20 @@ def faulty() -> Story:
 @cache
 def healthy() -> Story:
     return tell(mini(simulated=False), Faults())
+
+
+@cache
+def undecided() -> Story:
+    """A fabric without a fault, of which two numbers could not be judged, for two reasons."""
+    story = healthy()
+    closed = list(story.closed)
+    first, second, *others = closed[1].verdicts
+    odd = [
+        replace(each, level=Level.UNKNOWN, because=f"the flows ended {place + 1} s apart")
+        for place, each in enumerate((first, second))
+    ]
+    closed[1] = replace(closed[1], verdicts=(*odd, *others))
+    return replace(story, closed=closed)
 
 
 @cache

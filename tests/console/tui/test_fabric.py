@@ -1,7 +1,5 @@
 """The fabric screen: the fault where it sits, the walk to it, and nothing that shouts where all is well."""
 
-from dataclasses import replace
-
 import pytest
 
 from benchconsole.console.tui.fabric_map.map_cells import MapMark
@@ -11,10 +9,8 @@ from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.view.run_view import State
-from benchconsole.probes.model.judgement import Level
 from benchconsole.topology.model.fabric import LinkId, NodeId
-from tests.console.tui.looking import boxes, colours, faulty, healthy, large, looking, painted
-from tests.console.tui.story import Story
+from tests.console.tui.looking import boxes, colours, faulty, healthy, large, looking, painted, undecided
 
 
 async def test_the_headline_names_the_first_finding_with_both_numbers() -> None:
@@ -176,21 +172,8 @@ async def test_f_and_c_say_where_they_go() -> None:
         assert "n001 passes" in look.lines[3]
 
 
-def unknown_story() -> Story:
-    """A fabric without a fault, of which two numbers could not be judged, for two reasons."""
-    story = healthy()
-    closed = list(story.closed)
-    first, second, *others = closed[1].verdicts
-    odd = [
-        replace(each, level=Level.UNKNOWN, because=f"the flows ended {place + 1} s apart")
-        for place, each in enumerate((first, second))
-    ]
-    closed[1] = replace(closed[1], verdicts=(*odd, *others))
-    return replace(story, closed=closed)
-
-
 async def test_n_stops_at_nodes_that_could_not_be_judged() -> None:
-    async with looking(unknown_story()) as look:
+    async with looking(undecided()) as look:
         view = look.app.session.latest.view
         assert view is not None
         unknown = [name for name, node in view.nodes.items() if node.state is State.UNKNOWN]
@@ -212,7 +195,7 @@ async def test_n_stops_at_nodes_that_could_not_be_judged() -> None:
 
 
 async def test_what_could_not_be_judged_stands_under_the_map_after_the_faults() -> None:
-    async with looking(unknown_story()) as look:
+    async with looking(undecided()) as look:
         also = next(number for number, line in enumerate(look.lines) if line.startswith(" also"))
         assert "the flows ended 1 s apart" in look.lines[also]
         assert "the flows ended 2 s apart" in look.lines[also + 1]

@@ -1,5 +1,7 @@
 """Every key on every screen and sheet, twice in one read: before a view is there, with an empty one, during a run."""
 
+import re
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -23,12 +25,20 @@ from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
-from tests.console.tui.looking import faulty, looking, running
+from tests.console.tui.looking import faulty, looking, running, undecided
 from tests.console.tui.playing import Player
 from tests.console.tui.story import Faults, tell
 
-KEYS = sorted({key for action in ACTIONS.values() for key in action.keys.split(",") if key} - {"q"})
-KEYS += ["a", "b", "c", "i", "o", "p", "x", "d", "5", "backspace", "delete", "ctrl+u", "ctrl+w", "space"]
+SPECIAL = {
+    "escape", "enter", "tab", "shift+tab", "backspace", "delete", "insert", "home", "end", "pageup", "pagedown", "up",
+    "down", "left", "right", "space", *(f"f{number}" for number in range(1, 13)),
+    *(f"{held}+{key}" for held in ("ctrl", "alt", "shift") for key in ("up", "down", "left", "right", "home", "end")),
+    *(f"ctrl+{letter}" for letter in string.ascii_lowercase if letter not in "cq"),
+}  # fmt: skip
+"""Keys of a keyboard that print nothing. ctrl+c and ctrl+q leave, and are tried elsewhere."""
+
+BOUND = {key for action in ACTIONS.values() for key in action.keys.split(",") if key}
+KEYS = sorted((BOUND | SPECIAL | set(string.ascii_letters + string.digits + string.punctuation)) - {"q"})
 SMALL = tell(mini(leaves=2, per_leaf=2), Faults())
 DISK = Confirmation(NodeId("n001"), "S3Z8", "everything on disk S3Z8")
 
@@ -118,6 +128,24 @@ async def test_no_key_pressed_twice_ends_the_console(place: str, moment: str, mo
             press_at_once(look.app, *(key for key in keys for _ in range(2)))
             await look.pilot.pause()
             assert look.app._exception is None, f"{keys}: {look.app._exception!r}"
+
+
+@pytest.mark.parametrize("name", ["fabric", "nodes", "run", "findings"])
+async def test_no_key_turns_what_was_not_judged_into_a_pass(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with looking(undecided(), (80, 24)) as look:
+        monkeypatch.setattr(look.app.exit_control, "leave", lambda *_, **__: None)
+        placed: Screen[Any] | None = None
+        for key in KEYS:
+            if look.app.screen is not placed:
+                look.app.navigation.go_to(name, base=True)
+                placed = look.app.screen
+            press_at_once(look.app, key)
+            await look.pilot.pause()
+            assert look.app._exception is None, f"{key}: {look.app._exception!r}"
+            assert not re.search(r"judged and passed|All passed|No fault was found", look.text), key
+        look.app.navigation.go_to("run", base=True)
+        await look.settle()
+        assert look.lines[3].startswith(" ? The run is complete. Not everything was judged")
 
 
 async def test_every_tab_says_that_the_session_is_being_read() -> None:

@@ -15,7 +15,9 @@ from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result
 from benchconsole.topology.model.fabric import NodeId
+from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import faulty, healthy, looking
+from tests.console.tui.story import Faults, tell
 
 
 def events_until_the_middle_of(stage: str) -> int:
@@ -328,3 +330,16 @@ async def test_events_of_what_was_not_judged_have_no_sign_of_a_pass() -> None:
     async with looking(story) as look:
         await look.press("3")
         assert "· round 7 closed" in look.text
+
+
+async def test_a_round_of_few_tests_leaves_room_to_the_events() -> None:
+    async with looking(tell(mini(leaves=2, per_leaf=2), Faults())) as look:
+        await look.press("3")
+        first = next(number for number, line in enumerate(look.lines) if line.startswith(" events"))
+        log = [line for line in look.lines[first:-1] if re.search(r"\d\d:\d\d:\d\d", line)]
+        assert len(log) > 10
+        assert all(any(f"round {number} closed" in line for line in log) for number in range(3, 8))
+    async with looking(faulty()) as look:
+        await look.press("3")
+        first = next(number for number, line in enumerate(look.lines) if line.startswith(" events"))
+        assert first == len(look.lines) - 6
