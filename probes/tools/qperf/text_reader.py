@@ -127,7 +127,7 @@ def _read_value(line: str) -> _ValueLine | None:
 
 def _find_settings(argv: Sequence[str], test: str) -> dict[str, str]:
     """Labels of a command of ours: seconds of each test, and the size of a message that a test has by itself."""
-    if "qperf" not in argv:
+    if "qperf" not in argv[:-1]:  # a capture has the word alone; a client's command goes on with its server
         return {}
     told = dict(pairwise(argv))
     found = {"seconds": told["-t"]} if "-t" in told else {}

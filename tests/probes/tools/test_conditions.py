@@ -36,9 +36,12 @@ def cases() -> list[tuple[str, str]]:
 
 
 def capture(tool: str, entry: str) -> Output:
-    """The output of an entry: a transcript by its name, or ``NAME with WORDS`` for one whose command is known."""
+    """The output of an entry: a transcript by its name, or ``NAME with WORDS`` for one whose command is known.
+
+    Of a transcript ``parse`` and ``ingest`` know the probe and no option, which is no command without options.
+    """
     name, _, argv = entry.partition(" with ")
-    return Output(tuple(argv.split()), (ROOT / tool / name).read_bytes())
+    return Output(tuple(argv.split()) or (tool,), (ROOT / tool / name).read_bytes())
 
 
 def labelled(probe: Probe, output: Output) -> Labelled:
