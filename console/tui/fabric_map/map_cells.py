@@ -116,11 +116,19 @@ def cell(picture: MapPicture, nodes: Sequence[NodeId]) -> CellText:
     return CellText(SIGNS[state].glyph, sign_tone(state))
 
 
+_HIDDEN_BY_A_VALUE = (State.FAIL, State.WATCH, State.UNKNOWN)
+"""States that a full value would hide: a node may reach every rate and lack half of its memory."""
+
+
 def _value_cell(blame: Blame, nodes: Sequence[NodeView]) -> CellText:
     if any(node.state is State.UNREACHABLE for node in nodes):
         return CellText(SIGNS[State.UNREACHABLE].glyph, sign_tone(State.UNREACHABLE))
     found = [value for node in nodes if (value := find_lowest_share(blame, node)) is not None]
-    return link_glyphs.ramp(min(found, default=None))
+    lowest = min(found, default=None)
+    state = worst(node.state for node in nodes) if nodes else State.SKIPPED
+    if state in _HIDDEN_BY_A_VALUE and (lowest is None or link_glyphs.step(lowest) == 0):
+        return CellText(SIGNS[state].glyph, sign_tone(state))
+    return link_glyphs.ramp(lowest)
 
 
 def cells(picture: MapPicture, spots: Sequence[MapSpot], origin: int, width: int) -> Row:

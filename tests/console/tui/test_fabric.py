@@ -1,5 +1,7 @@
 """The fabric screen: the fault where it sits, the walk to it, and nothing that shouts where all is well."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchconsole.console.tui.fabric_map.map_cells import MapMark
@@ -9,6 +11,7 @@ from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.view.run_view import State
+from benchconsole.probes.model.judgement import Level
 from benchconsole.topology.model.fabric import LinkId, NodeId
 from tests.console.tui.looking import boxes, colours, faulty, healthy, large, looking, painted, undecided
 
@@ -170,6 +173,27 @@ async def test_f_and_c_say_where_they_go() -> None:
         await look.press("down", "enter")
         assert isinstance(look.app.screen, NodeScreen)
         assert "n001 passes" in look.lines[3]
+
+
+async def test_a_full_value_does_not_hide_a_fault_of_another_kind() -> None:
+    """The processor of n093 is another one than declared, which is no share of anything; its rates are as expected."""
+    story = faulty()
+    closed = [
+        replace(
+            each,
+            verdicts=tuple(
+                replace(verdict, expected=None)
+                if verdict.level is Level.FAIL and verdict.nodes == ("n093",)
+                else verdict
+                for verdict in each.verdicts
+            ),
+        )
+        for each in story.closed
+    ]
+    async with looking(replace(story, closed=closed)) as look:
+        await look.press("v")
+        row = next(line for line in look.lines if line.startswith(" leaf6"))
+        assert row.count("✗") == 1
 
 
 async def test_n_stops_at_nodes_that_could_not_be_judged() -> None:
