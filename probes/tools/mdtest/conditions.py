@@ -1,7 +1,7 @@
 """The conditions of mdtest's numbers: what its command line set or left at a default.
 
 By default all tasks work in one shared directory, every task examines and removes what it created itself, files are
-empty, and nothing is flushed.
+empty, and nothing is flushed. A time (``-W``) stops the creation of files only.
 
 Source: mdtest 1.9.3 ``mdtest.c``; IOR 3.0 to 4.1 ``src/mdtest.c``.
 """
@@ -15,6 +15,7 @@ from benchconsole.probes.tools.ior.conditions import read_family_options
 
 _SHORT = "a:b:BcCd:De:Ef:FG:hi:I:kl:Ln:N:p:PrRs:StTuUvV:w:W:x:XyYz:Z"
 _SIZE = re.compile(r"([0-9]{1,12})([kmg]?)", re.IGNORECASE)
+_POSITIVE = re.compile(r"[1-9][0-9]{0,8}")
 _FACTORS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
@@ -42,6 +43,7 @@ class CommandConditions:
             found["bytes"] = size
         if item == "file" and operation == "create":
             found["end_fsync"] = str(int("y" in given))
+            found |= {"stonewall": given["W"]} if _POSITIVE.fullmatch(given.get("W", "")) else {}
         return found
 
 

@@ -80,7 +80,7 @@ class Mdtest(IorProgram):
     label_names = frozenset(
         (
             "access", "barriers", "branch", "bytes", "depth", "end_fsync", "object", "operation", "reorder", "run",
-            "statistic", "tasks", "total_items",
+            "statistic", "stonewall", "tasks", "total_items",
         )
     )  # fmt: skip
     summary = "Metadata of a shared file system: creating, examining, reading and removing by a set of nodes"

@@ -268,3 +268,14 @@ def test_it_waits_for_its_round_and_asks_the_head_alone() -> None:
     asyncio.run(Mdtest().run(contact, _set()))
     assert contact.gathered == 1
     assert [len(remote.calls) for remote in remotes] == [1, 0]
+
+
+@pytest.mark.parametrize(("given", "told"), [("-W 30", "30"), ("-W 0", None), ("-u", None)])
+def test_a_time_stops_the_creation_of_files_only(given: str, told: str | None) -> None:
+    capture = text("mdtest/3.3.0.txt").replace("mdtest -n 100", f"mdtest {given} -n 100")
+    found = {
+        (marks["object"], marks["operation"]): marks.get("stonewall")
+        for marks in (dict(each) for _, _, each in read(Mdtest(), capture))
+    }
+    assert found.pop(("file", "create")) == told
+    assert set(found.values()) == {None}
