@@ -202,13 +202,17 @@ class SessionController:
         losses = await self._thread.call(self._session.list_detectable_losses)
         return describe_detectable(view.fabric, losses, view.suite)
 
-    async def export(self, kind: str, view: RunView, path: Path) -> Path:
-        """Write a report of a kind (html, md, csv, json) of what ``view`` shows as stored, and say where."""
+    async def export(self, kind: str, view: RunView, path: Path, *, force: bool = False) -> Path:
+        """Write a report of a kind (html, md, csv, json) of what ``view`` shows as stored, and say where.
+
+        A file that is there is replaced with ``force`` only.
+        """
         from benchconsole.console.reports import ReportOptions, write
         from benchconsole.console.session.report_details import read_details
 
         details = await self._thread.call(lambda: read_details(self._session, view))
-        await self._run_beside(lambda: write(kind, as_stored(view), path, ReportOptions(details=details)))
+        options = ReportOptions(details=details)
+        await self._run_beside(lambda: write(kind, as_stored(view), path, options, force=force))
         return path
 
     async def path_of(self, test: Test) -> Sequence[FlowHop]:

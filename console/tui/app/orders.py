@@ -135,6 +135,11 @@ class RunOrders(_Orders):
 AGAIN_WITHIN = 2.0
 """Seconds in which a second ctrl-c leaves."""
 
+REPLACE = (
+    Option("k", "keep", "write nothing", "keep"),
+    Option("r", "replace", "what is in it is lost", "replace"),
+)
+
 LEAVE = (
     Option("a", "after the round", "stop when the round is closed, then leave", "after"),
     Option("n", "now", "cancel what runs, then leave", "now"),
@@ -213,14 +218,26 @@ class ReportExport(_Orders):
 
     def _write(self, target: ExportTarget | None) -> None:
         view = self._session.latest.view
-        if target is not None and view is not None:
+        if target is None or view is None:
+            return
+        if not target.path.is_file():
             self._work(self._export(target, view))
+            return
+        text = f"{sanitize(str(target.path))} is there already."
+        sheet = ChoiceSheet("replace a report", text, REPLACE, self._session.badges)
+        self._navigation.ask(sheet, lambda answer: self._replace(target, view, answer))
 
-    async def _export(self, target: ExportTarget, view: RunView) -> None:
+    def _replace(self, target: ExportTarget, view: RunView, answer: str | None) -> None:
+        if answer == "replace":
+            self._work(self._export(target, view, force=True))
+        else:
+            self._navigation.say(f"{target.path} is left as it is.")
+
+    async def _export(self, target: ExportTarget, view: RunView, *, force: bool = False) -> None:
         if self._session.control is None:
             return
         try:
-            path = await self._session.control.export(target.kind, view, target.path)
+            path = await self._session.control.export(target.kind, view, target.path, force=force)
         except OSError as error:
             self._navigation.say(f"{target.path}: {error.strerror or error}", wrong=True)
         except FileError as error:

@@ -41,6 +41,7 @@ class Player(SessionController):
         self.refusal = ""
         self.abandoned = False
         self.exported: list[tuple[str, Path]] = []
+        self.replaced: list[Path] = []
         self.proposed: list[tuple[str | None, bool, tuple[str, ...]]] = []
 
     async def follow(self, hear: Hear) -> None:
@@ -123,9 +124,10 @@ class Player(SessionController):
         """What the story says that its tests could have shown."""
         return self.detectable
 
-    async def export(self, kind: str, view: RunView, path: Path) -> Path:
-        """Remember what."""
+    async def export(self, kind: str, view: RunView, path: Path, *, force: bool = False) -> Path:
+        """Remember what, and which file would be replaced."""
         self.exported.append((kind, path))
+        self.replaced += [path] if force else []
         return path
 
     async def finished(self) -> None:

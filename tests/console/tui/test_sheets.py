@@ -1,10 +1,13 @@
 """Command line, help, export: one table of actions feeds them all."""
 
+from pathlib import Path
+
 import pytest
 
 from benchconsole.console.reports import ReportError
 from benchconsole.console.tui.actions import ACTIONS, GLOBAL, matching
 from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.command import CommandSheet
 from benchconsole.console.tui.screens.export import ExportSheet
 from benchconsole.console.tui.screens.fabric import FabricScreen
@@ -118,6 +121,43 @@ async def test_export_asks_for_format_and_path() -> None:
 
 
 @pytest.mark.parametrize(
+    ("keys", "replaced", "words"),
+    [
+        (("enter",), False, "is left as it is."),
+        (("escape",), False, "is left as it is."),
+        (("k",), False, "is left as it is."),
+        (("r",), True, "written: "),
+    ],
+)
+async def test_a_report_that_is_there_is_replaced_only_when_asked(
+    keys: tuple[str, ...], replaced: bool, words: str, tmp_path: Path
+) -> None:
+    there = tmp_path / "r.md"
+    there.write_text("of yesterday", encoding="utf-8")
+    async with looking(faulty(), (200, 40)) as look:
+        look.app.command_line.perform(f"export md {there}")
+        await look.until(lambda: isinstance(look.app.screen, ChoiceSheet))
+        await look.until(lambda: f"{there} is there already." in look.text)
+        assert look.player.exported == []
+        await look.press(*keys)
+        await look.until(lambda: words in look.lines[-1])
+        assert look.player.replaced == ([there] if replaced else [])
+        assert len(look.player.exported) == replaced
+
+
+async def test_the_sheet_of_exports_asks_before_it_replaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    there = tmp_path / "acceptance-12.html"
+    there.write_text("of yesterday", encoding="utf-8")
+    async with looking(faulty()) as look:
+        await look.press("e", "enter")
+        await look.until(lambda: isinstance(look.app.screen, ChoiceSheet))
+        await look.press("r")
+        await look.until(lambda: "written: acceptance-12.html" in look.lines[-1])
+        assert look.app.screen is look.app.navigation.fabric
+
+
+@pytest.mark.parametrize(
     ("trouble", "words"),
     [
         (PermissionError(13, "Permission denied"), "x.md: Permission denied"),
@@ -127,7 +167,7 @@ async def test_export_asks_for_format_and_path() -> None:
 async def test_an_export_that_fails_says_why(trouble: Exception, words: str) -> None:
     async with looking(faulty()) as look:
 
-        async def refuse(kind: str, view: object, path: object) -> None:
+        async def refuse(kind: str, view: object, path: object, *, force: bool) -> None:
             raise trouble
 
         look.player.export = refuse  # type: ignore[method-assign, assignment]
