@@ -6,7 +6,7 @@ too (``fault_fit``). Faults that fit alike cannot be told apart and are named to
 explains stays unexplained.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from benchconsole.probes.judging.flow_evidence import FlowEvidence
 from benchconsole.probes.judging.part_loads import PartLoads
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.set_cover import PART, Cover, LowVerdict, SetCover, is_assumed
-from benchconsole.topology.arrays import Indices
+from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.tables.graph_algorithms import find_components
 
@@ -143,6 +143,10 @@ def _group_dependent(parts: Parts, crossed: Sequence[Indices]) -> list[list[int]
     return list(group_by_key((label, index) for index, label in enumerate(labels)).values())
 
 
+_Drops = dict[int, list[tuple[int, float]]]
+"""By number of a flow, the places of causes with byte/s that the flow is slower for each."""
+
+
 class _Explanation:
     """The ``causes`` of low observations that have devices in common, and the ``rest``."""
 
@@ -185,45 +189,47 @@ class _Explanation:
         return np.array([numbers[each.measurement.id] for each in low[1]], np.intp)
 
     def _tell(self, fit: FaultFit, parts: Parts, components: Components) -> None:
-        """Give each observation to the fault that lowers its rate most; none to a fault that hardly lowers it."""
+        """Give each observation to the fault that lowers its rate most; none to a fault that hardly lowers it.
+
+        What several hold back alike, so that none of them lowers it beside the others, is given to one of them.
+        """
         model, fitted = fit.model, fit.fit()
-        values, expected = self._evidence.flows.value, self._evidence.flows.expected
-        drops = self._find_drops(model, fitted)
+        beside, alone = (
+            self._find_drops(compute, fitted) for compute in (model.compute_drop, model.compute_shared_drop)
+        )
         owned: list[list[LowVerdict]] = [[] for _ in fitted]
         self.causes, self.rest = [], []
         for low in self._low:
-            flows = self._flows[id(low[0])]
-            own: dict[int, float] = {}
-            for flow in flows.tolist():
-                for place, drop in drops.get(flow, ()):
-                    own[place] = own.get(place, 0.0) + drop
-            rate, wanted, value = model.rates[flows].sum(), expected[flows].sum(), values[flows].sum()
-            most = max(own, key=lambda place: own[place], default=None)
-            is_lowered = most is not None and own[most] > (1 - LOWERED) * (rate + own[most])
-            if most is not None and is_lowered and (value >= PART * rate or wanted - rate >= MOST * (wanted - value)):
-                owned[most].append(low)
-            else:
-                self.rest.append(low)
+            owner = self._find_owner(model, low, beside)
+            owner = self._find_owner(model, low, alone) if owner is None else owner
+            (self.rest if owner is None else owned[owner]).append(low)
         for each, seen in zip(fitted, owned, strict=True):
             if seen:
                 named = name_components(parts, components, each.faults)
-                alone = model.weigh_alone(each.faults[0])
-                self.causes.append(Cause(named, each.faults, each.gain, alone, tuple(seen)))
+                self.causes.append(Cause(named, each.faults, each.gain, model.weigh_alone(each.faults[0]), tuple(seen)))
 
-    def _find_drops(self, model: FaultModel, fitted: Sequence[FittedCause]) -> dict[int, list[tuple[int, float]]]:
-        """By flow of a low observation, the places of the causes that slow it, with byte/s.
+    def _find_owner(self, model: FaultModel, low: LowVerdict, drops: _Drops) -> int | None:
+        """The place of the cause that lowers an observation most; None where none does, or where it explains little."""
+        flows, table = self._flows[id(low[0])], self._evidence.flows
+        own: dict[int, float] = {}
+        for flow in flows.tolist():
+            for place, drop in drops.get(flow, ()):
+                own[place] = own.get(place, 0.0) + drop
+        most = max(own, key=lambda place: own[place], default=None)
+        rate, wanted, value = model.rates[flows].sum(), table.expected[flows].sum(), table.value[flows].sum()
+        if most is None or own[most] <= (1 - LOWERED) * (rate + own[most]):
+            return None
+        return most if value >= PART * rate or wanted - rate >= MOST * (wanted - value) else None
 
-        A flow that several hold back alike, so that none of them slows it beside the others, is slow by each.
-        """
-        is_low = np.zeros(len(model.rates), bool)
+    def _find_drops(self, compute: Callable[[Fault], tuple[Indices, Floats]], fitted: Sequence[FittedCause]) -> _Drops:
+        """By flow of a low observation, the places of the causes that slow it, with byte/s."""
+        is_low = np.zeros(len(self._evidence.flows.value), bool)
         for flows in self._flows.values():
             is_low[flows] = True
-        found: dict[int, list[tuple[int, float]]] = {}
-        for compute in (model.compute_drop, model.compute_shared_drop):
-            is_open = is_low & ~np.isin(np.arange(len(is_low)), list(found))
-            for place, cause in enumerate(fitted):
-                near, drop = compute(cause.faults[0])
-                slowed = np.flatnonzero(is_open[near] & (drop > (1 - LOWERED) * (model.rates[near] + drop)))
-                for flow, lost in zip(near[slowed].tolist(), drop[slowed].tolist(), strict=True):
-                    found.setdefault(flow, []).append((place, lost))
+        found: _Drops = {}
+        for place, cause in enumerate(fitted):
+            near, drop = compute(cause.faults[0])
+            slowed = np.flatnonzero(is_low[near] & (drop > 0))
+            for flow, lost in zip(near[slowed].tolist(), drop[slowed].tolist(), strict=True):
+                found.setdefault(flow, []).append((place, lost))
         return found

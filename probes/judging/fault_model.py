@@ -37,6 +37,9 @@ FLOOR = 0.02
 STRAY, STRAY_ASSUMED = 0.03, 0.1
 """Share of the flows that something else disturbs, and of those on assumed paths: their rates can be anything."""
 
+CLEAR = 3.0
+"""Logarithm of the likelihood by which one flow speaks against a fault."""
+
 SPARED, SPARED_ASSUMED = 0.1, 0.3
 """Shares of the flows that a failed component should slow and that may be fast; of those on assumed paths more.
 
@@ -202,12 +205,12 @@ class FaultModel:
     def is_contradicted(self, fault: Fault) -> bool:
         """Whether more of the flows that ``fault`` should slow clearly were fast than chance leaves.
 
-        A fast one had more than the mean of both rates, with the fault and without it.
+        A fast one is likelier without the fault by ``CLEAR``: how unevenly its streams divide does not explain it.
         """
         near = self.find_near(fault)
         rates, before = self.predict([*self.list_relevant(near), fault], near), self.rates[near]
         slowed = (rates < SLOW * before) & ~self._is_silent[near]
-        fast = slowed & (2 * self.evidence.flows.value[near] > rates + before)
+        fast = slowed & (self.compute_fit(near, before) - self.compute_fit(near, rates) > CLEAR)
         assumed = self.evidence.flows.assumed[near]
         kinds = (~assumed, SPARED), (assumed, SPARED_ASSUMED)
         return any(float((fast & kind).sum()) > spared * (slowed & kind).sum() for kind, spared in kinds)
