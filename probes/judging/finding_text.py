@@ -418,9 +418,21 @@ def make_hardware_finding(nodes: Sequence[str], parts: Sequence[tuple[tuple[str,
     )
 
 
+def rank_low(verdict: Verdict) -> tuple[int, float]:
+    """How bad a low verdict is: its level, then how far it is off on its bad side, whichever that is."""
+    return verdict.level.severity, find_loss(verdict.value, verdict.expected)
+
+
+def find_loss(value: float | None, expected: float | None) -> float:
+    """The share by which a value is off on its bad side, whichever that is; 0 where there are no numbers."""
+    if value is None or not expected or value <= 0.0:
+        return 0.0 if value is None or not expected else 1.0
+    return 1.0 - min(value / expected, expected / value)
+
+
 def make_node_finding(context: JudgingContext, node: str, group: Sequence[Verdict]) -> Finding:
     """A node below a fixed criterion, by all low verdicts of one probe."""
-    worst = max(group, key=lambda verdict: (verdict.level.severity, -(verdict.share or 0.0)))
+    worst = max(group, key=rank_low)
     storage = context.fabric.nodes[NodeId(node)].role is NodeRole.STORAGE
     labels = " ".join(tell_labels(worst.labels))
     value = show(worst.value or 0.0, worst.unit, worst.shown) if worst.unit else worst.text

@@ -24,6 +24,8 @@ from benchconsole.probes.judging.flow_evidence import FlowEvidence
 from benchconsole.probes.judging.host_limits import HostLimit, make_host_finding, part_by_hosts
 from benchconsole.probes.judging.loss_text import make_loss_finding
 from benchconsole.probes.judging.low_verdicts import LowVerdicts, is_low
+from benchconsole.probes.judging.node_group_text import make_group_finding
+from benchconsole.probes.judging.node_groups import MeasuredNodes, group_low_nodes
 from benchconsole.probes.judging.node_sets import JudgedSet, read_sets
 from benchconsole.probes.judging.packet_loss import LossCause, PacketLosses
 from benchconsole.probes.judging.part_loads import PartLoads
@@ -70,6 +72,7 @@ class Findings:
         self._loads = PartLoads(context.parts)
         self._losses = PacketLosses(context)
         self._pairs = ProtocolPairs()
+        self._measured = MeasuredNodes()
         self._evidence = FlowEvidence(context.parts)
         self._attributor = Attributor(context, self._loads, self._evidence)
         self._causes: list[Cause] = []
@@ -89,6 +92,7 @@ class Findings:
         if again:
             self._loads.clear()
             self._pairs.clear()
+            self._measured.clear()
             self._evidence.clear()
             self._attributor.clear()
             self._observed.clear()
@@ -174,7 +178,8 @@ class Findings:
             self._low.add_round(self._rounds[number])
 
     def _observe(self, judged: ClosedRound) -> None:
-        """Take in the low throughputs of a round with their flows, while those are at hand."""
+        """Take in the nodes that were measured, and the low throughputs with their flows, while at hand."""
+        self._measured.add_round(judged)
         low = (each for each in judged.verdicts if each.kind is Yardstick.CAPACITY and is_low(each))
         self._observed[judged.round.number] = {
             id(each): (each, self._context.flows.read(judged, each.metric).find_measured(each.evidence)) for each in low
@@ -279,18 +284,18 @@ class Findings:
     def _add_criteria(self, found: Sequence[Finding], low: Sequence[Verdict]) -> list[Finding]:
         """``found`` with what is below a fixed criterion, each cause once.
 
-        Nodes by themselves are one finding for each node and probe; what several did not reach together is one for
-        each cause, or belongs to a finding that explains it.
+        Nodes by themselves are one finding for each node and probe, or for a group of them; what several did not reach
+        together is one for each cause, or belongs to a finding that explains it.
         """
         sets = read_sets((self._rounds[number] for number in sorted(self._rounds)), low)
         in_sets = {id(each) for own in sets for each in own.low}
         alone = group_by_key(((each.nodes[0], each.probe), each) for each in low if id(each) not in in_sets)
-        nodes = [
-            self._keep(group, partial(make_node_finding, self._context, node, group))
-            for (node, _), group in alone.items()
-        ]
+        nodes = {
+            place: self._keep(group, partial(make_node_finding, self._context, place[0], group))
+            for place, group in alone.items()
+        }
         sets, explained = self._leave_explained(sets, found)
-        made = [*explained, *nodes]
+        made = [*explained, *nodes.values()]
         for cause in list_causes(self._context, sets):
             explaining = [index for index, each in enumerate(made) if is_explained_by(cause, each)]
             if len(explaining) == 1:
@@ -300,7 +305,16 @@ class Findings:
                 own = [each for each in made if takes_part(each, cause)]
                 make = partial(make_set_finding, self._context, cause, own)
                 made.append(self._keep((*cause.grounds, *own), make))
-        return made
+        standing = {id(each) for each in made}
+        left = {place: group for place, group in alone.items() if id(nodes[place]) in standing}
+        find_judged = partial(self._measured.find, criteria=self._context.criteria)
+        joined: set[int] = set()
+        for probe, places in group_by_key((probe, (node, probe)) for node, probe in left).items():
+            low_of = {place[0]: left[place] for place in places}
+            for alike in group_low_nodes(low_of, find_judged, self._context.groupings):
+                joined.update(id(nodes[node, probe]) for node in alike.low)
+                made.append(self._keep(alike.grounds, partial(make_group_finding, self._context, alike)))
+        return [each for each in made if id(each) not in joined]
 
     def _leave_explained(
         self, sets: Sequence[JudgedSet], known: Sequence[Finding]

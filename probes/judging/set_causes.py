@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.finding_text import find_loss
 from benchconsole.probes.judging.node_sets import MOST, SEVERAL, JudgedSet, SetCause, explain_sets, list_verdicts
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.grouping import group_by_key
@@ -101,10 +102,3 @@ def is_explained_by(cause: Explained, finding: Finding) -> bool:
     """Whether the fault of the one node that ``finding`` names is large enough for what the low sets lack."""
     lacks = [find_loss(each.value, each.expected) for own in cause.low for each in own.low]
     return takes_part(finding, cause) and find_loss(finding.value, finding.expected) >= PART * max(lacks) > 0.0
-
-
-def find_loss(value: float | None, expected: float | None) -> float:
-    """The share by which a value is off on its bad side, whichever that is; 0 where there are no numbers."""
-    if value is None or not expected or value <= 0.0:
-        return 0.0 if value is None or not expected else 1.0
-    return 1.0 - min(value / expected, expected / value)

@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.finding_text import make_node_finding
+from benchconsole.probes.judging.finding_text import find_loss, make_node_finding
 from benchconsole.probes.judging.node_sets import JudgedSet, SetCause
-from benchconsole.probes.judging.set_causes import Explained, SharedCause, find_loss
+from benchconsole.probes.judging.set_causes import Explained, SharedCause
 from benchconsole.probes.model.judgement import Confidence, Finding, Suspect, Verdict
 from benchconsole.probes.model.labels import tell_labels
 from benchconsole.topology.model.storage import Clients, Storage

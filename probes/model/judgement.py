@@ -107,8 +107,8 @@ class Finding:
     ``element`` is the id of the node, link, switch, VLAN or storage system, of a set of nodes its short form; ``where``
     says it in words (``leaf1 to spine1``, ``n3 out``). ``what`` is the headline with both numbers; ``means`` the
     consequence, ``cannot_tell`` what the measurements leave open, ``do`` the next step.
-    ``nodes`` are those that are affected, ``nodes_at`` those whose own fault it is (at most one is known
-    to be: empty for links between switches). ``links`` are ids of the links whose state it tells;
+    ``nodes`` are those that are affected, ``nodes_at`` those whose own fault it is (one, or those that are low by
+    themselves: empty for links between switches). ``links`` are ids of the links whose state it tells;
     ``members_up`` is how many members of a LAG still carry, None where no whole number of them explains it.
     ``value`` and ``expected`` are in ``unit``.
     """

@@ -206,7 +206,7 @@ _NOT_JUDGED = "Not judged, neither passed nor failed: nothing was held against a
         ),
         pytest.param(
             [f"{TRIAD}, target: 80 GB/s"], "stream", dict.fromkeys(("n1", "n2", "n3", "n4"), stream(70.0)),
-            Wanted(Exit.PASSED, Outcome.WATCH, "Everything is above its threshold, 4 "), id="watch",
+            Wanted(Exit.PASSED, Outcome.WATCH, "Everything is above its threshold, 1 finding"), id="watch",
         ),
         pytest.param(
             [TRIAD, CLAUSES[1]], "stream", {"n1": stream(50.0), "n2": stream(100.0)},
