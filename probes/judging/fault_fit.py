@@ -121,8 +121,13 @@ class FaultFit:
 
     def _choose(self, components: Sequence[Component], low: Indices, needed: float = NEEDED) -> FittedCause | None:
         """The faults of these components that fit best; those that cannot come near that are not weighed."""
-        faults = (fault for each in components for fault in self._list_faults(each, low))
-        bounded = [(self.model.bound_gain(fault) - COSTS.get(fault.component.kind, 0.0), fault) for fault in faults]
+        faults = [fault for each in components for fault in self._list_faults(each, low)]
+        one_of_each = {(each.component, each.is_lost): each for each in faults}  # the bound knows not how much is left
+        bounds = {key: self.model.bound_gain(each) for key, each in one_of_each.items()}
+        costs = (COSTS.get(each.component.kind, 0.0) for each in faults)
+        bounded = [
+            (bounds[each.component, each.is_lost] - cost, each) for each, cost in zip(faults, costs, strict=True)
+        ]
         self.looked_at |= {part for _, fault in bounded for part in self.model.list_parts(fault)}
         best: dict[tuple[Component, bool], tuple[float, Fault]] = {}
         most = needed
