@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from benchconsole.store.store import Store
 
 
+POSSIBLY = "partial"
+"""The label of numbers of an output that may lack its end."""
+
 NOTHING_KNOWN: Mapping[str, str] = MappingProxyType({})
 
 
@@ -93,7 +96,7 @@ def read_result(probe: Probe, test: Test, output: Output, at: float, known: Mapp
     except ProbeOutputError as error:
         stage = FailedAt.OUTPUT if output.exit_status == 0 else FailedAt.TOOL
         return Result(test, (output,), failure=Failure(stage, str(error)[:500], test.target.node.id), started=at)
-    marks = {"partial": "possible"} if ending is not None and ending.may_be_partial else {}
+    marks = {POSSIBLY: "possible"} if ending is not None and ending.may_be_partial else {}
     measurements = (
         replace(reading, id=f"{test.id}#{index}", at=at, labels=add_labels(reading.labels, **marks))
         for index, reading in enumerate(readings)
@@ -124,9 +127,9 @@ async def ingest(
 
     ``known`` are labels of the numbers that the outputs do not tell.
     """
-    each = make_round(fabric, probe, found, 1, known)
+    each, results = _read_round(make_round(fabric, probe, found, 1, known), probe, found, at, known)
     key = await store.create_session(make_new_session(fabric, choice, at), (each,))
-    await _store_round(store.session(key), fabric, probe, each, found, at, known)
+    await _store_round(store.session(key), fabric, probe, each, results, at)
     await store.session(key).end(at=at, complete=True)
     return key
 
@@ -139,22 +142,34 @@ async def ingest_into(
     session = store.session(key)
     before = session.describe()
     number = max((each.number for each in session.read_plan(fabric)), default=0) + 1
-    each = make_round(fabric, probe, found, number, known)
+    each, results = _read_round(make_round(fabric, probe, found, number, known), probe, found, at, known)
     await session.claim()
     await session.extend_plan((each,))
-    await _store_round(session, fabric, probe, each, found, at, known)
+    await _store_round(session, fabric, probe, each, results, at)
     ended = before.ended if before.ended is not None else at
     await session.end(at=ended, complete=before.state is SessionState.COMPLETE, because=before.because)
 
 
+def _read_round(
+    planned: Round, probe: Probe, found: Sequence[CapturedOutput], at: float, known: Mapping[str, str]
+) -> tuple[Round, tuple[Result, ...]]:
+    """The round with what its outputs tell: its tests carry the labels that all numbers of an output have.
+
+    So an output that was measured under other conditions repeats no earlier one of its node.
+    """
+    results = []
+    for test, each in zip(planned.tests, found, strict=True):
+        result = read_result(probe, test, each.output, at, known)
+        told = [{pair for pair in reading.labels if pair[0] != POSSIBLY} for reading in result.measurements]
+        labels = tuple(sorted(set(test.target.labels).union(*[set.intersection(*told)] if told else [])))
+        results.append(replace(result, test=replace(test, target=replace(test.target, labels=labels))))
+    return replace(planned, tests=tuple(each.test for each in results)), tuple(results)
+
+
 async def _store_round(
-    session: "SessionStore", fabric: Fabric, probe: Probe, each: Round, found: Sequence[CapturedOutput], at: float,
-    known: Mapping[str, str],
-) -> None:  # fmt: skip
+    session: "SessionStore", fabric: Fabric, probe: Probe, each: Round, results: tuple[Result, ...], at: float
+) -> None:
     attempt = await session.begin_round(each.number, at=at)
-    results = tuple(
-        read_result(probe, test, one.output, at, known) for test, one in zip(each.tests, found, strict=True)
-    )
     closed = ClosedRound(each, results, CloseReason.COMPLETE, at, at)
     verdicts = judge_round(make_judging_context(fabric, {probe.name: probe}), closed)
     judged = replace(closed, verdicts=verdicts, attempt=attempt, judged_by=name_judgement(fabric))

@@ -4,6 +4,7 @@ Each goes through the real command line: ``ingest``, ``judge``, ``show``, ``repo
 """
 
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -208,6 +209,23 @@ def test_a_failure_that_was_repeated_stays_in_the_report(tmp_path: Path) -> None
     assert sentence in report.read_text()
     levels = [(row["superseded"], row["level"]) for row in site.verdicts() if row["metric"] == "stream.triad"]
     assert levels == [(True, "fail"), (False, "pass")]
+
+
+def test_what_passes_under_other_conditions_replaces_no_failure(tmp_path: Path) -> None:
+    """50 GB/s with 16 threads fails; 100 GB/s with 24 threads is another test of the node."""
+    site = Site(tmp_path, [TRIAD])
+
+    def run_fewer(triad: float) -> str:
+        return re.sub("(Threads [a-z]+) = 24", r"\1 = 16", stream(triad))
+
+    assert site.ingest("stream", run_fewer(50.0), "--node", "n1")[0] == 1
+    code, said = site.ingest("stream", stream(100.0), "--node", "n1", "--session", "last")
+    assert code == 1
+    assert "2 of 2 planned tests" in said
+    assert "50.0 GB/s, asked 65.0 GB/s" in said
+    code, _ = site.ingest("stream", run_fewer(100.0), "--node", "n1", "--session", "last")
+    assert code == Exit.UNTESTED  # three nodes of the file have no output
+    assert "then 100 GB/s passed" in site.call("show")[1]
 
 
 @pytest.mark.parametrize(
