@@ -87,6 +87,10 @@ class UnknownSessionError(StoreError):
         super().__init__(found, do, path)
 
 
+class TakenError(StoreError):
+    """A name for a new file that another file has."""
+
+
 class SpoolError(StoreError):
     """A spool that cannot be written, or read back: what was to be kept in it is not acknowledged."""
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from benchconsole.store.errors import DrivenError, LockedError, StoreError
+from benchconsole.store.errors import DrivenError, LockedError, StoreError, TakenError
 from benchconsole.store.files.connection import VACUUM_INTO, immediate, make_damage_error
 from benchconsole.store.files.filesystem import make_private, sync_directory, take_name
 from benchconsole.store.files.ownership import find_driver_at_work
@@ -42,7 +42,10 @@ def upgrade(connection: sqlite3.Connection, path: Path, steps: Sequence[tables.S
         (seen,) = connection.execute("PRAGMA data_version").fetchone()
         if before:
             backup = _free_name(path, before)
-            copy_into(connection, backup)
+            try:
+                copy_into(connection, backup)
+            except TakenError:
+                continue  # another process is upgrading the file, too, and had the name first
         with immediate(connection):
             (still,) = connection.execute("PRAGMA data_version").fetchone()
             if still == seen and tables.read_shape(connection) == before:
@@ -83,14 +86,14 @@ def _remove_parts(target: Path) -> None:
 def copy_into(connection: sqlite3.Connection, target: Path) -> None:
     """Write a copy of a database in use to ``target``, whole or not at all, mode 0600.
 
-    ``target`` must not exist (StoreError). A copy that is killed leaves a ``.part`` beside it,
+    ``target`` must not exist (TakenError). A copy that is killed leaves a ``.part`` beside it,
     which the next one to the same name removes. Call it outside a transaction.
     """
     if sqlite3.sqlite_version_info < VACUUM_INTO:
         raise StoreError(
             f"SQLite {sqlite3.sqlite_version} cannot copy a database in use", "use SQLite 3.27 or newer", target
         )
-    taken = StoreError("something is there already", "choose a name that is free", target)
+    taken = TakenError("something is there already", "choose a name that is free", target)
     _remove_parts(target)
     if os.path.lexists(target):
         raise taken

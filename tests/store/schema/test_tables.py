@@ -298,6 +298,29 @@ async def test_somebody_writes_between_the_copy_and_the_upgrade(
         assert store.list_sessions()[0].label == "late"
 
 
+async def test_another_console_upgrades_the_file_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes the name of the copy and is done first; who comes second finds the file upgraded, and one copy."""
+    from benchconsole.store.files.upgrade import copy_into
+
+    path = tmp_path / "s.db"
+    await _fill(path)
+    asked = []
+
+    def copy_as_second(connection: sqlite3.Connection, target: Path) -> None:
+        asked.append(target)
+        if len(asked) == 1:
+            Database.open(path, steps=LATER)
+        copy_into(connection, target)
+
+    monkeypatch.setattr("benchconsole.store.files.upgrade.copy_into", copy_as_second)
+    Database.open(path, steps=LATER)
+    assert _shape(path) == (newest(LATER), "ok")
+    assert asked == [path.with_name(f"s.db.v{NOW}.backup")] * 2
+    assert [name for name in names(tmp_path) if "backup" in name] == [asked[0].name]
+
+
 def test_nothing_to_do_makes_no_copy(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     Database.open(path)
