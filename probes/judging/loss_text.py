@@ -22,7 +22,8 @@ def make_loss_finding(
 ) -> Finding:
     """One finding for components of which one loses packets; ``low`` are the throughputs that this explains.
 
-    A share of HEAVY_LOSS slows TCP whatever the distance and fails; a smaller one is to be watched.
+    A share of HEAVY_LOSS slows TCP whatever the distance and fails; a smaller one is to be watched, unless a throughput
+    that it explains fails.
     """
     places = [Place(context, each) for each in cause.components]
     named = components.join(cause.components)
@@ -30,6 +31,7 @@ def make_loss_finding(
     is_tie = len(places) > 1
     several = len(cause.lossy) > 1
     share = max(each.share for each in cause.lossy)
+    levels = [Level.FAIL if share >= HEAVY_LOSS else Level.WATCH, *(verdict.level for verdict, _ in low)]
     links = dict.fromkeys(link.id for link in place.links)
     flows = [*(each.flow for each in cause.lossy), *(each for _, own in low for each in own)]
     return Finding(
@@ -37,7 +39,7 @@ def make_loss_finding(
         element=place.element,
         where=place.where if named is not None else " or ".join(each.where for each in places[:2]) + _say_more(places),
         what=f"loses packets, {_say_ways(cause)}{_say_share(cause)}",
-        level=Level.FAIL if share >= HEAVY_LOSS else Level.WATCH,
+        level=max(levels, key=lambda level: level.severity),
         confidence=Confidence.POSSIBLE if is_tie else Confidence.CERTAIN if several else Confidence.LIKELY,
         nodes=place.find_nodes_behind(),
         tests=tuple(dict.fromkeys(each.result.test.id for each in flows)),

@@ -162,6 +162,19 @@ def test_a_low_throughput_that_crosses_the_loss_is_told_with_it() -> None:
     assert "round 1, n1>n2: 140,940 of 7,047,018 packets sent again, 2.00 %, 8.00 Gb/s arrived" in found.because
 
 
+@pytest.mark.parametrize(("share", "level"), [(0.35, Level.FAIL), (1.0, Level.WATCH)])
+def test_a_small_loss_fails_where_a_throughput_that_it_explains_does(share: float, level: Level) -> None:
+    described = star()
+    lossy = send(described, 1, {"n2": 0.004})
+    slow = [
+        replace(each, measurements=(replace(each.measurements[0], value=share * RATE), each.measurements[1]))
+        if each.test.target.key == "n2>n3" else each
+        for each in lossy.results
+    ]  # fmt: skip
+    (found,) = find(described, replace(lossy, results=tuple(slow)))
+    assert (found.where, found.level) == ("n2 NIC", level)
+
+
 def give(closed: ClosedRound, target: str, rate: float) -> ClosedRound:
     """The round where this pair brought so much of what a link carries."""
     results = [
