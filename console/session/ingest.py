@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from benchconsole.console.session.judged_rounds import make_judging_context
 from benchconsole.console.session.metadata import SessionChoice, make_new_session, name_judgement
 from benchconsole.console.view.run_view import INGESTED
+from benchconsole.console.view.wording import format_moment
 from benchconsole.probes.api import Output, Probe, Shape, Target
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.errors import PlanError, ProbeOutputError
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.labels import OWN
 from benchconsole.probes.model.measuring import FailedAt, Failure, Reading, Result, Round, Test
+from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.probes.planning.plan_rounds import make_test_id
 from benchconsole.probes.planning.sweeps import label_tests
 from benchconsole.probes.plugins.captured_output import Ending, read_captured
@@ -143,11 +145,25 @@ async def ingest_into(
     before = session.describe()
     number = max((each.number for each in session.read_plan(fabric)), default=0) + 1
     each, results = _read_round(make_round(fabric, probe, found, number, known), probe, found, at, known)
+    _refuse_earlier(session, fabric, results, each.stage, at)
     await session.claim()
     await session.extend_plan((each,))
     await _store_round(session, fabric, probe, each, results, at)
     ended = before.ended if before.ended is not None else at
     await session.end(at=ended, complete=before.state is SessionState.COMPLETE, because=before.because)
+
+
+def _refuse_earlier(session: "SessionStore", fabric: Fabric, results: Sequence[Result], stage: str, at: float) -> None:
+    """PlanError where a test was measured later already: what is brought in last counts, and it would be older."""
+    keys = {make_test_key(each.test, stage) for each in results}
+    for closed in session.read_rounds(fabric, judged=False):
+        for known in closed.results:
+            if known.started > at and make_test_key(known.test, closed.round.stage) in keys:
+                here, there = format_moment(at), format_moment(known.started)
+                raise PlanError(
+                    f"found outputs of {here}, and {known.test.target.key} of {there} in the session, expected later "
+                    "ones, for they would count in its place: bring them into a session of their own, or give --at"
+                )
 
 
 def _read_round(

@@ -211,6 +211,20 @@ def test_a_failure_that_was_repeated_stays_in_the_report(tmp_path: Path) -> None
     assert levels == [(True, "fail"), (False, "pass")]
 
 
+@pytest.mark.parametrize(("first", "second"), [(50.0, 100.0), (100.0, 50.0)])
+def test_an_older_output_replaces_no_newer_one(tmp_path: Path, first: float, second: float) -> None:
+    site = Site(tmp_path, [TRIAD])
+    at = "2026-11-21T10:{}:00Z"
+    code, _ = site.ingest("stream", stream(first), "--node", "n1", "--at", at.format(40))
+    older = ("--node", "n1", "--session", "last", "--at", at.format("02"))
+    refused, said = site.ingest("stream", stream(second), *older)
+    assert refused == Exit.BAD_INPUT
+    assert "found outputs of 2026-11-21 10:02:00 UTC, and n1 of 2026-11-21 10:40:00 UTC in the session" in said
+    assert site.call("judge")[0] == code
+    assert site.ingest("stream", stream(second), "--node", "n2", *older[2:])[0] == 1  # another node of that time
+    assert site.ingest("stream", stream(second), "--node", "n1", "--session", "last", "--at", at.format(40))[0] != 2
+
+
 def test_what_passes_under_other_conditions_replaces_no_failure(tmp_path: Path) -> None:
     """50 GB/s with 16 threads fails; 100 GB/s with 24 threads is another test of the node."""
     site = Site(tmp_path, [TRIAD])

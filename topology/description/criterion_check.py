@@ -43,6 +43,7 @@ class CriterionCheck:
         """``required``, ``target`` and ``step`` as they were read; ``step`` is None where it is of another basis."""
         self._check_basis()
         self._check_sense(bound)
+        self._check_bound(bound, required, target)
         self._check_target(bound, required, target)
         self._check_step(required, step)
         self._check_bits()
@@ -65,6 +66,22 @@ class CriterionCheck:
             way = "more" if sense is Comparator.AT_LEAST else "less"
             found = f"{bound.value} on {self.written.metric}"
             self.report.add_key((*self.here, bound.value), found, f"{sense.value}: {way} of it is better")
+
+    def _check_bound(self, bound: Comparator, required: float, target: float | None) -> None:
+        """Report a bound that every measurement meets, or that none can."""
+        least, shares = bound is Comparator.AT_LEAST, self.written.of is not None
+        found = f"{bound.value} {self._bound(bound)}"
+        if least and required <= 0:
+            self.report.add((*self.here, bound.value), found, "a bound above 0: nothing can be below it")
+        elif not least and required >= 1 and self._bound(bound).rstrip().endswith("%"):
+            self.report.add((*self.here, bound.value), found, "a share below 100 %: nothing can be above it")
+        elif not least and required <= 0 and self.unit is Unit.SECOND:
+            self.report.add((*self.here, bound.value), found, "a time above 0: nothing takes less")
+        elif least and shares and required > 1:
+            self.report.add((*self.here, bound.value), found, f"100 % of {self.written.of} at most: nothing has more")
+        if least and shares and target is not None and target > 1 >= required:
+            expected = f"100 % of {self.written.of} at most: nothing has more"
+            self.report.add((*self.here, "target"), f"a target of {self.written.target}", expected)
 
     def _check_target(self, bound: Comparator, required: float, target: float | None) -> None:
         least = bound is Comparator.AT_LEAST

@@ -107,6 +107,36 @@ def find_column(text: str, mark: str) -> int:
             ("a step of 10 %, expected at most a tenth of the bound (8 %): a coarser step decides by itself"),
         ),
         (
+            "metric: dd.throughput, at_least: 0 MB/s",
+            "0 MB/s",
+            "at_least 0 MB/s, expected a bound above 0: nothing can be below it",
+        ),
+        (
+            "metric: iperf3.throughput, at_least: 0 %, of: capacity",
+            "0 %",
+            "at_least 0 %, expected a bound above 0: nothing can be below it",
+        ),
+        (
+            "metric: ping.loss, at_most: 100 %",
+            "100 %",
+            "at_most 100 %, expected a share below 100 %: nothing can be above it",
+        ),
+        (
+            "metric: ping.rtt, at_most: 0 ms",
+            "0 ms",
+            "at_most 0 ms, expected a time above 0: nothing takes less",
+        ),
+        (
+            "metric: iperf3.throughput, at_least: 101 %, of: capacity",
+            "101 %",
+            "at_least 101 %, expected 100 % of capacity at most: nothing has more",
+        ),
+        (
+            "metric: hpl.rate, at_least: 80 %, of: peak, target: 120 %",
+            "120 %",
+            "a target of 120 %, expected 100 % of peak at most: nothing has more",
+        ),
+        (
             "metric: ping.rtt, at_least: 1 ms",
             "at_least",
             ("at_least on ping.rtt, expected at_most: less of it is better"),
