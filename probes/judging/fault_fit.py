@@ -24,12 +24,8 @@ from benchconsole.topology.grouping import group_by_key
 ALIKE = 2.0
 """Logarithm of the likelihood by which two faults fit alike."""
 
-SIMPLER = 1.5
-"""Logarithm of the likelihood that a loss is ahead by: it has no share that could be chosen to fit.
-
-Half the logarithm of the number of flows is what a free parameter is worth (G. Schwarz, Estimating the dimension of a
-model, 1978); some twenty flows tell of a link.
-"""
+SIMPLER = 0.5
+"""Logarithm of the likelihood that a loss is ahead by: it has no share that could be chosen to fit."""
 
 NEEDED = 0.0
 """Logarithm of the likelihood that a cause has to add."""
@@ -149,7 +145,7 @@ class FaultFit:
             key = fault.component, fault.is_lost
             if key not in best or best[key][0] < gain:
                 best[key] = gain, fault
-        ranked = sorted(best.values(), key=lambda each: -each[0] - SIMPLER * (each[1].is_lost and each[0] > needed))
+        ranked = sorted(best.values(), key=lambda each: -each[0] - SIMPLER * each[1].is_lost)
         if not ranked or ranked[0][0] <= needed:
             return None
         alike = [fault for gain, fault in ranked if gain >= ranked[0][0] - ALIKE]

@@ -191,18 +191,6 @@ def test_a_lost_leg_comes_before_a_slow_nic_that_fits_as_well() -> None:
     assert named is find(session, "b1>leaf1", kind=NIC, one_way=False)
 
 
-@pytest.mark.parametrize(("sum_of_both", "rounds", "is_lost"), [(1.24, 3, True), (1.28, 2, True), (1.3, 2, False)])
-def test_a_lost_member_comes_before_a_slow_lag_that_fits_a_little_better(
-    sum_of_both: float, rounds: int, is_lost: bool
-) -> None:
-    """Of two members some 1.3 is left, by one flow each way and by rounds of four; more rounds tell them apart."""
-    left = sum_of_both / 4
-    four = [[many(f"a{place}", f"b{(place + turn) % 4 + 1}", left) for place in (1, 2, 3, 4)] for turn in range(rounds)]
-    session = run(load_lag(2), [many("fat1", "fat2", sum_of_both)], [many("fat2", "fat1", sum_of_both)], *four)
-    _, (cause,) = fit(session, ["leaf1>leaf2"])
-    assert cause.faults[0].is_lost is is_lost
-
-
 # -- both ways of one NIC
 
 
