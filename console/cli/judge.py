@@ -9,7 +9,6 @@ import click
 from benchconsole.console.cli import common
 from benchconsole.console.cli.session_options import find_operator
 from benchconsole.console.exits import BadInput
-from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.topology.collector import pause_collector
 
@@ -42,12 +41,12 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
     with common.open_store(db, create=False) as store:
         key = store.find_session(session)
         try:
-            asyncio.run(judge_again(store, key, probes, chosen, who=find_operator()))
+            judged = asyncio.run(judge_again(store, key, probes, chosen, who=find_operator()))
         except PlanError as error:
             raise BadInput(str(error)) from None
         report = KeptReport(store, key, "text", ReportOptions())
-        view, details = common.read_reported(store, key)
-        verdict = decide(view)
+        view, details = common.read_reported(store, key, judged)
+        verdict = details.decide(view)
         asyncio.run(keep_verdict(store, key, verdict))
         report.make(view, details)(sys.stdout)
     raise click.exceptions.Exit(verdict.exit_code())

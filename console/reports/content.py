@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.detectable_text import list_detectable_sentences
 from benchconsole.console.view.run_view import Coverage, RunView
+from benchconsole.console.view.session_verdict import SessionVerdict, decide
 from benchconsole.console.view.wording import NOT_MEASURED, format_moment, format_quantity
 from benchconsole.probes.judging.detectable_loss import DetectableLoss
 from benchconsole.probes.model.judgement import Finding, Level
@@ -37,13 +38,19 @@ class TimedNote(Protocol):
 class SessionDetails:
     """What is kept of a session besides its plan and results.
 
-    ``uncovered`` says what the plan leaves out, ``losses`` how small a loss the tests could have shown.
+    ``uncovered`` says what the plan leaves out, ``losses`` how small a loss the tests could have shown. ``verdict`` is
+    that on the session, where it is known already.
     """
 
     options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
     notes: Sequence[TimedNote] = ()
     uncovered: tuple[str, ...] = ()
     losses: tuple[DetectableLoss, ...] = ()
+    verdict: SessionVerdict | None = None
+
+    def decide(self, view: RunView) -> SessionVerdict:
+        """The verdict on the session, which ``view`` shows."""
+        return self.verdict or decide(view)
 
 
 @dataclass(frozen=True, slots=True)

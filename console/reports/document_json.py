@@ -25,7 +25,6 @@ from benchconsole.console.reports.evidence import CommandExcerpt, list_commands
 from benchconsole.console.reports.reported_section import compare_reported
 from benchconsole.console.view.result_rows import RowOutcome, list_rows
 from benchconsole.console.view.run_view import Coverage, NotJudged, RunView, State, state_of
-from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.checklist import Checked, CheckedList
 from benchconsole.probes.model.judgement import Finding, Verdict
@@ -177,7 +176,7 @@ def make_not_judged_record(reason: NotJudged) -> Record:
 
 def make_session_record(view: RunView, options: ReportOptions) -> Record:
     """The session and its fabric, by whom and when; moments are seconds since 1970, UTC."""
-    verdict = decide(view)
+    verdict = options.details.decide(view)
     return _make_record(
         {
             "id": view.session,

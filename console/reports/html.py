@@ -16,7 +16,6 @@ from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.result_rows import ResultColumn, ResultRow, select_columns, state_word
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
-from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
 from benchconsole.topology.units import counted as count
@@ -95,7 +94,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         view=view,
         title=content.make_title(view, options),
         name=content.find_name(view),
-        summary=decide(view),
+        summary=options.details.decide(view),
         conduct=list(conduct.list_conduct(view, options.details)),
         coverage=lines,
         bar=make_bar(lines),

@@ -13,7 +13,6 @@ from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.result_rows import select_columns
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
-from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import SessionTotals, compute_totals
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.judgement import Finding
@@ -97,7 +96,7 @@ def _list_head(view: RunView, options: ReportOptions) -> Iterator[str]:
     yield f"# Acceptance test report: {make_inline(view.fabric.name)}, {make_inline(content.find_name(view))}"
     if view.fabric.simulated:
         yield "**SIMULATED: no real cluster was measured.**"
-    verdict = decide(view)
+    verdict = options.details.decide(view)
     yield f"**{SIGNS[verdict.state].glyph} {make_inline(verdict.sentence)}**"
     if verdict.is_brief:
         yield "\n".join(f"- {make_inline(gap)}" for gap in verdict.missing)

@@ -5,9 +5,11 @@ Long tables fold what passes into node sets; what was folded or cut is always co
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
 from statistics import fmean, median
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.console.reports.content import format_levels
 from benchconsole.console.text.name_sets import fold_names
@@ -21,15 +23,18 @@ from benchconsole.console.view.result_rows import (
     list_current_rows,
 )
 from benchconsole.console.view.run_view import RunView, State, state_of_level, superseding, worst
-from benchconsole.console.view.wording import NOT_MEASURED, format_fact, format_quantity
-from benchconsole.probes.judging.criterion_scope import is_held_against
-from benchconsole.probes.model.judgement import Verdict
+from benchconsole.console.view.wording import NOT_MEASURED, format_expected, format_fact, format_quantity
+from benchconsole.probes.judging.criterion_scope import is_held_against, is_like_held
+from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.labels import tell_labels
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
 from benchconsole.topology.units import Shown, Unit, percent, ratio, show
 from benchconsole.topology.units import counted as count
+
+if TYPE_CHECKING:
+    from benchconsole.probes.model.alike_passes import AlikePasses
 
 LONG = 400
 """With more rows than this in all, those that pass fold; of the others each table lists so many, worst first."""
@@ -77,27 +82,42 @@ def make_metric_tables(view: RunView, limit: int = LONG) -> tuple[MetricTable, .
         for row in list_current_rows(view)
         if row.probe != INVENTORY and (about := row.verdict or row.measurement) is not None and about.metric
     )
-    folding = sum(map(len, grouped.values())) > limit
-    return tuple(_make_metric_table(key, found, limit if folding else None) for key, found in grouped.items())
+    stages = {each.number: each.stage for each in view.plan}
+    passed = group_by_key(((stages[each.like.round], each.like.probe, each.like.metric), each) for each in view.passed)
+    folding = sum(map(len, grouped.values())) > limit or bool(passed)
+    return tuple(
+        _make_metric_table(key, found, passed.get(key, []), limit if folding else None)
+        for key, found in grouped.items()
+    )
 
 
-def _make_metric_table(key: tuple[str, str, str], found: list[ResultRow], limit: int | None) -> MetricTable:
-    subject = COLUMNS_BY_NAME["subject"]
+def _find_place(row: ResultRow) -> tuple[int, float, SortKey]:
+    share = row.verdict.share if row.verdict is not None else None
+    return row.state.rank, 1.0 if share is None else share, COLUMNS_BY_NAME["subject"].sort(row)
 
-    def find_place(row: ResultRow) -> tuple[int, float, SortKey]:
-        share = row.verdict.share if row.verdict is not None else None
-        return row.state.rank, 1.0 if share is None else share, subject.sort(row)
 
-    found.sort(key=find_place)
+def _make_metric_table(
+    key: tuple[str, str, str], found: list[ResultRow], passed: "Sequence[AlikePasses]", limit: int | None
+) -> MetricTable:
+    """The table of the rows ``found``, and of what ``passed`` and has no rows."""
+    found.sort(key=_find_place)
     listed, note = found, ""
     if limit is not None:
         notable = [row for row in found if row.state.rank < State.MEASURED.rank]
+        number = len(found) + sum(len(each.value) for each in passed)
         listed = notable[:limit]
-        note = f"{len(found) - len(notable):,} of {count(len(found), 'row')} folded"
+        note = f"{number - len(notable):,} of {count(number, 'row')} folded"
         if len(notable) > limit:
             note += f"; {len(notable) - limit:,} more that did not pass are in the CSV and JSON reports"
     by_labels = group_by_key((str(COLUMNS_BY_NAME["labels"].value(row) or ""), row) for row in found)
-    spreads = [_make_spread(labels, members) for labels, members in by_labels.items()]
+    alike = group_by_key((format_labels(each.like.labels), each) for each in passed)
+    first = {
+        labels: min(_find_place(rows[0])[:2], *((State.PASS.rank, each.lowest_share) for each in alike[labels]))
+        for labels, rows in by_labels.items()
+        if labels in alike
+    }
+    in_order = sorted(by_labels, key=lambda labels: first.get(labels) or _find_place(by_labels[labels][0])[:2])
+    spreads = [_make_spread(labels, by_labels[labels], alike.get(labels, [])) for labels in in_order]
     unlisted = ""
     if len(spreads) > LABEL_SETS:
         spreads.sort(key=lambda spread: spread.state.rank)
@@ -118,17 +138,22 @@ def _make_metric_table(key: tuple[str, str, str], found: list[ResultRow], limit:
     )
 
 
-def _make_spread(labels: str, members: list[ResultRow]) -> MetricSpread:
+def _make_spread(labels: str, members: list[ResultRow], passed: "Sequence[AlikePasses]") -> MetricSpread:
     about = (row.verdict or row.measurement for row in members)
     values = [each.value for each in about if each is not None and each.value is not None]
+    values += chain.from_iterable(each.value.tolist() for each in passed)
     verdict = next((row.verdict for row in members if row.verdict), None)
     reading = next((row.measurement for row in members if row.measurement), None)
     told = verdict.labels if verdict else reading.labels if reading else ()
     unit = verdict.unit if verdict else reading.unit if reading else None
     shown = verdict.shown if verdict else members[0].shown
     # Most rows expect the same: worded once.
-    alike = {(v.expected, v.expected_text, v.unit, v.shown): row for row in members if (v := row.verdict) is not None}
-    expected = {COLUMNS_BY_NAME["expected"].shown(row) for row in alike.values()}
+    judged = chain((row.verdict for row in members if row.verdict is not None), (each.like for each in passed))
+    alike = {(each.expected, each.expected_text, each.unit, each.shown): each for each in judged}
+    expected = {format_expected(each) for each in alike.values()}
+    states = Counter(row.state for row in members)
+    states[State.PASS] += sum(len(each.value) for each in passed)
+    nodes = chain((row.nodes for row in members if row.state is State.PASS), map(_list_nodes, passed))
     return MetricSpread(
         labels=sanitize(labels),
         values=sanitize(" ".join(tell_labels(told))),
@@ -137,10 +162,14 @@ def _make_spread(labels: str, members: list[ResultRow]) -> MetricSpread:
         middle=format_quantity(median(values), unit, shown) if values else NOT_MEASURED,
         highest=format_quantity(max(values), unit, shown) if values else NOT_MEASURED,
         expected=expected.pop() if len(expected) == 1 else "differs" if expected else NOT_MEASURED,
-        passed=tuple(dict.fromkeys(node for row in members if row.state is State.PASS for node in row.nodes)),
-        states=format_tally(row.state for row in members),
-        state=worst(row.state for row in members),
+        passed=tuple(dict.fromkeys(chain.from_iterable(nodes))),
+        states=format_tally(states.elements()),
+        state=worst(states.elements()),
     )
+
+
+def _list_nodes(passed: "AlikePasses") -> Iterator[str]:
+    return (node.id for result in passed.tested for node in result.test.target.nodes)
 
 
 def format_tally(states: Iterable[State]) -> str:
@@ -174,12 +203,20 @@ class CriterionLine(NamedTuple):
 def list_criteria(view: RunView) -> tuple[CriterionLine, ...]:
     """The criteria of the fabric in file order; one that nothing was held against says so."""
     by_metric = group_by_key((row.verdict.metric, row.verdict) for row in list_current_rows(view) if row.verdict)
-    return tuple(_describe_criterion(criterion, by_metric) for criterion in view.fabric.criteria)
+    return tuple(
+        _describe_criterion(criterion, by_metric.get(criterion.metric, []), view.passed)
+        for criterion in view.fabric.criteria
+    )
 
 
-def _describe_criterion(criterion: Criterion, by_metric: Mapping[str, list[Verdict]]) -> CriterionLine:
-    verdicts = by_metric.get(criterion.metric, [])
+def _describe_criterion(
+    criterion: Criterion, verdicts: Sequence[Verdict], passed: "Iterable[AlikePasses]"
+) -> CriterionLine:
+    """The line of a criterion; ``verdicts`` are those on its metric, ``passed`` those of the session in columns."""
     held = [verdict for verdict in verdicts if is_held_against(criterion, verdict)]
+    alike = [(each.like, _select_values(criterion, each)) for each in passed if is_like_held(criterion, each.like)]
+    levels = Counter(verdict.level for verdict in held)
+    levels[Level.PASS] += sum(len(values) for _, values in alike)
     shown = verdicts[0].shown if verdicts else Shown.PLAIN
     where = format_labels(criterion.where)
     nodes = fold_names(sorted(criterion.nodes)) if criterion.nodes else "all nodes"
@@ -191,28 +228,42 @@ def _describe_criterion(criterion: Criterion, by_metric: Mapping[str, list[Verdi
         f"{word} {_format_bound(criterion, criterion.required, shown)}",
         NOT_MEASURED if criterion.target is None else _format_bound(criterion, criterion.target, shown),
         _format_rounding(criterion, shown),
-        *_sum_up(criterion, held),
-        outcome=format_levels(verdict.level for verdict in held) or "not tested",
-        state=worst(state_of_level(verdict.level) for verdict in held),
+        *_sum_up(criterion, [*((each, [each.value]) for each in held), *alike]),
+        outcome=format_levels(levels.elements()) or "not tested",
+        state=worst(state_of_level(level) for level in levels.elements()),
     )
 
 
-def _sum_up(criterion: Criterion, held: Sequence[Verdict]) -> tuple[int, str, str, str, str]:
-    """How many numbers were held against a criterion, the worst, their mean, and the shares of the worst."""
-    shares = [
-        (each.value / each.required, each.value, each)
-        for each in held
-        if each.value is not None and math.isfinite(each.value) and each.required
-    ]
-    if not shares:
-        return len(held), *(NOT_MEASURED,) * 4
+def _select_values(criterion: Criterion, passed: "AlikePasses") -> list[float]:
+    """The values in columns that are of nodes that a criterion speaks of."""
+    if not criterion.nodes:
+        return list(passed.value.tolist())
+    tested = zip(passed.value.tolist(), passed.tested, strict=True)
+    return [value for value, result in tested if result.test.target.node.id in criterion.nodes]
+
+
+def _sum_up(
+    criterion: Criterion, held: Sequence[tuple[Verdict, Sequence[float | None]]]
+) -> tuple[int, str, str, str, str]:
+    """How many numbers were held against a criterion, the worst, their mean, and the shares of the worst.
+
+    ``held`` are verdicts with the values that each stands for.
+    """
+    number = sum(len(values) for _, values in held)
+    known = [(each, [value for value in values if value is not None and math.isfinite(value)]) for each, values in held]
+    known = [(each, values) for each, values in known if values and each.required]
+    if not known:
+        return number, *(NOT_MEASURED,) * 4
     choose = min if criterion.comparator is Comparator.AT_LEAST else max
-    share, value, found = choose(shares, key=lambda each: each[0])
-    mean = fmean(value for _, value, _ in shares)
+    ends = ((choose(values), each) for each, values in known)
+    share, value, found = choose(
+        ((value / (each.required or 1), value, each) for value, each in ends), key=itemgetter(0)
+    )
+    mean = fmean(chain.from_iterable(values for _, values in known))
     peak = f" ({format_share(share * criterion.required)} of peak)" if criterion.basis is Basis.PEAK else ""
     target = criterion.target
     return (
-        len(held),
+        number,
         format_quantity(value, found.unit, found.shown) + peak,
         format_quantity(mean, found.unit, found.shown),
         format_share(share),

@@ -14,7 +14,6 @@ from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view import run_view as picture
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
-from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import SessionTotals, compute_totals
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
 from benchconsole.probes.model.checklist import StepState
@@ -43,7 +42,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
 
 
 def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
-    yield from _format_head(view, width)
+    yield from _format_head(view, width, details)
     totals = compute_totals(view)
     sections = {
         "conduct": _format_conduct(view, width, details),
@@ -66,7 +65,7 @@ def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterato
         yield from wrap_text(sentence, width, " " * 11)
 
 
-def _format_head(view: RunView, width: int) -> Iterator[str]:
+def _format_head(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
     crumb = " › ".join(
         part for part in (sanitize(view.fabric.name), content.find_name(view), sanitize(view.suite)) if part
     )
@@ -77,7 +76,7 @@ def _format_head(view: RunView, width: int) -> Iterator[str]:
     yield from below
     yield content.format_period(view)
     yield ""
-    verdict = decide(view)
+    verdict = details.decide(view)
     yield from wrap_text(verdict.sentence, width, f"{SIGNS[verdict.state].glyph} ")
     if verdict.is_brief:
         yield ""

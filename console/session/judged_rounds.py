@@ -1,9 +1,11 @@
 """The closed rounds of a session: judged, with the findings over all of them, and a stored session judged again."""
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.console.session.criteria_changes import describe_choice
 from benchconsole.console.session.metadata import name_judgement
@@ -11,11 +13,12 @@ from benchconsole.probes.judging.confirmation import plan_confirmation
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.detectable_loss import DetectableLoss, DetectableLosses
 from benchconsole.probes.judging.findings import Findings
-from benchconsole.probes.judging.judge import JudgedTable, is_plain, judge_round, judge_table
+from benchconsole.probes.judging.judge import JudgedTable, is_plain, judge_round, judge_table, tell_table
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measurement_table import MeasurementTable
 from benchconsole.probes.model.measuring import Metric, Round
+from benchconsole.probes.model.repeats import find_repeats
 from benchconsole.store.model import ChosenCriteria, JudgedMeasurements, SessionNote
 from benchconsole.store.reading.criteria_reading import read_criteria
 from benchconsole.store.reading.measurement_reading import read_unjudged
@@ -29,10 +32,31 @@ if TYPE_CHECKING:
     from benchconsole.store.store import Store
 
 
+LARGE = 20_000
+"""Verdicts on measurements from which on those that passed stay in columns."""
+
+
 def make_judging_context(fabric: Fabric, probes: Mapping[str, "Probe"]) -> JudgingContext:
     """What rounds of ``probes`` on ``fabric`` are judged with."""
     metrics: dict[str, Metric] = {metric.name: metric for probe in probes.values() for metric in probe.metrics}
     return JudgingContext(fabric, metrics)
+
+
+class JudgedRound(NamedTuple):
+    """A round that was judged: as it is; or, of a plain one, as it was read, with its measurements and verdicts."""
+
+    closed: ClosedRound
+    measured: MeasurementTable | None
+    judged: JudgedTable | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)  # asyncio words the result of a task, and drops the words
+class JudgedSession:
+    """A stored session that was judged again: with these criteria, and its rounds in the order of storing."""
+
+    fabric: Fabric
+    plan: tuple[Round, ...]
+    rounds: tuple[ClosedRound, ...]
 
 
 class JudgedRounds:
@@ -140,12 +164,13 @@ async def judge_again(
     *,
     who: str = "",
     clock: Callable[[], float] = time.time,
-) -> None:
+) -> JudgedSession:
     """Judge every stored round of a session again; ``criteria_from`` replaces the criteria of its own file.
 
     Touches no node. The new verdicts are stored beside the old ones and count from now on, and the criteria with
     them, together with what differs from the file and ``who`` asked for it. Nothing is stored unless the findings
-    over all rounds could be made. PlanError for criteria that name nodes that the session does not have.
+    over all rounds could be made. Gives the session as it stands then. PlanError for criteria that name nodes that the
+    session does not have.
     """
     session = store.session(key)
     new = session.describe().new
@@ -155,29 +180,51 @@ async def judge_again(
         _refuse_strangers(described, criteria_from)
         fabric = replace(described, criteria=criteria_from.criteria)
     judged = JudgedRounds(fabric, probes)
+    plan = session.read_plan(described)
     verdicts: dict[tuple[int, int], Sequence[Verdict]] = {}
     columns: dict[tuple[int, int], JudgedMeasurements] = {}
-    for stored, measured in read_unjudged(session, described, judged.is_plain):
+    rounds: list[JudgedRound] = []
+    for stored, measured in read_unjudged(session, described, judged.is_plain, plan=plan):
         place = stored.round.number, stored.attempt
         if measured is None:
             again = judged.judge(stored)
             verdicts[place] = again.verdicts
+            rounds.append(JudgedRound(again, None, None))
         else:
-            verdicts[place], in_columns, again = judged.judge_table(stored, measured.table)
-            columns[place] = JudgedMeasurements(measured.numbers, in_columns)
+            table = judged.judge_table(stored, measured.table)
+            verdicts[place], columns[place] = table.hardware, JudgedMeasurements(measured.numbers, table.measured)
+            again = table.low
+            rounds.append(JudgedRound(stored, measured.table, table))
         judged.take(again)
     findings, now = judged.findings, clock()
     source = criteria_from.file if criteria_from is not None else ""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+    judged_by = f"{name_judgement(fabric)}, again {stamp}"
     await session.append_verdicts(
         verdicts,
-        judged_by=f"{name_judgement(fabric)}, again {stamp}",
+        judged_by=judged_by,
         measured=columns,
         findings=findings,
         losses=judged.losses,
         chosen=ChosenCriteria(None if criteria_from is None else fabric.criteria, source, now),
         notes=[SessionNote("criteria", text, now) for text in describe_choice(described, criteria_from, who)],
     )
+    told = (replace(each, judged_by=judged_by) for each in _tell_rounds(plan, rounds))
+    return JudgedSession(fabric, plan, tuple(told))
+
+
+def _tell_rounds(plan: Sequence[Round], rounds: Sequence[JudgedRound]) -> Iterator[ClosedRound]:
+    """Rounds as they were judged; of a large session verdicts that passed in columns, where nothing was repeated."""
+    repeats = find_repeats(plan)
+    repeated = {*repeats, *chain.from_iterable(repeats.values())}
+    attempts = Counter(each.closed.round.number for each in rounds)
+    number = sum(len(table.measured.place) for _, _, table in rounds if table is not None)
+    for closed, measured, judged in rounds:
+        if measured is None or judged is None:
+            yield closed
+        else:
+            is_once = attempts[closed.round.number] == 1 and repeated.isdisjoint(each.id for each in closed.round.tests)
+            yield tell_table(closed, measured, judged, in_columns=is_once and number >= LARGE)
 
 
 def _refuse_strangers(described: Fabric, criteria_from: Fabric) -> None:

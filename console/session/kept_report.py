@@ -31,6 +31,13 @@ FOR_PEOPLE = frozenset(("text", "html", "md"))
 LARGE = 20_000
 """Results and verdicts of a session from which on its reports are kept: fewer are read anew in a second."""
 
+
+def count_results(view: "RunView") -> int:
+    """Results and verdicts of a session."""
+    in_columns = sum(len(each.value) for each in view.passed)
+    return len(view.results) + sum(map(len, view.verdicts.values())) + in_columns
+
+
 Write = Callable[[TextIO], object]
 """Writes a whole report to an open stream."""
 
@@ -64,7 +71,7 @@ class KeptReport:
         from benchconsole.console.reports import render
 
         options = replace(self._options, details=details)
-        if not self._may_be_kept or len(view.results) + sum(map(len, view.verdicts.values())) < LARGE:
+        if not self._may_be_kept or count_results(view) < LARGE:
             return lambda out: render(self._format, view, out, options)
         made = io.StringIO()
         render(self._format, view, made, replace(options, ascii=False))

@@ -2,14 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchconsole.console.availability.evaluation import EVERY
 from benchconsole.console.session.execution import Execution, RunControls
-from benchconsole.console.session.judged_rounds import JudgedRounds, load_judged_fabric
+from benchconsole.console.session.judged_rounds import JudgedRounds, JudgedSession, load_judged_fabric
 from benchconsole.console.session.metadata import SessionChoice, make_new_session
 from benchconsole.console.session.next_rounds import ProposedRounds, list_remaining_rounds, plan_repeats, plan_suite
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
@@ -84,17 +84,26 @@ class Session:
 
     @classmethod
     def stored(
-        cls, store: "Store", name: str, probes: Mapping[str, "Probe"], *, make_reach: MakeReach = make_ssh_reach
+        cls,
+        store: "Store",
+        name: str,
+        probes: Mapping[str, "Probe"],
+        *,
+        make_reach: MakeReach = make_ssh_reach,
+        judged: JudgedSession | None = None,
     ) -> "Session":
-        """A session of the store, with everything that is known of it; it can be resumed."""
+        """A session of the store, with everything that is known of it; it can be resumed.
+
+        ``judged`` is what is known of it after it was judged just now: that is not read again.
+        """
         key = store.find_session(name)
         stored = store.session(key).describe()
-        fabric = load_judged_fabric(store.session(key))
+        fabric = load_judged_fabric(store.session(key)) if judged is None else judged.fabric
         choice = SessionChoice(stored.new.suite, None, stored.new.label, stored.new.options)
         session = cls(fabric, probes, store, choice, make_reach=make_reach)
         session.id = key
-        session.plan = store.session(key).read_plan(fabric)
-        session._read_rounds(stored.new.started)
+        session.plan = store.session(key).read_plan(fabric) if judged is None else judged.plan
+        session._read_rounds(stored.new.started, None if judged is None else judged.rounds)
         session.complete = stored.state is SessionState.COMPLETE
         if stored.state is not SessionState.RUNNING:
             ended = stored.ended if stored.ended is not None else session._clock()
@@ -102,14 +111,17 @@ class Session:
             session.replay += (SessionEnded(ended, session.complete, because),)
         return session
 
-    def _read_rounds(self, started: float) -> None:
-        """Take in the rounds that are stored; what is known of them makes the replay, up to its end."""
+    def _read_rounds(self, started: float, rounds: Iterable[ClosedRound] | None = None) -> None:
+        """Take in the rounds that are stored; what is known of them makes the replay, up to its end.
+
+        ``rounds`` are those that are closed, None where they have to be read.
+        """
         session = self.store.session(self.id)
         self._checklists = session.read_checklists()
         left_out = (note for note in session.read_notes() if note.kind == LEFT_OUT)
         self._left_out = tuple(Noticed(f"{LEFT_OUT}: {note.text}", note.at, left_out=True) for note in left_out)
         events: list[Event] = [self._make_opened(started, live=False), *self._left_out]
-        for stored in session.read_rounds(self.fabric, plan=self.plan):
+        for stored in session.read_rounds(self.fabric, plan=self.plan) if rounds is None else rounds:
             self._judged.restore(stored)
             events.append(stored)
         findings = session.read_findings()

@@ -21,6 +21,7 @@ from benchconsole.console.view.run_view import (
     worst,
 )
 from benchconsole.probes.judging.link_state import read_links
+from benchconsole.probes.model.alike_passes import list_tested
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Bundle, Failure, Result
 from benchconsole.topology.grouping import group_by_key
@@ -35,6 +36,7 @@ def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mappin
     results = group_by_key((str(node.id), result) for result in counted for node in result.test.target.nodes)
     judgements = (verdict for verdict in closed.verdicts if verdict.test not in view.replaced)
     verdicts = group_by_key((name, verdict) for verdict in judgements for name in verdict.nodes)
+    passed = {result.test.target.node.id for result in list_tested(closed.passed)}
     blamed: dict[str, Finding] = {}
     for each in view.findings:
         for name in each.nodes:
@@ -51,7 +53,7 @@ def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mappin
         if known is not None:
             standing = _drop_tests(known, outdated) if outdated else known
             added = tuple(results.get(name, ())), tuple(verdicts.get(name, ()))
-            made = _add_to_node(standing, *added, blamed.get(name), explained)
+            made = _add_to_node(standing, *added, blamed.get(name), explained, has_passed=name in passed)
             if made.state is State.PASS and _only_reported(made) and owes_tests(view, made.node.id):
                 made = replace(made, state=State.SKIPPED)
             changed[NodeId(name)] = made
@@ -60,7 +62,7 @@ def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mappin
 
 def _only_reported(seen: NodeView) -> bool:
     """Whether all that was judged is what the node says of itself; nothing of it was measured."""
-    return all(verdict.kind is Yardstick.HARDWARE for verdict in seen.verdicts)
+    return not seen.has_passes and all(verdict.kind is Yardstick.HARDWARE for verdict in seen.verdicts)
 
 
 def find_untested(view: RunView) -> Mapping[NodeId, NodeView]:
@@ -107,11 +109,13 @@ def _add_to_node(
     judged: tuple[Verdict, ...],
     finding: Finding | None,
     explained: Set[str],
+    *,
+    has_passed: bool,
 ) -> NodeView:
     """A node with more results: what a finding elsewhere explains does not count against it, it shows as affected.
 
     It fails where a finding or a criterion names it; a low flow that no finding explains leaves it affected.
-    ``explained`` are the ids of tests that findings explain.
+    ``explained`` are the ids of tests that findings explain. ``has_passed``: it has also verdicts in columns.
     """
     results, verdicts = seen.results + new, seen.verdicts + judged
     failures = seen.failures + _list_failures(seen.node, new)
@@ -120,7 +124,8 @@ def _add_to_node(
         states.add(state_of_level(finding.level) if finding.is_of(seen.node.id) else State.AFFECTED)
     # Each round looks through all verdicts of its nodes, and nearly all of them passed.
     others = [verdict for verdict in verdicts if verdict.level is not Level.PASS]
-    if len(others) < len(verdicts):
+    has_passes = seen.has_passes or has_passed
+    if has_passes or len(others) < len(verdicts):
         states.add(State.PASS)
     states.update(
         read_unexplained(verdict)
@@ -131,7 +136,7 @@ def _add_to_node(
         states.add(State.MEASURED)
     if not states and results:
         states.add(State.UNKNOWN)
-    return NodeView(seen.node, worst(states), verdicts, results, failures, finding)
+    return NodeView(seen.node, worst(states), verdicts, results, failures, finding, has_passes)
 
 
 def read_session_links(view: RunView) -> Links:

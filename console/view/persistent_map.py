@@ -5,10 +5,11 @@ whichever thread. Adding costs what is added, times the logarithm of what is the
 """
 
 from collections.abc import ItemsView, Iterator, Mapping, Set, ValuesView
-from typing import TypeVar
+from typing import TypeVar, overload
 
 K = TypeVar("K")
 V = TypeVar("V")
+T = TypeVar("T")
 
 
 class LayeredMap(Mapping[K, V]):
@@ -41,6 +42,19 @@ class LayeredMap(Mapping[K, V]):
             if key in layer:
                 return layer[key]
         raise KeyError(key)
+
+    @overload
+    def get(self, key: K) -> V | None: ...
+
+    @overload
+    def get(self, key: K, default: V | T) -> V | T: ...
+
+    def get(self, key: K, default: V | T | None = None) -> V | T | None:
+        """As that of a dictionary; without the exception that ``Mapping`` would catch for each key that is missing."""
+        for layer in reversed(self._layers):
+            if key in layer:
+                return layer[key]
+        return default
 
     def __contains__(self, key: object) -> bool:
         for layer in self._layers:  # noqa: SIM110 - a generator costs as much as the look

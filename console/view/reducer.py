@@ -254,6 +254,7 @@ def _judged(view: RunView, closed: ClosedRound) -> RunView:
         log=_logged(view, _closing_line(closed)),
         replaced=view.replaced | replaced if replaced else view.replaced,
         stopped=MappingProxyType(stopped),
+        passed=(*(each for each in view.passed if each.like.round != closed.round.number), *closed.passed),
     )
     again = bool(replaced) or closed.round.number in view.closed
     carried = read_session_links(moved) if again else read_round_links(view, closed, by_test)
@@ -264,7 +265,7 @@ def _judged(view: RunView, closed: ClosedRound) -> RunView:
 
 def _closing_line(closed: ClosedRound) -> Line:
     failed = sum(result.failure is not None for result in closed.results)
-    good = State.PASS if closed.verdicts else State.MEASURED
+    good = State.PASS if closed.verdicts or closed.passed else State.MEASURED
     states = {state_of(verdict) for verdict in closed.verdicts} | {State.UNKNOWN if failed else good}
     measured = len(closed.results) - failed
     how = "closed"

@@ -14,6 +14,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view import wording
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure
+from benchconsole.probes.model.alike_passes import list_tested
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Failure, Labels, Reading, Result, Test
 from benchconsole.topology.model.conditions import format_condition
@@ -83,6 +84,7 @@ def make_verdict_row(verdict: Verdict, stage: str, blame: Blame, result: Result 
 def list_rows(view: RunView) -> Iterator[ResultRow]:
     """Every row of a session in the order of its plan; each verdict once, no test left out.
 
+    Those that the view has in columns (``RunView.passed``) have no row.
     What a later test repeats says so in its outcome: reports for people leave it out.
     """
     for row in _all_rows(view):
@@ -98,6 +100,7 @@ def list_current_rows(view: RunView) -> Iterator[ResultRow]:
 def _all_rows(view: RunView) -> Iterator[ResultRow]:
     stages = {each.number: each.stage for each in view.plan}
     shown = {(v.probe, v.unit): v.shown for verdicts in view.verdicts.values() for v in verdicts}
+    in_columns = {result.test.id for result in list_tested(view.passed)}
     blame = Blame(view.findings)
     seen: set[Verdict] = set()
     planned: set[str] = set()
@@ -110,7 +113,7 @@ def _all_rows(view: RunView) -> Iterator[ResultRow]:
                 seen.add(verdict)  # a verdict is long, and its hash dear: once
                 if len(seen) > known:
                     yield make_verdict_row(verdict, each.stage, blame, view.results.get(test.id))
-            if not verdicts:
+            if not verdicts and test.id not in in_columns:
                 yield from _unjudged(view, test, each.stage, shown)
     # A bundle may be judged under a name of its own, and an ingested result may have no plan.
     for key, verdicts in view.verdicts.items():

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
@@ -16,6 +17,9 @@ from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId
 from benchconsole.topology.units import counted
+
+if TYPE_CHECKING:
+    from benchconsole.probes.model.alike_passes import AlikePasses
 
 
 class State(StrEnum):
@@ -61,7 +65,7 @@ def state_of(verdict: Verdict) -> State:
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """One node: its worst state, and everything that is known of it."""
+    """One node: its worst state, and everything that is known of it. ``has_passes``: also verdicts in columns."""
 
     node: Node
     state: State = State.SKIPPED
@@ -69,6 +73,7 @@ class NodeView:
     results: tuple[Result, ...] = ()
     failures: tuple[Failure, ...] = ()
     finding: Finding | None = None
+    has_passes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +182,8 @@ class RunView:
     plan to the earlier ones that it repeats. ``planned`` are the ids of the tests of each node, in the order of
     the plan. ``begun`` is when the run that goes on, or went last, was begun. ``left_out`` says what of the suite is
     not run, ``checklists`` are kept with the session, ``sampled`` is a watch of days. ``detectable`` is what the tests
-    could have shown, None until that is known of all its results. No mapping here ever changes;
+    could have shown, None until that is known of all its results. ``passed`` are verdicts in columns, which are not in
+    ``verdicts``: of large sessions whose totals and ranges are told. No mapping here ever changes;
     those that grow share what they have in common with earlier views.
     """
 
@@ -216,6 +222,7 @@ class RunView:
     checklists: tuple[CheckedList, ...] = ()
     sampled: bool = False
     detectable: DetectableFaults | None = None
+    passed: "tuple[AlikePasses, ...]" = ()
 
 
 INGESTED = "ingested"
@@ -253,6 +260,7 @@ def unjudged_metrics(view: RunView) -> tuple[str, ...]:
     """Metrics that were measured and that no criterion speaks of."""
     measured = {m.metric for result in view.results.values() for m in result.measurements}
     judged = {verdict.metric for found in view.verdicts.values() for verdict in found}
+    judged |= {each.like.metric for each in view.passed}
     return tuple(sorted(measured - judged))
 
 

@@ -81,13 +81,18 @@ class SessionVerdict:
 class _Judged:
     """What counts of a session: the newest result of each test, and the verdicts on those.
 
-    ``strays`` are apart: steered streams that were slow, and no finding says why.
+    ``strays`` are apart: steered streams that were slow, and no finding says why. ``has_passes``: also in columns.
     """
 
     results: Mapping[str, Result]
     verdicts: Sequence[Verdict]
     strays: Sequence[Verdict]
     covered: Coverage
+    has_passes: bool = False
+
+    @property
+    def has_verdicts(self) -> bool:
+        return self.has_passes or bool(self.verdicts)
 
     @property
     def unknown(self) -> list[Verdict]:
@@ -110,7 +115,7 @@ def decide(view: RunView) -> SessionVerdict:
     strays = [verdict for verdict in every if _is_stray(verdict) and verdict.test not in named]
     apart = set(map(id, strays))
     verdicts = [verdict for verdict in every if id(verdict) not in apart] if apart else every
-    judged = _Judged(results, verdicts, strays, Coverage(planned, **outcomes))
+    judged = _Judged(results, verdicts, strays, Coverage(planned, **outcomes), bool(view.passed))
     if view.session and view.ended is None:
         low = sum(verdict.level is Level.FAIL for verdict in verdicts)
         below = f" {count(low, 'result')} below the threshold." if low else ""
@@ -136,7 +141,7 @@ def _find_outcome(view: RunView, judged: _Judged, missing: Sequence[str]) -> Out
     steps = {step.state for each in view.checklists for step in each.steps}
     if Level.FAIL in levels or StepState.FAIL in steps:
         return Outcome.FAIL
-    if not judged.verdicts and not steps & {StepState.PASS}:
+    if not judged.has_verdicts and not steps & {StepState.PASS}:
         return Outcome.NOT_JUDGED
     if missing:
         return Outcome.INCOMPLETE
@@ -152,7 +157,7 @@ def _describe_outcome(view: RunView, judged: _Judged, outcome: Outcome, missing:
         why = "nothing was held against a threshold" if judged.covered.tested else "nothing was measured"
         return f"Not judged, neither passed nor failed: {why}; {tested}."
     if outcome is Outcome.INCOMPLETE:
-        good = "Nothing that was judged is below its threshold" if judged.verdicts else "No value was judged"
+        good = "Nothing that was judged is below its threshold" if judged.has_verdicts else "No value was judged"
         done = "judged" if len(missing) == judged.kinds_unjudged else "tested and judged"
         return f"Not everything was {done}: {tested}. {good}."
     if outcome is Outcome.WATCH:
@@ -283,7 +288,8 @@ def _list_left_nodes(view: RunView) -> Iterator[str]:
 def _list_criteria(view: RunView, judged: _Judged) -> Iterator[str]:
     """Criteria of the file that were held against nothing, or not against all that they are asked of."""
     tests = (test for each in view.plan for test in each.tests)
-    for scope in list_scopes(view.fabric.criteria, tests, judged.results, [*judged.verdicts, *judged.strays]):
+    verdicts = [*judged.verdicts, *judged.strays]
+    for scope in list_scopes(view.fabric.criteria, tests, judged.results, verdicts, view.passed):
         name = _name_criterion(scope.criterion)
         if not scope.met:
             yield f"{name}: not tested, {_explain_untested(scope)}"

@@ -62,7 +62,16 @@ class TotalsCache:
 
     def decide(self, view: RunView) -> SessionVerdict:
         """The verdict on the session, worked out anew only where something that it rests on is new."""
-        basis = (view.results, view.verdicts, view.findings, view.plan, view.ended, view.left_out, view.checklists)
+        basis = (
+            view.results,
+            view.verdicts,
+            view.passed,
+            view.findings,
+            view.plan,
+            view.ended,
+            view.left_out,
+            view.checklists,
+        )
         if self._decided is None or not all(map(operator.is_, basis, self._decided[0])):
             self._decided = (basis, decide(view))
         return self._decided[1]
@@ -109,6 +118,8 @@ def _fold_undecided(parts: Iterable[_RoundSum]) -> tuple[Undecided, ...]:
 def _sum_round(view: RunView, each: Round) -> _RoundSum:
     made = _RoundSum()
     states: set[State] = set()
+    if any(passes.like.round == each.number for passes in view.passed):
+        states.add(State.PASS)
     low: list[Verdict] = []
     for test in each.tests:
         verdicts = view.verdicts.get(test.id, ())

@@ -4,9 +4,12 @@ Asks the verdicts that were made, never a number: a criterion that matched a mea
 held against it.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 
+from benchconsole.probes.model.alike_passes import AlikePasses, list_tested
 from benchconsole.probes.model.judgement import Verdict, Yardstick
 from benchconsole.probes.model.measuring import Result, Test
 from benchconsole.probes.model.sending import Directions
@@ -36,6 +39,13 @@ class CriterionScope:
 
 def is_held_against(criterion: Criterion, verdict: Verdict) -> bool:
     """Whether this verdict was made with this criterion; one of capacity names its model, not the clause."""
+    return is_like_held(criterion, verdict) and (
+        not criterion.nodes or bool(criterion.nodes.intersection(verdict.nodes))
+    )
+
+
+def is_like_held(criterion: Criterion, verdict: Verdict) -> bool:
+    """The same of verdicts that differ in their nodes, of which there are as many."""
     if criterion.basis is Basis.CAPACITY:
         made = verdict.kind is Yardstick.CAPACITY
     else:
@@ -48,23 +58,37 @@ def is_held_against(criterion: Criterion, verdict: Verdict) -> bool:
             not criterion.where
             or accept_labels(criterion.where, {"nodes": str(len(verdict.nodes)), **dict(verdict.labels)})
         )
-        and (not criterion.nodes or bool(criterion.nodes.intersection(verdict.nodes)))
     )
 
 
 def list_scopes(
-    criteria: Iterable[Criterion], tests: Iterable[Test], results: Mapping[str, Result], verdicts: Iterable[Verdict]
+    criteria: Iterable[Criterion],
+    tests: Iterable[Test],
+    results: Mapping[str, Result],
+    verdicts: Iterable[Verdict],
+    passed: Iterable[AlikePasses] = (),
 ) -> tuple[CriterionScope, ...]:
-    """The scope of each criterion, in order, over the planned ``tests``, their ``results`` by id and ``verdicts``.
+    """The scope of each criterion, in order, over the planned ``tests``, their ``results`` by id and their verdicts.
 
-    Results and verdicts are those that count: none of a test that a later one has repeated.
+    Those are ``verdicts``, and ``passed`` in columns. Results and verdicts are those that count: none of a test that a
+    later one has repeated.
     """
-    by_probe = group_by_key((test.probe, test) for test in tests)
+    by_probe = {
+        probe: _Planned(own, results) for probe, own in group_by_key((each.probe, each) for each in tests).items()
+    }
     by_metric = group_by_key((verdict.metric, verdict) for verdict in verdicts)
-    read = {test: {reading.metric for reading in result.measurements} for test, result in results.items()}
+    in_columns = group_by_key((each.like.metric, each) for each in passed)
+    read: dict[str, set[str]] = defaultdict(set)
+    for test, result in results.items():
+        for reading in result.measurements:
+            read[reading.metric].add(test)
     return tuple(
         _find_scope(
-            criterion, by_probe.get(_name_probe(criterion), ()), results, by_metric.get(criterion.metric, ()), read
+            criterion,
+            by_probe.get(_name_probe(criterion), _Planned((), results)),
+            by_metric.get(criterion.metric, ()),
+            in_columns.get(criterion.metric, ()),
+            read,
         )
         for criterion in criteria
     )
@@ -75,36 +99,66 @@ def _name_probe(criterion: Criterion) -> str:
     return criterion.metric.partition(".")[0]
 
 
+class _Planned:
+    """The planned ``tests`` of one probe, and the ``results`` of all by their ids."""
+
+    def __init__(self, tests: Sequence[Test], results: Mapping[str, Result]) -> None:
+        self.tests = tests
+        self.results = results
+
+    @cached_property
+    def without(self) -> list[Test]:
+        """The tests that gave no number."""
+        found = ((test, self.results.get(test.id)) for test in self.tests)
+        return [test for test, result in found if result is None or result.failure is not None]
+
+    @cached_property
+    def bundles(self) -> Set[Subject]:
+        return {(test.bundle, test.round) for test in self.tests if test.bundle}
+
+    @cached_property
+    def single(self) -> Sequence[Subject]:
+        """The subjects of verdicts that are of a test by itself."""
+        return tuple(dict.fromkeys(_alone(test.target.key) for test in self.tests))
+
+    def list_scope(self, criterion: Criterion) -> Sequence[Subject]:
+        """The subjects that a criterion speaks of; it names no nodes."""
+        if not criterion.where and criterion.basis is not Basis.CAPACITY:
+            return self.single
+        concerned = (test for test in self.tests if _may_concern(criterion, test, self.results.get(test.id)))
+        return tuple(dict.fromkeys(subject for test in concerned for subject in _name_subjects(criterion, test)))
+
+
 def _find_scope(
     criterion: Criterion,
-    tests: Sequence[Test],
-    results: Mapping[str, Result],
+    planned: _Planned,
     verdicts: Sequence[Verdict],
+    passed: Sequence[AlikePasses],
     read: Mapping[str, Set[str]],
 ) -> CriterionScope:
-    """The scope of one criterion; ``read`` are the metrics of which each test gave a reading."""
+    """The scope of one criterion; ``read`` are the tests that gave a reading of each metric."""
     held = [verdict for verdict in verdicts if is_held_against(criterion, verdict)]
-    measured = sum(criterion.metric in read.get(test.id, ()) for test in tests)
-    without = [test for test in tests if (result := results.get(test.id)) is None or result.failure is not None]
+    alike = [each for each in passed if is_like_held(criterion, each.like)]
+    alone = {result.test.target.key for result in list_tested(alike)}
     if criterion.nodes:
         met = {_alone(node) for verdict in held for node in verdict.nodes}
-        lacking = {_alone(str(node.id)) for test in without for node in test.target.nodes}
-        scope = dict.fromkeys(map(_alone, sorted(criterion.nodes)))
+        met |= {_alone(node) for node in criterion.nodes & alone}
+        lacking = {_alone(str(node.id)) for test in planned.without for node in test.target.nodes}
+        scope: Sequence[Subject] = [_alone(node) for node in sorted(criterion.nodes)]
     else:
-        bundles = {(test.bundle, test.round) for test in tests if test.bundle}
         named = ((verdict.subject, verdict.round) for verdict in held)
-        met = {each if each in bundles else _alone(each[0]) for each in named}
-        lacking = {subject for test in without for subject in _name_subjects(criterion, test)}
-        scope = dict.fromkeys(
-            subject
-            for test in tests
-            if _may_concern(criterion, test, results.get(test.id))
-            for subject in _name_subjects(criterion, test)
-        )
+        met = {each if each in planned.bundles else _alone(each[0]) for each in named} | set(map(_alone, alone))
+        lacking = {subject for test in planned.without for subject in _name_subjects(criterion, test)}
+        scope = planned.list_scope(criterion)
     known = met | lacking
     missed = (subject[0] for subject in scope if subject not in known)
+    also = {result.test.id for result in list_tested(passed)} | read.get(criterion.metric, set())
     return CriterionScope(
-        criterion, tuple(sorted({name for name, _ in met})), tuple(dict.fromkeys(missed)), len(tests), measured
+        criterion,
+        tuple(sorted({name for name, _ in met})),
+        tuple(dict.fromkeys(missed)),
+        len(planned.tests),
+        sum(test.id in also for test in planned.tests),
     )
 
 

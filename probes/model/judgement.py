@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from benchconsole.probes.model.measuring import Labels, Result, Round
 from benchconsole.topology.units import Shown, Unit
+
+if TYPE_CHECKING:
+    from benchconsole.probes.model.alike_passes import AlikePasses
 
 
 class Level(StrEnum):
@@ -162,7 +166,8 @@ class ClosedRound:
     """A round with its results; only now are there peers to compare with. ``because`` says why it was stopped.
 
     ``verdicts`` come when it is judged, under the name ``judged_by``. ``attempt`` is its number in the store.
-    ``findings`` are those of the whole session so far, where it is told as an event.
+    ``findings`` are those of the whole session so far, where it is told as an event. ``passed`` are the other verdicts
+    of a large session; the measurements that they are of are not among those of ``results``.
     """
 
     round: Round
@@ -175,3 +180,4 @@ class ClosedRound:
     findings: tuple[Finding, ...] = ()
     attempt: int = 1
     judged_by: str = ""
+    passed: "tuple[AlikePasses, ...]" = ()

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchconsole.probes.model.judgement import Verdict
+from benchconsole.probes.model.alike_passes import AlikePasses
+from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.measuring import Labels, Reading, Result
 from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.units import Unit
@@ -98,3 +99,56 @@ def make_verdicts(results: Sequence[Result], table: MeasurementTable, judged: Me
             value=measurement.value,
             evidence=(measurement.id,),
         )
+
+
+class PartedVerdicts(NamedTuple):
+    """The verdicts on a table: those that are told one by one, and the others.
+
+    ``places`` are those of the measurements that some of the first, or none at all, are of.
+    """
+
+    told: tuple[Verdict, ...]
+    passed: tuple[AlikePasses, ...]
+    places: Indices
+
+
+def part_verdicts(
+    results: Sequence[Result],
+    order: Indices,
+    table: MeasurementTable,
+    judged: MeasurementVerdicts,
+    *,
+    in_columns: bool,
+) -> PartedVerdicts:
+    """Verdicts on ``table`` that passed ``in_columns``, all others as objects, in their order.
+
+    ``order`` are the places of ``results`` in the plan. The first verdict on each kind of measurement is an object too:
+    what is told of kinds comes in the order in which the plan meets them.
+    """
+    kind, at = table.kind[judged.place], order[table.result[judged.place]]
+    by_plan = np.argsort(at, kind="stable")
+    is_first = np.zeros(len(by_plan), bool)
+    is_first[by_plan[np.unique(kind[by_plan], return_index=True)[1]]] = True
+    numbers: dict[Verdict, int] = {}
+    alike = np.array([numbers.setdefault(_reduce(form), len(numbers)) for form in judged.forms], np.intp)
+    has_passed = np.array([form.level is Level.PASS for form in judged.forms], bool)
+    is_apart = is_first | ~has_passed[judged.form] | (not in_columns)
+    told = MeasurementVerdicts(judged.place[is_apart], judged.form[is_apart], judged.forms)
+    rest = np.flatnonzero(~is_apart)
+    group = kind[rest] * len(numbers) + alike[judged.form[rest]]
+    is_told = np.ones(len(table.value), bool)
+    is_told[judged.place[rest]] = False
+    is_told[told.place] = True
+    passed = []
+    for number in np.unique(group).tolist():
+        own = rest[group == number]
+        first = MeasurementVerdicts(judged.place[own[:1]], judged.form[own[:1]], judged.forms)
+        (like,) = make_verdicts(results, table, first)
+        places = judged.place[own]
+        passed.append(AlikePasses(like, results, table.result[places], table.value[places]))
+    return PartedVerdicts(tuple(make_verdicts(results, table, told)), tuple(passed), np.flatnonzero(is_told))
+
+
+def _reduce(form: Verdict) -> Verdict:
+    """A form without its wording, which tells what a value was rounded to."""
+    return replace(form, because="")

@@ -1,7 +1,7 @@
 """The measurements of stored rounds in columns, for judging them again: objects for a million would fill the memory."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from benchconsole.store.reading.session_reading import (
     SessionReader,
     find_labels,
     find_metrics,
+    index_plan,
     list_attempts,
     read_plan_after,
     read_round,
@@ -30,15 +31,15 @@ _MEASUREMENTS = """SELECT measurement.id, result_id, metric_id, labels_id, value
 
 
 def read_unjudged(
-    session: SessionReader, fabric: Fabric, in_columns: Callable[[Round], bool]
+    session: SessionReader, fabric: Fabric, in_columns: Callable[[Round], bool], *, plan: Sequence[Round] = ()
 ) -> Iterator[tuple[ClosedRound, StoredMeasurements | None]]:
     """The closed rounds of ``session`` in the order of storing, every attempt, without verdicts.
 
     Of a round that is asked ``in_columns`` the measurements come beside it: its results have neither measurements nor
-    outputs. Errors as ``SessionReader``.
+    outputs. ``plan`` is what ``read_plan`` gave. Errors as ``SessionReader``.
     """
     with asking_session(session.database, session.id) as (connection, number):
-        planned = read_plan_after(session, connection, number, fabric)
+        planned = index_plan(connection, number, plan) or read_plan_after(session, connection, number, fabric)
         attempts = list_attempts(connection, number)
     for attempt in attempts:
         if attempt.ended is not None:

@@ -60,7 +60,7 @@ class SessionReader:
         ``plan`` is what ``read_plan`` gave: where it still is the plan, its rounds and tests are those of the result.
         """
         with asking_session(self.database, self.id) as (connection, session):
-            planned = _index_plan(connection, session, plan) or read_plan_after(self, connection, session, fabric)
+            planned = index_plan(connection, session, plan) or read_plan_after(self, connection, session, fabric)
             attempts = list_attempts(connection, session)
         for attempt in attempts:
             if attempt.ended is not None:
@@ -193,7 +193,7 @@ def read_plan_after(
     return planned
 
 
-def _index_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Round]) -> dict[int, Round]:
+def index_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Round]) -> dict[int, Round]:
     """The rounds of ``plan`` by their number in the file; empty where the session has others or more."""
     known = {each.number: each for each in plan}
     numbers = connection.execute("SELECT id, number FROM round WHERE session_id = ? ORDER BY id", (session,)).fetchall()

@@ -1,5 +1,6 @@
 """A stored session of plain measurements judged again: in columns, with the verdicts and findings of objects."""
 
+import io
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -8,7 +9,13 @@ from typing import Any
 
 import pytest
 
+from benchconsole.console.reports import ReportOptions, render
+from benchconsole.console.session import judged_rounds
 from benchconsole.console.session.judged_rounds import JudgedRounds, judge_again
+from benchconsole.console.session.report_details import read_details
+from benchconsole.console.session.session import Session
+from benchconsole.console.view.session_verdict import decide
+from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.store.store import Store
@@ -18,6 +25,11 @@ from tests.probes.judging.lags import load_lag
 from tests.probes.judging.rounds import close, steer
 
 TOPOLOGY = describe_nodes(6, 2)
+SOME = """
+  - {metric: stream.copy, at_least: 90 GB/s, nodes: "n[00001-00003]", source: a few}
+  - {metric: fio.read, at_least: 1.7 GB/s, where: {pattern: random}, source: one kind}
+  - {metric: fio.read, at_least: 1 GB/s, where: {pattern: none}, source: nothing}
+"""
 
 
 def read_rows(path: Path) -> list[Any]:
@@ -69,3 +81,29 @@ def test_what_is_no_finding_yet_is_confirmed_too() -> None:
     planned = rounds.plan_confirmation(tuple(described.nodes), 180.0, first=5)
     assert {str(test.target.options["share"]) for each in planned for test in each.tests} == {"leaf1--leaf2"}
     assert rounds.findings == ()
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.25, 3.0])
+async def test_what_passed_in_columns_is_told_as_objects_are(
+    factor: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All pass, some pass, hardly any passes: the view from columns gives the verdict and the reports of objects."""
+    path, probes = tmp_path / "s.db", load_probes().probes
+    text = "\n".join(line for line in describe_nodes(40, 2).splitlines() if "stream.scale" not in line) + SOME
+    fabric, made = load_text(text, "s.yaml"), await make_session(path, Wanted("values", text))
+    harder = replace(fabric, criteria=tuple(replace(each, required=each.required * factor) for each in fabric.criteria))
+    with Store.open(path) as store:
+        monkeypatch.setattr(judged_rounds, "LARGE", 1)
+        judged = await judge_again(store, made.key, probes, harder)
+        in_columns = sum(len(each.value) for closed in judged.rounds for each in closed.passed)
+        compact, full = (Session.stored(store, made.key, probes, judged=each) for each in (judged, None))
+        views = compact.view(), full.view()
+        assert (in_columns > 400) is (factor < 3)
+        assert decide(views[0]) == decide(views[1])
+        totals = [compute_totals(view) for view in views]
+        assert (totals[0].covered, totals[0].stages) == (totals[1].covered, totals[1].stages)
+        for format_ in ("text", "html", "md"):
+            told = [io.StringIO(), io.StringIO()]
+            for out, view, session in zip(told, views, (compact, full), strict=True):
+                render(format_, view, out, ReportOptions(details=read_details(session, view)))
+            assert told[0].getvalue() == told[1].getvalue(), format_

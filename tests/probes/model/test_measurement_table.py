@@ -4,8 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchconsole.probes.model.alike_passes import list_tested
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
-from benchconsole.probes.model.measurement_table import MeasurementVerdicts, make_verdicts, tabulate
+from benchconsole.probes.model.measurement_table import (
+    MeasurementVerdicts,
+    PartedVerdicts,
+    make_verdicts,
+    part_verdicts,
+    tabulate,
+)
 from benchconsole.probes.model.measuring import Reading, Result, Target, Test, labels
 from benchconsole.topology.units import Unit
 from tests.store.played import NODES
@@ -45,3 +52,37 @@ def test_verdicts_are_counted_by_level() -> None:
     forms = (FORM, replace(FORM, level=Level.PASS), replace(FORM, because="still below it"))
     judged = MeasurementVerdicts(np.arange(4), np.array([0, 2, 1, 0]), forms)
     assert judged.count_levels() == {Level.FAIL: 3, Level.PASS: 1}
+
+
+def part(levels: tuple[Level, Level, Level], *, in_columns: bool = True) -> PartedVerdicts:
+    """One verdict on each of the three measurements; the plan has the second result first."""
+    forms = tuple(replace(FORM, level=each) for each in dict.fromkeys(levels))
+    form = np.array([next(n for n, each in enumerate(forms) if each.level is level) for level in levels])
+    judged = MeasurementVerdicts(np.arange(3), form, forms)
+    return part_verdicts(RESULTS, np.array([1, 2, 0]), tabulate(RESULTS), judged, in_columns=in_columns)
+
+
+def test_passes_are_in_columns_but_for_the_first_of_each_kind_in_the_plan() -> None:
+    told, passed, places = part((Level.PASS, Level.PASS, Level.PASS))
+    assert [(each.test, each.labels) for each in told] == [("t0", WRITE), ("t2", READ)]
+    (alike,) = passed
+    assert (alike.like.test, alike.like.labels, alike.value.tolist()) == ("t0", READ, [1.0])
+    assert [result.test.id for result in alike.tested] == ["t0"] == [each.test.id for each in list_tested(passed)]
+    assert alike.lowest_share == 1.0
+    assert places.tolist() == [1, 2]
+
+
+def test_what_did_not_pass_is_told_by_itself() -> None:
+    told, passed, places = part((Level.FAIL, Level.PASS, Level.UNKNOWN))
+    assert [each.level for each in told] == [Level.FAIL, Level.PASS, Level.UNKNOWN]
+    assert passed == ()
+    assert places.tolist() == [0, 1, 2]
+    assert len(part((Level.PASS,) * 3, in_columns=False).told) == 3
+
+
+def test_a_measurement_that_nothing_was_held_against_stays() -> None:
+    passed = replace(FORM, level=Level.PASS)
+    judged = MeasurementVerdicts(np.array([2, 0]), np.array([0, 0]), (passed,))
+    parted = part_verdicts(RESULTS, np.arange(3), tabulate(RESULTS), judged, in_columns=True)
+    assert [each.test for each in parted.told] == ["t0"]
+    assert parted.places.tolist() == [0, 1]

@@ -1,0 +1,43 @@
+"""Verdicts that passed and are alike, in columns: reports count them and tell their range, and list none of them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchconsole.probes.model.judgement import Verdict
+from benchconsole.probes.model.measuring import Result
+from benchconsole.topology.grouping import group_by_key
+
+if TYPE_CHECKING:
+    from benchconsole.topology.arrays import Floats, Indices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlikePasses:
+    """Verdicts of one round that passed, and differ in test, value and wording only; each is of a test on one node.
+
+    ``like`` is one of them. Of each: its ``result`` (a place in ``results``, those of the round) and its ``value`` in
+    the unit of ``like``.
+    """
+
+    like: Verdict
+    results: Sequence[Result]
+    result: "Indices"
+    value: "Floats"
+
+    @property
+    def lowest_share(self) -> float:
+        """The lowest value / expected; 1 where that is no number."""
+        return float(self.value.min()) / self.like.expected if self.like.expected else 1.0
+
+    @property
+    def tested(self) -> Iterator[Result]:
+        """The result that each is of."""
+        return (self.results[place] for place in self.result.tolist())
+
+
+def list_tested(passed: Iterable[AlikePasses]) -> Iterator[Result]:
+    """The results that these verdicts are of, each once."""
+    for own in group_by_key((id(each.results), each) for each in passed).values():
+        places = set[int]().union(*(each.result.tolist() for each in own))
+        yield from (own[0].results[place] for place in sorted(places))
