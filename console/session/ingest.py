@@ -145,7 +145,7 @@ async def ingest_into(
     before = session.describe()
     number = max((each.number for each in session.read_plan(fabric)), default=0) + 1
     each, results = _read_round(make_round(fabric, probe, found, number, known), probe, found, at, known)
-    _refuse_earlier(session, fabric, results, each.stage, at)
+    _refuse_repeats(session, fabric, results, each.stage, at)
     await session.claim()
     await session.extend_plan((each,))
     await _store_round(session, fabric, probe, each, results, at)
@@ -153,17 +153,36 @@ async def ingest_into(
     await session.end(at=ended, complete=before.state is SessionState.COMPLETE, because=before.because)
 
 
-def _refuse_earlier(session: "SessionStore", fabric: Fabric, results: Sequence[Result], stage: str, at: float) -> None:
-    """PlanError where a test was measured later already: what is brought in last counts, and it would be older."""
-    keys = {make_test_key(each.test, stage) for each in results}
+def _refuse_repeats(session: "SessionStore", fabric: Fabric, results: Sequence[Result], stage: str, at: float) -> None:
+    """PlanError where an output is older than one of its test in the session, or lacks a number that this one has.
+
+    What is brought in last counts in place of all that was measured before.
+    """
+    own = {make_test_key(each.test, stage): each for each in results}
     for closed in session.read_rounds(fabric, judged=False):
         for known in closed.results:
-            if known.started > at and make_test_key(known.test, closed.round.stage) in keys:
-                here, there = format_moment(at), format_moment(known.started)
+            again = own.get(make_test_key(known.test, closed.round.stage))
+            if again is None:
+                continue
+            node, there = known.test.target.key, format_moment(known.started)
+            if known.started > at:
                 raise PlanError(
-                    f"found outputs of {here}, and {known.test.target.key} of {there} in the session, expected later "
+                    f"found outputs of {format_moment(at)}, and {node} of {there} in the session, expected later "
                     "ones, for they would count in its place: bring them into a session of their own, or give --at"
                 )
+            left = [] if again.failure is not None else sorted(_list_told(known) - _list_told(again))
+            if left:
+                more = f" and {len(left) - 1:,} more" if len(left) > 1 else ""
+                raise PlanError(
+                    f"found an output of {node} without {left[0]}{more}, which that of {there} in the session has, "
+                    "expected all of it, for it would count in its place: bring it into a session of its own"
+                )
+
+
+def _list_told(result: Result) -> set[str]:
+    """The metrics that an output told, each with its labels; a fact that is gone is held against its declaration."""
+    told = ((each.metric, (pair for pair in each.labels if pair[0] != POSSIBLY)) for each in result.measurements)
+    return {" ".join((metric, *(f"{name}={value}" for name, value in labels))) for metric, labels in told}
 
 
 def _read_round(

@@ -242,6 +242,24 @@ def test_what_passes_under_other_conditions_replaces_no_failure(tmp_path: Path) 
     assert "then 100 GB/s passed" in site.call("show")[1]
 
 
+def test_an_output_that_lacks_what_failed_replaces_nothing(tmp_path: Path) -> None:
+    """Of 24 sizes one fails; an output with the other 23 would leave none that does."""
+    site = Site(tmp_path, ["metric: imb.latency, at_most: 1 ms, source: 5.2.1"])
+    printed = (TRANSCRIPTS / "imb" / "2017-u2-pingpong.txt").read_text()
+    pair, into = ("--node", "n1", "--peer", "n2"), ("--session", "last")
+    assert site.ingest("imb", printed, *pair)[0] == 1
+    fewer = "".join(line for line in printed.splitlines(keepends=True) if "1130.92" not in line)
+    code, said = site.ingest("imb", fewer, *pair, *into)
+    assert code == Exit.BAD_INPUT
+    assert "found an output of n1>n2 without imb.bandwidth" in said
+    assert "size=4194304" in said
+    assert " and 2 more, which that of " in said
+    assert site.call("judge")[0] == 1
+    mended = re.sub("1130.92 +3536.94", f"930.92   {4 / 930.92e-6:.2f}", printed)
+    assert site.ingest("imb", mended, *pair, *into)[0] == Exit.UNTESTED  # other nodes of the file have no output
+    assert "then 931 µs passed" in site.call("show")[1]
+
+
 @pytest.mark.parametrize(
     ("criterion", "sentence"),
     [
