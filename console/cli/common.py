@@ -14,7 +14,6 @@ from benchconsole.topology.units import counted as count
 
 if TYPE_CHECKING:
     from benchconsole.console.reports.content import ReportOptions, SessionDetails
-    from benchconsole.console.session.judged_rounds import JudgedSession
     from benchconsole.console.session.kept_report import Write
     from benchconsole.console.view.run_view import RunView
     from benchconsole.probes.api import Metric, Probe
@@ -143,15 +142,12 @@ def read_stored_view(store: "Store", name: str, probes: Mapping[str, "Probe"]) -
     return Session.stored(store, name, probes).view()
 
 
-def read_reported(store: "Store", key: str, judged: "JudgedSession | None" = None) -> "tuple[RunView, SessionDetails]":
-    """A stored session, and what its record says besides plan and results: how it was started, what was noted.
-
-    ``judged`` is what is known of it after it was judged just now.
-    """
+def read_reported(store: "Store", key: str) -> "tuple[RunView, SessionDetails]":
+    """A stored session, and what its record says besides plan and results: how it was started, what was noted."""
     from benchconsole.console.session.report_details import read_details
     from benchconsole.console.session.session import Session
 
-    session = Session.stored(store, key, load_installed_probes(), judged=judged)
+    session = Session.stored(store, key, load_installed_probes())
     view = session.view()
     return view, read_details(session, view)
 

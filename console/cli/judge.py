@@ -2,15 +2,23 @@
 
 import asyncio
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from benchconsole.console.cli import common
 from benchconsole.console.cli.session_options import find_operator
 from benchconsole.console.exits import BadInput
+from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.topology.collector import pause_collector
+
+if TYPE_CHECKING:
+    from benchconsole.console.session.session import Session
+    from benchconsole.console.view.run_view import RunView
+    from benchconsole.console.view.session_verdict import SessionVerdict
 
 
 @click.command("judge")
@@ -32,8 +40,10 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
     those of that file count again. The exit codes are those of run.
     """
     from benchconsole.console.reports import ReportOptions
-    from benchconsole.console.session.judged_rounds import judge_again
+    from benchconsole.console.session.judged_rounds import judge_stored
     from benchconsole.console.session.kept_report import KeptReport
+    from benchconsole.console.session.report_details import read_details
+    from benchconsole.console.session.session import Session
     from benchconsole.console.session.stored_verdict import keep_verdict
 
     probes = common.load_installed_probes()
@@ -41,12 +51,21 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
     with common.open_store(db, create=False) as store:
         key = store.find_session(session)
         try:
-            judged = asyncio.run(judge_again(store, key, probes, chosen, who=find_operator()))
+            new = judge_stored(store.session(key), probes, chosen, who=find_operator())
         except PlanError as error:
             raise BadInput(str(error)) from None
+        shown = Session.stored(store, key, probes, judged=new.judged)
+        with ThreadPoolExecutor(1) as pool:  # the view is made while the judgement is stored
+            made = pool.submit(_decide, shown)
+            asyncio.run(new.keep())
+        view, verdict = made.result()
         report = KeptReport(store, key, "text", ReportOptions())
-        view, details = common.read_reported(store, key, judged)
-        verdict = details.decide(view)
+        details = read_details(shown, view, verdict)
         asyncio.run(keep_verdict(store, key, verdict))
         report.make(view, details)(sys.stdout)
     raise click.exceptions.Exit(verdict.exit_code())
+
+
+def _decide(session: "Session") -> "tuple[RunView, SessionVerdict]":
+    view = session.view()
+    return view, decide(view)

@@ -29,7 +29,6 @@ from benchconsole.topology.selection import fold
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
     from benchconsole.store.session_store import SessionStore
-    from benchconsole.store.store import Store
 
 
 LARGE = 20_000
@@ -57,6 +56,33 @@ class JudgedSession:
     fabric: Fabric
     plan: tuple[Round, ...]
     rounds: tuple[ClosedRound, ...]
+    findings: tuple[Finding, ...]
+    losses: tuple[DetectableLoss, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NewJudgement:
+    """The judgement of the stored ``session``, before it is stored: the arguments of ``append_verdicts``."""
+
+    session: "SessionStore"
+    verdicts: Mapping[tuple[int, int], Sequence[Verdict]]
+    measured: Mapping[tuple[int, int], JudgedMeasurements]
+    judged: JudgedSession
+    judged_by: str
+    chosen: ChosenCriteria
+    notes: Sequence[SessionNote]
+
+    async def keep(self) -> None:
+        """Store it beside the earlier ones; from then on it counts."""
+        await self.session.append_verdicts(
+            self.verdicts,
+            judged_by=self.judged_by,
+            measured=self.measured,
+            findings=self.judged.findings,
+            losses=self.judged.losses,
+            chosen=self.chosen,
+            notes=self.notes,
+        )
 
 
 class JudgedRounds:
@@ -156,23 +182,19 @@ def load_judged_fabric(session: "SessionStore") -> Fabric:
     return described if chosen is None or chosen.criteria is None else replace(described, criteria=chosen.criteria)
 
 
-async def judge_again(
-    store: "Store",
-    key: str,
+def judge_stored(
+    session: "SessionStore",
     probes: Mapping[str, "Probe"],
     criteria_from: Fabric | None = None,
     *,
     who: str = "",
     clock: Callable[[], float] = time.time,
-) -> JudgedSession:
-    """Judge every stored round of a session again; ``criteria_from`` replaces the criteria of its own file.
+) -> NewJudgement:
+    """The judgement of every stored round of a session; ``criteria_from`` replaces the criteria of its own file.
 
-    Touches no node. The new verdicts are stored beside the old ones and count from now on, and the criteria with
-    them, together with what differs from the file and ``who`` asked for it. Nothing is stored unless the findings
-    over all rounds could be made. Gives the session as it stands then. PlanError for criteria that name nodes that the
-    session does not have.
+    Touches no node. Once it is stored, the criteria count with it, together with what differs from the file and ``who``
+    asked for it. PlanError for criteria that name nodes that the session does not have.
     """
-    session = store.session(key)
     new = session.describe().new
     described = load_text(new.topology, new.topology_path)
     fabric = described
@@ -200,17 +222,16 @@ async def judge_again(
     source = criteria_from.file if criteria_from is not None else ""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
     judged_by = f"{name_judgement(fabric)}, again {stamp}"
-    await session.append_verdicts(
+    told = tuple(replace(each, judged_by=judged_by) for each in _tell_rounds(plan, rounds))
+    return NewJudgement(
+        session,
         verdicts,
-        judged_by=judged_by,
-        measured=columns,
-        findings=findings,
-        losses=judged.losses,
-        chosen=ChosenCriteria(None if criteria_from is None else fabric.criteria, source, now),
-        notes=[SessionNote("criteria", text, now) for text in describe_choice(described, criteria_from, who)],
+        columns,
+        JudgedSession(fabric, plan, told, findings, judged.losses),
+        judged_by,
+        ChosenCriteria(None if criteria_from is None else fabric.criteria, source, now),
+        [SessionNote("criteria", text, now) for text in describe_choice(described, criteria_from, who)],
     )
-    told = (replace(each, judged_by=judged_by) for each in _tell_rounds(plan, rounds))
-    return JudgedSession(fabric, plan, tuple(told))
 
 
 def _tell_rounds(plan: Sequence[Round], rounds: Sequence[JudgedRound]) -> Iterator[ClosedRound]:

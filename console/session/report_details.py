@@ -5,14 +5,16 @@ from benchconsole.console.session.followed_session import FollowedSession
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.plan_text import format_left_out
 from benchconsole.console.view.run_view import RunView
-from benchconsole.console.view.session_verdict import decide
+from benchconsole.console.view.session_verdict import SessionVerdict, decide
 from benchconsole.probes.planning.plan_summary import find_coverage
 
 
-def read_details(session: Session | FollowedSession, view: RunView) -> SessionDetails:
-    """The record of a session, and the verdict on what ``view`` shows of it."""
+def read_details(
+    session: Session | FollowedSession, view: RunView, verdict: SessionVerdict | None = None
+) -> SessionDetails:
+    """The record of a session, and the ``verdict`` on what ``view`` shows of it, where it is known already."""
     uncovered = tuple(format_left_out(view.fabric, find_coverage(view.fabric, view.plan))) if view.plan else ()
-    losses, verdict = session.list_detectable_losses(), decide(view)
+    losses, verdict = session.list_detectable_losses(), verdict or decide(view)
     if isinstance(session, FollowedSession):
         return SessionDetails(*session.read_record(), uncovered, losses, verdict)
     if not session.id:

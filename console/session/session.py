@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -103,7 +103,7 @@ class Session:
         session = cls(fabric, probes, store, choice, make_reach=make_reach)
         session.id = key
         session.plan = store.session(key).read_plan(fabric) if judged is None else judged.plan
-        session._read_rounds(stored.new.started, None if judged is None else judged.rounds)
+        session._read_rounds(stored.new.started, judged)
         session.complete = stored.state is SessionState.COMPLETE
         if stored.state is not SessionState.RUNNING:
             ended = stored.ended if stored.ended is not None else session._clock()
@@ -111,23 +111,24 @@ class Session:
             session.replay += (SessionEnded(ended, session.complete, because),)
         return session
 
-    def _read_rounds(self, started: float, rounds: Iterable[ClosedRound] | None = None) -> None:
+    def _read_rounds(self, started: float, judged: JudgedSession | None = None) -> None:
         """Take in the rounds that are stored; what is known of them makes the replay, up to its end.
 
-        ``rounds`` are those that are closed, None where they have to be read.
+        ``judged`` is what is known of those that are closed, None where they have to be read.
         """
         session = self.store.session(self.id)
         self._checklists = session.read_checklists()
         left_out = (note for note in session.read_notes() if note.kind == LEFT_OUT)
         self._left_out = tuple(Noticed(f"{LEFT_OUT}: {note.text}", note.at, left_out=True) for note in left_out)
         events: list[Event] = [self._make_opened(started, live=False), *self._left_out]
-        for stored in session.read_rounds(self.fabric, plan=self.plan) if rounds is None else rounds:
+        rounds = session.read_rounds(self.fabric, plan=self.plan) if judged is None else judged.rounds
+        for stored in rounds:
             self._judged.restore(stored)
             events.append(stored)
-        findings = session.read_findings()
+        findings = session.read_findings() if judged is None else judged.findings
         if findings is not None:
             self._judged.known_findings = findings
-        losses = read_losses(session)
+        losses = read_losses(session) if judged is None else judged.losses
         if losses is not None:
             self._judged.known_losses = losses
         if isinstance(events[-1], ClosedRound):

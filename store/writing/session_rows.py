@@ -180,6 +180,12 @@ _MAKE_TEMPORARY = (
     "CREATE TEMPORARY TABLE judged (measurement_id INTEGER NOT NULL, form INTEGER NOT NULL)",
     f"CREATE TEMPORARY TABLE form (id INTEGER PRIMARY KEY, {', '.join(_OF_FORM)})",
 )
+_FORM_BITS = 24
+"""Of a number that is both a measurement and, in so many bits, the form of the verdict on it."""
+
+_NUMBER_JUDGED = (
+    f"INSERT INTO temp.judged SELECT value >> {_FORM_BITS}, value & {(1 << _FORM_BITS) - 1} FROM json_each(?)"  # noqa: S608
+)
 _DROP_TEMPORARY = ("DROP TABLE temp.judged", "DROP TABLE temp.form")
 _APPEND_MEASURED = f"""INSERT INTO verdict
     (judging_id, metric_id, labels_id, test, subject, nodes, value, evidence, {", ".join(_OF_FORM)})
@@ -198,8 +204,9 @@ def _append_measured(connection: sqlite3.Connection, judging: int | None, measur
     numbers, verdicts = measured
     for statement in _MAKE_TEMPORARY:
         connection.execute(statement)
-    rows = zip(numbers[verdicts.place].tolist(), verdicts.form.tolist(), strict=True)
-    connection.executemany("INSERT INTO temp.judged VALUES (?, ?)", rows)
+    # In one statement: thousands of them would each wait for the other threads.
+    rows = (numbers[verdicts.place] << _FORM_BITS) | verdicts.form
+    connection.execute(_NUMBER_JUDGED, (json.dumps(rows.tolist()),))
     forms = [make_verdict_row(form).verdict._asdict() for form in verdicts.forms]
     insert_rows(
         connection,

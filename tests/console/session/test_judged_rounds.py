@@ -11,7 +11,7 @@ import pytest
 
 from benchconsole.console.reports import ReportOptions, render
 from benchconsole.console.session import judged_rounds
-from benchconsole.console.session.judged_rounds import JudgedRounds, judge_again
+from benchconsole.console.session.judged_rounds import JudgedRounds, judge_stored
 from benchconsole.console.session.report_details import read_details
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.session_verdict import decide
@@ -50,16 +50,16 @@ async def test_columns_are_judged_as_objects_are(tmp_path: Path, monkeypatch: py
     with Store.open(path) as store:
         session = store.session(made.key)
         live = read_rows(path), session.read_findings()
-        await judge_again(store, made.key, probes)
+        await judge_stored(session, probes).keep()
         assert (read_rows(path), session.read_findings()) == live
 
         fabric = load_text(TOPOLOGY, "strict.yaml")
         harder = [replace(each, required=each.required * 1.25) for each in fabric.criteria]
         strict = replace(fabric, criteria=tuple(harder))
-        await judge_again(store, made.key, probes, strict, clock=lambda: 1e9)
+        await judge_stored(session, probes, strict, clock=lambda: 1e9).keep()
         columns = read_rows(path), session.read_findings()
         monkeypatch.setattr(JudgedRounds, "is_plain", lambda *_: False)
-        await judge_again(store, made.key, probes, strict, clock=lambda: 2e9)
+        await judge_stored(session, probes, strict, clock=lambda: 2e9).keep()
         assert (read_rows(path), session.read_findings()) == columns
         assert len(columns[0]) == made.values
         assert columns[1]
@@ -94,7 +94,9 @@ async def test_what_passed_in_columns_is_told_as_objects_are(
     harder = replace(fabric, criteria=tuple(replace(each, required=each.required * factor) for each in fabric.criteria))
     with Store.open(path) as store:
         monkeypatch.setattr(judged_rounds, "LARGE", 1)
-        judged = await judge_again(store, made.key, probes, harder)
+        new = judge_stored(store.session(made.key), probes, harder)
+        await new.keep()
+        judged = new.judged
         in_columns = sum(len(each.value) for closed in judged.rounds for each in closed.passed)
         compact, full = (Session.stored(store, made.key, probes, judged=each) for each in (judged, None))
         views = compact.view(), full.view()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.reports import render
-from benchconsole.console.session.judged_rounds import judge_again
+from benchconsole.console.session.judged_rounds import judge_stored
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.events import Event, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance
@@ -185,7 +185,7 @@ async def test_judging_again_touches_no_node_and_counts_from_now_on(tmp_path: Pa
     view, _ = await follow(running, running.propose())
     assert decide(view).exit_code() == 1
     milder = fabric(tmp_path, lone.replace("at_least: 80 %", "at_least: 70 %"))
-    await judge_again(store, running.id, PROBES, milder)
+    await judge_stored(store.session(running.id), PROBES, milder).keep()
     assert decide(Session.stored(store, "last", PROBES).view()).exit_code() == 0
 
 
@@ -255,7 +255,7 @@ async def test_findings_are_computed_where_a_round_was_judged_after_they_were_st
     assert stored.read_findings() is None
     view = Session.stored(store, running.id, PROBES).view()
     assert view.findings != live.findings
-    await judge_again(store, running.id, PROBES)
+    await judge_stored(store.session(running.id), PROBES).keep()
     with monkeypatch.context() as patched:
         patched.setattr(SessionStore, "read_findings", lambda _: None)
         computed = Session.stored(store, running.id, PROBES).view().findings
