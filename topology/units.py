@@ -273,9 +273,11 @@ def counted(number: int, noun: str) -> str:
 
 
 def digits3(value: float) -> str:
-    """``value`` with three significant digits, never in exponent form: 9.90, 118.8 is 119."""
+    """``value`` with three significant digits, never in exponent form: 9.90, 118.8 is 119; ``inf``, ``nan``."""
     if value == 0:
         return "0"
+    if not math.isfinite(value):
+        return str(value)
     places = 2 - math.floor(math.log10(abs(value)))
     rounded = round(value, places)
     if rounded and math.floor(math.log10(abs(rounded))) > math.floor(math.log10(abs(value))):
@@ -320,7 +322,11 @@ def memory_size(value: float) -> str:
 
 
 def duration(value: float) -> str:
-    """Seconds for people: ``11.4 µs``, ``38:06``, ``2:05:00``."""
+    """Seconds for people: ``11.4 µs``, ``38:06``, ``2:05:00``, ``-1.00 s``."""
+    if value < 0:
+        return f"-{duration(-value)}"
+    if not math.isfinite(value):
+        return f"{value} s"
     if value < 60:
         for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
             if value >= factor:
@@ -333,7 +339,7 @@ def duration(value: float) -> str:
 
 def percent(value: float) -> str:
     """A share as a whole percentage: 0.297 is ``30 %``."""
-    return f"{round(value * 100):d} %"
+    return f"{round(value * 100):d} %" if math.isfinite(value) else f"{value} %"
 
 
 def ratio(value: float | None) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.grading import describe_implausible
 from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.probes.model.measuring import Reading
 from benchconsole.topology.analysis.wan import HEADERS
 from benchconsole.topology.model.fabric import Link
-from benchconsole.topology.units import duration
+from benchconsole.topology.units import Shown, duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +22,18 @@ class FlowConditions:
     each: MeasuredFlow
 
     def find(self, name: str, **marks: str) -> float | None:
-        """The reading ``PROBE.name`` of the same direction with these labels besides; None where there is none."""
+        """The reading ``PROBE.name`` of the same direction with these labels besides; None where there is none.
+
+        A value that no measurement gives (``find_implausible``) is none.
+        """
         reading = self._find_reading(name, marks)
         return None if reading is None else reading.value
 
     def _find_reading(self, name: str, marks: dict[str, str]) -> Reading | None:
         own, result = set(self.each.measurement.labels), self.each.result
         wanted, metric = own | set(marks.items()), f"{result.test.probe}.{name}"
-        return next((one for one in result.measurements if one.metric == metric and wanted == set(one.labels)), None)
+        found = (one for one in result.measurements if one.metric == metric and wanted == set(one.labels))
+        return next((one for one in found if not describe_implausible(one, Shown.PLAIN)), None)
 
     @property
     def protocol(self) -> str:

@@ -1,5 +1,6 @@
 """The comparison of numbers with bounds, and which measurements a criterion means. Equal to the bound is good."""
 
+import math
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -7,13 +8,17 @@ import numpy as np
 
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
-from benchconsole.topology.arrays import Floats
+from benchconsole.topology.arrays import Flags, Floats
 from benchconsole.topology.model.conditions import accept_labels
 from benchconsole.topology.model.fabric import Comparator, Criterion
+from benchconsole.topology.units import Shown, show
 
 POSSIBLE = 1.05
 """Share of what a wire carries, or of a stated peak, above which a rate was not measured right, or the description
 is wrong; less may be bursts and rounding."""
+
+MOST = 1e21
+"""A value from which on nothing was measured, in any base unit: the largest machine computes 1e18 FLOP/s (2026)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +45,13 @@ def rank(
     """2 at or beyond the target (or the bound, without a target), 1 between, 0 otherwise: the place in ``LEVELS``.
 
     Compares ``rounded(value, step)``. A relative 1e-12 is allowed for, so that a product of two
-    written numbers does not fail against itself.
+    written numbers does not fail against itself. Infinity and NaN meet nothing.
     """
     sign = 1.0 if comparator is Comparator.AT_LEAST else -1.0
     given = sign * rounded(value, step)
-    meets = given >= sign * required - abs(required) * 1e-12
-    return meets * (2.0 if target is None else 1.0 + (given >= sign * target - abs(target) * 1e-12))
+    meets = np.isfinite(value) & (given >= sign * required - abs(required) * 1e-12)
+    found: N = meets * (2.0 if target is None else 1.0 + (given >= sign * target - abs(target) * 1e-12))
+    return found
 
 
 def grade(
@@ -54,6 +60,21 @@ def grade(
 ) -> Level:  # fmt: skip
     """The level of ``rank``: pass, watch between bound and target, fail."""
     return LEVELS[int(rank(value, required, comparator=comparator, target=target, step=step))]
+
+
+def find_implausible(values: N) -> Flags:
+    """Which values no measurement gives: NaN, infinity, MOST and beyond, less than 0."""
+    return np.asarray(np.logical_not((values >= 0.0) & (values < MOST)), bool)
+
+
+def describe_implausible(reading: Reading, shown: Shown) -> str:
+    """Why no measurement gives the value of ``reading``, as ``find_implausible`` has it; empty where one may."""
+    if not find_implausible(reading.value):
+        return ""
+    if not math.isfinite(reading.value):
+        return f"{reading.value} is no number that can be measured"
+    how = "less than 0" if reading.value < 0 else "more than any machine gives"
+    return f"{show(reading.value, reading.unit, shown)} is {how}: the number is wrong"
 
 
 def grade_range(value: tuple[float, float], required: tuple[float, float]) -> Level:

@@ -1,7 +1,8 @@
-"""Measurements above what a wire, processor or storage system as described can give: unknown, whatever is asked.
+"""Measurements that cannot be right, or not on the machine as described: unknown, whatever is asked.
 
-A rate above what a link of its way carries, a sum of flows above what their link carries, arithmetic above the
-stated peaks of all nodes of a test, bytes above the ceiling of the storage system that the test was told to use.
+A value that no measurement gives; a rate above what a link of its way carries, a sum of flows above what their link
+carries, arithmetic above the stated peaks of all nodes of a test, bytes above the ceiling of the storage system that
+the test was told to use.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.grading import POSSIBLE
+from benchconsole.probes.judging.grading import POSSIBLE, describe_implausible, find_implausible
 from benchconsole.probes.judging.yardsticks.capacity import describe_overload, name_subject
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measurement_table import MeasurementTable
@@ -35,22 +36,37 @@ class Impossible(NamedTuple):
 
 
 def find_impossible(context: JudgingContext, closed: ClosedRound, table: MeasurementTable, metric: str) -> Impossible:
-    """The measurements of one metric of a round, which ``table`` has too, that are above a physical limit."""
+    """The measurements of one metric of a round, which ``table`` has too, that cannot be right."""
+    wrong = _find_wrong(context, table, metric)
     declared = context.metrics.get(metric)
     if declared is not None and declared.against is Against.FABRIC:
-        return _find_above_wire(context, closed, metric)
+        above = _find_above_wire(context, closed, metric)
+        return above._replace(alone={**above.alone, **wrong})
     tests = [result.test for result in closed.results]
-    alone: dict[str, str] = {}
+    alone = dict(wrong)
     for kind, places in table.find(metric):
         limited = _find_limited(context, tests, kind.unit)
         for place in places[limited[table.result[places]]].tolist():
-            if why := _describe_excess(context, tests[table.result[place]], table.read(place)):
+            if table.ids[place] not in wrong and (
+                why := _describe_excess(context, tests[table.result[place]], table.read(place))
+            ):
                 alone[table.ids[place]] = why
     return Impossible(alone, {})
 
 
+def _find_wrong(context: JudgingContext, table: MeasurementTable, metric: str) -> Mapping[str, str]:
+    """The measurements whose value none gives, each with the reason, by their id."""
+    shown = context.shown(metric)
+    return {
+        table.ids[place]: describe_implausible(table.read(place), shown)
+        for _, places in table.find(metric)
+        for place in places[find_implausible(table.value[places])].tolist()
+    }
+
+
 def _find_above_wire(context: JudgingContext, closed: ClosedRound, metric: str) -> Impossible:
     flows = context.flows.read(closed, metric)
+    refused = {reading.id: each.because for each in flows.refused for reading in each.measurements}
     every = flows.find_measured([reading.id for readings in flows.measurements for reading in readings])
     alone = {each.measurement.id: why for each in every if (why := describe_overload(context, (each,)))}
     first = flows.find_measured([readings[0].id for readings in flows.measurements])
@@ -61,7 +77,7 @@ def _find_above_wire(context: JudgingContext, closed: ClosedRound, metric: str) 
         if len(bundle) > 1 and (why := describe_overload(context, bundle))
         for each in bundle
     }
-    return Impossible(alone, together)
+    return Impossible({**alone, **refused}, together)
 
 
 def _find_limited(context: JudgingContext, tests: Sequence[Test], unit: Unit) -> Flags:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from benchconsole.probes.judging.grading import matching
+from benchconsole.probes.judging.grading import describe_implausible, matching
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import INWARD, Reading, Result, Test
@@ -24,6 +24,7 @@ from benchconsole.topology.model.fabric import Criterion, Direction, Flow
 from benchconsole.topology.routing.graph import Graph
 from benchconsole.topology.routing.hashed_paths import CableStep
 from benchconsole.topology.routing.routes import Route, Routes
+from benchconsole.topology.units import Shown
 
 FAIR = 0.75
 """A flow that is slower than this share of another one over a part is clearly slower."""
@@ -75,10 +76,20 @@ class Crossings:
     share: Floats
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RefusedFlow:
+    """One direction of a test of which not every number can have been measured, and ``because`` of which."""
+
+    result: Result
+    measurements: Sequence[Reading]
+    because: str
+
+
 class RoundFlows:
     """The flows of one round that gave a number of one metric; one for each direction of a test.
 
     Of several measurements of one direction the first tells what the flow reached: those that follow speak of parts.
+    Where one of them is no measurement (``refused``) nothing is known of the flow, as if its test had failed.
     """
 
     def __init__(self, routes: Routes, walks: StreamPaths, parts: Parts, closed: ClosedRound, metric: str) -> None:
@@ -87,12 +98,15 @@ class RoundFlows:
         self._parts = parts
         self.results: list[Result] = []
         self.measurements: list[Sequence[Reading]] = []
+        self.refused: list[RefusedFlow] = []
         sent: list[Flow] = []
         for result in closed.results:
             readings = (each for each in result.measurements if each.metric == metric)
             for measurements in group_by_key((INWARD in each.labels, each) for each in readings).values():
                 flow = find_flow(result.test, measurements[0])
-                if flow is not None:
+                if flow is not None and (because := _describe_refusal(measurements)):
+                    self.refused.append(RefusedFlow(result, measurements, because))
+                elif flow is not None:
                     self.results.append(result)
                     self.measurements.append(measurements)
                     sent.append(flow)
@@ -281,6 +295,11 @@ def find_flow(test: Test, measurement: Reading) -> Flow | None:
         _, peer = test.target.nodes
         flow = Flow(peer.id, test.target.node.id, flow.demand)
     return flow
+
+
+def _describe_refusal(measurements: Sequence[Reading]) -> str:
+    """Why measurements of a flow cannot all have been made; empty where they can."""
+    return next(filter(None, (describe_implausible(each, Shown.NETWORK) for each in measurements)), "")
 
 
 def find_margin(reading: Reading) -> float:

@@ -1,5 +1,6 @@
 """The measurements of a round in columns, and verdicts on them: for rounds with more numbers than objects are cheap."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -96,7 +97,7 @@ def make_verdicts(results: Sequence[Result], table: MeasurementTable, judged: Me
             nodes=tuple([node.id for node in test.target.nodes]),
             labels=measurement.labels,
             unit=measurement.unit,
-            value=measurement.value,
+            value=measurement.value if math.isfinite(measurement.value) else None,
             evidence=(measurement.id,),
         )
 

@@ -42,6 +42,7 @@ from benchconsole.store.codec.values import (
     name_column,
     parse_document,
     parse_strings,
+    read_number,
     replace_surrogates,
     require_finite,
     require_integer,
@@ -324,7 +325,7 @@ def make_measurement_row(reading: Reading) -> MeasurementRow:
 def parse_measurement(row: MeasurementRow) -> Reading:
     """The measurement of a row."""
     metric, unit, labels, key, value, raw, at = row
-    return Reading(metric, value, _UNITS[unit], labels, raw, key, at)
+    return Reading(metric, read_number(value), _UNITS[unit], labels, raw, key, at)
 
 
 def make_fact_row(fact: Fact) -> FactRow:

@@ -67,6 +67,11 @@ def require_finite(value: float, name: str, owner: str = "") -> float:
     return number
 
 
+def read_number(value: object) -> float:
+    """A number of a column that was made for one; NaN for text and bytes, which SQLite takes there too."""
+    return value if isinstance(value, float) else math.nan
+
+
 def require_integer(value: int, name: str) -> int:
     """``value`` if 64 bits hold it; RefusedError otherwise."""
     if not -(2**63) <= value < 2**63:

@@ -8,7 +8,7 @@ import numpy as np
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measurement_table import MeasurementKind, MeasurementTable
 from benchconsole.probes.model.measuring import Labels, Round
-from benchconsole.store.codec.values import members_by_value
+from benchconsole.store.codec.values import members_by_value, read_number
 from benchconsole.store.model import StoredMeasurements
 from benchconsole.store.reading.session_list import asking_session
 from benchconsole.store.reading.session_reading import (
@@ -59,7 +59,9 @@ def _read_measurements(connection: sqlite3.Connection, attempt: int) -> StoredMe
     metrics, marks = find_metrics(connection), find_labels(connection)
     kinds = tuple(_make_kind(*metrics[of], marks[marked]) for of, marked in places)
     result = np.searchsorted(results, np.array(of_result, np.int64))
-    table = MeasurementTable(kinds, np.array(kind, np.intp), result, np.array(value, np.float64), ids)
+    table = MeasurementTable(
+        kinds, np.array(kind, np.intp), result, np.array(list(map(read_number, value)), np.float64), ids
+    )
     return StoredMeasurements(table, np.array(numbers, np.int64))
 
 

@@ -189,7 +189,8 @@ _NUMBER_JUDGED = (
 _DROP_TEMPORARY = ("DROP TABLE temp.judged", "DROP TABLE temp.form")
 _APPEND_MEASURED = f"""INSERT INTO verdict
     (judging_id, metric_id, labels_id, test, subject, nodes, value, evidence, {", ".join(_OF_FORM)})
-    SELECT ?, metric_id, labels_id, test.key, node, json_array(node), value, json_array(measurement.key),
+    SELECT ?, metric_id, labels_id, test.key, node, json_array(node),
+        CASE WHEN typeof(value) = 'real' AND abs(value) < 9e999 THEN value END, json_array(measurement.key),
         {", ".join(f"form.{name}" for name in _OF_FORM)}
     FROM temp.judged
     CROSS JOIN measurement ON measurement.id = measurement_id

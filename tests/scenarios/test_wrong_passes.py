@@ -1,7 +1,9 @@
 """The table of wrong passes in the documentation: each trial is played, and prints the sentence that its row quotes."""
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -65,6 +67,20 @@ def ingest(criteria: Iterable[str], probe: str, text: str, nodes: Iterable[str] 
         for path in files:
             path.write_text(text)
         return show(site, site.call("ingest", site.topology, probe, *files))
+
+    return play
+
+
+def edit(criterion: str, value: str) -> Trial:
+    """Four sound nodes; in the file of the session the numbers of n1 are changed by hand, and it is judged again."""
+
+    def play(folder: Path, _: pytest.MonkeyPatch) -> Told:
+        ingest([criterion], "stream", stream(100.0))(folder, _)
+        with closing(sqlite3.connect(folder / "s.db")) as connection, connection:
+            of = "result_id = (SELECT min(id) FROM result)"
+            connection.execute(f"UPDATE measurement SET value = {value} WHERE {of}")  # noqa: S608 - texts of this test
+        site = Site(folder, [criterion])
+        return show(site, site.call("judge", "last"))
 
     return play
 
@@ -138,6 +154,10 @@ TRIALS: Mapping[str, Trial] = MappingProxyType({
     "W14": check(f"{TRIAD}, target: 40 GB/s"),
     "W15": check("metric: ping.rtt, at_least: 1 ms"),
     "all-unknown": run(PAIRS, Reach(dict.fromkeys(EVERY_NODE, TOO_FAST))),
+    "edited-inf": edit(TRIAD, "9e999"),
+    "edited-large": edit(TRIAD, "1e30"),
+    "edited-less": edit("metric: stream.time, at_most: 1 s, source: 4.1.1", "-1"),
+    "edited-text": edit(TRIAD, "'nan'"),
     "inventory-only": run(INVENTORY, Reach()),
     "none-planned": begin_checklist,
     "none-reached": run(INVENTORY + PAIRS, Reach(unreachable=EVERY_NODE)),

@@ -1,5 +1,7 @@
 """Units: one reading or a refusal, and never a silent factor of eight."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,8 +105,12 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(9.9, "9.90"), (118.8, "119"), (0.0, "0"), (9.996, "10.0"), (999.6, "1,000"), (-2.5, "-2.50")]
-)
+    ("value", "text"),
+    [
+        (9.9, "9.90"), (118.8, "119"), (0.0, "0"), (9.996, "10.0"), (999.6, "1,000"), (-2.5, "-2.50"),
+        (math.inf, "inf"), (math.nan, "nan"),
+    ],
+)  # fmt: skip
 def test_three_digits(value: float, text: str) -> None:
     assert digits3(value) == text
 
@@ -115,6 +121,7 @@ def test_shown_with_its_letter() -> None:
     assert memory_size(128 * 2.0**30) == "128 GiB"
     assert duration(2286) == "38:06"
     assert duration(1.14e-5) == "11.4 µs"
+    assert duration(-1.14e-5) == "-11.4 µs"
     assert show(0.297, Unit.ONE, Shown.PERCENT) == "30 %"
 
 
@@ -171,3 +178,10 @@ def test_a_quantity_of_a_document_keeps_its_unit_and_its_last_decimal(
 )
 def test_a_written_number_agrees_with_what_is_rounded_to_it(least: float, most: float, agrees: bool) -> None:
     assert read_written("108 MB/s", Unit.BYTE_RATE).agrees(least, most) is agrees
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("shown", Shown)
+@pytest.mark.parametrize("unit", Unit)
+def test_numbers_that_are_not_finite_can_be_shown(value: float, shown: Shown, unit: Unit) -> None:
+    assert str(value) in show(value, unit, shown)

@@ -7,16 +7,16 @@ against the sum of theirs, since which flow of a bundle is slow is a matter of t
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE, DefaultCriterion, grade, matching
 from benchconsole.probes.judging.hash_interval import HashInterval, sum_crossing
 from benchconsole.probes.judging.reasons import explain_rate
-from benchconsole.probes.judging.round_flows import MeasuredFlow, find_margin
+from benchconsole.probes.judging.round_flows import MeasuredFlow, RefusedFlow, find_margin
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Test, TestOutcome
+from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Reading, Test, TestOutcome
 from benchconsole.probes.model.sending import Directions
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
@@ -90,17 +90,27 @@ class FlowSubject:
 
 
 def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
-    """One verdict for each lone flow and for each bundle, for each criterion on capacity."""
+    """One verdict for each lone flow and for each bundle, for each criterion on capacity.
+
+    One more for each flow with a number that no measurement gives: it is unknown by itself, also within a bundle.
+    """
     tests = group_by_key((test.bundle, test) for test in closed.round.tests if test.bundle)
     for name, subject in read_subjects(context, closed):
         yield _make_verdict(name, subject, tests.get(name, ()))
+    for criterion in context.capacity_criteria(closed.round.probe):
+        for refused in context.flows.read(closed, criterion.metric).refused:
+            meant = matching(criterion, refused.result)
+            if reading := next((each for each in refused.measurements if each in meant), None):
+                yield _refuse_flow(context, refused, reading)
 
 
 def read_subjects(context: JudgingContext, closed: ClosedRound) -> Iterator[tuple[str, FlowSubject]]:
     """Each lone flow and each bundle with its name, for each criterion on capacity, before any rule."""
     bundles = {bundle.name: bundle for bundle in closed.round.bundles}
-    disturbed = _find_disturbed(context, closed)
+    troubled = _find_disturbed(context, closed)
     for criterion in context.capacity_criteria(closed.round.probe):
+        refused = [each.result.test for each in context.flows.read(closed, criterion.metric).refused]
+        disturbed = {**troubled, **_list_loaded(context, refused)}
         everyone = replace(criterion, where=(), nodes=frozenset())
         started = Counter(result.test.bundle for result in closed.results if matching(everyone, result))
         measured = context.flows.read(closed, criterion.metric).measured(criterion)
@@ -165,6 +175,27 @@ def _make_verdict(name: str, subject: FlowSubject, bundled: Sequence[Test]) -> V
         source=f"capacity ({first.model})",
         limiting=", ".join(limits[:3]) + (f" and {len(limits) - 3} more" if len(limits) > 3 else ""),
         evidence=tuple(each.measurement.id for each in subject.flows),
+    )
+
+
+def _refuse_flow(context: JudgingContext, refused: RefusedFlow, reading: Reading) -> Verdict:
+    """The verdict on a flow of which nothing is known; it has no value, for a number is what ``reading`` is not."""
+    test = refused.result.test
+    return Verdict(
+        test=test.id,
+        round=test.round,
+        probe=test.probe,
+        subject=test.target.key,
+        nodes=tuple(node.id for node in test.target.nodes),
+        metric=reading.metric,
+        labels=reading.labels,
+        level=Level.UNKNOWN,
+        kind=Yardstick.CAPACITY,
+        because=refused.because,
+        unit=reading.unit,
+        shown=context.shown(reading.metric),
+        source="capacity",
+        evidence=(reading.id,),
     )
 
 
@@ -357,12 +388,17 @@ def name_subject(each: MeasuredFlow) -> str:
 
 def _find_disturbed(context: JudgingContext, closed: ClosedRound) -> Mapping[int, str]:
     """Links, by their number, that a test loaded whose own load is not known, with that test's target."""
-    disturbed: dict[int, str] = {}
-    for result in closed.results:
-        troubled = result.failure is not None and result.failure.stage in DISTURBING
-        for flow in result.test.flows if troubled else ():
-            disturbed.update(dict.fromkeys(context.routes.route(flow).ways.tolist(), result.test.target.key))
-    return disturbed
+    failed = ((each.test, each.failure) for each in closed.results)
+    return _list_loaded(context, [test for test, failure in failed if failure and failure.stage in DISTURBING])
+
+
+def _list_loaded(context: JudgingContext, tests: Iterable[Test]) -> dict[int, str]:
+    """The links that ``tests`` load, by their number, each with the target of such a test."""
+    loaded: dict[int, str] = {}
+    for test in tests:
+        for flow in test.flows:
+            loaded.update(dict.fromkeys(context.routes.route(flow).ways.tolist(), test.target.key))
+    return loaded
 
 
 def _sum_loads(flows: Sequence[MeasuredFlow], rates: Sequence[float]) -> Mapping[int, float]:

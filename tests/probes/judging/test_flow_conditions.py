@@ -1,5 +1,6 @@
 """What a test measured beside the rate of a flow."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -34,6 +35,12 @@ def test_readings_are_those_of_the_same_direction_and_labels() -> None:
     )
     _, found = measure(*both)
     assert (found.find("rtt"), found.find("cpu"), found.find("cpu", end="sender")) == (0.2, None, 0.9)
+
+
+@pytest.mark.parametrize("value", [math.inf, math.nan, -1.0, 1e30])
+def test_a_value_that_no_measurement_gives_tells_nothing(value: float) -> None:
+    _, found = measure(("rtt", value, OUT))
+    assert found.find("rtt") is None
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,25 @@
 """Numbers at their bounds: equal is on the good side, a range counts by its worse end."""
 
+import math
+
+import numpy as np
 import pytest
 
-from benchconsole.probes.judging.grading import DefaultCriterion, grade, grade_range, matching, rounded
+from benchconsole.probes.judging.grading import (
+    MOST,
+    DefaultCriterion,
+    describe_implausible,
+    find_implausible,
+    grade,
+    grade_range,
+    matching,
+    rounded,
+)
 from benchconsole.probes.model.judgement import Level
+from benchconsole.probes.model.measuring import Reading
 from benchconsole.probes.model.sending import Sending
 from benchconsole.topology.model.fabric import Comparator, Criterion, NodeId
-from benchconsole.topology.units import Unit
+from benchconsole.topology.units import Shown, Unit
 from tests.probes.judging.rounds import Sent, close, star
 
 
@@ -73,3 +86,27 @@ def test_which_measurements_a_criterion_means(
     named = frozenset(NodeId(name) for name in nodes)
     criterion = kind("iperf3.throughput", Comparator.AT_LEAST, 0.8, Unit.ONE, where=where, nodes=named)
     assert matching(criterion, result) == (result.measurements if meant else ())
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("comparator", Comparator)
+def test_a_number_that_is_not_finite_meets_no_bound(value: float, comparator: Comparator) -> None:
+    assert grade(value, 0.8, comparator=comparator, target=0.8) is Level.FAIL
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.0, ""),
+        (-0.0, ""),
+        (math.nextafter(MOST, 0.0), ""),
+        (MOST, "8,000,000 Pb/s is more than any machine gives: the number is wrong"),
+        (-1.0, "-8.00 b/s is less than 0: the number is wrong"),
+        (math.inf, "inf is no number that can be measured"),
+        (-math.inf, "-inf is no number that can be measured"),
+        (math.nan, "nan is no number that can be measured"),
+    ],
+)
+def test_values_that_no_measurement_gives(value: float, said: str) -> None:
+    assert describe_implausible(Reading("t.rate", value, Unit.BYTE_RATE), Shown.NETWORK) == said
+    assert find_implausible(np.array([1.0, value])).tolist() == [False, bool(said)]

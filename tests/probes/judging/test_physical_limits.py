@@ -1,5 +1,6 @@
-"""Numbers above a wire, a peak or a storage system: unknown, whatever a criterion asks."""
+"""Numbers that none measures, or above a wire, a peak or a storage system: unknown, whatever a criterion asks."""
 
+import math
 from types import MappingProxyType
 
 import pytest
@@ -12,7 +13,7 @@ from benchconsole.probes.model.measuring import Bundle, Result, Round, Test
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from tests.fabrics import METRICS
-from tests.probes.judging.rounds import STAR, close, flow, into
+from tests.probes.judging.rounds import BOTH_WAYS, STAR, Sent, close, flow, into
 
 WEAK = "criteria: [{metric: iperf3.throughput, at_least: 1 Mb/s}]\n"
 NO_MORE = "criteria: [{metric: iperf3.throughput, at_most: 1 Mb/s}]\n"
@@ -124,6 +125,38 @@ def test_storage_is_no_faster_than_ports_and_layers(
     (verdict,) = by_criterion(described, one(described, nodes, reading, shared=system), metrics)
     assert verdict.level is (Level.UNKNOWN if said else Level.PASS)
     assert said in verdict.because
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, 1e30, -1.0])
+@pytest.mark.parametrize("bound", ["at_least", "at_most"])
+@pytest.mark.parametrize("rounding", ["", ", round: 1 kB/s"])
+def test_a_value_that_no_measurement_gives_is_unknown(value: float, bound: str, rounding: str) -> None:
+    asked = f"criteria: [{{metric: ior.throughput, {bound}: 1 MB/s{rounding}}}]\n"
+    described = load_text(STORE.partition("criteria:")[0] + asked, "store.yaml")
+    metrics = {"ior.throughput": Metric("ior.throughput", Unit.BYTE_RATE, "moved")}
+    reading = Reading("ior.throughput", value, Unit.BYTE_RATE, id="m")
+    (verdict,) = by_criterion(described, one(described, "c1", reading, shared="big"), metrics)
+    assert verdict.level is Level.UNKNOWN
+    assert "no number that can be measured" in verdict.because or "the number is wrong" in verdict.because
+    assert verdict.value == (value if math.isfinite(value) else None)
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_of_a_flow_with_such_a_value_nothing_passes(wrong: int) -> None:
+    """Neither what another direction gave nor what follows it tells what this one reached."""
+    described = load_text(STAR + WEAK, "star.yaml")
+    rates = [("out", 1e9), ("out", 1e9), ("in", 1e9)]
+    rates[wrong] = ("out", math.inf)
+    closed = close(described, 1, Sent("n1", "n2", rates, sending=BOTH_WAYS))
+    verdicts = by_criterion(described, closed)
+    assert [each.level for each in verdicts] == [Level.UNKNOWN, Level.UNKNOWN, Level.PASS]
+
+
+def test_a_value_that_no_measurement_gives_is_that_of_a_test_without_a_flow_too() -> None:
+    described = load_text(STAR + WEAK, "star.yaml")
+    reading = Reading("iperf3.throughput", math.inf, Unit.BYTE_RATE, id="m")
+    (verdict,) = by_criterion(described, one(described, "n1", reading))
+    assert verdict.level is Level.UNKNOWN
 
 
 def one(described: Fabric, nodes: str, reading: Reading, **options: str) -> ClosedRound:

@@ -1,5 +1,6 @@
 """Measurements that are read in columns are those that are read as objects; verdicts on them are stored the same."""
 
+import math
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -127,3 +128,24 @@ async def test_a_refused_judgement_leaves_nothing_of_its_columns(tmp_path: Path)
         assert read_rows(store.path, "half") == ([], [])
         await session.append_verdicts({(1, 1): ()}, measured=columns, judged_by="whole")
         assert len(read_rows(store.path, "whole")[1]) == 4
+
+
+@pytest.mark.parametrize("edited", ["'nan'", "'abc'", "x'00'", "9e999", "-9e999"])
+async def test_values_that_are_no_finite_numbers_are_read_and_stored_as_none(tmp_path: Path, edited: str) -> None:
+    """Whoever edits the file by hand can write them; the program never does."""
+    with Store.open(tmp_path / "s.db") as store:
+        session = await fill(store)
+        with closing(sqlite3.connect(store.path)) as connection, connection:
+            connection.execute(f"UPDATE measurement SET value = {edited}")  # noqa: S608 - texts of this test
+        measured = read(session)
+        plain = next(session.read_rounds(FABRIC))
+        expected = -math.inf if edited == "-9e999" else math.inf if edited == "9e999" else math.nan
+        found = [each.value for result in plain.results for each in result.measurements]
+        np.testing.assert_array_equal(measured.table.value, np.full(len(found), expected))
+        np.testing.assert_array_equal(found, measured.table.value)
+        objects = tuple(make_verdicts(plain.results, measured.table, JUDGED))
+        await session.append_verdicts({(1, 1): objects}, judged_by="objects")
+        columns = {(1, 1): JudgedMeasurements(measured.numbers, JUDGED)}
+        await session.append_verdicts({(1, 1): ()}, measured=columns, judged_by="columns")
+        assert read_rows(store.path, "columns") == read_rows(store.path, "objects")
+        assert {row["value"] for row in read_rows(store.path, "columns")[1]} == {None}

@@ -1,17 +1,19 @@
 """The bounds of the capacity yardstick: at each bound, one step below it, one above it."""
 
+import math
 from dataclasses import replace
 
 import pytest
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict
+from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure
 from benchconsole.probes.model.sending import Directions, Sending
+from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import METRICS
-from tests.probes.judging.rounds import BOTH_WAYS, RATE, Sent, close, flow, into, out_of, star
+from tests.probes.judging.rounds import BOTH_WAYS, RATE, STAR, Sent, close, flow, into, out_of, star
 
 
 def judge(described: Fabric, closed: ClosedRound) -> tuple[Verdict, ...]:
@@ -231,3 +233,37 @@ def test_a_test_in_trouble_disturbs_each_way_that_it_sent(
         unknown += [(source, sink)] if verdict.level is Level.UNKNOWN else []
         assert verdict.level in (Level.UNKNOWN, Level.FAIL)
     assert tuple(unknown) == disturbs
+
+
+@pytest.mark.parametrize(
+    ("value", "known"), [(math.inf, False), (math.nan, False), (1e30, False), (-1.0, False), (1.0, True)]
+)
+def test_a_flow_with_a_value_that_no_measurement_gives_is_unknown(value: float, known: bool) -> None:
+    (verdict,) = judge(star(), close(star(), 1, flow("n1", "n2", value)))
+    assert (verdict.level, verdict.value is None) == ((Level.PASS, False) if known else (Level.UNKNOWN, True))
+    assert (verdict.subject, verdict.kind, verdict.evidence) == ("n1>n2", Yardstick.CAPACITY, ("1/0#0",))
+
+
+@pytest.mark.parametrize("metric", ["iperf3.throughput, where: {direction: in}", "iperf3.throughput, nodes: n3"])
+def test_a_criterion_that_does_not_speak_of_such_a_flow_gives_no_verdict_on_it(metric: str) -> None:
+    criterion = f"criteria: [{{metric: {metric}, at_most: 80 %, of: capacity}}]\n"
+    described = load_text(STAR + criterion, "star.yaml")
+    verdicts = judge(described, close(described, 1, flow("n1", "n2", math.inf)))
+    assert len(verdicts) == 1  # that of the default, which speaks of all
+
+
+def test_the_load_of_such_a_flow_is_not_known_to_those_on_the_same_link() -> None:
+    described = star()
+    sent = flow("n1", "n3", 0.3), flow("n2", "n3", -1.0), flow("n4", "n5", 0.3)
+    low, beside, wrong = judge(described, close(described, 1, *sent))
+    assert [each.level for each in (low, beside, wrong)] == [Level.UNKNOWN, Level.FAIL, Level.UNKNOWN]
+    assert "n2>n3 ran into trouble on the same link" in low.because
+
+
+def test_a_bundle_with_such_a_flow_is_judged_by_the_others_and_the_flow_is_unknown() -> None:
+    described = star()
+    bundle = Bundle("into n3", (into(described, "n3"),))
+    sent = [flow(source, "n3", rate, "into n3") for source, rate in (("n1", 0.5), ("n2", 0.5), ("n4", math.nan))]
+    verdicts = judge(described, close(described, 1, *sent, bundles=(bundle,)))
+    assert [(each.subject, each.level) for each in verdicts] == [("into n3", Level.PASS), ("n4>n3", Level.UNKNOWN)]
+    assert verdicts[0].evidence == ("1/0#0", "1/1#0")
