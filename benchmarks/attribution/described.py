@@ -53,12 +53,74 @@ def fat_tree() -> str:
     return "\n".join(lines) + "\n"
 
 
+def unlike_nics() -> str:
+    """24 nodes with 10 or 25 Gb/s on three leaves, four storage servers with 40, two spines; unlike oversubscribed."""
+    lines = ["schema: 1", "fabric: unlike-nics", "network: {mtu: 9000, hash: unknown}", "switches:"]
+    lines += ["  spine[1-2]: {role: spine}", "  leaf[1-3]: {role: leaf}", "nodes:"]
+    lines += ["  n[01-24]: {role: compute}", "  st[1-4]: {role: storage}", "links:"]
+    lines += ['  - {from: "leaf[1-3]", to: "spine[1-2]", speed: 40 Gb/s, count: 2}']
+    lines += ['  - {from: "n[01-08]", to: leaf1, speed: 10 Gb/s}', '  - {from: "n[09-16]", to: leaf2, speed: 25 Gb/s}']
+    lines += ['  - {from: "n[17-24]", to: leaf3, speed: 10 Gb/s}', '  - {from: "st[1-4]", to: leaf3, speed: 40 Gb/s}']
+    return "\n".join(lines) + "\n"
+
+
+def oversubscribed() -> str:
+    """36 nodes, unevenly on four leaves, LAGs of two to each of two spines; up to 3:1."""
+    lines = ["schema: 1", "fabric: oversubscribed", "network: {mtu: 9000, hash: unknown}", "switches:"]
+    lines += [
+        "  spine[1-2]: {role: spine}",
+        "  leaf[1-4]: {role: leaf}",
+        "nodes:",
+        "  n[01-36]: {role: compute}",
+        "links:",
+    ]
+    lines += ['  - {from: "leaf[1-4]", to: "spine[1-2]", speed: 10 Gb/s, count: 2}']
+    for leaf, nodes in enumerate(("n[01-04]", "n[05-12]", "n[13-24]", "n[25-36]"), 1):
+        lines.append(f'  - {{from: "{nodes}", to: leaf{leaf}, speed: 10 Gb/s}}')
+    return "\n".join(lines) + "\n"
+
+
+def wide_lag() -> str:
+    """64 nodes on four leaves, two spines, a LAG of eight between each leaf and each spine; 1:1."""
+    lines = ["schema: 1", "fabric: wide-lag", "network: {mtu: 9000, hash: unknown}", "switches:"]
+    lines += [
+        "  spine[1-2]: {role: spine}",
+        "  leaf[1-4]: {role: leaf}",
+        "nodes:",
+        "  n[01-64]: {role: compute}",
+        "links:",
+    ]
+    lines += ['  - {from: "leaf[1-4]", to: "spine[1-2]", speed: 10 Gb/s, count: 8}']
+    for leaf in range(4):
+        lines.append(f'  - {{from: "n[{16 * leaf + 1:02}-{16 * leaf + 16:02}]", to: leaf{leaf + 1}, speed: 10 Gb/s}}')
+    return "\n".join(lines) + "\n"
+
+
+def three_tiers() -> str:
+    """64 nodes on eight leaves in two pods, two aggregation switches a pod, two cores; LAGs of two to the cores."""
+    lines = ["schema: 1", "fabric: three-tiers", "network: {mtu: 9000, hash: unknown}", "switches:"]
+    lines += ["  core[1-2]: {role: core}", "  agg[1-4]: {role: spine}", "  leaf[1-8]: {role: leaf}", "nodes:"]
+    lines += ["  n[01-64]: {role: compute}", "links:"]
+    lines += [
+        '  - {from: "leaf[1-4]", to: "agg[1-2]", speed: 40 Gb/s}',
+        '  - {from: "leaf[5-8]", to: "agg[3-4]", speed: 40 Gb/s}',
+    ]
+    lines += ['  - {from: "agg[1-4]", to: "core[1-2]", speed: 40 Gb/s, count: 2}']
+    for leaf in range(8):
+        lines.append(f'  - {{from: "n[{8 * leaf + 1:02}-{8 * leaf + 8:02}]", to: leaf{leaf + 1}, speed: 10 Gb/s}}')
+    return "\n".join(lines) + "\n"
+
+
 FABRICS: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
         "jetstream": jetstream,
         "jetstream-as-shipped": jetstream_as_shipped,
         "leaf-spine": leaf_spine,
         "fat-tree": fat_tree,
+        "unlike-nics": unlike_nics,
+        "oversubscribed": oversubscribed,
+        "wide-lag": wide_lag,
+        "three-tiers": three_tiers,
     }
 )
 """Topology texts by the name of the fabric; none says how it hashes."""

@@ -8,7 +8,7 @@ is none. Faults that fit alike are a tie.
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, starmap
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from benchconsole.probes.judging.components import Component, ComponentKind, Com
 from benchconsole.probes.judging.fault_model import Fault, FaultModel
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.set_cover import FEWEST
-from benchconsole.topology.arrays import Flags, Floats, Indices
+from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
 from benchconsole.topology.grouping import group_by_key
 
 ALIKE = 2.0
@@ -31,7 +31,10 @@ NEEDED = 0.0
 """Logarithm of the likelihood that a cause has to add."""
 
 NEEDED_BESIDE = 3.0
-"""The same beside a tie on the way of its low flows: else it would settle the tie, in favour of the one looked at."""
+"""The same beside another cause on the way of its low flows, once all are fitted: chance makes flows unlike.
+
+Beside a tie it has to add that from the start: else it would settle the tie, in favour of the one looked at.
+"""
 
 NEEDED_ASSUMED = 12.0
 """The same where all of its low flows are on assumed paths: some of these took another way."""
@@ -93,31 +96,59 @@ class FaultFit:
         """The causes that are left of all that were proposed. The model accepts the best fault of each."""
         self.model.accept(())
         found: dict[int, FittedCause] = {}
+        self._fit_in_turn(found, range(len(self._pools)))
+        while self._drop_needless(found):
+            self._fit_in_turn(found, list(found))
+        return self._merge(list(found.values()))
+
+    def _fit_in_turn(self, found: dict[int, FittedCause], numbers: Sequence[int]) -> None:
+        """Fit the causes of these numbers, one after the other, until none of them changes the others any more."""
         for turn in range(TURNS):
             changed = False
-            for index in range(len(self._pools)) if not turn else list(found):
+            for index in list(found) if turn else numbers:
                 before = found.pop(index, None)
                 if before is not None:
                     self.model.remove(before.faults[0])
                 tied = {each.faults[0] for each in found.values() if len(each.faults) > 1}
-                fitted = self._fit_one(self._pools[index], tied)
+                fitted = self._fit_one(self._pools[index], tied, before.faults if before is not None else ())
                 if fitted is not None:
                     found[index] = fitted
                     self.model.add(fitted.faults[0])
                 changed |= (fitted and fitted.faults[0]) != (before and before.faults[0])
             if not changed:
                 break
-        return self._merge(list(found.values()))
 
-    def _fit_one(self, pool: _Pool, tied: AbstractSet[Fault]) -> FittedCause | None:
+    def _drop_needless(self, found: dict[int, FittedCause]) -> bool:
+        """Take back each cause that adds too little to what the others explain; whether there was one."""
+        number = len(found)
+        for index in sorted(found, key=lambda index: found[index].gain):
+            fault = found[index].faults[0]
+            self.model.remove(fault)
+            if self.model.list_relevant(self._pools[index].low) and self._weigh(fault) < NEEDED_BESIDE:
+                del found[index]
+            else:
+                self.model.add(fault)
+        return len(found) < number
+
+    def _weigh(self, fault: Fault) -> float:
+        """What a fault adds, beyond a smaller one."""
+        return self.model.weigh(fault) - COSTS.get(fault.component.kind, 0.0)
+
+    def _fit_one(self, pool: _Pool, tied: AbstractSet[Fault], before: Sequence[Fault]) -> FittedCause | None:
         """The best of the faults of a pool beside those accepted; None where none is needed.
 
-        ``tied`` are those that others fit as well as.
+        ``tied`` are those that others fit as well as: beside one of them, which may not be the one that is, the faults
+        that fitted alike ``before`` still do.
         """
         taken = {each.component for each in self.model.faults}
         beside = tied & set(self.model.list_relevant(pool.low))
         needed = max(pool.needed, NEEDED_BESIDE) if beside else pool.needed
-        return self._choose([each for each in pool.components if each not in taken], pool.low, needed)
+        fitted = self._choose([each for each in pool.components if each not in taken], pool.low, needed)
+        if fitted is None or not beside or len(before) < 2:
+            return fitted
+        known = {(each.component, each.is_lost) for each in fitted.faults}
+        others = (each for each in before if (each.component, each.is_lost) not in known)
+        return replace(fitted, faults=(*fitted.faults, *others))
 
     def _choose(self, components: Sequence[Component], low: Indices, needed: float = NEEDED) -> FittedCause | None:
         """The faults of these components that fit best; those that cannot come near that are not weighed."""
@@ -134,7 +165,7 @@ class FaultFit:
         for bound, fault in sorted(bounded, key=lambda each: -each[0]):
             if bound < max(needed, most - ALIKE):
                 break
-            gain = self.model.weigh(fault) - COSTS.get(fault.component.kind, 0.0)
+            gain = self._weigh(fault)
             if (
                 gain >= max(needed, most - ALIKE)
                 and fault.component.kind in COSTS
@@ -153,7 +184,7 @@ class FaultFit:
         return FittedCause(tuple(kept), ranked[0][0], low)
 
     def _merge(self, fitted: Sequence[FittedCause]) -> list[FittedCause]:
-        """Two causes as one, where one component fits as well that holds both, or a cable of it."""
+        """Causes as one, where one component fits as well that holds them: of two also a cable of it; a switch."""
         merged: list[FittedCause] = []
         for own in group_by_key((each.faults[0].component.device, each) for each in fitted).values():
             left = list(own)
@@ -161,7 +192,19 @@ class FaultFit:
                 one, other, both = pair
                 left = [*(each for each in left if each is not one and each is not other), both]
             merged += left
-        return merged
+        return self._join_at_switches(merged)
+
+    def _join_at_switches(self, fitted: list[FittedCause]) -> list[FittedCause]:
+        """Links of one switch that are slow alike as the switch."""
+        at = dict.fromkeys(part for each in fitted for part in sorted(each.faults[0].component.parts))
+        holding = dict.fromkeys(each for part in at for each in self._components.holding(part))
+        for switch in (each for each in holding if each.kind is ComponentKind.SWITCH):
+            own = [each for each in fitted if each.faults[0].component.parts < switch.parts]
+            if len(own) >= FEWEST[ComponentKind.SWITCH] and not any(each.faults[0].is_lost for each in own):
+                joined = self._replace(own, [switch])
+                if joined is not None:
+                    fitted = [*(each for each in fitted if each not in own), joined]
+        return fitted
 
     def _join(self, one: FittedCause, other: FittedCause) -> tuple[FittedCause, FittedCause, FittedCause] | None:
         """Two causes with the one that the model accepts in their place; None where they stay two."""
@@ -169,21 +212,31 @@ class FaultFit:
         joined = self._components.join([each.component for each in faults])
         if joined is None or any(each.is_lost for each in faults):
             return None
+        both = self._replace((one, other), [joined, *self._list_cables(joined)])
+        return None if both is None else (one, other, both)
+
+    def _replace(self, causes: Sequence[FittedCause], components: Sequence[Component]) -> FittedCause | None:
+        """The one of ``components`` that fits as well as these causes, which it takes the place of; None if none."""
+        faults = [each.faults[0] for each in causes]
         for each in faults:
             self.model.remove(each)
-        low = np.union1d(one.low, other.low)
-        both = self._choose([joined, *self._list_cables(joined)], low)
+        low = np.unique(np.concatenate([each.low for each in causes]))
+        made = self._choose(components, low)
         alone = 0.0
         for each in faults:
             alone += self.model.weigh(each)
             self.model.add(each)
         rounds = len(np.unique(self.model.evidence.rounds[low]))
-        if both is None or both.gain < alone - allow_misfit(both.faults[0], len(low), rounds):
+        if made is None:
+            return None
+        # That three fail at once is rarer than that a switch does.
+        spared = COSTS.get(made.faults[0].component.kind, 0.0) if len(causes) > 2 else 0.0
+        if made.gain + spared < alone - allow_misfit(made.faults[0], len(low), rounds):
             return None
         for each in faults:
             self.model.remove(each)
-        self.model.add(both.faults[0])
-        return one, other, both
+        self.model.add(made.faults[0])
+        return made
 
     def _list_cables(self, component: Component) -> dict[Component, None]:
         """The members and legs of a component, both ways: one that is lost slows the two ways of it unlike."""
@@ -196,12 +249,18 @@ class FaultFit:
         return self._parts.list_members(part).tolist() if self._parts.way(part) == part else ()
 
     def _list_alternatives(self, components: Sequence[Component], low: Indices) -> list[Component]:
-        """The components that share a link with those of a cause, and that enough of its low flows cross."""
+        """The components that share a link with those of a cause, and that enough of its low flows cross.
+
+        Of a switch also the other switches: flows that divide over both are slow by either.
+        """
         ways = {self._parts.way(part) for each in components for part in each.parts}
         ways |= {way ^ 1 for way in ways}
         near = [part for way in sorted(ways) for part in (way, *self._parts.list_members(way).tolist())]
         pool = dict.fromkeys([*components, *(each for part in near for each in self._components.holding(part))])
         crossed = self._find_crossed(low)
+        if any(each.kind is ComponentKind.SWITCH for each in components):
+            others = (each for part in np.flatnonzero(crossed).tolist() for each in self._components.holding(part))
+            pool |= dict.fromkeys(each for each in others if each.kind is ComponentKind.SWITCH)
         counts = {
             each: int(np.isin(low, self.model.evidence.find_over(self._list_ways(each))).sum())
             for each in pool
@@ -227,9 +286,11 @@ class FaultFit:
     def _list_faults(self, component: Component, low: Indices) -> Iterator[Fault]:
         """The component lost, where others would carry on, and with each share left that its low flows suggest.
 
+        One that has nothing left is lost; only that of which no others carry on may be that slow.
         It is slow only in ways that low flows cross. Of no component more is left than of nine tenths of these flows.
         """
-        if _is_cable(component) and all(len(self._parts.list_siblings(part)) for part in component.parts):
+        may_be_lost = all(len(self._parts.list_siblings(part)) for part in component.parts)
+        if may_be_lost and _is_cable(component):
             yield Fault(component, 0.0)
         crossed, ways = self._find_crossed(low), self._list_ways(component)
         if {way & 1 for way in ways if crossed[way]} < {way & 1 for way in ways}:
@@ -239,10 +300,14 @@ class FaultFit:
         shares = self._estimate_left(component, low)
         if len(shares):
             for left in sorted({round(float(each), 3) for each in np.quantile(shares, _QUANTILES)}):
-                yield Fault(component, max(min(left, most), _LEAST))
+                if left > 0 or not may_be_lost:
+                    yield Fault(component, max(min(left, most), _LEAST))
 
     def _estimate_left(self, component: Component, low: Indices) -> Floats:
-        """What each low flow over a component saw of the part of it that carried most, as a share of capacity."""
+        """What each low flow over a component saw of the part of it that carried most, as a share of capacity.
+
+        Of flows that divide over this component and others, all that is missing is taken to be missing here.
+        """
         model, evidence = self.model, self.model.evidence
         is_inner = np.zeros(self._parts.size, bool)
         for part in component.parts:
@@ -256,11 +321,20 @@ class FaultFit:
         at, flow = at[is_low], flow[is_low]
         if not len(at):
             return np.empty(0)
-        shares = evidence.measured[evidence.position[at]] / self._parts.capacity[evidence.crossings.part[at]]
+        place, expected = evidence.position[at], evidence.expected_loads
+        missing = (expected[place] - evidence.measured[place]) / self._sum_shares(at)
+        shares = (expected[place] - missing) / self._parts.capacity[evidence.crossings.part[at]]
         flows, position = np.unique(flow, return_inverse=True)
         most = np.zeros(len(flows))
         np.maximum.at(most, position, shares)
         return most
+
+    def _sum_shares(self, at: Indices) -> Floats:
+        """The share of a flow that leaves a device with it over these crossings, which are all of one component."""
+        crossed = self.model.evidence.crossings
+        group = crossed.flow[at] * self._parts.size + self._parts.shared.of[self._parts.ways_of[crossed.part[at]]]
+        _, inverse = np.unique(group, return_inverse=True)
+        return np.minimum(sum_at(crossed.share[at], inverse, int(inverse.max()) + 1)[inverse], 1.0)
 
 
 def _is_cable(component: Component) -> bool:

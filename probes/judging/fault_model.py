@@ -145,6 +145,8 @@ class FaultModel:
 
     def list_relevant(self, flows: Indices) -> list[Fault]:
         """The accepted faults of parts that these flows cross, in the order in which they were accepted."""
+        if not self._faults:
+            return []
         parts = self.evidence.crossings.part[self.evidence.find_crossings(flows)]
         faulty = np.unique(parts[self._is_faulty[parts]]).tolist()
         found = dict.fromkeys(fault for part in faulty for fault in self._at_part[part])
@@ -360,21 +362,24 @@ class _Scene:
     def split(self) -> tuple[CrossingTable, Indices, Floats]:
         """What streams cross, the flow of each, and the share of the flow that each is.
 
-        A flow that divides and crosses something slow with a part of itself is two: that part, and the rest.
+        A flow that divides and crosses something slow with a part of itself is two: that part, and the rest. Of equal
+        parts that are all slow both carry as much as the flow does.
         """
         use, flows = self._use, len(self._divided)
-        held = self._is_slow[use.part]
+        slow = self._is_slow[use.part]
         group = self._parts.shared.of[self._parts.ways_of[use.part]]
-        keys, at = np.unique((use.flow * (1 + group.max(initial=0)) + group)[held], return_inverse=True)
-        sums = sum_at(use.share[held], at, len(keys))
+        keys, at = np.unique((use.flow * (1 + group.max(initial=0)) + group)[slow], return_inverse=True)
+        sums = np.zeros(len(use.flow))
+        sums[slow] = sum_at(use.share[slow], at, len(keys))[at]
+        held, alike = slow & (sums < WHOLE), slow & (sums >= WHOLE)
         slow_share = np.zeros(flows)
-        np.maximum.at(slow_share, use.flow[held], sums[at])
-        is_split = self._divided & (slow_share > 1 - WHOLE) & (slow_share < WHOLE)
+        np.maximum.at(slow_share, use.flow[held], sums[held])
+        is_split = self._divided & (slow_share > 1 - WHOLE)
         number = np.cumsum(is_split) - 1 + flows  # of the rest of each flow that is split
         both = is_split[use.flow]
-        whole = use.share > WHOLE
-        slow = np.where(both & ~whole, use.share / np.maximum(slow_share, _LEAST)[use.flow], use.share)
-        rest = np.where(whole, 1.0, use.share / np.maximum(1 - slow_share, _LEAST)[use.flow])
+        whole = alike | (use.share > WHOLE)
+        slowed = np.where(both & ~whole, use.share / np.maximum(slow_share, _LEAST)[use.flow], use.share)
+        rest = np.where(whole, use.share, use.share / np.maximum(1 - slow_share, _LEAST)[use.flow])
         first, second = ~both | held | whole, both & (~held | whole)
         owner = np.concatenate((np.arange(flows), np.flatnonzero(is_split)))
         weight = np.concatenate((np.where(is_split, slow_share, 1.0), 1 - slow_share[is_split]))
@@ -382,6 +387,6 @@ class _Scene:
             np.concatenate((use.flow[first], number[use.flow][second])),
             np.concatenate((use.place[first], use.place[second])),
             np.concatenate((use.part[first], use.part[second])),
-            np.minimum(np.concatenate((slow[first], rest[second])), 1.0),
+            np.minimum(np.concatenate((slowed[first], rest[second])), 1.0),
         )
         return table, owner, weight

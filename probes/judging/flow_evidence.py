@@ -140,8 +140,9 @@ class FlowEvidence:
 
     @cached_property
     def _by_place(self) -> tuple[Indices, Indices]:
-        order = np.argsort(self.crossings.place, kind="stable")
-        return order, self.crossings.place[order]
+        """The crossings in the order of their places, and where each of ``places`` begins in it; last, its end."""
+        order = np.argsort(self.position, kind="stable")
+        return order, np.searchsorted(self.position[order], np.arange(len(self.places) + 1))
 
     def find_crossings(self, flows: Indices) -> Indices:
         """The positions of all crossings of these flows, in the order of the flows."""
@@ -154,7 +155,9 @@ class FlowEvidence:
     def find_over(self, parts: Collection[int]) -> Indices:
         """The flows that cross any of ``parts``, in order."""
         wanted = np.unique(np.fromiter(parts, np.intp))
-        return self._find_flows(*self._by_part, wanted)
+        order, keys = self._by_part
+        first, end = (np.searchsorted(keys, wanted, side=side) for side in ("left", "right"))
+        return self._find_flows(order, first, end)
 
     def find_slow_parts(self, slow: Sequence[int]) -> list[int]:
         """The parts that several of these streams crossed, and fewer others on assumed paths; worst first."""
@@ -173,12 +176,12 @@ class FlowEvidence:
     def find_beside(self, flows: Indices) -> Indices:
         """``flows``, and all that share a part with one of them in the same round; in order."""
         met, _ = find_distinct(self.position[self.find_crossings(flows)], len(self.places))
-        return self._find_flows(*self._by_place, self.places[met])
+        order, first = self._by_place
+        return self._find_flows(order, first[met], first[met + 1])
 
-    def _find_flows(self, order: Indices, keys: Indices, wanted: Indices) -> Indices:
-        first = np.searchsorted(keys, wanted, side="left")
-        count = np.searchsorted(keys, wanted, side="right") - first
-        return find_distinct(self.crossings.flow[order[join_slices(first, count)]], self._size)[0]
+    def _find_flows(self, order: Indices, first: Indices, end: Indices) -> Indices:
+        """The flows of the crossings that ``order`` has from each ``first`` to before the ``end``; each once."""
+        return find_distinct(self.crossings.flow[order[join_slices(first, end - first)]], self._size)[0]
 
     @cached_property
     def places(self) -> Indices:

@@ -31,7 +31,8 @@ class PartLoads:
 
     ``assumed`` counts also what streams carried whose paths are only assumed, but for the most in so many rounds as
     streams may have taken another way (``STRAYED``): it clears a part of no other observation.
-    ``crossed`` counts the flows over each by their shares, ``slow`` those of them that were slow.
+    ``crossed`` counts by their shares the flows over each that it would slow at ``OFFERED`` of its capacity, and
+    ``slow`` all that were slow.
     How a split load divided is an assumption as long as there was room to divide it otherwise: it proves that a part
     carried what its equals had no room for.
     """
@@ -70,8 +71,9 @@ class PartLoads:
         strayed = np.searchsorted(STRAYED, self._rounds, side="right")
         self.assumed = np.maximum(np.take_along_axis(self._most, strayed[None, :], axis=0)[0], self.proven)
         np.maximum(self.offered, flows.offered, out=self.offered)
-        self.crossed += np.bincount(crossed.part, crossed.share, minlength=size)
-        self.slow += np.bincount(crossed.part, crossed.share * flows.slow[crossed.owner], minlength=size)
+        slow, loaded = flows.slow[crossed.owner], (flows.offered >= OFFERED * self.capacity)[crossed.part]
+        self.crossed += np.bincount(crossed.part, crossed.share * (slow | loaded), minlength=size)
+        self.slow += np.bincount(crossed.part, crossed.share * slow, minlength=size)
 
     def _add_shared(self, flows: RoundFlows) -> None:
         """What parts that share a load carried at least: all of it less what the others can carry at most.
