@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import pluggy
 
-from benchconsole.probes.model.errors import PlanError, ProbeError, ProbeOutputError
+from benchconsole.probes.model.errors import PlanError, ProbeError, ProbeOutputError, ToolError
 from benchconsole.probes.model.measuring import (
     Against,
     Demands,
@@ -152,6 +152,6 @@ class Probe(ABC):
 __all__ = [
     "Against", "Comparator", "Contact", "Demands", "Directions", "Fact", "FailedAt", "Failure", "Given", "Labels",
     "Metric", "Node", "NodeRole", "Output", "Part", "PlanError", "Probe", "ProbeError", "ProbeOutputError", "Reading",
-    "Remote", "RemoteError", "Running", "Safety", "Sending", "SendingOptions", "Shape", "Shown", "Target", "Unit",
-    "UnitError", "hook", "labels", "parse",
+    "Remote", "RemoteError", "Running", "Safety", "Sending", "SendingOptions", "Shape", "Shown", "Target", "ToolError",
+    "Unit", "UnitError", "hook", "labels", "parse",
 ]  # fmt: skip

@@ -19,12 +19,12 @@ from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.errors import PlanError, ProbeOutputError
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.labels import OWN
-from benchconsole.probes.model.measuring import FailedAt, Failure, Reading, Result, Round, Test
+from benchconsole.probes.model.measuring import Failure, Reading, Result, Round, Test
 from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.probes.planning.plan_rounds import make_test_id
 from benchconsole.probes.planning.sweeps import label_tests
 from benchconsole.probes.plugins.captured_output import Ending, read_captured
-from benchconsole.probes.plugins.probe_output import read_output
+from benchconsole.probes.plugins.probe_output import find_stage, read_output
 from benchconsole.probes.readers.readings import add_labels
 from benchconsole.store.model import SessionState
 from benchconsole.topology.model.fabric import Fabric, NodeId
@@ -96,7 +96,7 @@ def read_result(probe: Probe, test: Test, output: Output, at: float, known: Mapp
         )
         _refuse_contradiction(readings, known)
     except ProbeOutputError as error:
-        stage = FailedAt.OUTPUT if output.exit_status == 0 else FailedAt.TOOL
+        stage = find_stage(error, (output,))
         return Result(test, (output,), failure=Failure(stage, str(error)[:500], test.target.node.id), started=at)
     marks = {POSSIBLY: "possible"} if ending is not None and ending.may_be_partial else {}
     measurements = (

@@ -6,6 +6,7 @@ member by member where hashes are described as steered. What then carries what i
 
 A bundle whose flows ran apart is not known to be sound or not: a member with little left holds up the connections of
 those that come late. It is repeated with so much left out at both ends that only the time counts in which all ran.
+So is a test whose tool failed between nodes that gave numbers otherwise: it is a fault of neither as long as it passes.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,12 +19,13 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.yardsticks.capacity import APART, overlap
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Level, Yardstick
-from benchconsole.probes.model.measuring import Against, Round, Test
+from benchconsole.probes.model.measuring import Against, FailedAt, Round, Test
 from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.probes.planning.designs.neighbours import SHIFTS, group_alike
 from benchconsole.probes.planning.plan_rounds import plan, renumber, rerun
 from benchconsole.probes.planning.stream_counts import count_streams
 from benchconsole.probes.planning.suites import is_steered
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import LinkId, NodeId, Stage, Suite
 
 CONFIRMS = "confirm "
@@ -41,6 +43,9 @@ OF_SWITCH = 4
 
 LONGER: Mapping[str, int] = MappingProxyType({"omit": 5, "seconds": 10, "tail": 5})
 """Seconds of a repeat of flows that ran apart: a lost connection is asked for again after 1 s and 3 s (RFC 6298)."""
+
+PASSING = frozenset((FailedAt.TOOL, FailedAt.OUTPUT))
+"""Failures of a test that may be over: its tool ran and gave no number."""
 
 TOGETHER = 32
 """Links that are planned together: those that share no cable are filled in one round."""
@@ -64,9 +69,9 @@ def plan_confirmation(
 ) -> tuple[Round, ...]:
     """Rounds numbered from ``first`` that load each of ``suspected`` without the others, on ``nodes`` alone.
 
-    Without ``steers`` source ports choose no members, whatever the file says. Behind them bundles are repeated whose
-    flows ran apart. The rounds of a session together last at most ``seconds``; those of ``judged`` that were added so
-    count. What was tested so already is not tested again.
+    Without ``steers`` source ports choose no members, whatever the file says. Behind them tests are repeated that
+    failed in passing, and bundles whose flows ran apart. The rounds of a session together last at most ``seconds``;
+    those of ``judged`` that were added so count. What was tested so already is not tested again.
     """
     left = seconds - sum(each.round.seconds for each in judged if each.round.because.startswith(_BECAUSE))
     found: list[Round] = []
@@ -105,23 +110,52 @@ def _plan_alone(
 def _repeat(
     context: JudgingContext, probes: Mapping[str, Probe], judged: Sequence[ClosedRound], nodes: Collection[NodeId]
 ) -> Iterator[Round]:
-    """The bundles once more of which nothing is known but that their flows ran apart, with more left out."""
+    """What failed in passing once more, and bundles of which nothing is known but that their flows ran apart.
+
+    More is left out of what is measured.
+    """
     done = {make_test_key(test, each.round.stage) for each in judged for test in each.round.tests if _is_longer(test)}
+    sound = _find_sound(judged)
     for each in judged:
         probe = probes.get(each.round.probe)
         if probe is None or not LONGER.keys() <= probe.options.keys():
             continue
+        failed = _list_failed(each, sound)
         wanted = [
             test
-            for test in _list_apart(context, each)
+            for test in (*failed, *_list_apart(context, each))
             if make_test_key(test, each.round.stage) not in done and {node.id for node in test.target.nodes} <= {*nodes}
         ]
+        why = "a test failed" if failed else "flows ran apart"
         for again in rerun(wanted, [each.round], first=1):
-            yield _make_longer(again, probe)
+            yield _make_longer(again, probe, why)
 
 
 def _is_longer(test: Test) -> bool:
     return LONGER.items() <= test.target.options.items()
+
+
+def _find_sound(judged: Sequence[ClosedRound]) -> Mapping[str, Collection[NodeId]]:
+    """By probe, the nodes that gave a number."""
+    return group_by_key(
+        (each.round.probe, node.id)
+        for each in judged
+        for result in each.results
+        if result.failure is None
+        for node in result.test.target.nodes
+    )
+
+
+def _list_failed(judged: ClosedRound, sound: Mapping[str, Collection[NodeId]]) -> list[Test]:
+    """The tests of a round that failed in passing, between nodes that gave numbers to the same probe."""
+    own = {*sound.get(judged.round.probe, ())}
+    return [
+        result.test
+        for result in judged.results
+        if result.failure is not None
+        and result.failure.stage in PASSING
+        and {node.id for node in result.test.target.nodes} <= own
+    ]
 
 
 def _list_apart(context: JudgingContext, judged: ClosedRound) -> Iterator[Test]:
@@ -133,13 +167,13 @@ def _list_apart(context: JudgingContext, judged: ClosedRound) -> Iterator[Test]:
                 yield from (each.result.test for each in flows)
 
 
-def _make_longer(planned: Round, probe: Probe) -> Round:
+def _make_longer(planned: Round, probe: Probe, why: str) -> Round:
     tests = tuple(
         replace(test, target=replace(test.target, options=MappingProxyType({**test.target.options, **LONGER})))
         for test in planned.tests
     )
     seconds = probe.estimate(tests[0].target.options)
-    return replace(planned, tests=tests, seconds=seconds, because=f"flows ran apart; {planned.because}")
+    return replace(planned, tests=tests, seconds=seconds, because=f"{why}; {planned.because}")
 
 
 def _find_probe(probes: Mapping[str, Probe], judged: Sequence[ClosedRound]) -> Probe | None:

@@ -17,5 +17,9 @@ class ProbeOutputError(ProbeError):
         super().__init__(f"found {found}, expected {expected}")
 
 
+class ToolError(ProbeOutputError):
+    """What a tool says itself of why it failed, whatever its exit status."""
+
+
 class PlanError(ProbeError):
     """A suite that cannot be planned on this fabric: unknown probe, option or design, nothing to do."""

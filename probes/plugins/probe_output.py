@@ -4,13 +4,13 @@ An item that is undeclared, in another unit, not finite, of the wrong kind, or t
 nothing that a probe made up may reach a verdict, the store or a screen.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
 from benchconsole.probes.api import Probe
-from benchconsole.probes.model.errors import ProbeOutputError
+from benchconsole.probes.model.errors import ProbeOutputError, ToolError
 from benchconsole.probes.model.labels import add_labels
 from benchconsole.probes.model.measuring import Fact, FailedAt, Failure, Metric, Output, Reading, Target
 from benchconsole.probes.plugins.probe_call import ProbeCodeError, format_error
@@ -56,6 +56,12 @@ def read_output(probe: Probe, output: Output, target: Target | None = None) -> R
 def _add_conditions(probe: Probe, reading: Reading, target: Target) -> Reading:
     found = tuple(sorted({**dict(probe.conditions(reading, target)), **dict(reading.labels)}.items()))
     return add_labels(replace(reading, labels=found), target)
+
+
+def find_stage(error: ProbeOutputError, outputs: Iterable[Output]) -> FailedAt:
+    """Whether a tool failed, by its own words or its exit status, or left what its probe cannot read."""
+    has_failed = isinstance(error, ToolError) or any(output.exit_status != 0 for output in outputs)
+    return FailedAt.TOOL if has_failed else FailedAt.OUTPUT
 
 
 def read_outputs(probe: Probe, outputs: Sequence[Output], target: Target) -> ReadingsAndFacts:

@@ -19,7 +19,7 @@ from benchconsole.probes.model.remote import Reach, Remote, RemoteError
 from benchconsole.probes.model.secret import is_secret_name, mask_values
 from benchconsole.probes.plugins.loop_watchdog import BlockingCode, LoopWatch
 from benchconsole.probes.plugins.probe_call import GivenUpError, ProbeCodeError, format_error, run_probe
-from benchconsole.probes.plugins.probe_output import find_missing_tool, name_missing_tool, read_outputs
+from benchconsole.probes.plugins.probe_output import find_missing_tool, find_stage, name_missing_tool, read_outputs
 from benchconsole.probes.running.guards.guard import NEVER, Guard
 from benchconsole.probes.running.pair_blame import find_blame
 from benchconsole.probes.running.start_barrier import StartBarrier, TestNodes
@@ -274,8 +274,7 @@ class _Attempt:
         except GivenUpError as error:
             stage, detail = FailedAt.TIMEOUT, str(error)
         except ProbeOutputError as error:
-            has_succeeded = all(output.exit_status == 0 for output in outputs)
-            stage, detail = FailedAt.OUTPUT if has_succeeded else FailedAt.TOOL, format_error(error)
+            stage, detail = find_stage(error, outputs), format_error(error)
         except ProbeCodeError as error:
             stage, detail = FailedAt.PROBE, f"{self._runner.describe(self._probe)}: {error}"
         else:

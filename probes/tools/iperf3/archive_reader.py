@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit
+from benchconsole.probes.api import Labels, ProbeOutputError, Reading, ToolError, Unit
 from benchconsole.probes.readers.lines import find_match, read_lines, shorten
 from benchconsole.probes.readers.numbers import Span, multiply_spans, parse_decimal, parse_span
 from benchconsole.probes.readers.readings import add_labels, known_labels, number_runs
@@ -63,7 +63,7 @@ def refuse_complaint(text: str) -> None:
         _, listening, since = text[: complaint.start()].rpartition(_LISTENING)
         idle = listening and not _BEGIN.search(since)  # a server that is stopped after its runs took nothing from them
         if not (complaint["server"] and idle):
-            raise ProbeOutputError(shorten(complaint[0]), "a run without error")
+            raise ToolError(shorten(complaint[0]), "a run without error")
 
 
 def parse_text(text: str) -> Sequence[Reading]:

@@ -7,7 +7,7 @@ data that were sent, so the lost datagrams are taken off. Formats read off iperf
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit
+from benchconsole.probes.api import Labels, ProbeOutputError, Reading, ToolError, Unit
 from benchconsole.probes.readers.documents import Document, find_documents, has_document, read_array, read_mapping
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.readers.numbers import read_number
@@ -40,7 +40,7 @@ def is_json(text: str) -> bool:
 
 
 def refuse_complaint(text: str) -> None:
-    """Raise ProbeOutputError with iperf3's own words where a document in ``text`` says that the run failed."""
+    """Raise ToolError with iperf3's own words where a document in ``text`` says that the run failed."""
     _refuse_failed(list(find_documents(text, first=_FIRST)))
 
 
@@ -48,7 +48,7 @@ def _refuse_failed(found: Sequence[Document]) -> None:
     for document in found:
         error = document.get("data") if document.get("event") == "error" else document.get("error")
         if error is not None:
-            raise ProbeOutputError(f"error in the JSON: {shorten(str(error))}", "a run without error")
+            raise ToolError(f"error in the JSON: {shorten(str(error))}", "a run without error")
 
 
 def parse_json(text: str) -> Sequence[Reading]:

@@ -14,7 +14,7 @@ from benchconsole.probes.judging.fault_model import Fault
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
-from benchconsole.probes.model.measuring import Bundle, Round
+from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure, Round
 from benchconsole.probes.model.repeats import find_repeats
 from benchconsole.probes.planning.stream_placement import StreamPaths
 from benchconsole.probes.tools.iperf3.probe import Iperf3
@@ -214,6 +214,43 @@ def test_flows_that_ran_apart_are_left_alone_where_a_node_is_spared_or_a_probe_l
         JudgingContext(star(), METRICS), {"iperf3": Ping()}, (), (fill_apart(3.0),), tuple(star().nodes), first=2
     )
     assert asked == ()
+
+
+# -- tests that failed in passing
+
+
+def fail_one(stage: FailedAt, *, pairs: str = "12") -> ClosedRound:
+    """A bundle of two flows into n3 of which that of n1 fails, beside the pairs that gave a number."""
+    base = fill_apart(0.1)
+    made = tuple(
+        replace(each, measurements=(), failure=Failure(stage, "reset", each.test.target.node.id))
+        if each.test.target.node.id == "n1"
+        else each
+        for each in base.results
+    )
+    others = close(star(), 2, *(flow(f"n{node}", "n4", 0.4) for node in pairs)).results
+    return replace(base, results=(*made, *others), verdicts=())
+
+
+@pytest.mark.parametrize(
+    ("stage", "again"),
+    [(FailedAt.TOOL, True), (FailedAt.OUTPUT, True), (FailedAt.TIMEOUT, False), (FailedAt.MISSING_TOOL, False)],
+)
+def test_a_test_whose_tool_failed_is_repeated_once_with_its_bundle(stage: FailedAt, *, again: bool) -> None:
+    failed = fail_one(stage)
+    planned = repeat(failed)
+    if not again:
+        assert planned == ()
+        return
+    (repeated,) = planned
+    assert [test.target.node.id for test in repeated.tests] == ["n1", "n2"]
+    assert "a test failed; " in repeated.because
+    assert find_repeats((failed.round, repeated)).keys() == {test.id for test in repeated.tests}
+    assert repeat(failed, ClosedRound(repeated, (), CloseReason.COMPLETE, 0.0, 1.0)) == ()
+
+
+def test_a_node_that_gave_no_number_is_not_asked_again() -> None:
+    assert repeat(fail_one(FailedAt.TOOL, pairs="2")) == ()
 
 
 # -- the worth of a suspicion

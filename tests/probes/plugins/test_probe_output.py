@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from benchconsole.probes.api import Metric, Output, Probe, ProbeOutputError, Reading, Target, Unit
+from benchconsole.probes.api import Metric, Output, Probe, ProbeOutputError, Reading, Target, ToolError, Unit
 from benchconsole.probes.model.measuring import FailedAt
-from benchconsole.probes.plugins.probe_output import find_missing_tool, read_output
+from benchconsole.probes.plugins.probe_output import find_missing_tool, find_stage, read_output
 
 
 class Rate(Probe):
@@ -57,6 +57,20 @@ def test_a_tool_that_failed_gives_no_number_and_its_own_words_where_it_has_some(
 ) -> None:
     with pytest.raises(ProbeOutputError, match=words):
         read_output(probe(), output)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "stage"),
+    [
+        (ProbeOutputError("half a line", "a line"), 0, FailedAt.OUTPUT),
+        (ProbeOutputError("half a line", "a line"), 1, FailedAt.TOOL),
+        (ToolError("connection reset", "a run without error"), 0, FailedAt.TOOL),
+        (ToolError("connection reset", "a run without error"), 1, FailedAt.TOOL),
+    ],
+)
+def test_a_tool_has_failed_where_it_says_so_or_ends_so(error: ProbeOutputError, status: int, stage: FailedAt) -> None:
+    outputs = [said("", 0), said("", status)]
+    assert find_stage(error, outputs) is stage
 
 
 def test_what_was_cut_is_not_even_read() -> None:

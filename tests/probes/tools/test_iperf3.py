@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.probes.api import Output, ProbeOutputError
+from benchconsole.probes.api import Output, ProbeOutputError, ToolError
 from benchconsole.probes.testing import PROBE_CHECKS, Check
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from tests.probes.tools.captures import ROOT, noise, output, read, said, text, values
@@ -171,7 +171,7 @@ def test_the_protocol_is_the_one_that_was_run(name: str, protocol: str) -> None:
 )
 @pytest.mark.parametrize("status", [0, 1])
 def test_a_failure_is_told_in_the_words_of_the_tool(name: str, words: str, status: int) -> None:
-    with pytest.raises(ProbeOutputError, match=words):
+    with pytest.raises(ToolError, match=words):
         Iperf3().parse(replace(output(f"iperf3/{name}"), exit_status=status))
 
 
