@@ -313,7 +313,9 @@ def _explain_untested(scope: CriterionScope) -> str:
         return "no value has these labels"
     if criterion.basis is Basis.CAPACITY:
         return "no value could be held against the capacity of links"
-    return "it speaks of no node that was measured"
+    if criterion.nodes:
+        return "it speaks of no node that was measured"
+    return "no verdict on it is stored: `benchconsole judge` makes them again"
 
 
 def _fold(names: Sequence[str]) -> str:

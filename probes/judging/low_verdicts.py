@@ -51,7 +51,8 @@ class LowVerdicts:
         owners = {reading.id: result.test for result in judged.results for reading in result.measurements}
         tests = {test.id: test for test in judged.round.tests}
         for verdict in low:
-            rests_on = [owners[name] for name in verdict.evidence] or [tests[verdict.test]]
+            # A stored measurement may have been deleted by hand since.
+            rests_on = [owners[name] for name in verdict.evidence if name in owners] or [tests[verdict.test]]
             added = _Low(verdict, {make_test_key(test, stage) for test in rests_on})
             self._low.setdefault(stage, []).append(added)
             for key in added.tests:

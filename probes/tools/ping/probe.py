@@ -11,7 +11,7 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from benchconsole.probes import scratch
-from benchconsole.probes.api import Comparator, Contact, Given, Metric, Output, Reading, Safety, Target, Unit
+from benchconsole.probes.api import Comparator, Contact, Given, Metric, Output, Reading, Safety, Shown, Target, Unit
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.tools.network.pair_probe import PairProbe, bind_option, find_ip_version
 from benchconsole.probes.tools.ping import text_reader
@@ -94,7 +94,9 @@ class Ping(PairProbe):
     source = "DESY storage report, basic tests; SC11 100G WAN report (round trip of 50.5 ms)"
     metrics = (
         Metric("ping.rtt", Unit.SECOND, "round trip"),
-        Metric("ping.loss", Unit.ONE, "share of packets that no answer came to", sense=Comparator.AT_MOST),
+        Metric(
+            "ping.loss", Unit.ONE, "share of packets that no answer came to", Shown.PERCENT, sense=Comparator.AT_MOST
+        ),
         Metric(
             "ping.mtu",
             Unit.BYTE,

@@ -157,8 +157,12 @@ def test_a_session_that_is_not_over_is_running(levels: tuple[Level | None, ...])
             "criterion iperf3.throughput: not held against n4",
         ),
         (
-            replace(CAPACITY, basis=Basis.ABSOLUTE, unit=Unit.BYTE_RATE),
+            replace(CAPACITY, basis=Basis.ABSOLUTE, unit=Unit.BYTE_RATE, nodes=frozenset((NodeId("n4"),))),
             "criterion iperf3.throughput: not tested, it speaks of no node that was measured",
+        ),
+        (
+            replace(CAPACITY, basis=Basis.ABSOLUTE, unit=Unit.BYTE_RATE),
+            "criterion iperf3.throughput: not tested, no verdict on it is stored: `benchconsole judge` makes them again",
         ),
     ],
 )  # fmt: skip

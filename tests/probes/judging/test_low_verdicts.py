@@ -146,6 +146,16 @@ def test_a_verdict_counts_until_its_test_gives_a_result_again(
     assert [each.round for each in low.list_by_kind().get(Yardstick.CRITERION, ())] == counted
 
 
+def test_a_verdict_whose_measurement_was_deleted_rests_on_its_test() -> None:
+    judged = judge(Level.FAIL, 1)
+    (verdict,) = judged.verdicts
+    low = LowVerdicts()
+    low.add_round(replace(judged, verdicts=(replace(verdict, evidence=("gone#0",)),)))
+    assert len(low.list_by_kind()[Yardstick.CRITERION]) == 1
+    low.add_round(judge(Level.PASS, 2))
+    assert low.list_by_kind() == {}
+
+
 def test_an_older_round_of_a_stage_is_not_the_next_one() -> None:
     low = LowVerdicts()
     low.add_round(judge(Level.FAIL, 2))
