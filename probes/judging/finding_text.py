@@ -183,13 +183,13 @@ class Place:
         return "this way only" if self.component.is_one_way else "both ways"
 
     def count_members_up(self, share: float) -> int | None:
-        """How many of its members still carry; None where neither a whole number explains ``share`` nor a loss does."""
+        """How many of its members still carry; None where no whole number of them explains ``share``."""
         likeliest = self.faults[0]
         if likeliest.is_lost and likeliest.component is not self.component and self._count > 1:
             return self._count - self._count_cables(likeliest.component)
         is_whole = likeliest.component is self.component and not self._is_alike
-        members = count_members(self._count, share) if is_whole else None
-        return self._count_left() if members is None else members
+        members = count_members(self._count, share)
+        return members if is_whole or members == self._count_left() else None
 
     def _count_left(self) -> int | None:
         """How many members a loss leaves that fits as well as the likeliest; None where none does."""
@@ -223,11 +223,11 @@ class Place:
         if self.faults[0].is_lost:
             return f", what {self.count_members_up(share)} of {count} {noun} carry"
         members = self.count_members_up(share)
-        if members is None or members == count:
-            return f", as {share * count:.1f} of {count} {noun} would"
-        if members != count_members(count, share):
-            return f"; a loss fits as well: {members} of {count} {noun} carry"
-        return f", what {members} of {count} {noun} carry"
+        if members is not None and members < count:
+            return f", what {members} of {count} {noun} carry"
+        left = self._count_left()
+        loss = "" if left is None else f"; that {left} of {count} {noun} carry fits as well"
+        return f", as {share * count:.1f} of {count} {noun} would{loss}"
 
     def say_unknown(self) -> str:
         """What the measurements leave open."""

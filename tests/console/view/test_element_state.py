@@ -153,7 +153,7 @@ criteria: [{metric: iperf3.throughput, at_least: 80 %, of: capacity}]
         (2.00, 2, "2 of 4 members"),
         (2.119, 2, "2 of 4 members"),
         (2.121, None, "2.1 of 4 members"),
-        (2.50, None, "2.5 of 4 members"),
+        (2.50, None, "2.5 of 4 members would; that 3 of 4 members carry fits as well"),
         (2.881, 3, "3 of 4 members"),  # one is lost
         (2.7, None, "2.7 of 4 members"),
     ],

@@ -94,7 +94,7 @@ SLOW_OR_LOST = {"leaf1>spine1/1": 0.1, "leaf1>spine1/2": 0}
         (LEGS, "leaf1>b1", 0.3, Suspect.NIC, "b1", "b1 in", "gives 4.80 Gb/s of 16.0 Gb/s, 30 %, in only, each of its 2 legs alike"),
         (LEGS, "leaf1>b1", {"leaf1>b1": 0.3, "leaf2>b1": 0.3}, Suspect.NIC, "b1", "b1 in", "gives 10.4 Gb/s of 16.0 Gb/s, 65 %, in only, as 1.3 of 2 legs would"),
         (BOTH_LEGS, "b1>leaf1", LOST_LEGS, Suspect.NIC, "b1", "b1 NIC", "gives 8.00 Gb/s of 16.0 Gb/s, 50 %, in and out, what 1 of 2 legs carry"),
-        (BOTH_LEGS, "b1>leaf1", {"b1>leaf1": 0.2, "b1>leaf2": 0}, Suspect.NIC, "b1", "b1 NIC", "gives 9.60 Gb/s of 16.0 Gb/s, 60 %, in and out; a loss fits as well: 1 of 2 legs carry"),
+        (BOTH_LEGS, "b1>leaf1", {"b1>leaf1": 0.2, "b1>leaf2": 0}, Suspect.NIC, "b1", "b1 NIC", "gives 9.60 Gb/s of 16.0 Gb/s, 60 %, in and out, as 1.2 of 2 legs would; that 1 of 2 legs carry fits as well"),
         (BOTH_LEGS, "b1>leaf1", 0.45, Suspect.NIC, "b1", "b1 NIC", "gives 7.20 Gb/s of 16.0 Gb/s, 45 %, in and out, each of its 2 legs alike"),
         # a LAG, and a member of one
         (ONE_WAY, "wide>tor", 0.5, Suspect.NIC, "wide", "wide out", "gives 8.00 Gb/s of 16.0 Gb/s, 50 %, out only, each of its 2 members alike"),
@@ -103,7 +103,7 @@ SLOW_OR_LOST = {"leaf1>spine1/1": 0.1, "leaf1>spine1/2": 0}
         (ONE_WAY, "leaf1>spine1", 0.5, Suspect.LAG, "leaf1--spine1", "leaf1 to spine1", "gives 8.00 Gb/s of 16.0 Gb/s, 50 %, this way only, each of its 2 members alike"),
         (ONE_WAY, "leaf1>spine1", 0.64, Suspect.LAG, "leaf1--spine1", "leaf1 to spine1", "gives 10.2 Gb/s of 16.0 Gb/s, 64 %, this way only, as 1.3 of 2 members would"),
         (BOTH_WAYS, "leaf1>spine1", LOST_MEMBERS, Suspect.LAG, "leaf1--spine1", "leaf1 to spine1", "gives 8.00 Gb/s of 16.0 Gb/s, 50 %, both ways, what 1 of 2 members carry"),
-        (BOTH_WAYS, "leaf1>spine1", {"leaf1>spine1": 0.6, "leaf1>spine1/1": 0, "leaf1>spine1/2": 0}, Suspect.LAG, "leaf1--spine1", "leaf1 to spine1", "gives 9.60 Gb/s of 16.0 Gb/s, 60 %, both ways; a loss fits as well: 1 of 2 members carry"),
+        (BOTH_WAYS, "leaf1>spine1", {"leaf1>spine1": 0.6, "leaf1>spine1/1": 0, "leaf1>spine1/2": 0}, Suspect.LAG, "leaf1--spine1", "leaf1 to spine1", "gives 9.60 Gb/s of 16.0 Gb/s, 60 %, both ways, as 1.2 of 2 members would; that 1 of 2 members carry fits as well"),
         (ONE_WAY, "leaf1>spine1", SLOW_MEMBERS, Suspect.LAG, "leaf1--spine1", "leaf1 to spine1", "gives 11.2 Gb/s of 16.0 Gb/s, 70 %, this way only, as 1.4 of 2 members would"),
         (ONE_WAY, "spine1>leaf1", {"spine1>leaf1/1": 0.4, "spine1>leaf1/2": 0.4}, Suspect.LAG, "leaf1--spine1", "spine1 to leaf1", "gives 11.2 Gb/s of 16.0 Gb/s, 70 %, this way only, as 1.4 of 2 members would"),
         (BOTH_WAYS, "leaf1>spine1", LOST_OR_SLOW, Suspect.LAG, "leaf1--spine1", "leaf1 to spine1", "gives 8.00 Gb/s of 16.0 Gb/s, 50 %, both ways, what 1 of 2 members carry"),
