@@ -121,7 +121,10 @@ def register() -> Iterator[Path]:
 def _lock_register() -> int:
     while True:
         REGISTER.mkdir(mode=0o700, exist_ok=True)
-        handle = os.open(REGISTER, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            handle = os.open(REGISTER, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:  # its last user removed it before it was opened
+            continue
         fcntl.flock(handle, fcntl.LOCK_EX)
         try:
             # The last user may have removed the directory while we waited for its lock.
