@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -33,11 +34,12 @@ MODELS = ("fluid", "hash", "polarised", "steered")
 @click.option(
     "--draws", type=click.IntRange(1, 100_000), default=200, help="How many hashes the models hash and polarised try."
 )
+@click.option("--bracket", is_flag=True, help="Bounds of every routing: hashes, optimum, cut, and which one judges.")
 @common.parameters_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON, in bit/s of payload.")
 def command(
     topology: Path, flows: tuple[str, ...], model: str, streams: int, one_to_one: bool, down: tuple[str, ...],
-    draws: int, given: tuple[str, ...], as_json: bool,
+    draws: int, bracket: bool, given: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
     """Say what FLOWS should reach on TOPOLOGY when all run at once, and what limits each. Connects to nothing.
 
@@ -45,8 +47,10 @@ def command(
     max-min fair and payload; links are named as check names them: "leaf1 to spine1", or leaf1--spine1.
     """
     from benchconsole.console.static_report.expected_flows import ExpectedFlows, format_page, make_record
+    from benchconsole.topology.capacity.bracket import compute_bracket
     from benchconsole.topology.capacity.expect import expect, sample_hashes
     from benchconsole.topology.capacity.flow_streams import Model
+    from benchconsole.topology.routing.routes import Routes
 
     fabric = common.read_topology(topology, given=given)
     chosen = Model.POLARISED if model == "polarised" else Model(model)
@@ -56,6 +60,10 @@ def command(
         hashed = chosen in (Model.HASH, Model.POLARISED)
         drawn = sample_hashes(fabric, asked, draws=draws, model=chosen) if hashed else None
         found = ExpectedFlows(fabric, tuple(asked), expect(fabric, asked, model=chosen), drawn)
+        if bracket:
+            spread = drawn or sample_hashes(fabric, asked, draws=draws)
+            fluid = expect(fabric, asked) if hashed else found.rates
+            found = replace(found, bracket=compute_bracket(Routes(fabric), asked, fluid, spread))
     except (SelectionError, RoutingError) as error:
         raise BadInput(f"benchconsole: {error}") from None
     if as_json:

@@ -5,10 +5,12 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from benchconsole.console.static_report.expected_bracket import format_bracket, make_bracket_record
 from benchconsole.console.static_report.json_values import Record, encode_record
 from benchconsole.console.text.cells import wrap_text
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Table, format_table, make_table, number, words
+from benchconsole.topology.capacity.bracket import Bracket
 from benchconsole.topology.capacity.expect import Expectation, OverHashes, RateSpread
 from benchconsole.topology.capacity.maxmin import compute_fairness
 from benchconsole.topology.element_names import direction_name
@@ -24,12 +26,16 @@ SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class ExpectedFlows:
-    """Flows that run at once, what each should reach, and what unknown hashes would leave of it (None: not asked)."""
+    """Flows that run at once and what each should reach; the rest is None where nobody asked.
+
+    ``drawn`` is what unknown hashes leave, ``bracket`` the bounds on both sides.
+    """
 
     fabric: Fabric
     flows: tuple[Flow, ...]
     rates: tuple[Expectation, ...]
     drawn: OverHashes | None = None
+    bracket: Bracket | None = None
 
     @property
     def fairness(self) -> float:
@@ -49,6 +55,9 @@ def format_page(found: ExpectedFlows, width: int, *, ascii_only: bool = False) -
     yield from wrap_text(sanitize(_format_sums(found)), width)
     if found.drawn is not None:
         yield from wrap_text(sanitize(_format_samples(found.drawn)), width)
+    if found.bracket is not None:
+        yield ""
+        yield from format_bracket(found.fabric, found.bracket, width, ascii_only=ascii_only)
 
 
 def _make_table(found: ExpectedFlows) -> Table:
@@ -131,5 +140,6 @@ def make_record(found: ExpectedFlows) -> Record:
                 "slowest_bps": asdict(drawn.slowest),
                 "barrier_bps": asdict(drawn.barrier),
             },
+            "bracket": found.bracket and make_bracket_record(found.fabric, found.bracket),
         }
     )

@@ -85,3 +85,18 @@ def test_bad_input_is_one_line(arguments: list[str], what: str) -> None:
     result = expect(JETSTREAM, *arguments)
     assert isinstance(result.exception, BadInput)
     assert what in str(result.exception)
+
+
+def test_a_bracket_tells_every_bound_and_the_one_that_judges() -> None:
+    pairs = (SC11, "c-sea[01-30]>c-ind[01-30]", "--one-to-one", "--bracket")
+    answer = found(*pairs)["bracket"]
+    assert isinstance(answer, dict)
+    for bound in ("slowest_bps", "total_bps"):
+        rising = [answer[name][bound] for name in ("unlucky", "routing", "optimum", "cut")]
+        assert rising == sorted(rising) or rising == pytest.approx(sorted(rising), rel=1e-9)
+    assert answer["cut"]["total_bps"] == pytest.approx(100e9 * GOODPUT, rel=1e-9)
+    assert answer["total_cut"] == ["mlxe-sea to mlxe-ind"]
+    assert answer["judged"] == "hash, unlucky"
+    shown = " ".join(expect(*pairs).stdout.split())
+    assert "Cut of the slowest flow: mlxe-sea to mlxe-ind, 99.0 Gb/s for 30 flows." in shown
+    assert "The bound that judges: hash, unlucky" in shown

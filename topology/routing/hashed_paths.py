@@ -10,10 +10,12 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Flow, HashPolicy
+from benchconsole.topology.routing.attachment import LagPair
+from benchconsole.topology.routing.graph import NextHop
 from benchconsole.topology.routing.routes import Routes
 
 _T = TypeVar("_T", bound=Hashable)
@@ -119,6 +121,7 @@ class Walker:
         self._attachments = routes.attachments
         self._pick = pick
         self._split = any(link.channels for link in routes.graph.links)
+        self._sorted: dict[Sequence[Hashable], tuple[Hashable, ...]] = {}
 
     def path(self, flow: Flow, key: FlowHashes) -> list[CableStep]:
         """The directed member cables that ``flow`` crosses, in order. RoutingError when no path is described."""
@@ -148,7 +151,30 @@ class Walker:
         return self._on_channels(flow, key, path)
 
     def _one(self, device: str, stage: str, among: Sequence[_T], policy: HashPolicy, key: FlowHashes) -> _T:
-        return among[0] if len(among) == 1 else among[self._pick(HashChoice(device, stage, among, policy, key))]
+        if len(among) == 1:
+            return among[0]
+        among = self._sort(among)
+        return among[self._pick(HashChoice(device, stage, among, policy, key))]
+
+    def _sort(self, among: Sequence[_T]) -> Sequence[_T]:
+        """By names where a hash draws, so that the order of the file changes no draw; steering takes that order."""
+        if isinstance(self._pick, InTurn):
+            return among
+        found = self._sorted.get(among)
+        if found is None:
+            found = self._sorted[among] = tuple(sorted(among, key=self._name))
+        return cast(Sequence[_T], found)
+
+    def _name(self, choice: Hashable) -> tuple[object, ...]:
+        """What sorts a LAG, a next hop, a cable (number of its directed link, member) or a channel."""
+        if isinstance(choice, LagPair):
+            return choice.egress, choice.first, choice.last
+        if isinstance(choice, NextHop):
+            return tuple(sorted((link.a, link.b, link.lag or "") for link in choice.links))
+        way, number = cast(tuple[int, int], choice)
+        link = self._graph.links[way >> 1]
+        speed = link.speed if link.channels else link.members[number]
+        return link.a, link.b, link.lag or "", speed, number
 
     def _cable(self, device: str, ways: tuple[int, ...], key: FlowHashes) -> CableStep:
         cables = self._graph.cables(ways)
@@ -163,7 +189,7 @@ class Walker:
         for index, step in enumerate(path if self._split else ()):
             link = self._graph.links[step.way >> 1]
             if link.channels:
-                found = [(step.way, each.vlan) for each in self._attachments.channels(flow, link)]
+                found = tuple((step.way, each.vlan) for each in self._attachments.channels(flow, link))
                 _, vlan = self._one(self._graph.direction(step.way).source, "channel", found, link.hash, key)
                 path[index] = CableStep(step.way, step.member, vlan)
         return path

@@ -1,0 +1,108 @@
+"""The fabric as a network of arcs that flows may use in any way, without the rule by which its devices forward.
+
+A node that does not forward sends from one vertex and receives at another, so nothing goes through it.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.model.fabric import Flow, NodeId
+from benchconsole.topology.routing.graph import Graph
+from benchconsole.topology.routing.routes import Routes
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """Directed links from vertex ``tail`` to vertex ``head``, each of ``capacity`` byte/s of payload.
+
+    ``ways`` numbers their links (``Graph.way``); a link that is split in channels has one arc for each. ``devices``
+    names the vertices, ``sends`` and ``receives`` give those of each device that has cables.
+    """
+
+    graph: Graph
+    tail: Indices
+    head: Indices
+    capacity: Floats
+    ways: Indices
+    vlans: tuple[int | None, ...]
+    devices: tuple[str, ...]
+    sends: dict[str, int]
+    receives: dict[str, int]
+
+    def __len__(self) -> int:
+        return len(self.ways)
+
+    @cached_property
+    def payload(self) -> Floats:
+        """byte/s of payload of the whole link of each arc."""
+        return self.graph.payload[self.ways]
+
+    def source(self, node: NodeId) -> int:
+        """The vertex that a node sends from; that of its host for a virtual machine."""
+        return self.sends[self.graph.fabric.nodes[node].host or node]
+
+    def sink(self, node: NodeId) -> int:
+        """The vertex that a node receives at."""
+        return self.receives[self.graph.fabric.nodes[node].host or node]
+
+
+def make_arcs(routes: Routes, flows: Sequence[Flow]) -> Arcs:
+    """What ``flows`` could use: the networks, and the nodes that forward, that their described routes cross.
+
+    Standby legs carry nothing. RoutingError for a flow without a described route.
+    """
+    graph = routes.graph
+    crossed = np.unique(np.concatenate([routes.route(each).ways for each in dict.fromkeys(flows)]))
+    links = graph.links
+    networks = {links[way >> 1].network for way in crossed.tolist()}
+    nodes = graph.fabric.nodes
+    passed = {graph.direction(way).source for way in crossed.tolist()} & {
+        graph.direction(way ^ 1).source for way in crossed.tolist()
+    }
+    through = {device for device in passed if device in graph.vertex and device in nodes}
+    used = [index for index, link in enumerate(links) if link.network in networks and _is_up(graph, index)]
+    used = sorted({*used, *(crossed >> 1).tolist()})
+    return _number_vertices(graph, used, through)
+
+
+def _is_up(graph: Graph, index: int) -> bool:
+    link = graph.links[index]
+    ends = [end for end in (link.a, link.b) if NodeId(end) in graph.fabric.nodes]
+    return all(link in graph.active_legs(end) for end in ends)
+
+
+def _number_vertices(graph: Graph, used: Sequence[int], through: Collection[str]) -> Arcs:
+    devices: list[str] = []
+    sends: dict[str, int] = {}
+    receives: dict[str, int] = {}
+    rows: list[tuple[int, int, float, int, int | None]] = []
+    for index in used:
+        link = graph.links[index]
+        for end in (link.a, link.b):
+            if end not in sends:
+                apart = NodeId(end) in graph.fabric.nodes and end not in through
+                sends[end] = len(devices)
+                receives[end] = len(devices) + apart
+                devices += [end] * (1 + apart)
+        for back, (here, there) in enumerate(((link.a, link.b), (link.b, link.a))):
+            channels: list[tuple[int | None, float]] = [
+                (each.vlan, graph.fabric.payload(link, each.capacity)) for each in link.channels
+            ]
+            for vlan, capacity in channels or [(None, float(graph.payload[2 * index]))]:
+                rows.append((sends[here], receives[there], capacity, 2 * index + back, vlan))
+    tail, head, rates, ways, vlans = zip(*rows, strict=True)
+    return Arcs(
+        graph=graph,
+        tail=np.array(tail, np.intp),
+        head=np.array(head, np.intp),
+        capacity=np.array(rates, float),
+        ways=np.array(ways, np.intp),
+        vlans=vlans,
+        devices=tuple(devices),
+        sends=sends,
+        receives=receives,
+    )
