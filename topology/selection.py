@@ -20,6 +20,8 @@ MAX_NODES = 200_000
 NAME = re.compile(
     r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*"
 )
+DASH = re.compile(r"[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
+"""Characters that look like a minus and are none."""
 _RANGE = re.compile(r"\[([^\[\]]*)\]")
 _STEP = re.compile(r"0*(\d{1,18})(?:-0*(\d{1,18})(?:/(\d{1,9}))?)?")
 _GROUP = re.compile(r"@([A-Za-z0-9_:.-]+)")
@@ -41,6 +43,9 @@ def _split_terms(text: str, separators: str = ",!&^") -> list[str]:
 
 def _count_names(text: str) -> int:
     """An upper bound of how many names ``text`` stands for, without expanding it."""
+    dash = DASH.search(text)
+    if dash is not None:
+        raise SelectionError(f"{text!r} has {dash[0]!r} (U+{ord(dash[0]):04X}), which is no minus: write -")
     total = sum(_count_term(term) for term in _split_terms(text))
     if total > MAX_NODES:
         raise SelectionError(f"{text!r} stands for more than {MAX_NODES:,} names")

@@ -118,14 +118,17 @@ def _read_saved(fabric: Fabric, chosen: Sequence[NodeId], sources: Sequence[Path
 
 
 def _find_texts(fabric: Fabric, sources: Sequence[Path]) -> dict[str, str]:
-    """Node to its saved output; BadInput names every file that is of no node or cannot be read."""
-    names, found, wrong = SysNames(fabric), dict[str, str](), list[str]()
+    """Node to its saved output. Files of no node are told and left out; BadInput where there is no other, and for
+    files that cannot be read.
+    """
+    names, found, wrong, strange = SysNames(fabric), dict[str, str](), list[str](), list[str]()
     files = [file for source in sources for file in (sorted(source.glob("*")) if source.is_dir() else [source])]
     for file in files:
         node = file.stem if file.stem in fabric.nodes else names.device(file.stem)
         if node is None or node not in fabric.nodes:
             hint = find_near(file.stem, fabric.nodes)
-            wrong.append(f"{file}: {file.stem!r} is no node of the file" + (f"; did you mean {hint}?" if hint else ""))
+            near = f"; did you mean {hint}?" if hint else ""
+            strange.append(f"{file}: {file.stem!r} is no node of the file{near}")
             continue
         if node in found:
             wrong.append(f"{file}: a second output of {node}")
@@ -133,6 +136,8 @@ def _find_texts(fabric: Fabric, sources: Sequence[Path]) -> dict[str, str]:
             found[node] = file.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             wrong.append(f"{file}: cannot be read: {error.strerror}")
-    if wrong or not files:
-        raise BadInput("\n".join(wrong) or f"benchconsole: no file in {', '.join(map(str, sources))}")
+    if wrong or not found:
+        raise BadInput("\n".join([*wrong, *strange]) or f"benchconsole: no file in {', '.join(map(str, sources))}")
+    for text in strange:
+        complain(f"{text}; it is left out")
     return found

@@ -1,14 +1,16 @@
 """Writes a topology file to start from: a commented example, or what another tool knows of the machine."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import click
 
 from benchconsole import topology
 from benchconsole.console.exits import BadInput
+from benchconsole.console.text.atomic_write import FileError, write_whole
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.topology import load
 from benchconsole.topology.description.document import Imported, source_text
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.importers import FORMATS, SEVERAL, import_sources, sniff
@@ -114,7 +116,7 @@ def command(
       benchconsole init cluster.yaml --from slurm /etc/slurm/topology.conf --link-speed "25 Gb/s"
       benchconsole init cluster.yaml --from lldp lldp/
     """
-    from benchconsole.topology.description.resolve import resolve
+    from benchconsole.topology.description.resolve import load_text, resolve
 
     _refuse_misuse(file, sources, source_format, force=force)
     if example is not None:
@@ -134,8 +136,9 @@ def command(
     imported = import_sources(chosen, sources, _parse_speed(link_speed))
     described = resolve(imported.document, file)
     more = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
-    _write_file(file, _format_topology(imported, described, f"{sources[0]}{more} ({chosen})", file), copy=schema)
-    load(file)
+    text = _format_topology(imported, described, f"{sources[0]}{more} ({chosen})", file)
+    load_text(text, file)  # before it is written: a file that cannot be read again helps nobody
+    _write_file(file, text, copy=schema)
     click.echo("\n".join(_format_outcome(imported, described, chosen, file)))
 
 
@@ -176,7 +179,8 @@ def _format_topology(imported: Imported, fabric: Fabric, source: str, file: Path
         "Speeds of links are in bits (25 Gb/s), sizes and storage rates in bytes (64 GiB, 1.5 GB/s).",
     ]
     trunks = any(link.a in fabric.switches for link in fabric.links.values())
-    return write(imported, head, SUITE + (LINKED if fabric.links else "") + (TRUNKED if trunks else ""))
+    suite = SUITE + (LINKED if fabric.links else "") + (TRUNKED if trunks else "")
+    return write(imported, head, suite if fabric.nodes else "")
 
 
 def _format_outcome(imported: Imported, fabric: Fabric, chosen: str, file: Path) -> Iterator[str]:
@@ -193,13 +197,22 @@ def _format_outcome(imported: Imported, fabric: Fabric, chosen: str, file: Path)
 
 
 def _write_file(file: Path, text: str, *, copy: bool) -> None:
-    """Write ``text`` behind the line by which editors find the schema, and with ``copy`` the schema beside it."""
+    """Write ``text`` behind the line by which editors find the schema, and with ``copy`` the schema beside it.
+
+    Each file is written whole or not at all.
+    """
     from benchconsole.topology.description.raw import SCHEMA_FILE
 
     schema = f"./{SCHEMA_COPY}" if copy else SCHEMA_FILE.as_uri()
-    try:
-        file.write_text(f"# yaml-language-server: $schema={schema}\n{text}", encoding="utf-8")
-        if copy:
-            file.with_name(SCHEMA_COPY).write_text(SCHEMA_FILE.read_text(encoding="utf-8"), encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"benchconsole: {error.filename} cannot be written: {error.strerror}") from None
+    texts = {file: f"# yaml-language-server: $schema={schema}\n{text}"}
+    if copy:
+        texts[file.with_name(SCHEMA_COPY)] = SCHEMA_FILE.read_text(encoding="utf-8")
+    for path, whole in texts.items():
+        try:
+            write_whole(path, partial(_write_text, whole), force=True)
+        except FileError as error:
+            raise BadInput(f"benchconsole: {path} cannot be written: {error.found}") from None
+
+
+def _write_text(text: str, out: TextIO) -> None:
+    out.write(text)

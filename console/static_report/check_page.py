@@ -40,7 +40,8 @@ def format_head(fabric: Fabric) -> Iterator[str]:
     switches = Counter(switch.role.value for switch in fabric.switches.values())
     cables = sum(link.count for link in fabric.links.values())
     lags = sum(link.is_lag for link in fabric.links.values())
-    yield f"{fabric.name}: {count(len(fabric.nodes), 'node')} ({_count_roles(roles)})"
+    nodes = f"{count(len(fabric.nodes), 'node')} ({_count_roles(roles)})" if fabric.nodes else "no node"
+    yield f"{fabric.name}: {nodes}"
     of = "switch" if len(fabric.switches) == 1 else "switches"
     words = [f"{len(fabric.switches):,} {of} ({_count_roles(switches)})" if fabric.switches else "no switch"]
     words += [count(cables, "cable"), count(lags, "LAG")]

@@ -10,6 +10,7 @@ from benchconsole.console.static_report.json_values import Record, encode_record
 from benchconsole.console.text.cells import wrap_text
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Table, format_table, make_table, number, words
+from benchconsole.topology.analysis.uncounted_cables import find_uncounted, format_links
 from benchconsole.topology.capacity.bracket import Bracket
 from benchconsole.topology.capacity.expect import Expectation, OverHashes, RateSpread
 from benchconsole.topology.capacity.maxmin import compute_fairness
@@ -20,6 +21,10 @@ from benchconsole.topology.selection import fold
 from benchconsole.topology.units import counted as count
 from benchconsole.topology.units import network_rate, percent
 
+_UNCOUNTED = (
+    "Nobody counted the cables of {links}: one is taken for each link, so flows over them may get more, and flows "
+    "beside those less."
+)
 SHOWN = 3
 """Elements that tie as the limit are named up to here, then counted."""
 
@@ -53,6 +58,9 @@ def format_page(found: ExpectedFlows, width: int, *, ascii_only: bool = False) -
     yield from format_table(_make_table(found), width, ascii_only=ascii_only)
     yield ""
     yield from wrap_text(sanitize(_format_sums(found)), width)
+    uncounted = find_uncounted(found.fabric).links
+    if uncounted:
+        yield from wrap_text(sanitize(_UNCOUNTED.format(links=format_links(uncounted))), width)
     if found.drawn is not None:
         yield from wrap_text(sanitize(_format_samples(found.drawn)), width)
     if found.bracket is not None:

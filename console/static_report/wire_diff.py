@@ -115,8 +115,9 @@ def _read_port(nic: str, facts: Sequence[Fact], told: Mapping[str, Fact], data: 
     speed = told.get("nic.speed")
     # what a virtual interface says of its speed is made up
     real = speed is not None and "nic.kind" not in told and ("nominal", "yes") not in speed.labels
+    speed = speed if real else None if "nic.kind" in told else told.get("lldp.speed")
     return ObservedPort(
-        nic, tuple(_list_neighbours(facts)), float(speed.value) if speed and real else None, _find_carrier(told), data
+        nic, tuple(_list_neighbours(facts)), None if speed is None else float(speed.value), _find_carrier(told), data
     )
 
 

@@ -326,6 +326,16 @@ def test_no_line_is_wider_than_the_terminal(tmp_path: Path, width: int) -> None:
 # -- bad input
 
 
+def test_a_saved_output_of_no_node_is_told_and_the_others_are_compared(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = saved(tmp_path, x9=heard("leaf1"), n1=heard("leaf1"))
+    assert run(monkeypatch, topology, "--from", place) != Exit.BAD_INPUT
+    said = capsys.readouterr()
+    assert "'x9' is no node of the file; it is left out" in said.err
+    assert "1 of " in said.out
+
+
 def test_bad_input_ends_with_2_and_says_everything_at_once(
     topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -28,6 +28,7 @@ SOURCES = {
     "ansible": [("hosts", INI)],
     "ansible-yaml": [("hosts.yml", INVENTORY)],
 }
+UNCOUNTED = "how many cables lead from one switch to another is not in the source"
 EVERY = pytest.mark.parametrize("name", SOURCES)
 
 
@@ -116,6 +117,7 @@ def test_it_tells_what_was_inferred_and_what_is_missing(init: Init, tmp_path: Pa
         "  inferred: role inferred from its name: leaf[1,12],spine1",
         "  inferred: speed as given (14 times in links)",
         "  note: LinkSpeed is left out: its unit is arbitrary, so it is no speed",
+        f"  note: {UNCOUNTED}: written as count: unknown for leaf[1,12] to spine1",
     ]
     assert speeds.startswith("  note: the source has no speed for n[1-4,9] to leaf1; n[10-16] to leaf12; leaf[1,12]")
     assert last == "edit it, then: benchconsole check my.yaml"
@@ -174,6 +176,28 @@ def test_misuse_ends_with_2_one_message_and_no_file(
     assert (run.code, run.out) == (Exit.BAD_INPUT, "")
     assert said in run.err
     assert {path: path.read_text() for path in tmp_path.iterdir() if path.is_file()} == before
+
+
+def test_a_file_that_cannot_be_read_again_is_not_written(
+    init: Init, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchconsole.console.cli.init.write", lambda *_: "schema: 1\nfabric: [x\n")
+    run = init("my.yaml", "--from", "slurm", *written("slurm", tmp_path), "--link-speed", "25 Gb/s")
+    assert run.code == Exit.BAD_INPUT
+    assert {path.name for path in tmp_path.iterdir()} == {"topology.conf"}
+
+
+def test_a_source_of_switches_only_gives_a_file_that_check_reads(init: Init, tmp_path: Path) -> None:
+    (tmp_path / "lab.clab.yml").write_text(
+        CLAB.replace("kind: linux", "kind: crpd").replace("role: storage", "role: leaf")
+    )
+    run = init("my.yaml", "--from", "auto", "lab.clab.yml", "--link-speed", "25 Gb/s")
+    assert (run.code, run.err) == (Exit.PASSED, "")
+    assert "0 nodes, 5 switches, 4 links" in run.out
+    assert "the label benchconsole.role: compute makes a node of a device" in run.out
+    text = (tmp_path / "my.yaml").read_text()
+    assert "nodes: {}" in text
+    assert not topology.load(tmp_path / "my.yaml").nodes
 
 
 def test_what_a_source_says_reaches_the_terminal_made_safe(init: Init, tmp_path: Path) -> None:

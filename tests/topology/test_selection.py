@@ -1,10 +1,12 @@
 """Names folded by numbers at once say the same as ClusterShell does of each name by itself."""
 
+import pytest
 from ClusterShell.NodeSet import NodeSet
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchconsole.topology.selection import expand, fold
+from benchconsole.topology.errors import SelectionError, find_near
+from benchconsole.topology.selection import choose, expand, fold
 
 PREFIXES = st.sampled_from(["n", "st", "a-", "b1-", "gw.site", "n1x", ""])
 NUMBERS = st.sampled_from(["", "0", "7", "8", "9", "10", "07", "08", "09", "007", "008", "100", "0100"])
@@ -20,3 +22,22 @@ def test_ten_thousand_names_fold_into_a_few_ranges() -> None:
     names = [f"n{number:05}" for number in range(1, 10_001) if number != 77]
     assert fold(reversed(names)) == "n[00001-00076,00078-10000]"
     assert sorted(expand(fold(names))) == names
+
+
+def test_a_dash_that_is_no_minus_is_named() -> None:
+    with pytest.raises(SelectionError, match=r"has '–' \(U\+2013\), which is no minus: write -"):
+        expand("n[01–08]")
+    with pytest.raises(SelectionError, match="U\\+2212"):
+        choose("n[1−8]", ["n1"], {})
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [("n1", "n01"), ("n08", "n8"), ("n16", "n16"), ("rack2-n5", "rack02-n05"), ("n99", "n09"), ("q", None)],
+)
+def test_a_name_of_the_same_numbers_is_meant_before_all_others(word: str, near: str | None) -> None:
+    known = ["n16", "n01", "n09", "n8", "rack02-n05"]
+    assert find_near(word, known) == near
+    if near is not None and word not in known:
+        with pytest.raises(SelectionError, match=f"unknown node {word}, did you mean {near}?"):
+            choose(word, known, {})

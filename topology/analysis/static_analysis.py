@@ -20,6 +20,7 @@ from benchconsole.topology.analysis import (
     reported_results,
     stated_vs_computed,
     storage_ceilings,
+    uncounted_cables,
     vlans,
     wan,
 )
@@ -59,19 +60,26 @@ def make_static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None
     lags = hashing.analyse_hashing(cabled)
     lines = wan.analyse_wan(fabric, buffers=buffers)
     ceilings = storage_ceilings.compute_ceilings(fabric)
+    narrow = bottlenecks.find_bottlenecks(cabled)
+    uncounted = uncounted_cables.find_uncounted(fabric)
+    if uncounted:
+        ratios = uncounted_cables.keep_known(fabric, uncounted, ratios)
+        cuts = uncounted_cables.leave_bisection_open(fabric, uncounted)
+        ways, losses, peers, ceilings, narrow = (), (), (), (), []
     claims = stated_vs_computed.compare_claims(cabled, ratios, ways, cuts)
     found = (
+        *uncounted_cables.list_findings(fabric, uncounted),
         *stated_vs_computed.list_findings(fabric, claims),
         *class_arithmetic.list_findings(fabric),
         *reported_results.list_findings(fabric),
         *connectivity.check_connectivity(cabled),
-        *bottlenecks.find_bottlenecks(cabled),
+        *narrow,
         *oversubscription.list_findings(ratios),
         *end_to_end.list_findings(ways),
         *redundancy.list_findings(losses),
         *peer_links.list_findings(peers),
         *ports.list_findings(used),
-        *bisection.list_findings(cuts),
+        *([] if uncounted else bisection.list_findings(cuts)),
         *storage_ceilings.list_findings(ceilings),
         *vlans.list_findings(fabric, split),
         *hashing.list_findings(lags),

@@ -21,6 +21,9 @@ MAX_BYTES = 16 * 2**20
 MAX_DEPTH = 50
 MAX_VALUES = 500_000
 _CORE = "tag:yaml.org,2002:"
+_LIST_DASH = re.compile(r"\s*([\u2010-\u2015\u2212])\s")
+_MINUS = "the minus - before an item of a list"
+_BARE = re.compile(r"(?:[A-Za-z0-9_.@-]+\[[0-9,/-]*\][A-Za-z0-9_.-]*)+|@[A-Za-z0-9_.:-]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -130,8 +133,9 @@ class Lines:
 class _Reader:
     """Fills a Document from the events of a YAML parser, so that nothing is ever constructed by a tag."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, *, merges: bool) -> None:
         self.document = document
+        self.merges = merges
         self.seen = 0
         self.anchors: dict[str, tuple[object, int]] = {}
         self.loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)(document.text)
@@ -143,6 +147,9 @@ class _Reader:
         except yaml.MarkedYAMLError as error:
             where = self.position(error.problem_mark or error.context_mark)
             found = (error.problem or "no YAML").strip()
+            known = _explain_line(self.document.text, where)
+            if known is not None:
+                raise refuse(where, f"broken YAML: {known[0]}", known[1]) from None
             raise refuse(where, f"broken YAML: {found}", _describe_expected(found)) from None
         except (yaml.YAMLError, ValueError) as error:
             found = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -204,6 +211,7 @@ class _Reader:
 
     def _mapping(self, location: Location) -> dict[str, object]:
         found: dict[str, object] = {}
+        merged: dict[str, object] = {}
         while not isinstance(event := self.next(), yaml.MappingEndEvent):
             place = self.position(event.start_mark)
             if not isinstance(event, yaml.ScalarEvent):
@@ -213,6 +221,12 @@ class _Reader:
                 continue
             name = str(event.value)
             where = (*location, name)
+            dash = _LIST_DASH.match(name) if event.implicit[0] else None
+            if dash is not None:
+                self.problem(place, f"the dash {dash[1]!r} (U+{ord(dash[1]):04X})", _MINUS)
+            if name == "<<" and event.implicit[0]:
+                self._merge(place, where, merged)
+                continue
             first = self.document.keys.get(where)
             if first is not None:
                 self.problem(place, f"key {name!r} a second time (first in line {first.line})", "each key once")
@@ -220,7 +234,22 @@ class _Reader:
                 continue
             self.document.keys[where] = place
             found[name] = self.read(self.next(), where)
+        for name, value in merged.items():
+            found.setdefault(name, value)
         return found
+
+    def _merge(self, place: Position, where: Location, merged: dict[str, object]) -> None:
+        """Read the value of a merge key into ``merged``, what comes first before what comes later."""
+        value = self.read(self.next(), where)
+        if not self.merges:
+            self.problem(place, "the merge key <<", "the keys themselves, or a template (templates and use)")
+            return
+        for part in value if isinstance(value, list) else [value]:
+            if not isinstance(part, dict):
+                self.problem(place, "a merge key << without a mapping", "<<: *anchor of a mapping")
+                return
+            for name, inner in part.items():
+                merged.setdefault(name, inner)
 
     def _pass_over(self, event: yaml.Event) -> None:
         depth = 0
@@ -243,6 +272,20 @@ class _Reader:
                 return text
             return _TAGS[name](text)
         return _make_scalar(text) if event.implicit[0] else text
+
+
+def _explain_line(text: str, where: Position) -> tuple[str, str] | None:
+    """What is found and expected where the mistake is one of the common ones: a set, a group or a dash."""
+    line = text.split("\n")[where.line - 1] if where.line <= text.count("\n") + 1 else ""
+    dash = _LIST_DASH.match(line)
+    if dash is not None:
+        return f"the dash {dash[1]!r} (U+{ord(dash[1]):04X})", _MINUS
+    column = where.column - 1
+    for found in _BARE.finditer(line):
+        if found.start() <= column <= found.end():
+            what = "group" if found[0].startswith("@") else "node set"
+            return f"the {what} {found[0]} without quotes", f'quotes, as "{found[0]}", for node sets in braces'
+    return None
 
 
 def _describe_expected(problem: str) -> str:
@@ -290,8 +333,10 @@ def read(path: Path) -> Document:
     return read_text(source_text(path), str(path))
 
 
-def read_text(text: str, name: str) -> Document:
+def read_text(text: str, name: str, *, merges: bool = False) -> Document:
     """Read ``text``, called ``name`` in messages. TopologyError when it is not one YAML document.
+
+    ``merges``: a key ``<<`` brings the keys of another mapping, as in files of other tools; ours has templates.
 
     Problems that leave the rest readable (duplicate keys, tags) are collected in the Document.
     """
@@ -300,5 +345,5 @@ def read_text(text: str, name: str) -> Document:
     if control is not None:
         found = f"the control character 0x{ord(control[0]):02x}"
         raise refuse(Lines(text, name).at(control.start()), found, "plain text")
-    document.data = _Reader(document).document_value()
+    document.data = _Reader(document, merges=merges).document_value()
     return document

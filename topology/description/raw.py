@@ -171,12 +171,14 @@ class RawCable(_Strict):
 
 
 class RawLink(_Strict):
-    """Devices of ``from`` cabled to devices of ``to`` by ``count`` cables of ``speed`` each."""
+    """Devices of ``from`` cabled to devices of ``to`` by ``count`` cables of ``speed`` each; ``unknown`` is how many
+    nobody counted.
+    """
 
     from_: str = Field(alias="from")
     to: str
     speed: Quantity
-    count: Annotated[int, Field(ge=1, le=128)] = 1
+    count: Annotated[int, Field(ge=1, le=128)] | Literal["unknown"] = 1
     wiring: Literal["each-to-each", "one-to-one"] = "each-to-each"
     lag: str | None = None
     hash: Hash | None = None

@@ -210,8 +210,8 @@ def resolve(
     resolver = _Resolver(document, written)
     fabric = resolver.fabric(path, vocabulary)
     problems = [*problems, *resolver.report.problems, *_find_gaps(document, resolver.report)]
-    if not fabric.nodes and not problems:
-        resolver.report.add_key(("nodes",), "no node", "at least one node")
+    if not fabric.nodes and not fabric.switches and not problems:
+        resolver.report.add_key(("nodes",), "no node", "at least one node, or a switch")
         problems = resolver.report.problems
     if problems:
         raise TopologyError(fold_problems(problems))

@@ -5,6 +5,7 @@ What is wrong is cut out and the rest is validated again, so that mistakes of me
 
 import copy
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -94,6 +95,8 @@ def _make_problem(error: ErrorDetails, document: Document, shape: type[BaseModel
     if missing:
         return Problem(document.at(location[:-1]), f"no key {location[-1]!r}", f"{location[-1]}: ...")
     found = describe_value(error["input"])
+    if isinstance(error["input"], str) and _is_quoted(error):
+        return Problem(document.at(location), f"{found} in quotes", f"{error['input']} without quotes")
     if kind == "literal_error":
         allowed = [word.strip("'") for word in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
         expected = allowed[0] if len(allowed) == 1 else f"one of {', '.join(allowed)}"
@@ -101,6 +104,13 @@ def _make_problem(error: ErrorDetails, document: Document, shape: type[BaseModel
     message = str(error["msg"])
     expected = _EXPECTED.get(kind, message.removeprefix("Input should be ").removeprefix("Value error, "))
     return Problem(document.at(location), found, expected)
+
+
+def _is_quoted(error: ErrorDetails) -> bool:
+    """Whether the text of a value would be right as a number."""
+    allowed = str(error.get("ctx", {}).get("expected", ""))
+    wants_number = error["type"] in ("int_type", "int_from_float") or allowed.isdecimal()
+    return wants_number and str(error["input"]).isdecimal()
 
 
 def _cut(data: object, location: Location) -> None:
@@ -112,6 +122,15 @@ def _cut(data: object, location: Location) -> None:
         here.pop(location[-1], None)
     elif isinstance(here, list) and isinstance(location[-1], int) and location[-1] < len(here):
         here[location[-1]] = None
+
+
+def _join_problems(known: Problem | None, further: Problem, error: ErrorDetails) -> Problem:
+    """One problem of a value: a word that would do as well is named beside what else is expected."""
+    if known is None:
+        return further
+    if error["type"] != "literal_error":
+        return known
+    return replace(known, expected=f"{known.expected} or {further.expected}", near=known.near or further.near)
 
 
 def validate(document: Document, shape: type[Shape], main_keys: str) -> tuple[Shape | None, list[Problem]]:
@@ -130,10 +149,12 @@ def validate(document: Document, shape: type[Shape], main_keys: str) -> tuple[Sh
         except ValidationError as failure:
             if attempt == 0:
                 data = copy.deepcopy(data)  # mistakes are cut out of the copy; a file without any is never copied
-            for error in failure.errors(include_url=False):
-                location = _find_location(error["loc"], data, missing=error["type"] == "missing")
+            errors = failure.errors(include_url=False)
+            located = [(_find_location(each["loc"], data, missing=each["type"] == "missing"), each) for each in errors]
+            for location, error in located:
                 if attempt == 0:
-                    problems.setdefault(location, _make_problem(error, document, shape))
+                    problem = _make_problem(error, document, shape)
+                    problems[location] = _join_problems(problems.get(location), problem, error)
                 cut = location[:-1] if error["type"] == "missing" else location
                 if not cut:
                     return None, list(problems.values())

@@ -55,8 +55,8 @@ class Wiring:
         upper = self._end(written.to, (*here, "to"))
         like = self._common(written, here)
         pairs = self._pairs(lower, upper, written, here)
-        lower_ports = self._ports(lower, [a for a, _ in pairs], written.count, (*here, "from"))
-        upper_ports = self._ports(upper, [b for _, b in pairs], written.count, (*here, "to"))
+        lower_ports = self._ports(lower, [a for a, _ in pairs], like.count, (*here, "from"))
+        upper_ports = self._ports(upper, [b for _, b in pairs], like.count, (*here, "to"))
         for (a, b), ports_a, ports_b in zip(pairs, lower_ports, upper_ports, strict=True):
             standby = like.bond is Bond.BACKUP and b != upper.devices[0]
             self._add_link(replace(like, a=a, b=b, ports_a=ports_a, ports_b=ports_b, standby=standby), here)
@@ -116,7 +116,8 @@ class Wiring:
         return Link(
             LinkId(""), "", "",
             speed=speed or 1.0,
-            count=written.count,
+            count=1 if written.count == "unknown" else written.count,
+            counted=written.count != "unknown",
             lag=written.lag,
             hash=HashPolicy(written.hash) if written.hash else self.policy,
             bond=Bond(written.bond) if written.bond else None,
@@ -167,9 +168,8 @@ class Wiring:
             ports_a, ports_b = link.ports_a, link.ports_b
             if present.a != link.a:
                 ports_a, ports_b = ports_b, ports_a
-            self.links[present.id] = present.with_members(
-                members, (*present.ports_a, *ports_a), (*present.ports_b, *ports_b)
-            )
+            joined = present.with_members(members, (*present.ports_a, *ports_a), (*present.ports_b, *ports_b))
+            self.links[present.id] = replace(joined, counted=present.counted and link.counted)
         else:
             expected = "each link once (parallel cables are one link with a count, or LAGs with different names)"
             self.report.add(here, f"a second link from {link.a} to {link.b}", expected)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from benchconsole.topology.description.document import Document, Location, read_text
 from benchconsole.topology.errors import Position, refuse
 from benchconsole.topology.importers.draft import Draft, DraftDevice
-from benchconsole.topology.importers.roles import find_node_role, split_words
+from benchconsole.topology.importers.roles import find_node_role, find_switch_role, split_words
 from benchconsole.topology.selection import MAX_NODES, NAME, fold
 
 _SECTION = re.compile(r"\s*\[([^:\]\s]+)(?::([^\]\s]+))?\]\s*(?:[#;].*)?")
@@ -28,10 +28,10 @@ _OLD = {"ansible_ssh_host": "ansible_host", "ansible_ssh_user": "ansible_user", 
 
 def fill(draft: Draft) -> None:
     """Read one inventory of either kind. Raises TopologyError."""
-    draft.refuse_cut("]}")
+    draft.remark_unended("]}")
     inventory = _HostGroups(draft)
     if _is_yaml(draft.text):
-        _Yaml(read_text(draft.text, draft.file), inventory).whole()
+        _Yaml(read_text(draft.text, draft.file, merges=True), inventory).whole()
     else:
         _Ini(inventory).whole()
     inventory.finish()
@@ -88,6 +88,7 @@ class _HostGroups:
             if not device.switch and name in self.draft.devices:
                 reached.setdefault((told.get("ansible_user"), told.get("ansible_port")), []).append(name)
         self._access(reached)
+        self.draft.node_hint = "hosts of groups that are not called after switches are nodes, or add some by hand"
         self.draft.remark("an inventory does not say how nodes are cabled: describe switches and links by hand")
 
     def _device(self, name: str, host: _Host, told: Mapping[str, str]) -> DraftDevice:
@@ -95,7 +96,10 @@ class _HostGroups:
         switches = [group for group in groups if _SWITCHES.intersection(split_words(group))]
         if switches:
             self.draft.remark(f"hosts of groups called after switches are taken for switches: those of {switches[0]}")
-            return DraftDevice(name, host.where, switch=True)
+            taken = f"taken for a switch by its group {switches[0]}"
+            named = next((found for group in switches if (found := find_switch_role(group)) is not None), None)
+            why = "role inferred from its group" if named is not None else ""
+            return DraftDevice(name, host.where, True, None if named is None else named.value, why, taken=taken)
         roles = {group: role for group in groups if (role := find_node_role(group)) is not None}
         group, role = next(iter(roles.items()), ("", None))
         why = f"role inferred from its group {group}" if role else ""

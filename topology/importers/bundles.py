@@ -21,7 +21,8 @@ _STANDBY = "standby in the source beside several active legs, which our file can
 
 @dataclass(frozen=True, slots=True)
 class SourceCable:
-    """One cable as a source has it. ``speed`` is text for our file; ``fields`` are further keys of its entry.
+    """One cable as a source has it. ``speed`` is text for our file; ``fields`` are further keys of its entry, ``note``
+    what was inferred for it.
 
     ``joined``: the source says that it is part of a LAG. ``standby``: a leg of a bond that
     carries nothing while the active one is up.
@@ -37,6 +38,7 @@ class SourceCable:
     joined: bool = False
     standby: bool = False
     fields: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    note: str = ""
 
     def swapped(self) -> "SourceCable":
         return replace(self, a=self.b, b=self.a, port_a=self.port_b, port_b=self.port_a)
@@ -107,7 +109,8 @@ def _bundle_pair(cables: Sequence[SourceCable]) -> Iterator[_Bundle]:
             known if those[0].lag is not None else sorted(known, key=lambda cable: make_natural_key(cable.port_a or ""))
         ):
             given = ["speed as given"] if run[0].speed is None else []
-            yield _Bundle(run, lag, "; ".join([*notes, *given]))
+            own = list(dict.fromkeys(cable.note for cable in run if cable.note))
+            yield _Bundle(run, lag, "; ".join([*notes, *own, *given]))
 
 
 def _drop_partial_ports(those: list[SourceCable]) -> list[SourceCable]:

@@ -1,5 +1,7 @@
-"""Reads containerlab topologies (``*.clab.yml``): nodes, kinds, labels and links.
+"""Reads containerlab topologies (``*.clab.yml``): nodes, kinds, groups, labels and links.
 
+A container of kind ``linux`` may be a host or a router: words of its name, its image and its cables tell, and a note
+says which.
 What containerlab has no word for is read where ``topology.exporters.containerlab`` writes it: of devices in labels that
 begin with ``benchconsole.``, of links in ``vars: {benchconsole: ...}``, which holds keys of our ``links``. Cables that
 leave the lab are left out and remarked upon. Source: containerlab's manual, "Topology definition", and its
@@ -7,19 +9,24 @@ leave the lab are left out and remarked upon. Source: containerlab's manual, "To
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from benchconsole.topology.description.document import Document, Location, describe_value, read_text
 from benchconsole.topology.errors import Position, TopologyError, find_near, refuse
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.importers.json_text import parse_document as parse_json
+from benchconsole.topology.importers.roles import guess_switch
 from benchconsole.topology.model.fabric import NodeRole, SwitchRole
 
 PREFIX = "benchconsole."
 NODE_KINDS = {
-    "linux", "host", "ext-container", "k8s-kind", "generic_vm", "openbsd", "freebsd", "keysight_ixia-c-one", "border0",
+    "linux", "host", "ext-container", "k8s-kind", "generic_vm", "openbsd", "freebsd", "keysight_ixia-c-one", "ostinato",
+    "border0",
 }  # fmt: skip
 """Kinds that are machines; every other kind forwards for others."""
+_ANY_KINDS = {"linux", "ext-container"}
+"""Kinds of which a container may be a host as well as a router."""
 GROUPS = {"chassis": "chassis", "rack": "racks", "pod": "pods", "site": "sites"}
 NODE_LABELS = {
     "class": "class", "address": "address", "data-address": "data_address", "host": "host", "forwards": "forwards",
@@ -31,6 +38,9 @@ _KNOWN = (
     *NODE_LABELS, *SWITCH_LABELS, *GROUPS, *(f"{kind}-model" for kind in GROUPS),
     "role", "vlans", "mlag", "fabric", "mtu",
 )  # fmt: skip
+_WIRED = ("brief", "veth", "veth-stitch")
+"""Types of links that are cables between two nodes of the lab."""
+_HINT = f"the label {PREFIX}role: compute makes a node of a device, or add nodes and their links by hand"
 _TAKEN = {"from", "to", "count", "wiring"}
 _NUMBERED = ("vlan.", "network.")
 _ROLES = [role.value for roles in (NodeRole, SwitchRole) for role in roles]
@@ -39,14 +49,26 @@ _Label = tuple[str, Position]
 
 def fill(draft: Draft) -> None:
     """Read one file. Raises TopologyError."""
-    draft.refuse_cut("]}")
-    source = read_text(draft.text, draft.file)
+    draft.remark_unended("]}")
+    try:
+        source = read_text(draft.text, draft.file, merges=True)
+    except TopologyError as error:
+        raise _explain_template(draft.text, error) from None
     data = source.data
     topology = data.get("topology") if isinstance(data, dict) else None
     if not isinstance(data, dict) or not isinstance(topology, dict):
         raise refuse(source.at(()), "no topology", "a containerlab file with name and topology: nodes, links")
     draft.name = str(data.get("name") or "")
+    draft.node_hint = _HINT
     _Reader(draft, source, topology).whole()
+
+
+def _explain_template(text: str, error: TopologyError) -> TopologyError:
+    """The error, with the remedy where the text is a template that containerlab fills in."""
+    if "{{" not in text and "{%" not in text:
+        return error
+    first = error.problems[0]
+    return refuse(first.where, f"{first.found} in a template", "the file that containerlab makes of it")
 
 
 class _Reader:
@@ -74,11 +96,13 @@ class _Reader:
 
     def whole(self) -> None:
         self.fabric()
-        for name in self.part("nodes")[0]:
-            self.device(name)
+        self.links()
+        self.devices()
         for (section, name), members in self.members.items():
             key = "switches" if section == "mlag" else "members"
             self.draft.section(section, name, {key: ",".join(members)}, self.source.at(("topology", "nodes")))
+
+    def links(self) -> None:
         links = self.topology.get("links")
         if links is not None and not isinstance(links, list):
             self.draft.problem(self.source.at(("topology", "links")), describe_value(links), "a list")
@@ -113,39 +137,67 @@ class _Reader:
                 self.draft.problem(where, f"the label {key!r}", "a label of ours", find_near(short, _KNOWN))
         return found
 
-    def device(self, name: str) -> None:
-        written, here = self.part("nodes", name)
-        where = self.source.key_at(here)
-        kind, labels = self.inherited(written, here)
-        if kind is None:
-            self.draft.problem(where, f"no kind for {name}", "kind: linux, or another kind of containerlab")
-            return
-        role, at = labels.get("role", (None, where))
+    def devices(self) -> None:
+        """Every node of the lab as a device, once it is known to how many others each is cabled."""
+        beside: dict[str, set[str]] = {}
+        for cable in self.draft.cables:
+            beside.setdefault(cable.a, set()).add(cable.b)
+            beside.setdefault(cable.b, set()).add(cable.a)
+        names = self.part("nodes")[0]
+        read = {name: levels for name in names if (levels := self.inherited(name)) is not None}
+        taken = _sort_devices(read, beside)
+        for name, levels in read.items():
+            self.device(name, levels, *taken[self.named(name)])
+        if len(beside) > 2 and not any(switch for switch, _ in taken.values()):
+            self.draft.remark(f"no device is taken for a switch: the label {PREFIX}role: leaf makes one")
+
+    def device(self, name: str, levels: "_Levels", switch: bool, by: str) -> None:
+        where = self.source.key_at(("topology", "nodes", name))
+        role, at = levels.labels.get("role", (None, where))
         if role is not None and role not in _ROLES:
             self.draft.problem(at, f"the role {role!r}", f"one of {', '.join(_ROLES)}", find_near(role, _ROLES))
-        switch = role in list(SwitchRole) if role is not None else kind not in NODE_KINDS
         section, known = ("switches", SWITCH_LABELS) if switch else ("nodes", NODE_LABELS)
         fields: dict[str, object] = {}
         for label, key in known.items():
-            if label in labels:
-                text, self.draft.places[section, name, key] = labels[label]
+            if label in levels.labels:
+                text, self.draft.places[section, name, key] = levels.labels[label]
                 fields[key] = _parse_plain(text) if label in ("ports", "forwards") else text
         if "class" in fields:
             self.draft.section("classes", str(fields["class"]), {}, where)
-        self.draft.device(DraftDevice(name, where, switch, role, fields=fields))
-        self.grouped(name, labels)
+        taken = f"taken for a switch by {by}" if switch and by else ""
+        self.draft.device(DraftDevice(self.named(name), where, switch, role, taken=taken, fields=fields))
+        self.grouped(self.named(name), levels.labels)
 
-    def inherited(self, written: Mapping[str, object], here: Location) -> tuple[str | None, dict[str, _Label]]:
-        """The kind and the labels of a node: its own before those of its group, its kind and the defaults."""
+    def named(self, name: str) -> str:
+        """A node as our file names it: a bridge within another node is ``BRIDGE|NODE`` in containerlab."""
+        if "|" not in name:
+            return name
+        written = name.replace("|", "-")
+        self.draft.remark(f"bridges within a node are named as our file allows it: {name} is {written}, and so on")
+        return written
+
+    def inherited(self, name: str) -> "_Levels | None":
+        """What holds for a node: its own before its group's, its kind's and the defaults; None and a problem without
+        a kind.
+        """
+        written, here = self.part("nodes", name)
         defaults = self.part("defaults")
-        group = written.get("group")
-        of_group = self.part("groups", str(group)) if group is not None else ({}, here)
-        kind = written.get("kind") or of_group[0].get("kind") or defaults[0].get("kind")
-        of_kind = self.part("kinds", str(kind)) if kind is not None else ({}, here)
+        ordered = [self.part("groups", str(each)) for each in (written.get("group"), defaults[0].get("group")) if each]
+        kind = next((level["kind"] for level, _ in ((written, here), *ordered, defaults) if level.get("kind")), None)
+        if kind is None:
+            self.draft.problem(
+                self.source.key_at(here), f"no kind for {name}", "kind: linux, or another kind of containerlab"
+            )
+            return None
+        of_kind = self.part("kinds", str(kind))
+        group = written.get("group") or of_kind[0].get("group") or defaults[0].get("group")
+        of_group = self.part("groups", str(group)) if group else ({}, here)
+        levels = (defaults, of_kind, of_group, (written, here))
         labels: dict[str, _Label] = {}
-        for level in (defaults, of_kind, of_group, (written, here)):
+        for level in levels:
             labels.update(self.labels(*level))
-        return (None if kind is None else str(kind)), labels
+        image = next((str(level["image"]) for level, _ in reversed(levels) if level.get("image")), "")
+        return _Levels(str(kind), image, labels)
 
     def grouped(self, name: str, labels: Mapping[str, _Label]) -> None:
         for kind, section in (*GROUPS.items(), ("mlag", "mlag")):
@@ -165,10 +217,9 @@ class _Reader:
         if kind in OUTSIDE:
             self.outside(here, str(kind))
             return
-        if kind not in ("brief", "veth"):
-            self.draft.problem(
-                self.source.at((*here, "type")), f"the type {kind!r}", f"veth or one of {', '.join(OUTSIDE)}"
-            )
+        if kind not in _WIRED:
+            expected = f"one of {', '.join((*_WIRED[1:], *OUTSIDE))}"
+            self.draft.problem(self.source.at((*here, "type")), f"the type {kind!r}", expected)
             return
         written_ends = link.get("endpoints")
         if not isinstance(written_ends, list) or len(written_ends) != 2:
@@ -196,7 +247,12 @@ class _Reader:
         if not isinstance(device, str) or not isinstance(interface, str) or not device or not interface:
             self.draft.problem(self.source.at(here), f"{describe_value(written)} as an endpoint", "node:interface")
             return None
-        return device, interface
+        if "{{" in f"{device}{interface}":
+            self.draft.problem(
+                self.source.at(here), f"a template, {device}:{interface}", "the file that containerlab makes of it"
+            )
+            return None
+        return self.named(device), interface
 
     def cable(self, a: tuple[str, str], b: tuple[str, str], link: Mapping[str, object], here: Location) -> None:
         variables = self.mapping(link.get("vars"), (*here, "vars"))
@@ -220,6 +276,41 @@ class _Reader:
                 fields=own,
             )
         )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Levels:
+    """What a node has by itself and by its group, its kind and the defaults."""
+
+    kind: str
+    image: str
+    labels: Mapping[str, _Label]
+
+
+def _sort_devices(read: Mapping[str, _Levels], beside: Mapping[str, set[str]]) -> dict[str, tuple[bool, str]]:
+    """Each node of the lab: whether it is a switch, and by what that was inferred; empty where the source says so.
+
+    A container of any kind that neither its name nor its image tells is a node beside switches. Where a lab has no
+    switch otherwise, one with a neighbour that has no other, or with three, is a switch.
+    """
+    found: dict[str, tuple[bool, str]] = {}
+    left: list[str] = []
+    for written, levels in read.items():
+        name = written.replace("|", "-")
+        role, _ = levels.labels.get("role", (None, None))
+        if role is not None or levels.kind not in _ANY_KINDS:
+            found[name] = (role in list(SwitchRole) if role is not None else levels.kind not in NODE_KINDS, "")
+            continue
+        switch, by = guess_switch(name, levels.image, len(beside.get(name, ())))
+        found[name] = (switch is True, by)
+        if switch is None:
+            left.append(name)
+    if not any(switch for switch, _ in found.values()):
+        for name in left:
+            near = beside.get(name, set())
+            if len(near) > 2 or (len(near) > 1 and any(len(beside[other]) == 1 for other in near)):
+                found[name] = (True, f"its cables to {len(near)} devices")
+    return found
 
 
 def _parse_plain(text: str) -> object:

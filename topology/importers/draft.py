@@ -5,7 +5,7 @@ Nothing is invented: without a speed there is no link, and each inference is not
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -29,7 +29,8 @@ class DraftDevice:
     """A node or a switch as a source has it.
 
     ``role`` is a word of ours, None where the source does not say; ``why`` says what it was
-    inferred from. ``fields`` are further keys of its entry (class, model, address ...).
+    inferred from. ``taken`` says why it is taken for a switch or a node where the source does not say that.
+    ``fields`` are further keys of its entry (class, model, address ...).
     """
 
     name: str
@@ -38,10 +39,14 @@ class DraftDevice:
     role: str | None = None
     why: str = ""
     fields: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    taken: str = ""
 
 
 class Draft:
-    """Collects one source; ``finish`` gives the result or every problem at once."""
+    """Collects one source; ``finish`` gives the result or every problem at once.
+
+    ``node_hint`` says how a device of this source becomes a node, for sources of which all are switches.
+    """
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -49,6 +54,7 @@ class Draft:
         self.start = Position(file, 1, 1)
         self.lines = Lines(text, file)
         self.name = ""
+        self.node_hint = "add nodes and their links by hand"
         self.devices: dict[str, DraftDevice] = {}
         self.cables: list[SourceCable] = []
         self.sections: dict[str, dict[str, object]] = {}
@@ -68,14 +74,15 @@ class Draft:
                 [*self.problems, Problem(where, f"{MAX_PROBLEMS:,} problems", "a source of this format")]
             )
 
-    def refuse_cut(self, closing: str = "") -> None:
-        """Raise TopologyError when the text stops within a line: a name that was cut short is another name.
+    def remark_unended(self, closing: str = "") -> None:
+        """Note that the last line has no end: the tools of these formats read it, and it may be a name cut short.
 
         ``closing`` are characters that end something by themselves, as a bracket does in YAML.
         """
-        if self.text and not self.text.endswith(("\n", *closing)):
-            where = self.lines.at(len(self.text))
-            raise refuse(where, "no end of the last line", "a whole file (this one may be cut)")
+        last = self.text.rpartition("\n")[2]
+        if last.strip() and not last.endswith(tuple(closing)) and not last.lstrip().startswith(("#", ";")):
+            line = self.lines.at(len(self.text)).line
+            self.remark(f"the last line has no end: line {line} is taken as whole, see that no name in it is cut short")
 
     def remark(self, text: str) -> None:
         """Note what was left out or taken for granted; of remarks that begin alike up to a colon the first is kept."""
@@ -126,33 +133,51 @@ class Draft:
         name = re.sub(r"[^A-Za-z0-9_.-]+", "-", stem).strip("-.") or "cluster"
         data: dict[str, object] = {"schema": 1, "fabric": self.name or name}
         data.update({name: self.sections[name] for name in known if name in self.sections})
+        self._drop_shared_addresses()
         data["switches"] = dict(self._switches(cables))
         data["nodes"] = dict(self._nodes())
         data["links"] = list(self._links(cables, speed, data["switches"]))
         data.update({name: value for name, value in self.sections.items() if name not in known})
-        if not data["nodes"] and not self.problems:
-            self.problem(self.start, "no node", "at least one node")
+        if not self.devices and not self.problems:
+            self.problem(self.start, "no node and no switch", "at least one of them")
         if self.problems:
             raise TopologyError(self.problems)
+        if not data["nodes"]:
+            names = fold(name for name in self.devices)
+            self.remarks.append(f"no device is a node, all are taken for switches: {names}; {self.node_hint}")
         document.data = data
         for location, where in self.places.items():
             document.keys[location] = document.values[location] = where
         return Imported(document, self._notes, tuple(self.remarks))
 
     def _sound(self, cable: SourceCable) -> bool:
-        """Whether both ends are devices, and two different ones; else a problem, as for a port that is taken."""
+        """Whether both ends are devices, else a problem, as for a port that is taken; and two different ones."""
         unknown = [name for name in (cable.a, cable.b) if name not in self.devices]
         for name in unknown:
             hint = find_near(name, self.devices) if len(self.problems) < _HINTED else None  # a search through all names
             self.problem(cable.where, f"unknown device {name!r}", "a device of this source", hint)
         if cable.a == cable.b and not unknown:
-            self.problem(cable.where, f"a cable from {cable.a} to itself", "two different devices")
+            line = cable.where.line
+            self.remark(f"cables from a device to itself are left out: {cable.a} in line {line}, and so on")
+            return False
         for end in ((cable.a, cable.port_a), (cable.b, cable.port_b)):
             first = self._used.setdefault(end, cable.where) if end[1] is not None else cable.where
             if first is not cable.where:
                 found = f"the port {end[0]}:{end[1]} a second time (first in line {first.line})"
                 self.problem(cable.where, found, "a free port")
-        return not unknown and cable.a != cable.b
+        return not unknown
+
+    def _drop_shared_addresses(self) -> None:
+        """Leave out the addresses that several nodes have: each is one machine's, and nobody knows whose."""
+        for key in ("address", "data_address"):
+            told = ((device.fields[key], name) for name, device in self.devices.items() if key in device.fields)
+            alike = group_by_key((str(address), name) for address, name in told)
+            shared = {address: those for address, those in alike.items() if len(those) > 1 or address in self.devices}
+            for address, those in shared.items():
+                self.remark(f"addresses of several devices are left out: {address} of {fold(those)}, and so on")
+                for name in those:
+                    kept = {field: value for field, value in self.devices[name].fields.items() if field != key}
+                    self.devices[name] = replace(self.devices[name], fields=kept)
 
     def _switches(self, cables: list[SourceCable]) -> Iterator[tuple[str, dict[str, object]]]:
         switches = [device for device in self.devices.values() if device.switch]
@@ -172,8 +197,10 @@ class Draft:
     def _entry(self, section: str, device: DraftDevice, role: str | None, why: str) -> dict[str, object]:
         here: Location = (section, device.name)
         self.places[here] = device.where
-        if why and (role is not None or section == "switches"):
-            self._notes[here] = why
+        notes = [device.taken] if device.taken else []
+        notes += [why] if why and (role is not None or section == "switches") else []
+        if notes:
+            self._notes[here] = "; ".join(notes)
         return {**({"role": role} if role is not None else {}), **device.fields}
 
     def _links(self, cables: list[SourceCable], speed: str | None, switches: object) -> Iterator[dict[str, object]]:

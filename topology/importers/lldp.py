@@ -13,18 +13,27 @@ from pathlib import Path
 
 from benchconsole.topology.description.document import Document, Imported, Location, source_text
 from benchconsole.topology.errors import Position, refuse
+from benchconsole.topology.ethernet_speeds import read_mau_type, read_port_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.importers.json_text import parse_documents
-from benchconsole.topology.importers.roles import find_switch_role
-from benchconsole.topology.units import UnitError, format_link_speed, parse_link_speed
+from benchconsole.topology.importers.roles import find_switch_role, is_switch
+from benchconsole.topology.units import format_link_speed
 
-_MAU = re.compile(r"(?:other\()?\s*(\d+(?:[.p]\d)?)\s*(G|Gig)?[ -]?base", re.IGNORECASE)
-_STATED = re.compile(r"(\d+(?:\.\d+)?)\s*([GM])(?:b/s|bps|bit/s|bit)?", re.IGNORECASE)
-_MEGA = {"10", "100", "1000", "2500", "5000", "10000"}
-_GIGA = {"1", "2.5", "5", "10", "25", "40", "50", "100", "200", "400", "800"}
+_SERVER = re.compile(
+    r"ubuntu|debian|red hat|centos|rocky linux|almalinux|suse|fedora|oracle linux|amazon linux|proxmox|vmware esx|"
+    r"windows server|freebsd|linux \S+ \d+\.\d+",
+    re.IGNORECASE,
+)
+"""What the description of a system says where it is a server, also one that bridges for its containers."""
+_SWITCH_SYSTEM = re.compile(
+    r"sonic|cumulus|arista|cisco|juniper|junos|onyx|mlnx|mellanox|dell emc networking|openswitch|dent|hpe? ?comware|"
+    r"huawei|extreme|brocade|ruckus|edge-?core|pica8|picos|netgear|openwrt|vyos|routeros|mikrotik|fortinet|nokia",
+    re.IGNORECASE,
+)
 _FORWARDS = {"bridge", "router"}
+_BY_NAME = "speed by the name of the port"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +41,19 @@ class LldpNeighbour:
     """What one interface sees at the other end of its cable.
 
     ``switch`` is the name of the other device, its chassis id where it has none. ``speed`` in
-    byte/s and ``ttl`` in seconds are None where the other end does not say. ``forwards`` is
-    whether it says that it is a bridge or a router, None where it says nothing of the kind.
+    byte/s is None where the other end does not say; ``named`` where only the name of its port tells. ``forwards`` is
+    whether it says that it is a bridge or a router, None where it says nothing of the kind; ``server`` that it
+    describes itself as the operating system of a server.
     """
 
     interface: str
     switch: str
     port: str
     speed: float | None
+    named: bool
     via: str
     forwards: bool | None
+    server: bool
     aggregated: bool
     where: Position
 
@@ -84,14 +96,16 @@ def _read_neighbour(
     interface: str, body: Mapping[str, object], switch: str, chassis: Mapping[str, object], where: Position
 ) -> LldpNeighbour:
     port = _find_body(body.get("port"))
-    current = _find_text(_find_body(port.get("auto-negotiation")).get("current"))
+    told = read_mau_type(_find_text(_find_body(port.get("auto-negotiation")).get("current")))
     return LldpNeighbour(
         interface=interface,
         switch=switch or _find_text(chassis.get("id")),
         port=_read_port(port),
-        speed=_read_speed(current),
+        speed=told if told is not None else _name_speed(port),
+        named=told is None,
         via=_find_text(body.get("via")) or "LLDP",
         forwards=_read_forwards(chassis),
+        server=_is_server(chassis),
         aggregated=_find_text(port.get("aggregation")) not in ("", "0"),
         where=where,
     )
@@ -104,19 +118,11 @@ def _read_port(port: Mapping[str, object]) -> str:
     return described if identity.get("type") == "mac" and described else _find_text(port.get("id"))
 
 
-def _read_speed(current: str) -> float | None:
-    """byte/s of an operational MAU type such as ``10GigBaseSR - R fiber over 850 nm optics``; None for others."""
-    mau = _MAU.match(current)
-    stated = _STATED.fullmatch(current.strip())
-    if mau is not None:
-        number, prefix = mau[1].lower().replace("p", "."), "G" if mau[2] else "M"
-        return parse_link_speed(f"{number} {prefix}b/s") if number in (_GIGA if mau[2] else _MEGA) else None
-    if stated is None:
-        return None
-    try:
-        return parse_link_speed(f"{stated[1]} {stated[2].upper()}b/s")
-    except UnitError:
-        return None  # a number that is no speed of a port
+def _name_speed(port: Mapping[str, object]) -> float | None:
+    """byte/s by the name or the description of the far port; None where neither tells."""
+    texts = [_read_port(port), _find_text(port.get("id")), _find_text(port.get("descr"))]
+    found = (read for text in texts for read in (read_port_name(text), read_mau_type(text)))
+    return next((speed for speed in found if speed is not None), None)
 
 
 def _read_forwards(chassis: Mapping[str, object]) -> bool | None:
@@ -127,11 +133,19 @@ def _read_forwards(chassis: Mapping[str, object]) -> bool | None:
     return any(str(each.get("type")).lower() in _FORWARDS and each.get("enabled") is True for each in told)
 
 
+def _is_server(chassis: Mapping[str, object]) -> bool:
+    """Whether a chassis describes itself as a server, and neither that nor its name speaks of a switch."""
+    described, name = _find_text(chassis.get("descr")), _find_text(chassis.get("name"))
+    if _SWITCH_SYSTEM.search(described) or is_switch(name) is True:
+        return False
+    return _SERVER.search(described) is not None
+
+
 def _find_own_chassis(document: Document) -> tuple[str, bool] | None:
     for section, here in _find_section(document, "local-chassis"):
         for name, body, _ in _find_name(section.get("chassis"), (*here, "chassis")):
             if name:
-                return name, bool(_read_forwards(body))
+                return name, bool(_read_forwards(body)) and not _is_server({"name": name, **body})
     return None
 
 
@@ -199,8 +213,11 @@ def _add(own: str, seen: Sequence[LldpNeighbour], draft: Draft) -> None:
             continue
         name = _name_known(each.switch, draft)
         if name not in draft.devices:
-            draft.device(DraftDevice(name, each.where, each.forwards is not False))
-            if each.forwards is None:
+            bridges = each.server and each.forwards is True
+            taken = "taken for a node: it bridges, and describes itself as a server" if bridges else ""
+            switch = each.forwards is not False and not each.server
+            draft.device(DraftDevice(name, each.where, switch, taken=taken))
+            if each.forwards is None and not each.server:
                 draft.remark(f"neighbours that do not say what they are are taken for switches: {name}, and so on")
         draft.cable(
             SourceCable(
@@ -209,6 +226,7 @@ def _add(own: str, seen: Sequence[LldpNeighbour], draft: Draft) -> None:
                 port_b=draft.port(each.port) if each.port else None,
                 joined=each.aggregated,
                 speed=None if each.speed is None else format_link_speed(each.speed),
+                note=_BY_NAME if each.named and each.speed is not None else "",
             )
         )  # fmt: skip
 

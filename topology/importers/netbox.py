@@ -24,6 +24,7 @@ def fill(draft: Draft) -> None:
     elements = source.data.get("elements") if isinstance(source.data, dict) else None
     if not isinstance(elements, dict) or not isinstance(elements.get("nodes"), list):
         raise refuse(source.at(()), "no elements.nodes", "a graph in CYJS, as nrx writes it")
+    draft.node_hint = "a device role such as server in NetBox makes a node, or add nodes and their links by hand"
     _Reader(draft, source, elements).whole()
 
 
@@ -106,9 +107,8 @@ class _Reader:
         if not switch and NAME.fullmatch(address):
             fields["address"] = address
         role = None if found is None else str(found)
-        self.draft.device(DraftDevice(name, where, switch, role, why if role else "", fields))
-        if not role and why.startswith("taken"):
-            self.draft.remark(f"{name} is {why}")
+        taken = why if why.startswith("taken") else ""
+        self.draft.device(DraftDevice(name, where, switch, role, why if role and not taken else "", fields, taken))
         site = str(body.get("site") or "")
         if site and name in self.draft.devices:
             self.site(site, name, where)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import SwitchRole
 
-_WORD = re.compile(r"[a-z]+")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _SWITCHES = {
     "chassis": SwitchRole.CHASSIS,
     "leaf": SwitchRole.LEAF, "leafs": SwitchRole.LEAF, "leaves": SwitchRole.LEAF, "tor": SwitchRole.LEAF,
@@ -23,18 +23,37 @@ _FORWARDERS = {"switch", "switches", "router", "routers", "bridge", "sw"}
 _NODES = {
     "compute": {"compute", "computes", "worker", "workers", "cn", "gpu"},
     "storage": {
-        "storage", "stor", "st", "oss", "ost", "mds", "mdt", "mgs", "nas", "nfs", "ceph", "lustre", "beegfs", "gpfs",
+        "storage", "stor", "st", "oss", "osts", "osd", "osds", "ost", "mds", "mdt", "mgs", "nas", "nfs", "ceph",
+        "lustre", "beegfs", "gpfs",
     },
     "management": {"management", "mgmt", "admin", "head", "master", "control", "controller", "service", "slurmctld"},
     "login": {"login", "logins", "front", "frontend", "submit"},
     "gateway": {"gateway", "gateways", "gw", "lnet", "dtn"},
 }  # fmt: skip
-_HOSTS = {"server", "servers", "host", "hosts", "node", "nodes", "vm", "client", "clients"}
+_HOSTS = {
+    "server", "servers", "srv", "host", "hosts", "client", "clients", "pc", "vm", "vms", "desktop", "laptop",
+    "workstation", "tester", "iperf", "netshoot", "multitool",
+}  # fmt: skip
+_MEMBERS = {"node", "nodes"}
+"""Words that name a machine beside switches, and any device where there is no other word."""
+_APART = {
+    "client", "clients", "exporter", "exporters", "monitoring", "metrics", "grafana", "prometheus", "mount", "mounts",
+    "user", "users", "consumer", "consumers", "proxy", "dashboard",
+}  # fmt: skip
+"""Words of what uses or watches a service: with one of them the word beside it names no role."""
+_LETTERS = {"r", "rt", "rtr", "p", "pe", "ce", "rr", "br", "abr", "asbr", "s", "ls", "as", "isp", "fw", "firewall"}
+"""Words that name a router where a device has several neighbours."""
+_ROUTER_IMAGES = {
+    *_FORWARDERS, "frr", "frrouting", "quagga", "holo", "bird", "sonic", "openbgpd", "vyos", "openswitch", "ovs",
+    "openvswitch", "bmv", "cumulus", "vpp", "freertr", "xorp", "babel", "babeld", "srlinux", "ceos", "crpd",
+    "routeros", "openwrt", "stratum", "xrd",
+}  # fmt: skip
+"""Words in the names of container images whose programs forward for others."""
 
 
 def split_words(text: str) -> list[str]:
-    """The words in a name, in lower case: ``dc1-Leaf01`` gives ``dc`` and ``leaf``."""
-    return _WORD.findall(text.lower())
+    """The words in a name, in lower case: ``dc1-Leaf01`` gives ``dc`` and ``leaf``, ``leafA`` ``leaf`` and ``a``."""
+    return [word.lower() for word in _WORD.findall(text)]
 
 
 def find_switch_role(text: str) -> SwitchRole | None:
@@ -45,6 +64,8 @@ def find_switch_role(text: str) -> SwitchRole | None:
 def find_node_role(text: str) -> str | None:
     """The role of a node that a word of ``text`` names, if one does."""
     found = split_words(text)
+    if _APART.intersection(found):
+        return None
     return next((role for role, known in _NODES.items() if known.intersection(found)), None)
 
 
@@ -53,7 +74,27 @@ def is_switch(text: str) -> bool | None:
     found = set(split_words(text))
     if found & (_FORWARDERS | _SWITCHES.keys()):
         return True
-    return False if found & _HOSTS or find_node_role(text) else None
+    return False if found & (_HOSTS | _MEMBERS) or find_node_role(text) else None
+
+
+def guess_switch(name: str, image: str, neighbours: int) -> tuple[bool | None, str]:
+    """Whether a container that may be anything is a switch, and by what; None where only its place could tell.
+
+    ``neighbours`` is how many devices it is cabled to. Words of ``name`` go before those of ``image``; a word for a
+    switch and one for a host in one name leave it to the number of neighbours.
+    """
+    words = set(split_words(name))
+    switch, host = bool(words & (_FORWARDERS | _SWITCHES.keys())), bool(words & (_HOSTS | {"h"}))
+    if switch and host:
+        return neighbours > 1, "its name and its cables"
+    if switch or host:
+        return switch, "its name"
+    program = next((word for word in split_words(image.partition("@")[0]) if word in _ROUTER_IMAGES), None)
+    if program is not None:
+        return True, f"its image ({program})"
+    if words & _LETTERS and neighbours > 1:
+        return True, "its name and its cables"
+    return (False, "its name") if words & _MEMBERS or find_node_role(name) else (None, "")
 
 
 def infer_switch_roles(

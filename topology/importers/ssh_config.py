@@ -13,8 +13,8 @@ from benchconsole.topology.errors import Position, refuse
 from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.selection import NAME
 
-_LINE = re.compile(r"[ \t]*([A-Za-z]+)(?:[ \t]*=[ \t]*|[ \t]+)(.*)")
-_WORD = re.compile(r'[ \t]*(?:"([^"]*)"|([^ \t"]+))')
+_LINE = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9]*)(?:[ \t]*=[ \t]*|[ \t]+)(.*)")
+_WORD = re.compile(r"""[ \t]*(?:"([^"]*)"|'([^']*)'|([^ \t"']+))""")
 _READ = ("host", "hostname")
 _PATTERN = re.compile(r"[*?!]")
 
@@ -30,7 +30,7 @@ class _Directive:
 
 def fill(draft: Draft) -> None:
     """Read one file. Raises TopologyError."""
-    draft.refuse_cut()
+    draft.remark_unended()
     hosts: dict[str, tuple[Position, dict[str, str]]] = {}
     open_blocks: list[dict[str, str]] = []
     for directive in _list_directives(draft):
@@ -75,8 +75,8 @@ def _split_arguments(text: str, offset: int, draft: Draft) -> Iterator[tuple[str
             rest = text[end:].lstrip()
             draft.problem(draft.lines.at(offset + len(text) - len(rest)), repr(rest[:60]), "quotes that close")
             return
-        group = 1 if word[1] is not None else 2
-        if group == 2 and word[2].startswith("#"):
+        group = word.lastindex or 0
+        if group == 3 and word[3].startswith("#"):
             return
         yield word[group], draft.lines.at(offset + word.start(group))
         end = word.end()

@@ -157,6 +157,8 @@ class Channel:
 class Link:
     """``count`` cables between ``a`` and ``b``; more than one is a LAG. ``a`` is the lower end.
 
+    Where ``counted`` is False nobody knows how many cables there are: ``count`` is 1, and the capacity is the least
+    that the link can have.
     ``speed`` is one member in byte/s and one direction, on the wire (before headers); where
     members differ, ``mixed`` holds each and ``speed`` is the lowest. ``ports_a`` and ``ports_b``
     name one port per member where the file does. ``standby`` legs carry nothing while an
@@ -168,6 +170,7 @@ class Link:
     b: str
     speed: float
     count: int = 1
+    counted: bool = True
     mixed: tuple[float, ...] = ()
     lag: str | None = None
     ports_a: tuple[str, ...] = ()

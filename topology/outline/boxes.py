@@ -105,7 +105,8 @@ class Box:
     """``count`` devices drawn as one. ``id`` is made up and safe in any language; ``name`` is their folded set.
 
     ``kind`` is the model, the class, or how many of them there are. ``down`` and ``up`` are sums
-    over the box; ``worst`` is the highest ratio of one switch. ``each`` is what one device can send
+    over the box, but for those in ``unknown``, whose cables nobody counted; ``worst`` is the highest ratio of one
+    switch. ``each`` is what one device can send
     away from the nodes. ``exact`` tells whether the members are equal; else they are only alike, and
     the spans of the edges say how far they differ. ``place`` is their site, or the number of their
     island, where these are told apart. ``notes`` are places, pairs and layers in words.
@@ -122,6 +123,7 @@ class Box:
     down: float = 0.0
     up: float = 0.0
     worst: float | None = None
+    unknown: tuple[str, ...] = ()
     each: Span = Span(0, 0)
     exact: bool = True
     notes: tuple[str, ...] = ()
@@ -154,7 +156,9 @@ class Box:
             return (f"{rates_text(self.each)} each" if self.each.high else "no cable",)
         if self.what != "switch":
             return ()
-        sums = ", ".join(f"{way} {rate_text(rate)}" for way, rate in (("down", self.down), ("up", self.up)) if rate)
+        ways = (("down", self.down), ("up", self.up))
+        said = (f"{way} {'not known' if way in self.unknown else rate_text(rate)}" for way, rate in ways if rate)
+        sums = ", ".join(said)
         if not self.down or self.ratio is None or self.worst is None:
             return (sums or "no cable up or down",)
         highest = f", highest {ratio(self.worst)}" if ratio(self.worst) != ratio(self.ratio) else ""
@@ -183,6 +187,7 @@ class Edge:
     speed: Span = Span(0, 0)
     cables: int = 0
     capacity: float = 0.0
+    counted: bool = True
     standby: bool = False
     notes: tuple[str, ...] = ()
 
@@ -202,6 +207,7 @@ class Edge:
             return f"over {self.uppers} of {self.upper_count:,}"
         speed = rates_text(self.speed)
         cables = speed if self.each == Span(1, 1) else f"{self.each} x {speed}"
+        cables = cables if self.counted else f"? x {speed}"
         if self.members.high == 1:
             lag = ""
         elif self.members == self.each:
@@ -230,6 +236,8 @@ class Edge:
     @property
     def totals(self) -> str:
         """All of its cables together: ``128 cables, 3.2 Tb/s``; empty where one cable, or none, is all there is."""
+        if not self.counted:
+            return "cables not counted"
         return f"{self.cables:,} cables, {rate_text(self.capacity)}" if self.cables > 1 else ""
 
     @property

@@ -159,7 +159,7 @@ def make_cabling_key(link: Link, peers: set[LinkId]) -> Hashable:
     """What two links must share to be equal; names of ports and LAGs do not count."""
     speeds = tuple(sorted(link.mixed)) or link.speed
     use = (link.hash, link.bond, link.standby, link.network, link.id in peers)
-    return (speeds, link.count, *use, link.wan, link.channels)
+    return (speeds, link.count, link.counted, *use, link.wan, link.channels)
 
 
 def group_alike(fabric: Fabric) -> Equivalence:

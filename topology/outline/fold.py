@@ -104,13 +104,17 @@ class _Describe:
         )
         self.groups = {kind: fabric.group_of(kind) for kind in _GROUPS}
         self.peers = {link for pair in fabric.mlags for link in pair.peer}
+        uncounted = [link for link in fabric.links.values() if not link.counted]
+        self.open = {"down": {link.b for link in uncounted}, "up": {link.a for link in uncounted}}
 
     def box(self, id_: str, each: Fold) -> Box:
         """One fold as a box."""
         sort = each.sort
         noun = {"switch": "models", "storage": "kinds"}.get(sort.what, "classes")
         devices = each.members if sort.what in ("switch", "node") else ()
-        ratios = [self.down[name] / self.up[name] for name in devices if self.up[name] and sort.what == "switch"]
+        unknown = tuple(way for way, known in self.open.items() if known.intersection(devices))
+        rated = devices if sort.what == "switch" and not unknown else ()
+        ratios = [self.down[name] / self.up[name] for name in rated if self.up[name]]
         return Box(
             id=id_,
             name=fold_names(each.members),
@@ -123,6 +127,7 @@ class _Describe:
             down=sum(self.down[name] for name in devices),
             up=sum(self.up[name] for name in devices),
             worst=max(ratios, default=None),
+            unknown=unknown,
             each=Span.of(self.up[name] + self.side[name] for name in devices),
             exact=each.exact,
             notes=tuple(self._stored(each) if sort.what == "storage" else self._placed(each)),
@@ -169,6 +174,7 @@ class _Describe:
             speed=Span.of(speed for link in links for speed in (link.speed, *link.mixed)),
             cables=sum(link.count for link in links),
             capacity=sum(link.capacity for link in links),
+            counted=all(link.counted for link in links),
             standby=links[0].standby,
             notes=tuple(self._traits(links, pairs)),
         )

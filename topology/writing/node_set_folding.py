@@ -17,6 +17,9 @@ Notes = Mapping[str | int, str]
 Row = tuple[str, Mapping[str, object], str]
 """A key or nothing, its values, and the note beside it."""
 
+MAX_KEY = 1000
+"""Characters of a node set that stands as a key: YAML reads keys of 1,024 at most (YAML 1.2, 7.4.3)."""
+
 _ADDRESSES = ("address", "data_address")
 _NUMBER = re.compile(r"(\d+)")
 
@@ -66,9 +69,16 @@ def fold_devices(section: Mapping[str, Mapping[str, object]], notes: Notes) -> I
 def _fold_addresses(
     names: Sequence[str], section: Mapping[str, Mapping[str, object]]
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """The entries for names that are alike, in halves where they share an address: a set has each of them once."""
+    """The entries for names that are alike, in halves where they share an address, for a set has each of them once,
+    and where their set is too long for a key of YAML.
+    """
     text = fold_short(names)
     ordered = expand(text)
+    if len(text) > MAX_KEY and len(ordered) > 1:
+        middle = len(ordered) // 2
+        yield from _fold_addresses(ordered[:middle], section)
+        yield from _fold_addresses(ordered[middle:], section)
+        return
     values = dict(section[names[0]])
     for key in _ADDRESSES:
         addresses = [str(section[name][key]) for name in ordered if key in values]

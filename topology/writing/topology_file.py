@@ -17,6 +17,11 @@ _NO_SWITCHES = """\
 #   leaf[1-2]: {role: leaf}
 #   spine[1-2]: {role: spine}
 """
+_NO_NODES = """\
+nodes: {}                                 # the source has none; for example:
+#   n[01-16]: {}
+#   and below links: - {from: "n[01-16]", to: leaf1, speed: 25 Gb/s}
+"""
 
 
 def write(imported: Imported, head: Sequence[str], tail: str = "") -> str:
@@ -39,7 +44,7 @@ def _format_section(section: str, content: object, imported: Imported) -> Iterat
         yield f"{section}: {format_scalar(content, flow=False)}"
         return
     if not content:
-        empty = {"links": _NO_LINKS, "switches": _NO_SWITCHES}.get(section)
+        empty = {"links": _NO_LINKS, "switches": _NO_SWITCHES, "nodes": _NO_NODES}.get(section)
         yield from ["", *empty.splitlines()] if empty else []
         return
     yield ""

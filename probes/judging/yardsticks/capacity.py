@@ -291,6 +291,15 @@ def refuse_impossible(subject: FlowSubject) -> None:
         subject.rule(Level.UNKNOWN, overload)
 
 
+def leave_uncounted_open(subject: FlowSubject) -> None:
+    """Over a link whose cables nobody counted it is not known what should arrive: neither a pass nor a fail."""
+    links = subject.context.routes.graph.links
+    crossed = (links[way >> 1] for each in subject.flows for way in each.route.ways.tolist())
+    link = next((link for link in crossed if not link.counted), None)
+    if link is not None:
+        subject.rule(Level.UNKNOWN, f"nobody counted the cables of {link.a} to {link.b}, so nothing is expected there")
+
+
 def excuse_part(subject: FlowSubject) -> None:
     """A part of a bundle that is low is not known to be: how its flows share is a matter of the hash."""
     flows = len(subject.flows)
@@ -330,6 +339,7 @@ RULES: tuple[Callable[[FlowSubject], None], ...] = (
     weigh_hash,
     excuse_disturbed,
     refuse_impossible,
+    leave_uncounted_open,
     excuse_part,
     note_free_capacity,
     note_rate_limit,

@@ -131,3 +131,33 @@ _plain = st.recursive(
 def test_what_a_writer_writes_is_read_back(value: dict[str, object]) -> None:
     for flow in (True, False):
         assert read_text(yaml.safe_dump(value, default_flow_style=flow), "t").data == value
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("links:\n  - {from: n[01-08], to: leaf1}\n",
+         't:2:13: broken YAML: the node set n[01-08] without quotes, expected quotes, as "n[01-08]", for node sets in'),
+        ("x: [a, b[1-2]]\n", "t:1:9: broken YAML: the node set b[1-2] without quotes"),
+        ("x: {n[1-2]: {}}\n", "t:1:6: broken YAML: the node set n[1-2] without quotes"),
+        ("x: {nodes: @all}\n", "t:1:12: broken YAML: the group @all without quotes"),
+        ("a:\n  \u2013 {b: c}\n", "the dash '\u2013' (U+2013), expected the minus - before an item of a list"),
+        ("a: &a {b: 1}\nc: {<<: *a}\n", "t:2:5: the merge key <<, expected the keys themselves, or a template"),
+    ],
+)  # fmt: skip
+def test_the_common_mistakes_are_told_with_their_remedy(text: str, said: str) -> None:
+    try:
+        found = [str(problem) for problem in read_text(text, "t").problems]
+    except TopologyError as error:
+        found = str(error).splitlines()
+    assert any(said in line for line in found), found
+
+
+def test_merge_keys_of_other_tools_bring_the_keys_that_are_not_there() -> None:
+    text = "a: &a {x: 1, y: 2}\nb: &b {y: 3, z: 4}\nc: {<<: [*a, *b], x: 9}\nd:\n  '<<': 1\n"
+    document = read_text(text, "t", merges=True)
+    assert not document.problems
+    assert document.data == {
+        "a": {"x": 1, "y": 2}, "b": {"y": 3, "z": 4}, "c": {"x": 9, "y": 2, "z": 4}, "d": {"<<": 1},
+    }  # fmt: skip
+    assert "without a mapping" in str(read_text("c: {<<: 1}\n", "t", merges=True).problems[0])

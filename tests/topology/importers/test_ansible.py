@@ -71,7 +71,7 @@ def test_ranges_are_those_of_ansible(pattern: str, hosts: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("n1", "f:1:3: no end of the last line"),
+        ("n1 x", "f:1:1: 'n1 x', expected a host and name=value pairs"),
         ("n[1:10000000]\n", "f:1:1: the range [1:10000000], expected a range that runs forward, of at most 200,000"),
         ("n[1:9999]-[1:9999]\n", "f:1:1: the range [1:9999]"),
         ("n[3:1]\n", "f:1:1: the range [3:1]"),
@@ -84,7 +84,7 @@ def test_ranges_are_those_of_ansible(pattern: str, hosts: list[str]) -> None:
         ("[g:hosts]\nn1\n[g:odd]\n", "f:3:1: the section [g:odd], expected [GROUP], :children or :vars"),
         ("[g:vars]\nx\n", "f:2:1: 'x', expected name=value"),
         ("[a:children]\nb\n[b:children]\na\n[a]\nn1\n", "f:4:1: the group a below itself"),
-        ("[g]\n", "f:1:1: no node, expected at least one node"),
+        ("[g]\n", "f:1:1: no node and no switch, expected at least one"),
         ("all:\n\thosts:\n", "f:2:1: broken YAML"),
         ("all:\n  hosts: [n1]\n", "f:2:10: no mapping"),
         ("all:\n  host:\n    n1:\n", "f:2:3: unknown key 'host', expected one of hosts, vars, children"),
@@ -103,3 +103,33 @@ def test_templates_and_commands_stay_text() -> None:
     )
     fabric = described(found)
     assert (fabric.access.user, list(fabric.nodes)) == (None, ["n1"])
+
+
+def test_inventories_of_switches_only_and_addresses_of_several_hosts() -> None:
+    found = import_text("ansible", "[DC1_LEAFS]\nl1\nl2\n[DC1_SPINES]\ns1", "f")
+    fabric = described(found)
+    assert (set(fabric.switches), len(fabric.nodes)) == ({"l1", "l2", "s1"}, 0)
+    assert {switch.id: switch.role for switch in fabric.switches.values()} == {
+        "l1": "leaf",
+        "l2": "leaf",
+        "s1": "spine",
+    }
+    assert found.remarks[-1].startswith("no device is a node, all are taken for switches: l[1-2],s1; hosts of groups")
+    text = "[a]\nn1 ansible_host=10.0.0.1\nn2 ansible_host=10.0.0.1\nn3 ansible_host=10.0.0.3\n"
+    shared = import_text("ansible", text, "f")
+    assert {node.id: node.address for node in described(shared).nodes.values()} == {
+        "n1": "n1", "n2": "n2", "n3": "10.0.0.3",
+    }  # fmt: skip
+    assert "addresses of several devices are left out: 10.0.0.1 of n[1-2], and so on" in shared.remarks
+
+
+@pytest.mark.parametrize(
+    ("group", "role"),
+    [
+        ("slurm-nfs-client", "compute"), ("slurm-nfs", "storage"), ("ceph_monitoring", "compute"),
+        ("osds", "storage"), ("nfs_mounts", "compute"), ("node_exporter", "compute"),
+    ],
+)  # fmt: skip
+def test_a_group_of_those_who_use_or_watch_a_service_names_no_role(group: str, role: str) -> None:
+    fabric = described(import_text("ansible", f"[{group}]\nx1\n", "f"))
+    assert [node.role for node in fabric.nodes.values()] == [role]

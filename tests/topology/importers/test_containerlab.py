@@ -129,7 +129,7 @@ def test_variables_of_ours_say_what_containerlab_cannot() -> None:
         ("- 1\n", "f:1:1: no topology, expected a containerlab file"),
         ("topology: [x]\n", "f:1:1: no topology"),
         ("topology:\n\tnodes: {}\n", "f:2:1: broken YAML"),
-        ("topology:\n  nodes: {}\n", "f:1:1: no node, expected at least one node"),
+        ("topology:\n  nodes: {}\n", "f:1:1: no node and no switch, expected at least one"),
         ("topology:\n  nodes: {a: {}}\n", "f:2:11: no kind for a, expected kind: linux"),
         ("topology:\n  nodes: {a: x}\n", "f:2:14: 'x', expected a mapping"),
         ("topology:\n  nodes: {a: {kind: linux}, a: {kind: linux}}\n", "f:2:29: key 'a' a second time (first in line 2)"),
@@ -138,8 +138,10 @@ def test_variables_of_ours_say_what_containerlab_cannot() -> None:
         ("topology:\n  nodes: {a: {kind: linux}}\n  links: [{endpoints: ['a:e']}]\n", "no pair of endpoints"),
         ("topology:\n  nodes: {a: {kind: linux}}\n  links: [{endpoints: ['a:e', b]}]\n", "f:3:31: 'b' as an endpoint"),
         ("topology:\n  nodes: {a: {kind: linux}}\n  links: [{endpoints: ['a:e', 'b:e']}]\n", "unknown device 'b'"),
-        ("topology:\n  nodes: {a: {kind: linux}}\n  links: [{endpoints: ['a:e', 'a:f']}]\n", "a cable from a to itself"),
-        ("topology:\n  nodes: {a: {kind: linux}}\n  links: [{type: weth}]\n", "f:3:18: the type 'weth', expected veth or"),
+        ("topology:\n  nodes: {a: {kind: linux}}\n  links: [{type: weth}]\n",
+         "f:3:18: the type 'weth', expected one of veth, veth-stitch, host"),
+        (TWO + "    - endpoints: ['a:{{ x }}', 's:e']\n", "f:4:19: a template, a:{{ x }}, expected the file that"),
+        ("topology:\n{{ range x }}\n  a: {}\n", "in a template, expected the file that containerlab makes of it"),
         ("topology:\n  nodes: {a: {kind: linux, labels: {benchconsole.rol: x}}}\n",
          "f:2:37: the label 'benchconsole.rol', expected a label of ours; did you mean role?"),
         ("topology:\n  nodes: {a: {kind: linux, labels: {benchconsole.role: spin}}}\n",
@@ -148,7 +150,7 @@ def test_variables_of_ours_say_what_containerlab_cannot() -> None:
         (TWO + "    - endpoints: ['a:e', 's:e']\n      vars: {benchconsole: {speeed: 1G}}\n", "unknown key 'speeed'"),
         (TWO + "    - endpoints: ['a:e', 's:e']\n      vars: {benchconsole: {speed: 1G, to: b}}\n", "f:5:40: the key 'to'"),
         (TWO + "    - endpoints: ['a:e', 's:e']\n    - endpoints: ['a:f', 's:e']\n", "the port s:e a second time"),
-        ("topology:\n  nodes:\n    a:", "f:3:7: no end of the last line"),
+        ("topology:\n  nodes:\n    a:", "f:3:5: no kind for a"),
     ],
 )  # fmt: skip
 def test_every_mistake_is_told_with_its_place(text: str, expected: str) -> None:
@@ -161,3 +163,103 @@ def test_all_mistakes_are_told_at_once() -> None:
     found = problems(lambda each: import_text("containerlab", each, "f"), text.replace("leaf1:", "l!:", 1))
     places = [line.partition(" ")[0] for line in found]
     assert places == ["f:8:5:", "f:18:7:", "f:18:7:", "f:19:7:", "f:26:11:", "f:28:19:"]
+
+
+ROUTERS = """\
+name: clos
+topology:
+  defaults: {kind: linux}
+  nodes:
+    leaf1: {image: alpine}
+    leaf2: {image: alpine}
+    spine1: {image: "quay.io/frrouting/frr:10"}
+    core1: {image: "docker-sonic-vs:latest"}
+    host1: {image: "frrouting/frr"}
+    h2: {image: alpine}
+    web: {image: nginx}
+  links:
+    - endpoints: ["host1:eth1", "leaf1:eth1"]
+    - endpoints: ["h2:eth1", "leaf2:eth1"]
+    - endpoints: ["web:eth1", "leaf2:eth2"]
+    - endpoints: ["leaf1:eth3", "spine1:eth1"]
+    - endpoints: ["leaf2:eth3", "spine1:eth2"]
+    - endpoints: ["spine1:eth3", "core1:eth1"]
+"""
+
+
+def test_containers_of_kind_linux_are_switches_by_name_and_image_and_a_note_says_so() -> None:
+    found = import_text("containerlab", ROUTERS, "f", SPEED)
+    fabric = described(found)
+    assert {switch.id: switch.role for switch in fabric.switches.values()} == {
+        "leaf1": SwitchRole.LEAF, "leaf2": SwitchRole.LEAF, "spine1": SwitchRole.SPINE, "core1": SwitchRole.CORE,
+    }  # fmt: skip
+    assert set(fabric.nodes) == {"host1", "h2", "web"}
+    assert found.notes["switches", "leaf1"] == "taken for a switch by its name; role inferred from its name"
+
+
+@pytest.mark.parametrize(
+    ("names", "links", "switches"),
+    [
+        ("a b c", "a-b b-c", {"b"}),
+        ("a b c d", "a-b a-c a-d b-c c-d b-d", {"a", "b", "c", "d"}),
+        ("a b", "a-b", set()),
+        ("a b c d", "a-b b-c c-d d-a", set()),
+        ("r1 r2 pc1 pc2", "pc1-r1 r1-r2 r2-pc2", {"r1", "r2"}),
+        ("node1 node2 node3", "node1-node2 node2-node3", set()),
+        ("h1-leaf1 leaf1", "h1-leaf1-leaf1", {"leaf1"}),
+    ],
+)
+def test_containers_that_nothing_names_are_told_by_their_cables(names: str, links: str, switches: set[str]) -> None:
+    nodes = "".join(f"    {name}: {{kind: linux, image: alpine}}\n" for name in names.split())
+    used: dict[str, int] = {}
+    lines = ""
+    for link in links.split():
+        ends = link.rsplit("-", 1)
+        for end in ends:
+            used[end] = used.get(end, 0) + 1
+        lines += f"    - endpoints: [{', '.join(f'{chr(34)}{end}:eth{used[end]}{chr(34)}' for end in ends)}]\n"
+    found = import_text("containerlab", f"topology:\n  nodes:\n{nodes}  links:\n{lines}", "f", SPEED)
+    assert set(described(found).switches) == switches
+    if not switches and len(used) > 2:
+        assert "no device is taken for a switch: the label benchconsole.role: leaf makes one" in found.remarks
+
+
+def test_a_lab_of_switches_only_is_read_with_a_hint_how_to_add_nodes() -> None:
+    text = CLAB.replace("kind: linux", "kind: vr-vmx").replace("benchconsole.role: storage", "x: y")
+    found = import_text("containerlab", text, "f", SPEED)
+    fabric = described(found)
+    assert (len(fabric.nodes), len(fabric.switches), len(fabric.links)) == (0, 5, 4)
+    assert found.remarks[-1] == (
+        "no device is a node, all are taken for switches: leaf[1,12],n[1,16],spine1; the label benchconsole.role: "
+        "compute makes a node of a device, or add nodes and their links by hand"
+    )
+
+
+def test_kinds_by_groups_bridges_within_a_node_stitched_cables_and_cables_to_itself() -> None:
+    text = """\
+topology:
+  defaults: {group: g3, kind: ceos}
+  kinds: {srl: {group: g2}}
+  groups:
+    g1: {kind: srl}
+    g2: {labels: {benchconsole.rack: r2}}
+    g3: {kind: linux, labels: {benchconsole.rack: r3}}
+  nodes:
+    a: {group: g1}
+    b: {}
+    "br0|b": {kind: bridge}
+    c: &c {kind: srl}
+    d: {<<: *c, image: x}
+  links:
+    - {type: veth-stitch, endpoints: [{node: a, interface: e1-1}, {node: c, interface: e1-1}]}
+    - endpoints: ["b:eth1", "br0|b:e1"]
+    - endpoints: ["b:eth2", "b:eth3"]
+"""
+    found = import_text("containerlab", text, "f", SPEED)
+    fabric = described(found)
+    assert set(fabric.switches) == {"a", "br0-b", "c", "d"}
+    assert set(fabric.links) == {"a--c", "b--br0-b"}
+    racks = {group.name: set(group.members) for group in fabric.groups}
+    assert racks == {"r2": {"c", "d"}, "r3": {"b", "br0-b"}}
+    assert "cables from a device to itself are left out: b in line 17, and so on" in found.remarks
+    assert any("br0|b is br0-b" in remark for remark in found.remarks)

@@ -49,8 +49,8 @@ def fabric(*sources: tuple[str, str], speed: str | None = None) -> Fabric:
 def test_json0_gives_every_neighbour_with_everything_that_it_says() -> None:
     (found,) = neighbours(told(heard("eth0", "leaf1", "Eth1")))
     assert found == LldpNeighbour(
-        interface="eth0", switch="leaf1", port="Eth1", speed=1.25e9, via="LLDP",
-        forwards=True, aggregated=False, where=found.where,
+        interface="eth0", switch="leaf1", port="Eth1", speed=1.25e9, named=False, via="LLDP",
+        forwards=True, server=False, aggregated=False, where=found.where,
     )  # fmt: skip
     assert str(found.where) == "lldpctl:5:9"
 
@@ -190,7 +190,6 @@ def test_the_same_machine_twice_is_refused() -> None:
         ('{"lldp": [{"interface": [{"name": "eth0", "name": "eth1"}]}]}', "n1:1:43: key 'name' a second time"),
         ('{"lldp": [{"interface": [{"name": "\\ud800"}]}]}', "n1:1:35: half of a character"),
         (told(heard("eth0", "a b", "Eth1")), "n1:5:9: the name 'a b', expected letters"),
-        (told(heard("eth0", "n1", "Eth1")), "n1:5:9: a cable from n1 to itself"),
     ],
 )
 def test_every_mistake_is_told_with_its_place(text: str, expected: str) -> None:
@@ -203,3 +202,56 @@ def test_a_large_answer_is_read_in_a_moment() -> None:
     text = told(*(heard(f"Eth{number}", f"n{number}", "eth0") for number in range(2000)))
     assert len(neighbours(text)) == 2000
     assert len(json.loads(text)["lldp"][0]["interface"]) == 2000
+
+
+def described_as(text: str, name: str = "10-20-1-50") -> dict[str, object]:
+    """A neighbour that bridges, with the description of its system."""
+    neighbour = heard("eth0", name, "eth4")
+    chassis = neighbour["chassis"]
+    assert isinstance(chassis, list)
+    chassis[0]["descr"] = [{"value": text}]
+    return neighbour
+
+
+@pytest.mark.parametrize(
+    ("system", "name", "switch"),
+    [
+        ("Ubuntu 24.04 LTS Linux 6.8.0-31-generic #31 SMP x86_64", "10-20-1-50", False),
+        ("Debian GNU/Linux 12 (bookworm) Linux 6.1.0-18-amd64", "web", False),
+        ("Debian GNU/Linux 12 (bookworm) Linux 6.1.0-18-amd64", "leaf7", True),
+        ("SONiC Software Version: SONiC.202305 - Distribution: Debian 11.6", "10-20-1-1", True),
+        ("Cumulus Linux version 5.4 running on Mellanox", "x1", True),
+        ("Arista Networks EOS version 4.30", "x1", True),
+    ],
+)
+def test_a_server_that_bridges_is_no_leaf_switch(system: str, name: str, switch: bool) -> None:
+    found = seen_by([("n1", told(described_as(system, name)))])
+    assert (name in described(found).switches) is switch
+    notes = found.notes.get(("nodes", name), "")
+    assert notes.startswith("taken for a node: it bridges, and describes itself as a server") is not switch
+
+
+def test_a_machine_with_a_file_that_bridges_for_its_containers_is_a_node() -> None:
+    own = json.loads(CHASSIS % "n1")
+    own["local-chassis"][0]["chassis"][0].update(
+        descr=[{"value": "Ubuntu 22.04 LTS Linux 5.15"}], capability=[{"type": "Bridge", "enabled": True}]
+    )
+    found = fabric(("x", json.dumps(own) + told(heard("eth0", "leaf1", "Eth1"))))
+    assert set(found.nodes) == {"n1"}
+
+
+def test_a_given_speed_does_not_paint_ports_whose_name_tells_another() -> None:
+    slow = heard("eth0", "leaf1", "GigabitEthernet1/0/17", current="")
+    fast = heard("eth1", "leaf2", "Ethernet1/1", current="")
+    found = seen_by([("n1", told(slow, fast))], "100 Gb/s")
+    links = described(found).links
+    assert links[LinkId("n1--leaf1")].speed == 1.25e8
+    assert links[LinkId("n1--leaf2")].speed == 1.25e10
+    assert found.notes["links", 0] == "speed by the name of the port"
+    assert found.notes["links", 1] == "speed as given"
+
+
+def test_a_cable_of_a_machine_to_itself_is_left_out_with_a_remark() -> None:
+    found = seen_by([("n1", told(heard("eth0", "n1", "Eth1")))])
+    assert not described(found).links
+    assert "cables from a device to itself are left out: n1 in line 5, and so on" in found.remarks

@@ -67,7 +67,7 @@ def test_a_role_that_says_nothing_is_a_node_where_all_its_cables_lead_to_switche
     fabric = described(found)
     assert set(fabric.switches) == {"sw", "fw"}
     assert {node.id: node.role for node in fabric.nodes.values()} == {"box": "compute", "st9": "storage"}
-    assert "fw is taken for a switch: NetBox says nothing" in found.remarks
+    assert found.notes["switches", "fw"].startswith("taken for a switch: NetBox says nothing; role inferred")
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_hostlists_of_many_kinds_of_nodes_are_not_taken_for_too_many() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("SwitchName=a Nodes=n[1-2", "f:1:25: no end of the last line"),
+        ("SwitchName=a Nodes=n[1-2", "f:1:20: 'n[1-2'"),
         ("SwitchName=a Nodes=n[1-2\n", "f:1:20: 'n[1-2'"),
         ("SwitchName=a Nodes=n[3-1]\n", "f:1:20: 'n[3-1]' is not a node set: range 3-1 runs backwards"),
         ("SwitchName=a Nodes=\n", "f:1:14: 'Nodes=', expected Key=value"),
@@ -90,7 +90,7 @@ def test_hostlists_of_many_kinds_of_nodes_are_not_taken_for_too_many() -> None:
         ("SwitchName=a \\\nNodes=n[1-\n", "f:2:7: 'n[1-'"),
         ("# nothing\n", "f:1:1: an empty file"),
         ("just words\n", "f:1:1: no list of topologies"),
-        ("- topology: x\n  flat: true\n", "f:1:1: no switch and no block"),
+        ("- topology: x\n  flat: true\n", "f:1:1: no switch and no block, only x (flat), expected SwitchName="),
         ("- topology: x\n  tree: {switch: []}\n", "f:2:9: no switches"),
         ("- topology: x\n  tree: {switches: [y]}\n", "f:2:21: an entry that is no mapping"),
         ("- topology: x\n  tree: {switches: [{nodes: n1}]}\n", "f:2:21: an entry without a name"),
@@ -107,3 +107,35 @@ def test_every_mistake_is_told_with_its_place(text: str, expected: str) -> None:
 def test_a_fabric_read_from_slurm_is_named_after_the_file() -> None:
     fabric: Fabric = described(import_text("slurm", CONF, "/etc/slurm/topology.conf", SPEED))
     assert fabric.name == "topology"
+
+
+def test_how_many_cables_join_two_switches_is_not_known() -> None:
+    found = read(CONF)
+    counted = {link.id: link.counted for link in described(found).links.values()}
+    assert {name for name, known in counted.items() if not known} == {"leaf1--spine1", "leaf12--spine1"}
+    assert (
+        "how many cables lead from one switch to another is not in the source: written as count: unknown for "
+        "leaf[1,12] to spine1"
+    ) in found.remarks
+
+
+def test_a_node_under_two_leaf_switches_is_remarked() -> None:
+    found = read("SwitchName=s2 Nodes=n[1-4]\nSwitchName=s4 Nodes=n[4-6]\n")
+    assert "nodes that stand under several switches have a cable to each: n4, as n4 under s2 and s4" in found.remarks
+
+
+def test_rings_and_tori_are_pods_and_flat_topologies_are_named() -> None:
+    text = "- topology: t1\n  flat: true\n- topology: t2\n  ring:\n    rings:\n      - {ring: a, nodes: 'n[1-4]'}\n"
+    found = read(text)
+    assert [(group.name, group.members) for group in described(found).groups] == [("a", ("n1", "n2", "n3", "n4"))]
+    said = "rings are taken as pods, their cables are not in the source: read from t1 (flat), t2 (ring)"
+    assert said in found.remarks
+    torus = "- topology: t\n  torus3d: {toruses: [{dims: {x: 2}, nodes: 'n[1-8]'}]}\n"
+    assert [group.name for group in described(read(torus)).groups] == ["torus3d1"]
+    assert "topologies of other kinds are left out: f (flat)" in read(TREE + "- topology: f\n  flat: true\n").remarks
+
+
+def test_a_last_line_that_stops_before_what_is_below_its_switch_is_a_cut() -> None:
+    found = problems(read, "SwitchName=a Nodes=n1\nSwitchName=b")
+    assert found == ["topology.conf:2:12: b in a last line without end, expected Nodes or Switches: this file is cut"]
+    assert tree("SwitchName=a Nodes=n1\nInclude more.conf\nSwitchName=b Nodes=n2") == {"a": ["n1"], "b": ["n2"]}

@@ -47,8 +47,8 @@ def test_the_first_value_counts_and_a_host_may_have_several_blocks() -> None:
     [
         ("", "f:1:1: no Host with a plain name"),
         ("Host *\n  User x\n", "f:1:1: no Host with a plain name"),
-        ("Host n1", "f:1:8: no end of the last line"),
-        ("Host n1 'x\n", 'f:1:9: the name "\'x"'),
+        ('Host "n1', "f:1:6: '\"n1', expected quotes that close"),
+        ("Host n1 'x\n", 'f:1:9: "\'x", expected quotes that close'),
         ('Host n1 "x\n', "f:1:9: '\"x', expected quotes that close"),
         ("Host n1\n  !!\n", "f:2:1: the line '!!', expected Keyword arguments"),
         ("Host n1;id\n", "f:1:6: the name 'n1;id'"),
@@ -57,3 +57,15 @@ def test_the_first_value_counts_and_a_host_may_have_several_blocks() -> None:
 def test_every_mistake_is_told_with_its_place(text: str, expected: str) -> None:
     found = problems(lambda each: import_text("ssh-config", each, "f"), text)
     assert any(expected in line for line in found), found
+
+
+def test_keywords_with_digits_are_keywords_and_single_quotes_are_quotes() -> None:
+    text = "Host n1\n  ForwardX11 no\n  PKCS11Provider /x\n  ForwardX11Trusted=yes\nHost 'n2'\n  HostName '10.0.0.2'"
+    nodes = described(import_text("ssh-config", text, "f")).nodes.values()
+    assert {node.id: node.data_address for node in nodes} == {"n1": "n1", "n2": "10.0.0.2"}
+
+
+def test_one_address_of_several_hosts_is_left_out() -> None:
+    found = import_text("ssh-config", "Host a b\n  HostName gw.example\nHost c\n  HostName d\nHost d\n", "f")
+    assert all(node.data_address == node.id for node in described(found).nodes.values())
+    assert "addresses of several devices are left out: gw.example of a,b, and so on" in found.remarks

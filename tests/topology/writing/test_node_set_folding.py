@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.topology.selection import expand
-from benchconsole.topology.writing.node_set_folding import fold_devices, fold_links, fold_short
+from benchconsole.topology.writing.node_set_folding import MAX_KEY, fold_devices, fold_links, fold_short
 
 NAMES = st.lists(
     st.builds("{}{}{}".format, st.sampled_from(["n", "b01-", "x."]), st.sampled_from(["", "0", "00"]), st.integers(1, 120)),
@@ -56,3 +56,12 @@ def test_notes_and_several_links_of_one_pair_stay_apart() -> None:
         ("b", ""),
         ("c", "speed as given"),
     ]
+
+
+@settings(max_examples=20, deadline=None)
+@given(count=st.integers(60, 400), seed=st.randoms(use_true_random=False))
+def test_no_key_is_longer_than_yaml_reads_and_every_name_stands_in_one(count: int, seed: random.Random) -> None:
+    names = sorted({f"{seed.choice('abcdefgh')}{seed.randrange(10**6)}x{seed.choice('pqrs')}" for _ in range(count)})
+    rows = list(fold_devices({name: {"role": "leaf"} for name in names}, {}))
+    assert max(len(text) for text, _, _ in rows) <= MAX_KEY
+    assert sorted(name for text, _, _ in rows for name in expand(text)) == names

@@ -3,8 +3,9 @@
 import pytest
 
 from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.importers import import_text
 from benchconsole.topology.writing.topology_file import write
-from tests.topology.importers.sources import FORMATS, described
+from tests.topology.importers.sources import FORMATS, described, graph, heard, told
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -31,3 +32,24 @@ def test_a_source_without_cables_gets_instructions() -> None:
     assert "# links:" in written
     assert "# switches:" in written
     assert "\nlinks:" not in written
+
+
+LONG = [f"{kind}{number * 7919 % 9973}-{number}x" for number in range(60) for kind in ("web", "db", "kvm")]
+SOURCES = {
+    "ansible": "[all]\n" + "\n".join(LONG),
+    "ssh-config": "\n".join(f"Host {name}" for name in LONG),
+    "slurm": "SwitchName=s Nodes=" + ",".join(LONG),
+    "containerlab": "topology:\n  nodes:\n" + "".join(f"    {name}: {{kind: linux}}\n" for name in LONG),
+    "netbox": graph({name: {"role": "server"} for name in LONG}, []),
+    "lldp": told(*(heard(f"eth{number}", name, "Eth1") for number, name in enumerate(LONG))),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_many_irregular_names_are_written_so_that_they_can_be_read_again(name: str) -> None:
+    text = SOURCES[name]
+    parse = FORMATS["lldp"][0] if name == "lldp" else lambda each: import_text(name, each, "f", "1 Gb/s")
+    imported = parse(text)
+    fabric, again = described(imported), load_text(write(imported, []), "w")
+    assert set(again.nodes) | set(again.switches) >= set(LONG)
+    assert (again.nodes, again.switches, again.links) == (fabric.nodes, fabric.switches, fabric.links)

@@ -7,10 +7,11 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from benchconsole.probes.api import Fact, Labels, labels
+from benchconsole.probes.api import Fact, Labels, Unit, labels
 from benchconsole.probes.readers.documents import Document, find_documents, read_array, read_mapping
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.tools.inventory.facts import make_count, make_text
+from benchconsole.topology.ethernet_speeds import read_mau_type
 
 _WHY = {
     124: "lldpctl did not answer in time",
@@ -22,10 +23,11 @@ _SHUT = "the socket of lldpd is open to root and to lldpd's own group, and not t
 
 
 def find_facts(text: str) -> Iterator[Fact]:
-    """``lldp.neighbours`` (how many); of each ``lldp.switch``, ``lldp.chassis``, ``lldp.port``, ``lldp.description``.
+    """``lldp.neighbours`` (how many); of each ``lldp.switch``, ``lldp.chassis``, ``lldp.port``, ``lldp.description``,
+    ``lldp.speed``.
 
     The switch is named as it names itself (SysName); the port by its identifier, or where that
-    is only a MAC address by its description.
+    is only a MAC address by its description. The speed is that of the type at which the far port runs.
     """
     for document in find_documents(text, first="lldp"):
         neighbours = list(_list_neighbours(document.get("lldp")))
@@ -70,6 +72,9 @@ def _read_neighbour(entry: Document, marks: Labels) -> Iterator[Fact]:
     yield from make_text("lldp.chassis", _read_identifier(chassis)[1], marks)
     yield from make_text("lldp.port", description if kind == "mac" and description else identifier, marks)
     yield from make_text("lldp.description", description, marks)
+    speed = read_mau_type(_read_text(read_mapping(_take_first(port.get("auto-negotiation"))).get("current")))
+    if speed is not None:
+        yield Fact("lldp.speed", speed, Unit.BYTE_RATE, marks)
 
 
 def _read_identifier(owner: Document) -> tuple[str, str]:
