@@ -31,6 +31,7 @@ MODELS = ("fluid", "hash", "polarised", "steered")
     metavar="ELEMENT",
     help="An element that is down: a switch, a node, LINK, or LINK:MEMBERS.",
 )
+@click.option("--network", default="", metavar="NAME", help="The network that the flows take, where there are several.")
 @click.option(
     "--draws", type=click.IntRange(1, 100_000), default=200, help="How many hashes the models hash and polarised try."
 )
@@ -39,12 +40,13 @@ MODELS = ("fluid", "hash", "polarised", "steered")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, in bit/s of payload.")
 def command(
     topology: Path, flows: tuple[str, ...], model: str, streams: int, one_to_one: bool, down: tuple[str, ...],
-    draws: int, bracket: bool, given: tuple[str, ...], as_json: bool,
+    network: str, draws: int, bracket: bool, given: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
     """Say what FLOWS should reach on TOPOLOGY when all run at once, and what limits each. Connects to nothing.
 
     A flow is written FROM>TO with node sets or groups, in quotes: "n[1-16]>@storage". Rates are
-    max-min fair and payload; links are named as check names them: "leaf1 to spine1", or leaf1--spine1.
+    max-min fair and payload; links are named as check names them: "leaf1 to spine1", or leaf1--spine1. A flow takes
+    the data network that both of its nodes are in, unless --network names another.
     """
     from benchconsole.console.static_report.expected_flows import ExpectedFlows, format_page, make_record
     from benchconsole.topology.capacity.bracket import compute_bracket
@@ -56,21 +58,22 @@ def command(
     chosen = Model.POLARISED if model == "polarised" else Model(model)
     try:
         fabric = _remove_elements(fabric, down)
-        asked = _parse_flows(fabric, flows, streams=streams, one_to_one=one_to_one)
+        found = _parse_flows(fabric, flows, streams=streams, one_to_one=one_to_one)
+        asked = [replace(flow, network=network) for flow in found] if network else found
         hashed = chosen in (Model.HASH, Model.POLARISED)
         drawn = sample_hashes(fabric, asked, draws=draws, model=chosen) if hashed else None
-        found = ExpectedFlows(fabric, tuple(asked), expect(fabric, asked, model=chosen), drawn)
+        page = ExpectedFlows(fabric, tuple(asked), expect(fabric, asked, model=chosen), drawn)
         if bracket:
             spread = drawn or sample_hashes(fabric, asked, draws=draws)
-            fluid = expect(fabric, asked) if hashed else found.rates
-            found = replace(found, bracket=compute_bracket(Routes(fabric), asked, fluid, spread))
+            fluid = expect(fabric, asked) if hashed else page.rates
+            page = replace(page, bracket=compute_bracket(Routes(fabric), asked, fluid, spread))
     except (SelectionError, RoutingError) as error:
         raise BadInput(f"benchconsole: {error}") from None
     if as_json:
-        common.print_json(make_record(found))
+        common.print_json(make_record(page))
         return
     columns = shutil.get_terminal_size((80, 24)).columns
-    for line in format_page(found, columns, ascii_only=not common.can_show_unicode()):
+    for line in format_page(page, columns, ascii_only=not common.can_show_unicode()):
         click.echo(line)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from benchconsole.topology.capacity.maxmin import compute_fairness
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow
+from benchconsole.topology.routing.network_choice import NetworkChoice, say_networks
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import counted as count
 from benchconsole.topology.units import network_rate, percent
@@ -29,7 +31,7 @@ SHOWN = 3
 """Elements that tie as the limit are named up to here, then counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ExpectedFlows:
     """Flows that run at once and what each should reach; the rest is None where nobody asked.
 
@@ -41,6 +43,12 @@ class ExpectedFlows:
     rates: tuple[Expectation, ...]
     drawn: OverHashes | None = None
     bracket: Bracket | None = None
+
+    @cached_property
+    def networks(self) -> tuple[tuple[str, ...], ...]:
+        """Of each flow the networks that it takes."""
+        choice = NetworkChoice(self.fabric)
+        return tuple(tuple(sorted(choice.choose(flow))) for flow in self.flows)
 
     @property
     def fairness(self) -> float:
@@ -99,12 +107,15 @@ def _name_limit(fabric: Fabric, way: Direction) -> str:
 
 
 def _format_sums(found: ExpectedFlows) -> str:
+    several = len({link.network for link in found.fabric.described.links.values()}) > 1
+    taken = sorted({name for names in found.networks for name in names}) if several else []
+    over = f" over {say_networks(taken)}" if taken else ""
     slowest = network_rate(min(rate.value for rate in found.rates))
     models = ", ".join(dict.fromkeys(rate.model for rate in found.rates))
     payload = ", ".join(dict.fromkeys(percent(rate.goodput) for rate in found.rates))
     return (
-        f"{count(len(found.rates), 'flow')} at once: {network_rate(found.total)} in all, the slowest {slowest}, Jain's "
-        f"fairness {found.fairness:.4f}; model {models}, {payload} of the wire, max-min certificate checked."
+        f"{count(len(found.rates), 'flow')} at once{over}: {network_rate(found.total)} in all, the slowest {slowest}, "
+        f"Jain's fairness {found.fairness:.4f}; model {models}, {payload} of the wire, max-min certificate checked."
     )
 
 
@@ -136,9 +147,10 @@ def make_record(found: ExpectedFlows) -> Record:
                     "expected_bps": rate.value,
                     "goodput": rate.goodput,
                     "model": rate.model,
+                    "networks": networks,
                     "limited_by": [direction_name(found.fabric, way) for way in rate.limiting],
                 }
-                for flow, rate in zip(found.flows, found.rates, strict=True)
+                for flow, rate, networks in zip(found.flows, found.rates, found.networks, strict=True)
             ],
             "over_hashes": drawn
             and {

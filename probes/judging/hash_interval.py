@@ -157,9 +157,9 @@ class HashIntervals:
         return self._lone[key]
 
     def _identify_class(self, flow: Flow) -> Hashable:
-        """What flows have in common that have the same forks: the cabling of both ends, and the VLAN."""
+        """What flows have in common that have the same forks: the cabling of both ends, the VLAN and the network."""
         vlan = self._routes.attachments.vlan(flow) if self._is_channelled else None
-        return (self._find_end(flow.source), self._find_end(flow.sink), vlan)
+        return (self._find_end(flow.source), self._find_end(flow.sink), vlan, flow.network)
 
     def _find_end(self, node: NodeId) -> int:
         """The number of what ``node`` has in common with the nodes that are cabled alike."""

@@ -4,7 +4,7 @@ A round is read and routed once for each metric; the capacity yardstick, the lin
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -293,7 +293,7 @@ def find_flow(test: Test, measurement: Reading) -> Flow | None:
     flow = test.flows[0]
     if INWARD in measurement.labels:
         _, peer = test.target.nodes
-        flow = Flow(peer.id, test.target.node.id, flow.demand)
+        flow = replace(flow, source=peer.id, sink=test.target.node.id)
     return flow
 
 
@@ -321,7 +321,7 @@ def limit_flows(graph: Graph, flows: Sequence[Flow], routes: Sequence[Route], st
         demands = [] if flow.demand is None else [flow.demand]
         if most < least * (1 - 1e-9):
             demands.append(most)
-        found.append(Flow(flow.source, flow.sink, min(demands)) if demands else flow)
+        found.append(replace(flow, demand=min(demands)) if demands else flow)
     return found
 
 

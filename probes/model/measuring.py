@@ -5,7 +5,7 @@ All frozen; all values in base units.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar
@@ -277,8 +277,9 @@ class Test:
         if peer is None:
             return ()
         directions, rate = self.sending.directions, self.sending.rate
-        forward = () if directions is Directions.REVERSED else (Flow(node.id, peer.id, rate),)
-        return forward if directions is Directions.FORWARD else (*forward, Flow(peer.id, node.id, rate))
+        out = Flow(node.id, peer.id, rate, network=self.sending.network)
+        forward = () if directions is Directions.REVERSED else (out,)
+        return forward if directions is Directions.FORWARD else (*forward, replace(out, source=peer.id, sink=node.id))
 
 
 FULL = 0.92

@@ -28,7 +28,8 @@ class Sending:
     payload that all of them together are held to in each direction (None: as fast as it goes), ``source_port`` the
     port of the first of them (None: any). ``bulk``: data flows without a pause for as long as the test is timed, so
     that its throughput tells what the links carry; False for requests and answers, bursts, and whatever a disk or a
-    processor holds up.
+    processor holds up. ``network`` is the one that the test uses; empty where the machine has one only, or several
+    that are joined.
     """
 
     streams: int = 1
@@ -36,6 +37,7 @@ class Sending:
     directions: Directions = Directions.FORWARD
     source_port: int | None = None
     bulk: bool = True
+    network: str = ""
 
 
 ONE_STREAM = Sending()

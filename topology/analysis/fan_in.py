@@ -17,7 +17,8 @@ from benchconsole.topology.capacity.expect import compute_capacities
 from benchconsole.topology.capacity.flow_streams import LinkPart, Model, trace_flows
 from benchconsole.topology.capacity.maxmin import Usage, max_min
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId, SwitchId
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link, NodeId, SwitchId
+from benchconsole.topology.model.network import NetworkRole
 from benchconsole.topology.routing.routes import Routes
 
 CLIENT_PORTS, GATEWAYS, SERVER_PORTS, ALL_LINKS = "client ports", "gateways", "server ports", "all links together"
@@ -120,7 +121,8 @@ class FanIn:
         ends = (
             (client.node, server.node) if pattern.writing else (server.node, client.node) for client, server in pairs
         )
-        crossed = trace_flows(routes, [Flow(NodeId(source), NodeId(target)) for source, target in ends], Model.FLUID)
+        flows = [Flow(NodeId(source), NodeId(target), role=NetworkRole.STORAGE) for source, target in ends]
+        crossed = trace_flows(routes, flows, Model.FLUID)
         self.parts, self._owner, self._weight = crossed.parts, crossed.owner, crossed.weight
         of_use = [pairs[owner] for owner in crossed.owner[crossed.used.flow].tolist()]
         times = [
@@ -196,9 +198,17 @@ class FanIn:
 
 
 def list_port_rates(fabric: Fabric, nodes: Sequence[str]) -> list[float]:
-    """byte/s of payload of the ports of each of ``nodes`` that carry traffic; those of one machine share."""
+    """byte/s of payload of the ports of each of ``nodes`` that carry traffic; those of one machine share.
+
+    Those of a network for management carry none.
+    """
+
+    def carries(link: Link) -> bool:
+        network = fabric.networks.get(link.network)
+        return not link.standby and (network is None or network.role is not NetworkRole.MANAGEMENT)
+
     sharing = Counter(machine_of(fabric, node) for node in nodes)
     return [
-        sum(fabric.payload(link) for link in fabric.legs(node) if not link.standby) / sharing[machine_of(fabric, node)]
+        sum(fabric.payload(link) for link in fabric.legs(node) if carries(link)) / sharing[machine_of(fabric, node)]
         for node in nodes
     ]

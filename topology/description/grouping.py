@@ -1,4 +1,4 @@
-"""Resolves the groups of devices: networks, MLAG pairs, VLANs, chassis, racks, pods, sites and cohorts."""
+"""Resolves the groups of devices: MLAG pairs, VLANs, chassis, racks, pods, sites and cohorts."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
@@ -14,10 +14,8 @@ from benchconsole.topology.model.fabric import (
     Link,
     LinkId,
     Mlag,
-    Network,
     NodeId,
     Vlan,
-    tcp_goodput,
 )
 
 KINDS = {"chassis": "chassis", "racks": "rack", "pods": "pod", "sites": "site"}
@@ -30,18 +28,6 @@ class Grouping:
         self.written = written
         self.names = names
         self.report = names.report
-
-    def networks(self) -> dict[str, Network]:
-        """The data network first, then every other."""
-        mtu = self.written.network.mtu if self.written.network else 1500
-        found = {"data": Network("data", mtu, tcp_goodput(mtu))}
-        for name, each in self.written.networks.items():
-            here: Location = ("networks", name)
-            goodput = self.report.share(each.goodput, (*here, "goodput"))
-            if name in found:
-                self.report.add_key(here, f"a network named {name!r}", "another name (data is the one of 'network')")
-            found.setdefault(name, Network(name, each.mtu, goodput or tcp_goodput(each.mtu), each.type))
-        return found
 
     def mlags(self, links: Mapping[LinkId, Link]) -> list[Mlag]:
         between = group_by_key((frozenset((link.a, link.b)), link.id) for link in links.values())

@@ -30,24 +30,19 @@ class RawAccess(_Strict):
     identity: str | None = None
 
 
-Mtu = Annotated[int, Field(ge=576, le=65535)]
+Mtu = Annotated[int, Field(ge=256, le=65535)]
 Hash = Literal["l2", "l3", "l3l4", "steered", "unknown"]
 Facts = dict[str, Scalar]
 
 
 class RawNetwork(_Strict):
-    """What holds for the data network, where a link does not say another."""
-
-    mtu: Mtu = 1500
-    hash: Hash = "unknown"
-
-
-class RawOtherNetwork(_Strict):
-    """A further network; ``goodput`` instead of what TCP leaves of the MTU."""
+    """One network: what it is made of and for; ``goodput`` instead of what the headers leave of the MTU."""
 
     type: str | None = None
-    mtu: Mtu = 1500
+    role: Literal["data", "storage", "management"] | None = None
+    mtu: Mtu | None = None
     goodput: Quantity | None = None
+    hash: Hash | None = None
 
 
 class RawCpu(_Strict):
@@ -157,6 +152,7 @@ class RawNode(_Strict):
     role: Literal["compute", "storage", "management", "login", "gateway"] = "compute"
     address: str | None = None
     data_address: str | None = None
+    addresses: dict[str, str] = Field(default_factory=dict)
     host: str | None = None
     forwards: bool = False
     production: bool = False
@@ -366,7 +362,7 @@ class RawTopology(RawSections):
     simulated: bool = False
     ssh: RawAccess | None = None
     network: RawNetwork | None = None
-    networks: dict[str, RawOtherNetwork] = Field(default_factory=dict)
+    networks: dict[str, RawNetwork] = Field(default_factory=dict)
     parameters: dict[str, int] = Field(default_factory=dict)
     classes: dict[str, RawClass] = Field(default_factory=dict)
     nodes: dict[str, RawNode]

@@ -6,11 +6,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from benchconsole.topology.description import raw
+from benchconsole.topology.description.addresses import NodeAddresses
 from benchconsole.topology.description.claims import list_scopes, read_claims
 from benchconsole.topology.description.declarations import Declarations, resolve_hardware
 from benchconsole.topology.description.document import Document, Location, ProblemReport, read, read_text
 from benchconsole.topology.description.grouping import Grouping, resolve_cohorts
 from benchconsole.topology.description.names import DeviceNames
+from benchconsole.topology.description.networks import list_hashes, resolve_networks
 from benchconsole.topology.description.permissions import Allowances
 from benchconsole.topology.description.reported_declarations import ReportedReader
 from benchconsole.topology.description.storage_declarations import StorageReader
@@ -31,6 +33,7 @@ from benchconsole.topology.model.fabric import (
     SwitchId,
     SwitchRole,
 )
+from benchconsole.topology.model.network import DATA
 from benchconsole.topology.selection import expand_ports, list_groups
 from benchconsole.topology.units import parse_link_speed
 
@@ -47,6 +50,7 @@ class _Resolver:
         self.names = DeviceNames(self.report)
         self.allowances = Allowances(self.names)
         self.addressed: dict[str, str] = {}
+        self.node_addresses = NodeAddresses(self.names)
 
     def resolve_switches(self) -> None:
         for text, written in self.written.switches.items():
@@ -82,14 +86,19 @@ class _Resolver:
                 kind = _NO_HARDWARE
             role = NodeRole(written.role)
             addresses = self.addresses(written.address, (*location, "address"), names) or names
-            data = self.addresses(written.data_address, (*location, "data_address"), names) or addresses
+            data = self.addresses(written.data_address, (*location, "data_address"), names)
+            for network, each in written.addresses.items():
+                here: Location = (*location, "addresses", network)
+                self.node_addresses.state(network, names, self.addresses(each, here, names), here)
+            if data:
+                self.node_addresses.state_data(names)
             like = Node(
                 NodeId(""), role, kind, "", "",
                 forwards=written.forwards,
                 production=written.production,
                 blank_disks=self.allowances.blank_disks(written, names, location),
             )  # fmt: skip
-            for name, address, data_address in zip(names, addresses, data, strict=True):
+            for name, address, data_address in zip(names, addresses, data or addresses, strict=True):
                 if self.names.claim(name, location) and self.unshared(address, name, (*location, "address")):
                     self.names.nodes[NodeId(name)] = replace(
                         like, id=NodeId(name), address=address, data_address=data_address
@@ -142,10 +151,11 @@ class _Resolver:
         self.resolve_switches()
         self.resolve_nodes()
         grouping = Grouping(written, names)
-        wiring = Wiring(names, grouping.networks(), written.network.hash if written.network else "unknown")
+        wiring = Wiring(names, resolve_networks(written, self.report), list_hashes(written))
         for index, each in enumerate(written.links):
             if each is not None:
                 wiring.add(index, each)
+        self.node_addresses.resolve(wiring.links, wiring.networks)
         placed, vlans, pairs = tuple(grouping.groups()), grouping.vlans(), grouping.mlags(wiring.links)
         storage = StorageReader(names)
         systems = {name: storage.system(name, system) for name, system in written.storage.items()}
@@ -157,7 +167,7 @@ class _Resolver:
             criteria=(),
             suites={},
             access=self.access(path.parent),
-            mtu=written.network.mtu if written.network else 1500,
+            mtu=wiring.networks[DATA].mtu,
             text=self.document.text,
             simulated=written.simulated,
             file=str(path),

@@ -15,11 +15,11 @@ from benchconsole.topology.model.fabric import (
     HashPolicy,
     Link,
     LinkId,
-    Network,
     NodeId,
     SwitchId,
     Wan,
 )
+from benchconsole.topology.model.network import DATA, Network
 from benchconsole.topology.selection import expand_ports
 from benchconsole.topology.units import Unit, parse_length, parse_link_speed
 
@@ -36,11 +36,11 @@ class _End:
 class Wiring:
     """Turns ``links`` into Link objects. ``links`` is the result, in file order."""
 
-    def __init__(self, names: DeviceNames, networks: dict[str, Network], policy: str) -> None:
+    def __init__(self, names: DeviceNames, networks: dict[str, Network], policies: Mapping[str, HashPolicy]) -> None:
         self.names = names
         self.report = names.report
         self.networks = networks
-        self.policy = HashPolicy(policy)
+        self.policies = policies
         self.links: dict[LinkId, Link] = {}
         self._used: dict[tuple[str, str], Location] = {}
         self._declared = {
@@ -106,7 +106,7 @@ class Wiring:
 
     def _common(self, written: raw.RawLink, here: Location) -> Link:
         speed = self.report.quantity(written.speed, (*here, "speed"), parse_link_speed)
-        network = written.network or "data"
+        network = written.network or DATA
         if network not in self.networks:
             hint = find_near(network, self.networks)
             expected = f"one of {', '.join(self.networks)}"
@@ -119,7 +119,7 @@ class Wiring:
             count=1 if written.count == "unknown" else written.count,
             counted=written.count != "unknown",
             lag=written.lag,
-            hash=HashPolicy(written.hash) if written.hash else self.policy,
+            hash=HashPolicy(written.hash) if written.hash else self.policies.get(network, HashPolicy.UNKNOWN),
             bond=Bond(written.bond) if written.bond else None,
             network=network,
             cable=self._material(written.cable, (*here, "cable")),

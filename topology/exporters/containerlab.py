@@ -7,9 +7,9 @@ things: of devices into ``labels`` that begin with ``benchconsole.``, of links i
 
 Carried: devices with role, model, ports, addresses, hosts of virtual machines, forwarding and the name of the
 class; links with speed, count, LAG, ports, hash, bond, standby, network, cable, WAN line and channels;
-networks, MLAG pairs, VLANs, chassis, racks, pods and sites. Not carried: what classes declare, criteria,
-suites, storage, claims, access, parameters, and the order of pairs, VLANs and groups. Raises ExportError for a
-fabric without cables, which containerlab has no use for.
+networks, MLAG pairs, VLANs, chassis, racks, pods and sites. Not carried: what classes declare, ``addresses`` in
+further networks, criteria, suites, storage, claims, access, parameters, and the order of pairs, VLANs and groups.
+Raises ExportError for a fabric without cables, which containerlab has no use for.
 
 Source: containerlab's manual, "Topology definition", and its ``clab.schema.json``.
 """
@@ -20,7 +20,8 @@ from collections.abc import Iterator, Mapping
 
 from benchconsole.topology.exporters import ExportError
 from benchconsole.topology.importers.containerlab import GROUPS, PREFIX
-from benchconsole.topology.model.fabric import Fabric, HashPolicy, Link, Network, Node, PortSet, Switch, tcp_goodput
+from benchconsole.topology.model.fabric import Fabric, HashPolicy, Link, Node, PortSet, Switch
+from benchconsole.topology.model.network import DATA, Network, NetworkRole, compute_goodput
 from benchconsole.topology.selection import expand_ports
 from benchconsole.topology.units import format_link_speed, format_metres, format_seconds
 from benchconsole.topology.writing.node_set_folding import fold_in_order
@@ -36,7 +37,7 @@ def export(fabric: Fabric) -> str:
     """The text of a ``*.clab.yml``. Raises ExportError for a fabric without cables."""
     if not fabric.links:
         raise ExportError(f"{fabric.name} has no links, and containerlab joins containers by links")
-    networks = {f"network.{name}": _format_network(each) for name, each in fabric.networks.items() if name != "data"}
+    networks = {f"network.{name}": text for name, each in fabric.networks.items() if (text := _format_network(each))}
     vlans = {f"vlan.{vlan.id}": vlan.name for vlan in fabric.vlans.values()}
     own = {"fabric": fabric.name, "mtu": str(fabric.mtu)} | networks | vlans
     lines = [
@@ -71,9 +72,15 @@ def _format_entry(key: str, entry: Mapping[str, str], labels: Mapping[str, str |
 
 
 def _format_network(network: Network) -> str:
-    kind = {} if network.kind is None else {"type": network.kind}
-    goodput = {} if network.goodput == tcp_goodput(network.mtu) else {"goodput": repr(network.goodput)}
-    return json.dumps({"mtu": network.mtu} | kind | goodput)
+    """What the file says of a network, as JSON; of the data network what it says beside its MTU, empty for nothing."""
+    own: dict[str, object] = {} if network.name == DATA else {"mtu": network.mtu}
+    if network.type is not None:
+        own["type"] = network.type
+    if network.role is not NetworkRole.DATA and not network.is_role_inferred:
+        own["role"] = network.role.value
+    if (network.goodput, network.basis) != compute_goodput(network.kind, network.mtu):
+        own["goodput"] = repr(network.goodput)
+    return json.dumps(own) if own else ""
 
 
 def _label_switch(fabric: Fabric, switch: Switch) -> dict[str, str | None]:
@@ -168,7 +175,7 @@ def _list_further(link: Link) -> Iterator[tuple[str, object]]:
         yield "bond", link.bond.value
     if link.standby:
         yield "standby", True
-    if link.network != "data":
+    if link.network != DATA:
         yield "network", link.network
     if link.cable is not None:
         length = {} if link.cable.length is None else {"length": format_metres(link.cable.length)}

@@ -11,7 +11,7 @@ every fabric with an order of tiers such a tree:
 4. Entries without a parent whose switches are cabled to each other stand under ``SWITCH-top``.
 
 Lost and said in comments: switches that share an entry, links within a tier, speeds, counts.
-Virtual machines stand where their host does. Only one network is written, the first with a link.
+Virtual machines stand where their host does. Only one network is written, the first for data that has a link.
 
 Source: topology.conf(5), topology.yaml(5); Slurm's ``topology/tree`` plugin.
 """
@@ -26,6 +26,7 @@ from ClusterShell.RangeSet import RangeSet
 from benchconsole.topology.exporters import ExportError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, SwitchRole
+from benchconsole.topology.model.network import DATA, NetworkRole
 from benchconsole.topology.selection import fold
 from benchconsole.topology.writing.yaml_text import format_comment, format_scalar, quote
 
@@ -91,8 +92,7 @@ class _Tree:
 
     def __init__(self, fabric: Fabric) -> None:
         self.fabric = fabric
-        used = [link.network for link in fabric.links.values()]
-        self.network = "data" if "data" in used or not used else used[0]
+        self.network = _choose_network(fabric)
         links = [link for link in fabric.links.values() if link.network == self.network]
         self._order: dict[str, int] = {switch: index for index, switch in enumerate(fabric.switches)}
         self._stands_for = {str(switch): str(switch) for switch in fabric.switches}
@@ -232,6 +232,14 @@ class _Tree:
         idle = {switch for switch in self._order.keys() - self._used if self.first(switch) == switch}
         if idle:
             yield f"Nothing is below these switches, and so they are not in a tree: {fold(idle)}."
+
+
+def _choose_network(fabric: Fabric) -> str:
+    """The network that flows take: the first of data with a link, that of links without a name before others."""
+    used = [DATA, *dict.fromkeys(link.network for link in fabric.links.values())]
+    present = [name for name in used if name in used[1:]] or [DATA]
+    order = list(NetworkRole)
+    return min(present, key=lambda name: order.index(fabric.networks[name].role) if name in fabric.networks else 0)
 
 
 def _name_some(links: Sequence[tuple[str, str]]) -> str:

@@ -120,6 +120,9 @@ class _Reader:
                 self.draft.section("network", "mtu", _parse_plain(text), where)
             elif section == "vlan":
                 self.draft.section("vlans", name, {"name": text}, where)
+            elif key == "network.data":
+                for each, value in self.mapping(_parse_plain(text), ("topology", "defaults", "labels")).items():
+                    self.draft.section("network", each, value, where)
             elif section == "network":
                 self.draft.section("networks", name, _parse_plain(text), where)
 

@@ -12,6 +12,7 @@ from typing import NewType
 
 from benchconsole.topology.errors import Position
 from benchconsole.topology.model.claims import Claim, ReportedResult
+from benchconsole.topology.model.network import DATA, Network, NetworkRole, tcp_goodput
 from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.model.sweep import Sweep
 from benchconsole.topology.units import Unit
@@ -70,6 +71,7 @@ class Node:
     between the networks that it is cabled to, as a switch would. ``production``: it serves others, and nothing may load
     it unasked. ``blank_disks`` are the serial numbers of its disks that a destructive test may overwrite; none, unless
     the file names them. ``cohorts`` are dimension and name of each cohort that it is in, sorted; one of each dimension.
+    ``addresses`` are networks with the address that it has there, where it is in several (``at``).
     """
 
     id: NodeId
@@ -82,6 +84,16 @@ class Node:
     production: bool = False
     blank_disks: tuple[str, ...] = ()
     cohorts: tuple[tuple[str, str], ...] = ()
+    addresses: tuple[tuple[str, str], ...] = ()
+
+    def find_address(self, network: str) -> str | None:
+        """Its address in a network; None where the file tells none."""
+        return dict(self.addresses).get(network)
+
+    def at(self, network: str) -> "Node":
+        """The same node for tests over ``network``: they go to its address there. The node itself where it has none."""
+        found = self.find_address(network)
+        return self if found in (None, self.data_address) else replace(self, data_address=found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +190,7 @@ class Link:
     hash: HashPolicy = HashPolicy.UNKNOWN
     bond: Bond | None = None
     standby: bool = False
-    network: str = "data"
+    network: str = DATA
     cable: Cable | None = None
     wan: Wan | None = None
     channels: tuple[Channel, ...] = ()
@@ -221,7 +233,8 @@ class Flow:
     """Data going from one node to another; ``demand`` in byte/s of payload, None for all it can get.
 
     ``leg`` and ``last_leg`` pin the first and the last link, as binding a test to one port of
-    a bond does. ``vlan`` is what it is sent in; None for the first that both ends share.
+    a bond does. ``vlan`` is what it is sent in; None for the first that both ends share. ``network`` names the one that
+    it takes; empty for the one of ``role`` that both ends are in (``routing.network_choice``).
     """
 
     source: NodeId
@@ -230,16 +243,8 @@ class Flow:
     leg: LinkId | None = None
     last_leg: LinkId | None = None
     vlan: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Network:
-    """One of the networks of a machine. ``goodput`` is the payload share of the wire, in (0, 1]."""
-
-    name: str
-    mtu: int
-    goodput: float
-    kind: str | None = None
+    network: str = ""
+    role: NetworkRole = NetworkRole.DATA
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,17 +368,13 @@ class Access:
     identity: str | None = None
 
 
-def tcp_goodput(mtu: int) -> float:
-    """TCP payload share of the wire with timestamps over IPv4 and Ethernet: (MTU-52)/(MTU+38)."""
-    return (mtu - 52) / (mtu + 38)
-
-
 @dataclass(frozen=True)
 class Fabric:
     """One described machine, or several that share something.
 
     Order of ``nodes``, ``switches`` and ``links`` is that of the file. ``places`` says where in
-    it a device, link, group or storage system stands.
+    it a device, link, group or storage system stands. ``whole`` is the fabric as described, where elements of this one
+    are down (``model.failed_elements``).
     """
 
     name: str
@@ -397,6 +398,12 @@ class Fabric:
     parameters: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     caps: Caps = Caps()
     places: Mapping[str, Position] = field(default_factory=lambda: MappingProxyType({}), compare=False)
+    whole: "Fabric | None" = None
+
+    @property
+    def described(self) -> "Fabric":
+        """The fabric with everything up: what a node is meant to be cabled to does not change with what is down."""
+        return self.whole or self
 
     @cached_property
     def links_at(self) -> Mapping[str, tuple[Link, ...]]:
@@ -408,8 +415,8 @@ class Fabric:
 
     @cached_property
     def goodput(self) -> float:
-        """TCP payload share of the wire of the default network."""
-        return tcp_goodput(self.mtu)
+        """Payload share of the wire of the network that links belong to where they name none."""
+        return self.networks[DATA].goodput if DATA in self.networks else tcp_goodput(self.mtu)
 
     def goodput_of(self, link: Link) -> float:
         network = self.networks.get(link.network)

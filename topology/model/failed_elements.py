@@ -44,6 +44,7 @@ def remove_elements(
         fabric,
         links=MappingProxyType(left),
         mlags=tuple(replace(pair, peer=tuple(link for link in pair.peer if link in left)) for pair in fabric.mlags),
+        whole=fabric.described,
     )
 
 

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Channel, Flow, Link, LinkId, NodeId
+from benchconsole.topology.model.network import DATA
 from benchconsole.topology.routing.graph import Graph, NextHop
-
-DATA = "data"
-"""The network that tests go over, where a node has legs in several."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,9 +65,11 @@ class LagPair:
 class Attachments:
     """Legs and ends of one fabric, found once for each node and each pair of attachments."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, way: str = "") -> None:
+        """``way`` names the networks that ``graph`` is limited to; empty for all."""
         self.graph = graph
         self.fabric = graph.fabric
+        self._way = way
         self._alike: dict[object, NodeCabling] = {}
         self._legs: dict[tuple[str, LinkId | None], Legs] = {}
         self._ends: dict[tuple[NodeCabling, NodeCabling], tuple[LagPair, ...]] = {}
@@ -92,7 +92,9 @@ class Attachments:
         if key not in self._legs:
             links = self.graph.active_legs(node)
             if not links:
-                raise RoutingError(f"{node} is not cabled to anything")
+                down = self._way and self.fabric.described.legs(node)
+                way = f"has no way into {self._way}: no cable of it there is up"
+                raise RoutingError(f"{node} {way if down else 'is not cabled to anything'}")
             chosen = tuple(link for link in links if pinned in (None, link.id))
             if not chosen:
                 idle = any(link.id == pinned for link in self.fabric.legs(node))
@@ -157,7 +159,8 @@ class Attachments:
         if key not in self._ends:
             self._ends[key] = self._nearest(*key)
         if not self._ends[key]:
-            raise RoutingError(f"no path from {flow.source} to {flow.sink}")
+            way = f" over {self._way}" if self._way else ""
+            raise RoutingError(f"no path from {flow.source} to {flow.sink}{way}")
         return self._ends[key]
 
     def _nearest(self, source: NodeCabling, sink: NodeCabling) -> tuple[LagPair, ...]:

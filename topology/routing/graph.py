@@ -36,10 +36,14 @@ class NextHop:
 
 
 class Graph:
-    """Vertices, distances and next hops of one fabric, each computed when it is first asked for."""
+    """Vertices, distances and next hops of one fabric, each computed when it is first asked for.
 
-    def __init__(self, fabric: Fabric) -> None:
+    With ``networks`` only their links lead anywhere. Links have the same numbers either way.
+    """
+
+    def __init__(self, fabric: Fabric, networks: Collection[str] | None = None) -> None:
         self.fabric = fabric
+        self._networks = networks
         self.links: tuple[Link, ...] = tuple(fabric.links.values())
         self._number = {link.id: index for index, link in enumerate(self.links)}
         self._forwarding: frozenset[str] = frozenset(
@@ -113,15 +117,18 @@ class Graph:
 
     def active_legs(self, node: str) -> tuple[Link, ...]:
         """The links that a node sends and receives over: no standby leg while another of its bond is up."""
-        legs = self.fabric.legs(node)
+        legs = [link for link in self.fabric.legs(node) if self._is_open(link)]
         up = {(link.bond, link.network) for link in legs if not link.standby}
         return tuple(link for link in legs if not link.standby or (link.bond, link.network) not in up)
+
+    def _is_open(self, link: Link) -> bool:
+        return self._networks is None or link.network in self._networks
 
     def _own_hops(self, device: str) -> dict[str, NextHop]:
         """Vertex next to ``device`` to the device's own links there."""
         found: list[tuple[str, Link]] = []
         links = self.active_legs(device) if device in self._forwarding else self.fabric.links_at[device]
-        for link in links:
+        for link in filter(self._is_open, links):
             other = link.other(device)
             there = self.vertex.get(other)
             idle = other in self._forwarding and link not in self.active_legs(other)

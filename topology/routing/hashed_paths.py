@@ -117,6 +117,8 @@ class Walker:
     """Walks flows through one fabric, asking ``pick`` at every fork."""
 
     def __init__(self, routes: Routes, pick: Pick) -> None:
+        self._routes = routes
+        self._limited: dict[Routes, Walker] = {}
         self._graph = routes.graph
         self._attachments = routes.attachments
         self._pick = pick
@@ -125,6 +127,9 @@ class Walker:
 
     def path(self, flow: Flow, key: FlowHashes) -> list[CableStep]:
         """The directed member cables that ``flow`` crosses, in order. RoutingError when no path is described."""
+        own = self._routes.within(flow)
+        if own is not self._routes:
+            return self._limited.setdefault(own, Walker(own, self._pick)).path(flow, key)
         source, sink = self._attachments.of(flow)
         direct = self._attachments.direct(source, sink)
         if direct is not None:

@@ -15,6 +15,7 @@ from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId
 from benchconsole.topology.routing.attachment import Attachments, LagPair, Legs, NodeCabling
 from benchconsole.topology.routing.graph import Graph, NextHop
+from benchconsole.topology.routing.network_choice import NetworkChoice, Networks, say_networks
 
 Shares = Mapping[Direction, float]
 """Directed link to the part of a flow that crosses it, each in (0, 1]."""
@@ -63,12 +64,18 @@ class _Towards:
 
 
 class Routes:
-    """Routes of one fabric, computed once for each pair of attachments."""
+    """Routes of one fabric, computed once for each pair of attachments.
 
-    def __init__(self, fabric: Fabric) -> None:
+    With ``networks`` they go over these alone, whatever a flow names; without, over those that ``NetworkChoice`` says.
+    """
+
+    def __init__(self, fabric: Fabric, networks: Networks | None = None) -> None:
         self.fabric = fabric
-        self.graph = Graph(fabric)
-        self.attachments = Attachments(self.graph)
+        self.graph = Graph(fabric, networks)
+        self.attachments = Attachments(self.graph, "" if networks is None else say_networks(networks))
+        self.choice = NetworkChoice(fabric)
+        self._is_limited = networks is not None
+        self._limited: dict[Networks, Routes] = {}
         self._channelled = frozenset(
             way for index, link in enumerate(self.graph.links) if link.channels for way in (2 * index, 2 * index + 1)
         )
@@ -78,6 +85,17 @@ class Routes:
         self._middles: dict[tuple[NodeCabling, NodeCabling], _Middle] = {}
         self._between: dict[tuple[str, str], Shares] = {}
         self._shares: dict[Flow, Shares] = {}
+
+    def within(self, flow: Flow) -> "Routes":
+        """The routes over the networks that ``flow`` may take. RoutingError where it has to say which."""
+        if self._is_limited:
+            return self
+        networks = self.choice.choose(flow)
+        if networks == self.choice.used:
+            return self
+        if networks not in self._limited:
+            self._limited[networks] = Routes(self.fabric, networks)
+        return self._limited[networks]
 
     def hops_to(self, switch: str) -> Mapping[str, int]:
         """Distances to ``switch``: the two of a pair are one, a forwarding node counts ``graph.GATEWAY`` links."""
@@ -112,6 +130,9 @@ class Routes:
 
     def route(self, flow: Flow, via: frozenset[int] = frozenset()) -> Route:
         """The links that ``flow`` crosses; where a device has a directed link of ``via`` on, by that one only."""
+        own = self.within(flow)
+        if own is not self:
+            return own.route(flow, via)
         source, sink = self.attachments.of(flow)
         direct = self.attachments.direct(source, sink)
         if direct is not None:

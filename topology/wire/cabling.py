@@ -83,7 +83,7 @@ class Spare:
 def is_ethernet(fabric: Fabric, link: Link) -> bool:
     """Whether a link is of Ethernet, the only kind on which LLDP speaks."""
     network = fabric.networks.get(link.network)
-    return network is None or network.kind is None or "ethernet" in network.kind.casefold()
+    return network is None or network.is_ethernet
 
 
 def list_cables(fabric: Fabric, node: str) -> tuple[DescribedCable, ...]:
