@@ -89,7 +89,8 @@ class NetworkChoice:
         return frozenset((name,))
 
     def _find_unnamed(self, flow: Flow) -> Networks:
-        pinned = {self._fabric.links[leg].network for leg in (flow.leg, flow.last_leg) if leg in self._fabric.links}
+        legs = [self._fabric.links.get(leg) for leg in (flow.leg, flow.last_leg) if leg is not None]
+        pinned = {link.network for link in legs if link is not None}
         common = self.list_common(flow.source, flow.sink)
         if pinned:
             return frozenset(pinned) if pinned.issubset(common) else self._open | pinned
