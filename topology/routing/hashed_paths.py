@@ -129,7 +129,9 @@ class Walker:
         """The directed member cables that ``flow`` crosses, in order. RoutingError when no path is described."""
         own = self._routes.within(flow)
         if own is not self._routes:
-            return self._limited.setdefault(own, Walker(own, self._pick)).path(flow, key)
+            if own not in self._limited:
+                self._limited[own] = Walker(own, self._pick)
+            return self._limited[own].path(flow, key)
         source, sink = self._attachments.of(flow)
         direct = self._attachments.direct(source, sink)
         if direct is not None:
