@@ -13,14 +13,16 @@ from benchconsole.console.text.atomic_write import FileError, write_whole
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.topology.description.document import Imported, source_text
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.importers import FORMATS, SEVERAL, import_sources, sniff
-from benchconsole.topology.model.fabric import Fabric
-from benchconsole.topology.selection import fold
+from benchconsole.topology.importers import FORMATS, SEVERAL, import_sources, import_text, sniff
+from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.selection import NAME, fold
 from benchconsole.topology.units import UnitError, format_link_speed, parse_link_speed
 from benchconsole.topology.units import counted as count
 from benchconsole.topology.writing.topology_file import write
 
 SCHEMA_COPY = "benchconsole.schema.json"
+_LOOKED_AT = 20
+"""Files of a directory that are looked at for its format."""
 TEMPLATE = """\
 # A machine for benchconsole. Check it with: benchconsole check {name}
 # Speeds of links are in bits (25 Gb/s), sizes and storage rates in bytes (64 GiB, 1.5 GB/s).
@@ -99,26 +101,33 @@ TRUNKED = """\
     "--example", type=click.Choice([path.stem for path in EXAMPLES]), default=None, help="A published machine instead."
 )
 @click.option("--link-speed", default=None, metavar="SPEED", help='Speed of links whose source has none: "25 Gb/s".')
+@click.option("--ask", metavar="HOST", default=None, help="With --from ib: ask this host over SSH (ibnetdiscover).")
+@click.option("--sudo", is_flag=True, help="With --ask: as the administrator, through sudo.")
 @click.option("--schema", is_flag=True, help=f"Write {SCHEMA_COPY} beside FILE, for editors on other machines.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def command(
     file: Path, sources: tuple[Path, ...], source_format: str | None, example: str | None, link_speed: str | None,
-    schema: bool, force: bool,
+    ask: str | None, sudo: bool, schema: bool, force: bool,
 ) -> None:  # fmt: skip
     """Write a commented topology to FILE (default cluster.yaml), to be edited by hand.
 
-    With --from it says what SOURCE says: a file of another tool, or for lldp the files of all
-    nodes or their directory. What was inferred, and what the source does not have, stands in
-    comments. The first line tells editors where the schema is.
+    With --from it says what SOURCE says: a file of another tool, for lldp the files of all nodes
+    or their directory, for ib the files of one subnet, or what one host tells of it (--ask). What
+    was inferred, and what the source does not have, stands in comments. The first line tells
+    editors where the schema is.
 
     \b
       benchconsole init cluster.yaml --from containerlab lab.clab.yml
       benchconsole init cluster.yaml --from slurm /etc/slurm/topology.conf --link-speed "25 Gb/s"
       benchconsole init cluster.yaml --from lldp lldp/
+      benchconsole init cluster.yaml --from ib subnet.txt node-name-map
+      benchconsole init cluster.yaml --from ib --ask n01
     """
     from benchconsole.topology.description.resolve import load_text, resolve
 
-    _refuse_misuse(file, sources, source_format, force=force)
+    _refuse_misuse(file, sources, source_format, asked=ask is not None, force=force)
+    if (ask or sudo) and (source_format != "ib" or sources or not ask):
+        raise BadInput("benchconsole: --ask and --sudo, expected: benchconsole init FILE --from ib --ask HOST")
     if example is not None:
         if source_format is not None:
             raise BadInput("benchconsole: --example and --from, expected one of them")
@@ -133,19 +142,40 @@ def command(
     chosen = _find_format(sources) if source_format == "auto" else source_format
     if len(sources) > 1 and chosen not in SEVERAL:
         raise BadInput(f"benchconsole: {len(sources)} sources, expected one for {chosen}")
-    imported = import_sources(chosen, sources, _parse_speed(link_speed))
+    speed = _parse_speed(link_speed)
+    imported = _ask_host(ask, speed, sudo=sudo) if ask else import_sources(chosen, sources, speed)
     described = resolve(imported.document, file)
     more = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
-    text = _format_topology(imported, described, f"{sources[0]}{more} ({chosen})", file)
+    source = ask or f"{sources[0]}{more}"
+    text = _format_topology(imported, described, f"{source} ({chosen})", file)
     load_text(text, file)  # before it is written: a file that cannot be read again helps nobody
     _write_file(file, text, copy=schema)
     click.echo("\n".join(_format_outcome(imported, described, chosen, file)))
 
 
-def _refuse_misuse(file: Path, sources: tuple[Path, ...], source_format: str | None, *, force: bool) -> None:
+def _ask_host(host: str, speed: str | None, *, sudo: bool) -> Imported:
+    """The subnet that ``host`` is in, as it tells; your own ssh_config says how it is reached."""
+    import asyncio
+
+    from benchconsole.console.cli import common
+    from benchconsole.console.session.subnet_asking import ask_subnet
+    from benchconsole.topology.description.document import read_text
+    from benchconsole.topology.description.resolve import resolve
+
+    if not NAME.fullmatch(host):
+        raise BadInput(f"benchconsole: --ask {host!r}, expected the name of a host or of an entry of your ssh_config")
+    alone = resolve(read_text(f"schema: 1\nfabric: subnet\nnodes:\n  {host}: {{}}\n", "--ask"), Path("--ask"))
+    reach = common.make_asking_reach(alone, "init")
+    text = asyncio.run(ask_subnet(reach, alone.nodes[NodeId(host)], counters=False, sudo=sudo))
+    return import_text("ib", text.dump, f"{host} (ibnetdiscover)", speed)
+
+
+def _refuse_misuse(
+    file: Path, sources: tuple[Path, ...], source_format: str | None, *, asked: bool, force: bool
+) -> None:
     if source_format is None and sources:
         raise BadInput(f"benchconsole: {sources[0]} without --from, expected --from and one of {', '.join(FORMATS)}")
-    if source_format is not None and not sources:
+    if source_format is not None and not sources and not asked:
         raise BadInput(f"benchconsole: no source, expected: benchconsole init FILE --from {source_format} SOURCE")
     if source_format is not None and file.suffix not in (".yaml", ".yml"):
         raise BadInput(f"benchconsole: {file} as the file to be written, expected a name that ends in .yaml")
@@ -156,7 +186,10 @@ def _refuse_misuse(file: Path, sources: tuple[Path, ...], source_format: str | N
 
 
 def _find_format(sources: tuple[Path, ...]) -> str:
-    found = "lldp" if sources[0].is_dir() else sniff(source_text(sources[0]))
+    if sources[0].is_dir():
+        inside = sorted(path for path in sources[0].iterdir() if path.is_file())
+        return "ib" if any(sniff(source_text(path)) == "ib" for path in inside[:_LOOKED_AT]) else "lldp"
+    found = sniff(source_text(sources[0]))
     if found is None:
         raise BadInput(
             f"benchconsole: {sources[0]} looks like none of {', '.join(FORMATS)}, expected --from and one of them"

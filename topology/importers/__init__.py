@@ -12,18 +12,20 @@ from types import ModuleType
 
 from benchconsole.topology.description.document import Imported, source_text
 from benchconsole.topology.importers.draft import Draft
+from benchconsole.topology.infiniband.dump_files import recognize_dump
 
 FORMATS = {
     "lldp": "lldpctl -f json0 (or json) of each node: files, or a directory of them",
     "containerlab": "a topology of containerlab, *.clab.yml",
     "slurm": "topology.conf or topology.yaml of Slurm",
     "netbox": "the graph that nrx exports from NetBox, *.cyjs",
+    "ib": "InfiniBand: ibnetdiscover, iblinkinfo, opensm-subnet.lst, files of ibdiagnet2; a node-name-map beside it",
     "ssh-config": "an ssh_config: names and addresses of nodes only",
     "ansible": "an Ansible inventory, INI or YAML: names and addresses of nodes only",
 }
 """Name of a format to what it reads; ``ssh-config`` lives in ``ssh_config``."""
 
-SEVERAL = ("lldp",)
+SEVERAL = ("lldp", "ib")
 """The formats that are read from several files."""
 
 _MARKS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -40,6 +42,8 @@ _LOOKED_AT = 256 * 1024
 def sniff(text: str) -> str | None:
     """The foreign format that ``text`` looks like; None when it looks like none of them."""
     start = text[:_LOOKED_AT]
+    if recognize_dump(start):
+        return "ib"
     return next((name for name, mark in _MARKS if mark.search(start)), None)
 
 

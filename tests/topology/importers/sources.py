@@ -173,6 +173,23 @@ all:
         st1: {ansible_host: 10.0.1.1}
 """
 
+DUMP = """\
+# Topology file: generated on Tue Jun  5 14:15:10 2007
+
+switchguid=0xa1(a1)
+Switch\t8 "S-00000000000000a1"\t\t# "MF0;leaf1:SX6036/U1" enhanced port 0 lid 1 lmc 0
+[1]\t"H-0000000000000010"[1](11) \t\t# "n1 mlx5_0" lid 2 4xEDR
+[8]\t"S-00000000000000b1"[1]\t\t# "MF0;spine1:SX6036/U1" lid 3 4xEDR
+
+switchguid=0xb1(b1)
+Switch\t8 "S-00000000000000b1"\t\t# "MF0;spine1:SX6036/U1" enhanced port 0 lid 3 lmc 0
+[1]\t"S-00000000000000a1"[8]\t\t# "MF0;leaf1:SX6036/U1" lid 1 4xEDR
+
+caguid=0x10
+Ca\t1 "H-0000000000000010"\t\t# "n1 mlx5_0"
+[1](11) \t"S-00000000000000a1"[1]\t\t# lid 2 lmc 0 "MF0;leaf1:SX6036/U1" lid 1 4xEDR
+"""
+
 Parse = Callable[[str], Imported]
 FORMATS: dict[str, tuple[Parse, str]] = {
     "containerlab": (lambda text: import_text("containerlab", text, "f", "25 Gb/s"), CLAB),
@@ -180,6 +197,7 @@ FORMATS: dict[str, tuple[Parse, str]] = {
     "slurm-yaml": (lambda text: import_text("slurm", text, "f", "25 Gb/s"), TREE),
     "lldp": (lambda text: lldp._combine([("n1", text, "n1")], Draft("n1", "")).finish("25 Gb/s"), LLDP),
     "netbox": (lambda text: import_text("netbox", text, "f", "25 Gb/s"), CYJS),
+    "ib": (lambda text: import_text("ib", text, "f"), DUMP),
     "ssh-config": (lambda text: import_text("ssh-config", text, "f"), SSH),
     "ansible": (lambda text: import_text("ansible", text, "f"), INI),
     "ansible-yaml": (lambda text: import_text("ansible", text, "f"), INVENTORY),

@@ -1,0 +1,1 @@
+"""InfiniBand subnets as the tools of their administrators save them: dumps, names, counters."""
