@@ -31,7 +31,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udf
 class Document:
     """Plain values (dict, list, str, int, float, bool, None) and where each of them stands.
 
-    ``keys`` and ``values`` map a location such as ``("links", 0, "speed")`` to its position.
+    ``keys`` and ``values`` map a location such as ``("links", 0, "speed")`` to its position. ``repeated`` are places of
+    keys that stand a second time, where the last of them counts.
     """
 
     file: str
@@ -40,6 +41,7 @@ class Document:
     keys: dict[Location, Position] = field(default_factory=dict)
     values: dict[Location, Position] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    repeated: list[Position] = field(default_factory=list)
 
     def at(self, location: Location) -> Position:
         """Where the value at ``location`` stands, or its nearest written ancestor."""
@@ -133,9 +135,10 @@ class Lines:
 class _Reader:
     """Fills a Document from the events of a YAML parser, so that nothing is ever constructed by a tag."""
 
-    def __init__(self, document: Document, *, merges: bool) -> None:
+    def __init__(self, document: Document, *, merges: bool, last_counts: bool) -> None:
         self.document = document
         self.merges = merges
+        self.last_counts = last_counts
         self.seen = 0
         self.anchors: dict[str, tuple[object, int]] = {}
         self.loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)(document.text)
@@ -228,7 +231,9 @@ class _Reader:
                 self._merge(place, where, merged)
                 continue
             first = self.document.keys.get(where)
-            if first is not None:
+            if first is not None and self.last_counts:
+                self.document.repeated.append(place)
+            elif first is not None:
                 self.problem(place, f"key {name!r} a second time (first in line {first.line})", "each key once")
                 self._pass_over(self.next())
                 continue
@@ -333,10 +338,11 @@ def read(path: Path) -> Document:
     return read_text(source_text(path), str(path))
 
 
-def read_text(text: str, name: str, *, merges: bool = False) -> Document:
+def read_text(text: str, name: str, *, merges: bool = False, last_counts: bool = False) -> Document:
     """Read ``text``, called ``name`` in messages. TopologyError when it is not one YAML document.
 
     ``merges``: a key ``<<`` brings the keys of another mapping, as in files of other tools; ours has templates.
+    ``last_counts``: of a key that stands twice the last one counts, as for Ansible; else it is a problem.
 
     Problems that leave the rest readable (duplicate keys, tags) are collected in the Document.
     """
@@ -345,5 +351,5 @@ def read_text(text: str, name: str, *, merges: bool = False) -> Document:
     if control is not None:
         found = f"the control character 0x{ord(control[0]):02x}"
         raise refuse(Lines(text, name).at(control.start()), found, "plain text")
-    document.data = _Reader(document, merges=merges).document_value()
+    document.data = _Reader(document, merges=merges, last_counts=last_counts).document_value()
     return document

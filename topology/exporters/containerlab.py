@@ -167,6 +167,8 @@ def _format_cables(link: Link, interfaces: _Interfaces) -> Iterator[str]:
 
 def _list_further(link: Link) -> Iterator[tuple[str, object]]:
     """The keys of a ``links`` entry that go beyond speed, count and ports."""
+    if not link.counted:
+        yield "count", "unknown"
     if link.is_lag or link.lag is not None:
         yield "lag", link.lag
     if link.hash is not HashPolicy.UNKNOWN:

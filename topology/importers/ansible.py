@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from benchconsole.topology.description.document import Document, Location, read_text
 from benchconsole.topology.errors import Position, refuse
 from benchconsole.topology.importers.draft import Draft, DraftDevice
-from benchconsole.topology.importers.roles import find_node_role, find_switch_role, split_words
+from benchconsole.topology.importers.roles import find_node_role, find_switch_role, is_switch, split_words
 from benchconsole.topology.selection import MAX_NODES, NAME, fold
 
 _SECTION = re.compile(r"\s*\[([^:\]\s]+)(?::([^\]\s]+))?\]\s*(?:[#;].*)?")
@@ -21,7 +21,7 @@ _YAML = re.compile(r"(?m)^(?:---|[A-Za-z_][A-Za-z0-9_-]*\s*:\s*(?:#.*)?$)")
 _RANGE = re.compile(r"\[([A-Za-z]|\d{1,12}):([A-Za-z]|\d{1,12})(?::(\d{1,9}))?\]")
 _PORT = re.compile(r"(.*):(\d{1,5})", re.DOTALL)
 _GROUP_KEYS = ("hosts", "vars", "children")
-_SWITCHES = {"switch", "switches", "leaf", "leafs", "leaves", "spine", "spines", "router", "routers", "tor"}
+_SWITCHES = {"sw", "switch", "switches", "leaf", "leafs", "leaves", "spine", "spines", "router", "routers", "tor"}
 _EVERY = ("all", "ungrouped")
 _OLD = {"ansible_ssh_host": "ansible_host", "ansible_ssh_user": "ansible_user", "ansible_ssh_port": "ansible_port"}
 
@@ -31,7 +31,7 @@ def fill(draft: Draft) -> None:
     draft.remark_unended("]}")
     inventory = _HostGroups(draft)
     if _is_yaml(draft.text):
-        _Yaml(read_text(draft.text, draft.file, merges=True), inventory).whole()
+        _Yaml(read_text(draft.text, draft.file, merges=True, last_counts=True), inventory).whole()
     else:
         _Ini(inventory).whole()
     inventory.finish()
@@ -94,6 +94,13 @@ class _HostGroups:
     def _device(self, name: str, host: _Host, told: Mapping[str, str]) -> DraftDevice:
         groups = [group for group in [*host.groups, *self._all_above(host)] if group not in _EVERY]
         switches = [group for group in groups if _SWITCHES.intersection(split_words(group))]
+        network_os = told.get("ansible_network_os")
+        if not switches and any(is_switch(group) is False for group in groups):
+            network_os = None
+        elif not switches and _SWITCHES.intersection(split_words(name)):
+            return DraftDevice(name, host.where, switch=True, taken="taken for a switch by its name")
+        if not switches and network_os:
+            return DraftDevice(name, host.where, switch=True, taken=f"taken for a switch, it runs {network_os}")
         if switches:
             self.draft.remark(f"hosts of groups called after switches are taken for switches: those of {switches[0]}")
             taken = f"taken for a switch by its group {switches[0]}"
@@ -209,6 +216,9 @@ class _Yaml:
         self.source = source
         self.inventory = inventory
         inventory.draft.problems.extend(source.problems)
+        if source.repeated:
+            line = source.repeated[0].line
+            inventory.draft.remark(f"of keys that stand twice the last one counts: line {line}, and so on")
 
     def whole(self) -> None:
         if not isinstance(self.source.data, dict) or "plugin" in self.source.data:

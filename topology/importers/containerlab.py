@@ -8,6 +8,7 @@ leave the lab are left out and remarked upon. Source: containerlab's manual, "To
 ``clab.schema.json``.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -41,6 +42,8 @@ _KNOWN = (
 _WIRED = ("brief", "veth", "veth-stitch")
 """Types of links that are cables between two nodes of the lab."""
 _HINT = f"the label {PREFIX}role: compute makes a node of a device, or add nodes and their links by hand"
+_SETTINGS = ("exec", "sysctls", "binds")
+_FORWARDING = re.compile(r"(ip_forward(?=\W+1)|type bridge|brctl addbr|/etc/frr)")
 _TAKEN = {"from", "to", "count", "wiring"}
 _NUMBERED = ("vlan.", "network.")
 _ROLES = [role.value for roles in (NodeRole, SwitchRole) for role in roles]
@@ -143,7 +146,7 @@ class _Reader:
     def devices(self) -> None:
         """Every node of the lab as a device, once it is known to how many others each is cabled."""
         beside: dict[str, set[str]] = {}
-        for cable in self.draft.cables:
+        for cable in (each for each in self.draft.cables if each.a != each.b):
             beside.setdefault(cable.a, set()).add(cable.b)
             beside.setdefault(cable.b, set()).add(cable.a)
         names = self.part("nodes")[0]
@@ -200,7 +203,9 @@ class _Reader:
         for level in levels:
             labels.update(self.labels(*level))
         image = next((str(level["image"]) for level, _ in reversed(levels) if level.get("image")), "")
-        return _Levels(str(kind), image, labels)
+        forwarding = (_FORWARDING.search(str(level.get(key, ""))) for level, _ in levels for key in _SETTINGS)
+        sign = next((found for found in forwarding if found is not None), None)
+        return _Levels(str(kind), image, labels, "" if sign is None else sign[1])
 
     def grouped(self, name: str, labels: Mapping[str, _Label]) -> None:
         for kind, section in (*GROUPS.items(), ("mlag", "mlag")):
@@ -260,7 +265,8 @@ class _Reader:
     def cable(self, a: tuple[str, str], b: tuple[str, str], link: Mapping[str, object], here: Location) -> None:
         variables = self.mapping(link.get("vars"), (*here, "vars"))
         own = dict(self.mapping(variables.get("benchconsole"), (*here, "vars", "benchconsole")))
-        for key in own.keys() & _TAKEN:
+        taken = _TAKEN - {"count"} if own.get("count") == "unknown" else _TAKEN
+        for key in own.keys() & taken:
             where = self.source.key_at((*here, "vars", "benchconsole", key))
             self.draft.problem(where, f"the key {key!r}", "what the endpoints do not say: speed, lag, hash ...")
             del own[key]
@@ -283,18 +289,21 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Levels:
-    """What a node has by itself and by its group, its kind and the defaults."""
+    """What a node has by itself and by its group, its kind and the defaults; ``forwarding`` is a setting by which it
+    forwards for others, empty without one.
+    """
 
     kind: str
     image: str
     labels: Mapping[str, _Label]
+    forwarding: str
 
 
 def _sort_devices(read: Mapping[str, _Levels], beside: Mapping[str, set[str]]) -> dict[str, tuple[bool, str]]:
     """Each node of the lab: whether it is a switch, and by what that was inferred; empty where the source says so.
 
-    A container of any kind that neither its name nor its image tells is a node beside switches. Where a lab has no
-    switch otherwise, one with a neighbour that has no other, or with three, is a switch.
+    A container that neither its name nor its image tells is a switch where it joins others: three of them, or two of
+    which one has no other neighbour. A node with two legs is cabled to switches, which have more.
     """
     found: dict[str, tuple[bool, str]] = {}
     left: list[str] = []
@@ -304,15 +313,17 @@ def _sort_devices(read: Mapping[str, _Levels], beside: Mapping[str, set[str]]) -
         if role is not None or levels.kind not in _ANY_KINDS:
             found[name] = (role in list(SwitchRole) if role is not None else levels.kind not in NODE_KINDS, "")
             continue
-        switch, by = guess_switch(name, levels.image, len(beside.get(name, ())))
+        neighbours = len(beside.get(name, ()))
+        switch, by = guess_switch(name, levels.image, neighbours)
+        if switch is None and levels.forwarding and neighbours > 1:
+            switch, by = True, f"its settings ({levels.forwarding})"
         found[name] = (switch is True, by)
         if switch is None:
             left.append(name)
-    if not any(switch for switch, _ in found.values()):
-        for name in left:
-            near = beside.get(name, set())
-            if len(near) > 2 or (len(near) > 1 and any(len(beside[other]) == 1 for other in near)):
-                found[name] = (True, f"its cables to {len(near)} devices")
+    for name in left:
+        near = beside.get(name, set())
+        if len(near) > 2 or (len(near) > 1 and any(len(beside[other]) == 1 for other in near)):
+            found[name] = (True, f"its cables to {len(near)} devices")
     return found
 
 

@@ -13,7 +13,8 @@ from benchconsole.topology.model.fabric import SwitchRole
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _SWITCHES = {
     "chassis": SwitchRole.CHASSIS,
-    "leaf": SwitchRole.LEAF, "leafs": SwitchRole.LEAF, "leaves": SwitchRole.LEAF, "tor": SwitchRole.LEAF,
+    "leaf": SwitchRole.LEAF, "borderleaf": SwitchRole.LEAF,
+    "leafs": SwitchRole.LEAF, "leaves": SwitchRole.LEAF, "tor": SwitchRole.LEAF,
     "access": SwitchRole.LEAF, "edge": SwitchRole.LEAF,
     "spine": SwitchRole.SPINE, "spines": SwitchRole.SPINE, "aggregation": SwitchRole.SPINE, "agg": SwitchRole.SPINE,
     "distribution": SwitchRole.SPINE, "dist": SwitchRole.SPINE,
@@ -26,7 +27,10 @@ _NODES = {
         "storage", "stor", "st", "oss", "osts", "osd", "osds", "ost", "mds", "mdt", "mgs", "nas", "nfs", "ceph",
         "lustre", "beegfs", "gpfs",
     },
-    "management": {"management", "mgmt", "admin", "head", "master", "control", "controller", "service", "slurmctld"},
+    "management": {
+        "management", "mgmt", "admin", "head", "master", "masters", "control", "controller", "controllers", "service",
+        "slurmctld",
+    },
     "login": {"login", "logins", "front", "frontend", "submit"},
     "gateway": {"gateway", "gateways", "gw", "lnet", "dtn"},
 }  # fmt: skip

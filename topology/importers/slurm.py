@@ -21,7 +21,8 @@ from benchconsole.topology.selection import expand, fold
 
 _KEYS = {
     "switchname": "SwitchName", "switches": "Switches", "nodes": "Nodes", "linkspeed": "LinkSpeed",
-    "blockname": "BlockName", "blocksizes": "BlockSizes",
+    "blockname": "BlockName", "blocksizes": "BlockSizes", "level": "Level", "blockindex": "BlockIndex",
+    "blocksize": "BlockSize",
 }  # fmt: skip
 _PAIR = re.compile(r'\s*([A-Za-z0-9_.]+)\s*=\s*(?:"([^"]*)"|([^\s"]+))(?=\s|$)')
 _COMMENT = re.compile(r"(?<!\\)#")
@@ -104,6 +105,9 @@ def _parse_conf(draft: Draft) -> Iterator[Line]:
             draft.remark(f"Include is not followed: line {logical.at(0).line}, and so on")
             continue
         line = {key: word for key, word in _split_words(logical, draft) if key in _KEYS.values()}
+        if "Level" in line and "Switches" in line:
+            # What "scontrol show topology" prints: all nodes below a switch stand beside its switches.
+            line.pop("Nodes", None)
         if line.keys() & {"SwitchName", "BlockName"}:
             yield line
 

@@ -4,7 +4,7 @@ import pytest
 
 from benchconsole.topology.description.document import Imported
 from benchconsole.topology.importers import import_text
-from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.fabric import Fabric, NodeId
 from tests.topology.importers.sources import INI, INVENTORY, described, problems
 
 
@@ -88,7 +88,6 @@ def test_ranges_are_those_of_ansible(pattern: str, hosts: list[str]) -> None:
         ("all:\n\thosts:\n", "f:2:1: broken YAML"),
         ("all:\n  hosts: [n1]\n", "f:2:10: no mapping"),
         ("all:\n  host:\n    n1:\n", "f:2:3: unknown key 'host', expected one of hosts, vars, children"),
-        ("all:\n  hosts:\n    n1:\n    n1:\n", "f:4:5: key 'n1' a second time (first in line 3)"),
         ("plugin:\nx: 1\n", "f:1:1: no inventory of hosts"),
     ],
 )
@@ -133,3 +132,25 @@ def test_inventories_of_switches_only_and_addresses_of_several_hosts() -> None:
 def test_a_group_of_those_who_use_or_watch_a_service_names_no_role(group: str, role: str) -> None:
     fabric = described(import_text("ansible", f"[{group}]\nx1\n", "f"))
     assert [node.role for node in fabric.nodes.values()] == [role]
+
+
+def test_hosts_that_run_a_network_system_or_are_called_after_switches_are_switches() -> None:
+    text = (
+        "[fw]\nfgt ansible_network_os=fortios\n[cv_servers]\ncv ansible_network_os=eos\n"
+        "[external]\nSW\nR-ISP\n[masters]\nk1\n"
+    )
+    found = import_text("ansible", text, "f")
+    fabric = described(found)
+    assert set(fabric.switches) == {"fgt", "SW"}
+    assert found.notes["switches", "fgt"].startswith("taken for a switch, it runs fortios")
+    assert {node.id: node.role for node in fabric.nodes.values()} == {
+        "cv": "compute", "R-ISP": "compute", "k1": "management",
+    }  # fmt: skip
+
+
+def test_of_a_key_that_stands_twice_the_last_counts_as_ansible_has_it() -> None:
+    text = "all:\n  vars: {ansible_user: a, ansible_user: b}\n  hosts: {n1: {x: 1}, n2: , n1: {ansible_host: h}}\n"
+    found = import_text("ansible", text, "f")
+    fabric = described(found)
+    assert (fabric.access.user, fabric.nodes[NodeId("n1")].address, len(fabric.nodes)) == ("b", "h", 2)
+    assert "of keys that stand twice the last one counts: line 2, and so on" in found.remarks

@@ -204,6 +204,11 @@ def test_containers_of_kind_linux_are_switches_by_name_and_image_and_a_note_says
         ("a b c d", "a-b a-c a-d b-c c-d b-d", {"a", "b", "c", "d"}),
         ("a b", "a-b", set()),
         ("a b c d", "a-b b-c c-d d-a", set()),
+        (
+            "leaf1 leaf2 leaf3 spline n",
+            "leaf1-spline leaf2-spline leaf3-spline n-leaf1 n-leaf2",
+            {"leaf1", "leaf2", "leaf3", "spline"},
+        ),
         ("r1 r2 pc1 pc2", "pc1-r1 r1-r2 r2-pc2", {"r1", "r2"}),
         ("node1 node2 node3", "node1-node2 node2-node3", set()),
         ("h1-leaf1 leaf1", "h1-leaf1-leaf1", {"leaf1"}),
@@ -222,6 +227,35 @@ def test_containers_that_nothing_names_are_told_by_their_cables(names: str, link
     assert set(described(found).switches) == switches
     if not switches and len(used) > 2:
         assert "no device is taken for a switch: the label benchconsole.role: leaf makes one" in found.remarks
+
+
+@pytest.mark.parametrize(
+    ("settings", "switch"),
+    [
+        ('sysctls: {net.ipv4.ip_forward: "1"}', True),
+        ('sysctls: {net.ipv4.ip_forward: "0"}', False),
+        ("exec: [sysctl -w net.ipv4.ip_forward=1]", True),
+        ("exec: [ip link add br0 type bridge]", True),
+        ("binds: ['x/daemons:/etc/frr/daemons']", True),
+        ("binds: ['x:/etc/free']", False),
+    ],
+)
+def test_a_container_that_forwards_between_two_others_is_a_switch(settings: str, switch: bool) -> None:
+    text = f"""\
+topology:
+  nodes:
+    mid: {{kind: linux, image: alpine, {settings}}}
+    leaf1: {{kind: ceos}}
+    leaf2: {{kind: ceos}}
+    one: {{kind: linux, {settings}}}
+  links:
+    - endpoints: ["mid:eth1", "leaf1:eth1"]
+    - endpoints: ["mid:eth2", "leaf2:eth1"]
+    - endpoints: ["one:eth1", "leaf2:eth2"]
+    - endpoints: ["leaf2:eth3", "leaf1:eth3"]
+"""
+    fabric = described(import_text("containerlab", text, "f", SPEED))
+    assert set(fabric.switches) == {"leaf1", "leaf2"} | ({"mid"} if switch else set())
 
 
 def test_a_lab_of_switches_only_is_read_with_a_hint_how_to_add_nodes() -> None:

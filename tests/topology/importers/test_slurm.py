@@ -139,3 +139,14 @@ def test_a_last_line_that_stops_before_what_is_below_its_switch_is_a_cut() -> No
     found = problems(read, "SwitchName=a Nodes=n1\nSwitchName=b")
     assert found == ["topology.conf:2:12: b in a last line without end, expected Nodes or Switches: this file is cut"]
     assert tree("SwitchName=a Nodes=n1\nInclude more.conf\nSwitchName=b Nodes=n2") == {"a": ["n1"], "b": ["n2"]}
+
+
+def test_what_scontrol_prints_is_the_same_tree() -> None:
+    text = """\
+SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[1-2]
+SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[3-4]
+SwitchName=top Level=1 LinkSpeed=1 Nodes=n[1-4] Switches=s[0-1]
+"""
+    assert tree(text) == {"s0": nodes(1, 2), "s1": nodes(3, 4), "top": ["s0", "s1"]}
+    blocks = "BlockName=b1 BlockIndex=0 Nodes=n[1-2] BlockSize=2\n"
+    assert [group.name for group in described(read(blocks)).groups] == ["b1"]
