@@ -49,9 +49,12 @@ def command(
     the data network that both of its nodes are in, unless --network names another.
     """
     from benchconsole.console.static_report.expected_flows import ExpectedFlows, format_page, make_record
-    from benchconsole.topology.capacity.bracket import compute_bracket
+    from benchconsole.topology.capacity.bracket import compute_bracket, find_rule
     from benchconsole.topology.capacity.expect import expect, sample_hashes
     from benchconsole.topology.capacity.flow_streams import Model
+    from benchconsole.topology.capacity.sprayed import is_any_sprayed
+    from benchconsole.topology.model.routing_rule import RoutingRule
+    from benchconsole.topology.routing.layers import is_layered
     from benchconsole.topology.routing.routes import Routes
 
     fabric = common.read_topology(topology, given=given)
@@ -61,12 +64,17 @@ def command(
         found = _parse_flows(fabric, flows, streams=streams, one_to_one=one_to_one)
         asked = [replace(flow, network=network) for flow in found] if network else found
         hashed = chosen in (Model.HASH, Model.POLARISED)
+        if chosen is not Model.FLUID and is_any_sprayed(fabric):
+            raise SelectionError(f"model {model}: a network of this file sprays its packets, so nothing places flows")
         drawn = sample_hashes(fabric, asked, draws=draws, model=chosen) if hashed else None
         page = ExpectedFlows(fabric, tuple(asked), expect(fabric, asked, model=chosen), drawn)
-        if bracket:
-            spread = drawn or sample_hashes(fabric, asked, draws=draws)
-            fluid = expect(fabric, asked) if hashed else page.rates
-            page = replace(page, bracket=compute_bracket(Routes(fabric), asked, fluid, spread))
+        routes = Routes(fabric)
+        rule = find_rule(routes, asked)
+        if bracket or (rule is None and not is_layered(fabric)):
+            fluid = page.rates if chosen is Model.FLUID else expect(fabric, asked, routes=routes)
+            if drawn is None and rule is not RoutingRule.SPRAY:
+                drawn = sample_hashes(fabric, asked, draws=draws)
+            page = replace(page, bracket=compute_bracket(routes, asked, fluid, drawn))
     except (SelectionError, RoutingError) as error:
         raise BadInput(f"benchconsole: {error}") from None
     if as_json:

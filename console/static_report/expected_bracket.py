@@ -10,12 +10,21 @@ from benchconsole.topology.capacity.bracket import Bound, Bracket
 from benchconsole.topology.capacity.cuts import name_cut
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.units import counted as count
 from benchconsole.topology.units import network_rate, percent
 
 UNLUCKY = "hash, unlucky"
 LUCKY = "hash, lucky"
 ROUTING = "this routing"
+RULES = {
+    RoutingRule.SHORTEST: "least hops, even split",
+    RoutingRule.WEIGHTED: "least hops, split by capacity",
+    RoutingRule.SPRAY: "least hops, best split",
+    RoutingRule.MINIMAL: "minimal on a dragonfly",
+    RoutingRule.VALIANT: "Valiant on a dragonfly",
+    RoutingRule.DIMENSION_ORDER: "dimension order on a torus",
+}
 
 
 def format_bracket(fabric: Fabric, found: Bracket, width: int, *, ascii_only: bool = False) -> Iterator[str]:
@@ -36,8 +45,9 @@ def format_bracket(fabric: Fabric, found: Bracket, width: int, *, ascii_only: bo
 
 def name_judged(found: Bracket) -> str:
     """The name of the bound that judges: the lowest."""
-    lower = found.unlucky is not None and found.unlucky.slowest < found.routing.slowest * (1 - 1e-9)
-    return UNLUCKY if lower else ROUTING
+    named = [(ROUTING, found.routing), *((rule.value, bound) for rule, bound in found.others)]
+    named += [] if found.unlucky is None else [(UNLUCKY, found.unlucky)]
+    return min(named, key=lambda each: float(f"{each[1].slowest:.9g}"))[0]
 
 
 def _list_rows(found: Bracket) -> list[tuple[str, Bound, str]]:
@@ -45,13 +55,19 @@ def _list_rows(found: Bracket) -> list[tuple[str, Bound, str]]:
         ("cut", found.cut, "the least cut that was found"),
         ("optimum", found.optimum, "the best routing there can be"),
         (LUCKY, found.lucky, "5 of 100 draws are better"),
-        (ROUTING, found.routing, "least hops, even split"),
+        (ROUTING, found.routing, RULES[found.rule]),
+        *((rule.value, bound, RULES[rule]) for rule, bound in found.others),
         (UNLUCKY, found.unlucky, "5 of 100 draws are worse"),
     ]
     return [(name, bound, by) for name, bound, by in rows if bound is not None]
 
 
 def _list_sentences(fabric: Fabric, found: Bracket) -> Iterator[str]:
+    if found.is_open:
+        yield (
+            "The file does not say how this fabric is routed (routing of its network), and its switches are cabled "
+            "in rings: the rates above are those of least hops, and another routing may give anything in the bracket."
+        )
     if found.optimum is None:
         yield "The optimum is not computed: it has too many variables. The cut bounds it."
     share, total = found.narrowest, found.all_cut
@@ -81,5 +97,7 @@ def make_bracket_record(fabric: Fabric, found: Bracket) -> Record:
         "served": found.served,
         "slowest_cut": [direction_name(fabric, way) for way in found.narrowest.links],
         "total_cut": [direction_name(fabric, way) for way in found.all_cut.links],
+        "rule": None if found.is_open else found.rule,
+        "others": {rule: {"slowest_bps": bound.slowest, "total_bps": bound.total} for rule, bound in found.others},
         "judged": name_judged(found),
     }

@@ -4,14 +4,18 @@ They are ordered: hash <= this routing <= optimum <= cut. A fabric whose routing
 and only what lies below the lowest of them speaks against it.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from benchconsole.topology.capacity.arcs import make_arcs
 from benchconsole.topology.capacity.cuts import Cut, Cuts
-from benchconsole.topology.capacity.expect import Expectation, OverHashes
+from benchconsole.topology.capacity.expect import Expectation, OverHashes, expect
 from benchconsole.topology.capacity.optimum import Optimum, ProgramTooLarge, compute_optimum
-from benchconsole.topology.model.fabric import Flow
+from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.model.fabric import Fabric, Flow
+from benchconsole.topology.model.routing_rule import RoutingRule
+from benchconsole.topology.routing.layers import is_layered
 from benchconsole.topology.routing.routes import Routes
 
 
@@ -30,7 +34,8 @@ class Bracket:
     ``unlucky`` and ``lucky`` are the 5th and the 95th percentile over draws of the hashes, None where nothing is
     hashed; ``optimum`` is None where it has too many variables. ``narrowest`` is the cut that bounds the slowest flow,
     ``all_cut`` that of the sum. ``served`` is the share of the demands that the best routing carries; None unless all
-    flows have one.
+    flows have one. ``others`` are rules that the fabric may be routed by, where its file does not say which
+    though it matters: then it ``is_open``.
     """
 
     routing: Bound
@@ -41,16 +46,16 @@ class Bracket:
     served: float | None = None
     unlucky: Bound | None = None
     lucky: Bound | None = None
+    rule: RoutingRule = RoutingRule.SHORTEST
+    others: tuple[tuple[RoutingRule, Bound], ...] = ()
+    is_open: bool = False
 
     @property
     def judged(self) -> Bound:
-        """The lowest bound: what a sound fabric reaches however its hashes fall."""
-        if self.unlucky is None:
-            return self.routing
-        return Bound(
-            min(self.unlucky.slowest, self.routing.slowest),
-            min(self.unlucky.total, self.routing.total),
-        )
+        """The lowest bounds: what a sound fabric reaches however its hashes fall, by whichever of the rules."""
+        bounds = [self.routing, *(bound for _, bound in self.others)]
+        bounds += [] if self.unlucky is None else [self.unlucky]
+        return Bound(min(bound.slowest for bound in bounds), min(bound.total for bound in bounds))
 
 
 def compute_bracket(
@@ -62,6 +67,8 @@ def compute_bracket(
     """
     if not flows:
         raise ValueError("no flow, so nothing is bounded")
+    rule = find_rule(routes, flows)
+    is_open = rule is None and not is_layered(routes.fabric)
     arcs = make_arcs(routes, flows)
     demands = [flow.demand for flow in flows if flow.demand is not None]
     try:
@@ -80,4 +87,31 @@ def compute_bracket(
         served=None if best is None else best.served,
         unlucky=None if drawn is None else Bound(drawn.slowest.p5, drawn.aggregate.p5),
         lucky=None if drawn is None else Bound(drawn.slowest.p95, drawn.aggregate.p95),
+        rule=rule or RoutingRule.SHORTEST,
+        others=tuple(_try_rules(routes.fabric, flows)) if is_open else (),
+        is_open=is_open,
     )
+
+
+def find_rule(routes: Routes, flows: Sequence[Flow]) -> RoutingRule | None:
+    """The rule that the file says of the networks that ``flows`` enter; None where it says none of one of them."""
+    links = routes.graph.links
+    networks = {links[int(routes.route(flow).ways[0]) >> 1].network for flow in dict.fromkeys(flows)}
+    said = {routes.fabric.networks[name].routing if name in routes.fabric.networks else None for name in networks}
+    return next((rule for rule in RoutingRule if rule in said and None not in said), None)
+
+
+def _try_rules(fabric: Fabric, flows: Sequence[Flow]) -> Iterator[tuple[RoutingRule, Bound]]:
+    """What the rules of a dragonfly or a torus give where the fabric has the shape of one."""
+    for rule in RoutingRule:
+        if not rule.is_by_paths:
+            continue
+        said = {
+            name: network if network.routing else replace(network, routing=rule)
+            for name, network in fabric.networks.items()
+        }
+        try:
+            rates = expect(replace(fabric, networks=MappingProxyType(said)), flows)
+        except RoutingError:  # not of that shape
+            continue
+        yield rule, Bound(min(rate.value for rate in rates), sum(rate.value for rate in rates))

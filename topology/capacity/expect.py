@@ -4,7 +4,7 @@ The set matters: what one pair should reach depends on who else is sending. ``FL
 exact where its members are equal; where they differ in speed, it follows the streams on each and says so in ``model``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,8 @@ import numpy as np
 from benchconsole.topology.arrays import Flags, Floats, Indices
 from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Members, Model, trace_flows
 from benchconsole.topology.capacity.maxmin import Usage, certify, find_binding, max_min, weigh_usage
+from benchconsole.topology.capacity.sprayed import is_any_sprayed, is_sprayed, spray
+from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link
 from benchconsole.topology.routing.hashed_paths import mix_bits
 from benchconsole.topology.routing.routes import Routes
@@ -82,10 +84,47 @@ def expect(
     if not flows:
         return ()
     model = Model.MEMBERS if members else model
-    crossed = trace_flows(routes or Routes(fabric), flows, model, seed=seed, members=members)
+    routes = routes or Routes(fabric)
+    if model is Model.FLUID and is_any_sprayed(fabric):
+        return _expect_sprayed(routes, flows, capacity or {})
+    crossed = trace_flows(routes, flows, model, seed=seed, members=members)
     limits = compute_capacities(fabric, crossed.parts, capacity or {})
     demand = np.array([np.inf if flow.demand is None else flow.demand for flow in flows])
     return _make_expectations(fabric, crossed, limits, demand, model)
+
+
+def _expect_sprayed(
+    routes: Routes, flows: Sequence[Flow], capacity: Mapping[Direction, float]
+) -> tuple[Expectation, ...]:
+    """What flows reach of which some networks spray the packets. RoutingError where others share links with them."""
+    fabric, graph = routes.fabric, routes.graph
+    sprayed = [is_sprayed(routes, flow) for flow in flows]
+    groups = {kind: [flow for flow, each in zip(flows, sprayed, strict=True) if each is kind] for kind in (True, False)}
+    crossed, others = (
+        {way for each in groups[kind] for way in routes.route(each).ways.tolist()} for kind in (True, False)
+    )
+    if crossed & others:
+        way = graph.direction(min(crossed & others))
+        raise RoutingError(f"{way.link} carries flows of a network that sprays packets, and of one that does not")
+    parts = {way: LinkPart(graph.direction(way)) for way in sorted(crossed)}
+    limits = dict(zip(parts, compute_capacities(fabric, [*parts.values()], capacity).tolist(), strict=True))
+    rates = iter(spray(routes, groups[True], limits) if groups[True] else ())
+    found: list[Expectation] = []
+    plain: Iterator[Expectation] = iter([])
+    if groups[False]:
+        traced = trace_flows(routes, groups[False], Model.FLUID)
+        demand = np.array([np.inf if flow.demand is None else flow.demand for flow in groups[False]])
+        limits_of = compute_capacities(fabric, traced.parts, capacity)
+        plain = iter(_make_expectations(fabric, traced, limits_of, demand, Model.FLUID))
+    for flow, each in zip(flows, sprayed, strict=True):
+        if not each:
+            found.append(next(plain))
+            continue
+        rate = next(rates)
+        ways = rate.limiting or [graph.direction(way) for way in routes.route(flow).ways.tolist()]
+        share = min(fabric.goodput_of(fabric.links[way.link]) for way in ways)
+        found.append(Expectation(rate.value, rate.limiting, Model.SPRAYED.value, share))
+    return tuple(found)
 
 
 def _make_expectations(

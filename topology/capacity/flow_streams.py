@@ -30,7 +30,8 @@ class Model(StrEnum):
     slowest of the links that it divides over lets it; only streams on unequal members of one link go at their own pace.
     ``HASH``: each flow is on one next hop and one member, drawn evenly and anew at each device. ``POLARISED``: the same
     with one hash everywhere. ``STEERED``: source ports are chosen so that next hops and members are used in turn.
-    ``MEMBERS``: fluid, but for the members that are known, as port counters tell them.
+    ``MEMBERS``: fluid, but for the members that are known, as port counters tell them. ``SPRAYED``: over all ways in
+    the best parts, which the file says of a network (``routing: spray``); it is no choice of its own.
     """
 
     FLUID = "fluid"
@@ -38,6 +39,7 @@ class Model(StrEnum):
     POLARISED = "polarised hash"
     STEERED = "steered"
     MEMBERS = "known members"
+    SPRAYED = "sprayed"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -162,11 +164,16 @@ class _Table:
             yield (
                 1.0 / math.prod(periods),
                 {
-                    way: at % self._links[way >> 1].count
+                    way: self._rank_members(way)[at % self._links[way >> 1].count]
                     for stage, at in zip(stages, turn, strict=True)
                     for way in stage
                 },
             )
+
+    def _rank_members(self, way: int) -> list[int]:
+        """The members of a link from the fastest, so that their order in the file changes nothing."""
+        speeds = self._links[way >> 1].members
+        return sorted(range(len(speeds)), key=lambda member: -speeds[member])
 
     def _stages(self, ways: list[int]) -> Iterator[list[int]]:
         graph = self._routes.graph

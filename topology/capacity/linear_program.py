@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, vstack
 
 from benchconsole.topology.arrays import Floats, Indices
 
@@ -40,6 +40,11 @@ class Solution:
     value: float
     variables: Floats
     price: Floats
+
+
+def stack_rows(*parts: csr_array) -> csr_array:
+    """The rows of several matrices, one after the other; those without rows are left out."""
+    return csr_array(vstack([part for part in parts if part.shape[0]]))
 
 
 def solve(program: LinearProgram) -> Solution:

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array, csr_array
 
 from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.capacity.arcs import Arcs
-from benchconsole.topology.capacity.linear_program import LinearProgram, solve
+from benchconsole.topology.capacity.linear_program import LinearProgram, solve, stack_rows
 from benchconsole.topology.model.fabric import Flow
 from benchconsole.topology.routing.attachment import Attachments
 
@@ -152,7 +152,7 @@ class _Program:
             ),
             shape=(len(fixed), self._width),
         )
-        matrix = _stack(self._balance, csr_array(tied), self._shares)
+        matrix = stack_rows(self._balance, csr_array(tied), self._shares)
         equal = self._balance.shape[0] + len(fixed)
         return LinearProgram(gain, most, matrix, np.concatenate((np.zeros(equal), self._bounds)), equal)
 
@@ -181,9 +181,3 @@ class _Program:
         gain = np.zeros(self._width)
         gain[self._first : -1] = 1.0
         return solve(self._make([], most, gain)).value * self._scale
-
-
-def _stack(*parts: csr_array) -> csr_array:
-    from scipy.sparse import vstack
-
-    return csr_array(vstack([part for part in parts if part.shape[0]]))

@@ -16,6 +16,7 @@ from benchconsole.topology.model.network import (
     infer_role,
     is_called_by_signals,
 )
+from benchconsole.topology.model.routing_rule import RoutingRule
 
 _LEAST_ETHERNET_MTU = 576
 _NAMES = [kind.value for kind in NetworkKind if kind is not NetworkKind.OTHER]
@@ -48,7 +49,8 @@ def _resolve(name: str, written: raw.RawNetwork, here: Location, report: Problem
     goodput, basis = (stated, "as stated") if stated else _compute(kind, mtu, written, here, report)
     role = NetworkRole(written.role) if written.role else infer_role(name)
     inferred = written.role is None and role is not NetworkRole.DATA
-    return Network(name, mtu, goodput, written.type, kind, role, inferred, basis)
+    rule = RoutingRule(written.routing) if written.routing else None
+    return Network(name, mtu, goodput, written.type, kind, role, inferred, basis, rule)
 
 
 def _compute(

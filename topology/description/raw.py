@@ -32,6 +32,7 @@ class RawAccess(_Strict):
 
 Mtu = Annotated[int, Field(ge=256, le=65535)]
 Hash = Literal["l2", "l3", "l3l4", "steered", "unknown"]
+Routing = Literal["shortest", "weighted", "spray", "minimal", "valiant", "dimension-order"]
 Facts = dict[str, Scalar]
 
 
@@ -43,6 +44,7 @@ class RawNetwork(_Strict):
     mtu: Mtu | None = None
     goodput: Quantity | None = None
     hash: Hash | None = None
+    routing: Routing | None = None
 
 
 class RawCpu(_Strict):

@@ -13,6 +13,7 @@ from typing import NewType
 from benchconsole.topology.errors import Position
 from benchconsole.topology.model.claims import Claim, ReportedResult
 from benchconsole.topology.model.network import DATA, Network, NetworkRole, tcp_goodput
+from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.model.sweep import Sweep
 from benchconsole.topology.units import Unit
@@ -421,6 +422,11 @@ class Fabric:
     def goodput_of(self, link: Link) -> float:
         network = self.networks.get(link.network)
         return self.goodput if network is None else network.goodput
+
+    def routing_of(self, link: Link) -> RoutingRule:
+        """The rule of the network that ``link`` belongs to."""
+        network = self.networks.get(link.network)
+        return RoutingRule.SHORTEST if network is None or network.routing is None else network.routing
 
     def payload(self, link: Link, wire: float | None = None) -> float:
         """byte/s of payload in ``wire`` byte/s of ``link``; without ``wire`` in one direction with every member up."""

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from benchconsole.topology.model.routing_rule import RoutingRule
+
 DATA = "data"
 """The name of the network that links belong to where they name none."""
 
@@ -71,7 +73,8 @@ class Network:
 
     ``mtu`` is that of IP packets. ``type`` is what the file calls it, ``kind`` what that means. ``basis`` names the
     rule of ``goodput`` (``TCP over Ethernet``), or says that it is stated. ``is_role_inferred``: the role was not
-    written down and follows from the name.
+    written down and follows from the name. ``routing`` is None where the file does not say it: then
+    ``RoutingRule.SHORTEST`` is taken.
     """
 
     name: str
@@ -82,6 +85,7 @@ class Network:
     role: NetworkRole = NetworkRole.DATA
     is_role_inferred: bool = False
     basis: str = "TCP over Ethernet"
+    routing: RoutingRule | None = None
 
     @property
     def is_ethernet(self) -> bool:

@@ -16,6 +16,7 @@ from benchconsole.topology.arrays import Flags, Floats, Indices
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Link
+from benchconsole.topology.model.routing_rule import RoutingRule
 
 GATEWAY = 1 << 20
 """Links that a forwarding node on the way counts for: more than any path of switches has."""
@@ -100,13 +101,33 @@ class Graph:
         return np.array([numbers.setdefault(end, len(numbers)) for end in ends], np.intp)
 
     def hop(self, source: str, links: Sequence[Link]) -> NextHop:
-        cables = sum(link.count for link in links)
+        weights = [link.capacity if self.is_weighted(link) else link.count for link in links]
         return NextHop(
             links=tuple(links),
             ways=tuple(self.way(link, source) for link in links),
             ends=tuple(link.other(source) for link in links),
-            parts=tuple(link.count / cables for link in links),
+            parts=tuple(weight / sum(weights) for weight in weights),
         )
+
+    def is_weighted(self, link: Link) -> bool:
+        """Whether the network of ``link`` shares traffic out by capacity, and not evenly."""
+        return self.fabric.routing_of(link) is RoutingRule.WEIGHTED
+
+    def weigh(self, hops: Sequence[NextHop]) -> tuple[float, ...]:
+        """The part of the traffic that each of some next hops takes: as many of each, or by capacity."""
+        if not self.is_weighted(hops[0].links[0]):
+            return (1 / len(hops),) * len(hops)
+        capacity = [sum(link.capacity for link in hop.links) for hop in hops]
+        return tuple(each / sum(capacity) for each in capacity)
+
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """The switches that are cabled to another one here."""
+        return tuple(device for device, hops in self._own.items() if hops and device in self.fabric.switches)
+
+    def hops_from(self, device: str) -> Mapping[str, NextHop]:
+        """The next hops that a switch has cables to, by their vertex."""
+        return self._own[device]
 
     def cables(self, ways: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
         """Every cable of parallel directed links: the number of the link, and that of the member from 0."""

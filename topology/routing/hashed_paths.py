@@ -5,15 +5,19 @@ Vendors do not publish their hashes, so a choice is a uniform draw and a pure fu
 device, or the same everywhere (polarised: later stages see the choices of earlier ones).
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import pairwise
 from typing import NamedTuple, TypeVar, cast
 
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Flow, HashPolicy
+from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.attachment import LagPair
 from benchconsole.topology.routing.graph import NextHop
 from benchconsole.topology.routing.routes import Routes
@@ -113,6 +117,23 @@ class Hashed:
         return mix_bits(key ^ mix_bits(salt ^ self._seed)) % len(choice.among)
 
 
+_ENTRIES = 256
+"""Entries of the table of a device that shares out by weights (Zhou et al., EuroSys 2014): so fine are they."""
+
+
+def _repeat(among: Sequence[_T], weights: Sequence[float]) -> tuple[_T, ...]:
+    """Each choice as often as its weight says, so that an even draw is a weighted one."""
+    if len(set(weights)) == 1:
+        return tuple(among)
+    exact = [Fraction(weight / max(weights)).limit_denominator(_ENTRIES) for weight in weights]
+    common = math.lcm(*(each.denominator for each in exact))
+    counts = [int(each * common) for each in exact]
+    most = max(1.0, sum(counts) / _ENTRIES)
+    return tuple(
+        choice for choice, count in zip(among, counts, strict=True) for _ in range(max(1, round(count / most)))
+    )
+
+
 class Walker:
     """Walks flows through one fabric, asking ``pick`` at every fork."""
 
@@ -141,11 +162,17 @@ class Walker:
         legs = self._attachments.leaving(ends, at_source, at_sink)
         path = [self._cable(source.device, source.out(legs), key)]
         here = self._end(path[-1])
+        rule = self._routes.find_rule(ends, at_source)
+        if rule.is_by_paths:
+            chosen = self._choose_path(rule, here, ends.egress, key)
+            path += [self._cable(one, self._graph.hops_from(one)[other].ways, key) for one, other in pairwise(chosen)]
+            here = chosen[-1]
         while self._graph.vertex[here] != ends.egress:
             if here in (source.device, sink.device):
                 raise RoutingError(f"no path from {flow.source} to {flow.sink} but through {here} itself")
             hops = self._graph.onward(here, ends.egress)
-            hop = self._one(here, "next hop", hops, hops[0].links[0].hash, key)
+            among = _repeat(hops, self._graph.weigh(hops))
+            hop = self._one(here, "next hop", among, hops[0].links[0].hash, key)
             if at_sink.landing is not None:
                 hop = self._graph.landing(here, hop, at_sink.landing)
             path.append(self._cable(here, hop.ways, key))
@@ -156,6 +183,12 @@ class Walker:
             here = self._end(path[-1])
         path.append(self._cable(here, sink.into(last), key))
         return self._on_channels(flow, key, path)
+
+    def _choose_path(self, rule: RoutingRule, source: str, sink: str, key: FlowHashes) -> tuple[str, ...]:
+        """The devices of one path of a rule, drawn as the parts of its paths say."""
+        paths = self._routes.rules.find(rule, source, sink)
+        among = _repeat([each.devices for each in paths], [float(each.part) for each in paths])
+        return self._one(source, "path", among, HashPolicy.UNKNOWN, key)
 
     def _one(self, device: str, stage: str, among: Sequence[_T], policy: HashPolicy, key: FlowHashes) -> _T:
         if len(among) == 1:
@@ -176,6 +209,8 @@ class Walker:
         """What sorts a LAG, a next hop, a cable (number of its directed link, member) or a channel."""
         if isinstance(choice, LagPair):
             return choice.egress, choice.first, choice.last
+        if isinstance(choice, tuple) and choice and isinstance(choice[0], str):
+            return choice  # a path, by its devices
         if isinstance(choice, NextHop):
             return tuple(sorted((link.a, link.b, link.lag or "") for link in choice.links))
         way, number = cast(tuple[int, int], choice)
@@ -185,6 +220,9 @@ class Walker:
 
     def _cable(self, device: str, ways: tuple[int, ...], key: FlowHashes) -> CableStep:
         cables = self._graph.cables(ways)
+        links = self._graph.links
+        if len(cables) > 1 and self._graph.is_weighted(links[ways[0] >> 1]):
+            cables = _repeat(cables, [links[way >> 1].capacity / links[way >> 1].count for way, _ in cables])
         way, member = self._one(device, "member", cables, self._graph.links[ways[0] >> 1].hash, key)
         return CableStep(way, member)
 

@@ -3,6 +3,7 @@
 What arrives at the one switch of an MLAG pair that has no way on crosses the peer link.
 """
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -13,9 +14,11 @@ import numpy as np
 from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId
+from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.attachment import Attachments, LagPair, Legs, NodeCabling
 from benchconsole.topology.routing.graph import Graph, NextHop
 from benchconsole.topology.routing.network_choice import NetworkChoice, Networks, say_networks
+from benchconsole.topology.routing.path_rules import PathRules
 
 Shares = Mapping[Direction, float]
 """Directed link to the part of a flow that crosses it, each in (0, 1]."""
@@ -73,6 +76,7 @@ class Routes:
         self.fabric = fabric
         self.graph = Graph(fabric, networks)
         self.attachments = Attachments(self.graph, "" if networks is None else say_networks(networks))
+        self.rules = PathRules(self.graph)
         self.choice = NetworkChoice(fabric)
         self._is_limited = networks is not None
         self._limited: dict[Networks, Routes] = {}
@@ -166,7 +170,12 @@ class Routes:
             for position, part in source.by_cables(self.attachments.leaving(each, source, sink)):
                 _add(first, position, part / len(ends))
                 _add(entered, source.devices[position], part / len(ends))
-            tail = self._tail(tuple(entered.items()), _Towards(each.egress, sink.landing, via))
+            rule = self.find_rule(each, source)
+            carried = tuple(entered.items())
+            if rule.is_by_paths:
+                tail = self._follow(carried, each.egress, rule)
+            else:
+                tail = self._tail(carried, _Towards(each.egress, sink.landing, via))
             if inner:
                 for way, part in tail.ways.items():
                     _add(inner, way, part)
@@ -180,6 +189,22 @@ class Routes:
                     _add(last, leg, part * through)
         shares = np.array([*first.values(), *inner.values(), *last.values()], float)
         return _Middle(first, np.array(list(inner), np.intp), last, shares)
+
+    def find_rule(self, ends: LagPair, source: NodeCabling) -> RoutingRule:
+        """The rule of the network that a flow enters by its first leg."""
+        network = self.fabric.networks.get(source.networks[ends.first[0]])
+        return (network and network.routing) or RoutingRule.SHORTEST
+
+    def _follow(self, carried: _Carried, egress: str, rule: RoutingRule) -> _Spread:
+        """The way on by whole paths, as a rule that is not of next hops chooses them."""
+        ways: _Parts = {}
+        for device, part in carried:
+            for path in self.rules.find(rule, device, egress):
+                for here, there in itertools.pairwise(path.devices):
+                    hop = self.graph.hops_from(here)[there]
+                    for way, share in zip(hop.ways, hop.parts, strict=True):
+                        _add(ways, way, part * float(path.part) * share)
+        return _Spread(ways, ((egress, sum(part for _, part in carried)),))
 
     def _tail(self, carried: _Carried, towards: _Towards) -> _Spread:
         """The way on from where parts of a flow have come to.
@@ -222,10 +247,10 @@ class Routes:
         if fan is None:
             ways: _Parts = {}
             ends: dict[str, float] = {}
-            for hop in hops:
+            for hop, part in zip(hops, self.graph.weigh(hops), strict=True):
                 for way, end, share in zip(hop.ways, hop.ends, hop.parts, strict=True):
-                    _add(ways, way, share / len(hops))
-                    _add(ends, end, share / len(hops))
+                    _add(ways, way, share * part)
+                    _add(ends, end, share * part)
             fan = _Spread(ways, tuple(ends.items()))
             if towards.landing is None and not towards.via:
                 self._fans[hops] = fan

@@ -1,0 +1,145 @@
+"""Rates of flows whose packets are sprayed: each flow over all of its ways of least hops, in the best parts.
+
+That is what adaptive routing of packets reaches where it works as it should: the max-min fair rates over every split.
+The lowest rate is a linear program, those that it holds back are kept at it, and the next lowest follows (Nace and
+Pióro, Max-min fairness and its applications to routing, IEEE Communications Surveys 10, 2008).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from benchconsole.topology.arrays import Floats
+from benchconsole.topology.capacity.linear_program import LinearProgram, Solution, solve, stack_rows
+from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow
+from benchconsole.topology.model.routing_rule import RoutingRule
+from benchconsole.topology.routing.routes import Routes
+
+_EXACT = 1e-9
+_PRICE = 1e-7
+"""Price from which a flow is held back: those of a program whose level is priced 1 add up to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class SprayedRate:
+    """byte/s of payload of one flow, and the directed links that hold it back; none where its demand does."""
+
+    value: float
+    limiting: tuple[Direction, ...]
+
+
+def is_any_sprayed(fabric: Fabric) -> bool:
+    """Whether any network of ``fabric`` sprays packets."""
+    return any(network.routing is RoutingRule.SPRAY for network in fabric.networks.values())
+
+
+def is_sprayed(routes: Routes, flow: Flow) -> bool:
+    """Whether the network that ``flow`` enters sprays its packets."""
+    links = routes.graph.links
+    first = links[int(routes.route(flow).ways[0]) >> 1]
+    return routes.fabric.routing_of(first) is RoutingRule.SPRAY
+
+
+def spray(routes: Routes, flows: Sequence[Flow], capacity: Mapping[int, float]) -> tuple[SprayedRate, ...]:
+    """The rate of each flow when all run at once; ``capacity`` is byte/s of payload by number of directed link.
+
+    RoutingError for a flow without a path, or over a link that is split in channels.
+    """
+    groups = list(group_by_key((flow, index) for index, flow in enumerate(flows)).items())
+    program = _Spraying(routes, [flow for flow, _ in groups], [len(places) for _, places in groups], capacity)
+    found: list[SprayedRate] = [SprayedRate(0.0, ())] * len(flows)
+    for (_, places), rate in zip(groups, program.fill(), strict=True):
+        for place in places:
+            found[place] = rate
+    return tuple(found)
+
+
+class _Spraying:
+    """Columns: each group of equal flows on each of its directed links, its rate, and the level of all."""
+
+    def __init__(
+        self, routes: Routes, flows: Sequence[Flow], counts: Sequence[int], capacity: Mapping[int, float]
+    ) -> None:
+        self._routes = routes
+        self._flows = flows
+        self._counts = np.array(counts, float)
+        self._ways = [routes.route(flow).ways.tolist() for flow in flows]
+        used = sorted({way for ways in self._ways for way in ways})
+        split = next((way for way in used if routes.graph.links[way >> 1].channels), None)
+        if split is not None:
+            raise RoutingError(f"{routes.graph.links[split >> 1].id} is split in channels, and spray knows no channels")
+        self._row = {way: row for row, way in enumerate(used)}
+        self._used = used
+        self._capacity = np.array([capacity[way] for way in used])
+        self._scale = float(self._capacity.max())
+        self._first = sum(map(len, self._ways))
+        self._width = self._first + len(flows) + 1
+        self._balance = self._list_balance()
+        self._shares = self._list_shares()
+
+    def _list_balance(self) -> csr_array:
+        graph = self._routes.graph
+        rows: dict[tuple[int, str], int] = {}
+        cells: list[tuple[int, int, float]] = []
+        column = 0
+        for index, (flow, ways) in enumerate(zip(self._flows, self._ways, strict=True)):
+            source, sink = (self._routes.attachments.legs(node).device for node in (flow.source, flow.sink))
+            for way in ways:
+                for device, sign in ((graph.direction(way ^ 1).source, 1.0), (graph.direction(way).source, -1.0)):
+                    if device != source:
+                        cells.append((rows.setdefault((index, device), len(rows)), column, sign))
+                column += 1
+            cells.append((rows.setdefault((index, sink), len(rows)), self._first + index, -1.0))
+        return _make_matrix(cells, len(rows), self._width)
+
+    def _list_shares(self) -> csr_array:
+        ways = [way for each in self._ways for way in each]
+        cells = [(self._row[way], column, 1.0) for column, way in enumerate(ways)]
+        return _make_matrix(cells, len(self._used), self._width)
+
+    def fill(self) -> list[SprayedRate]:
+        """The rate of one flow of each group, the lowest first."""
+        demand = np.array([np.inf if flow.demand is None else flow.demand / self._scale for flow in self._flows])
+        rate = np.full(len(self._flows), np.nan)
+        limiting: list[tuple[Direction, ...]] = [()] * len(self._flows)
+        while np.isnan(rate).any():
+            left = np.flatnonzero(np.isnan(rate))
+            found = self._raise(rate, float(demand[left].min()))
+            level = float(found.variables[-1])
+            price = np.abs(found.price[self._balance.shape[0] :][: len(rate)])
+            full = found.price[-len(self._used) :] > _PRICE
+            done = [index for index in left if demand[index] <= level * (1 + _EXACT)]
+            held = [index for index in left if price[index] * self._counts[index] > _PRICE and index not in done]
+            for index in held:
+                ways = [way for way in self._ways[index] if full[self._row[way]]]
+                limiting[index] = tuple(self._routes.graph.direction(way) for way in ways)
+            if not done and not held:
+                raise ArithmeticError("no flow holds the level of sprayed flows back, though it cannot rise")
+            rate[[*done, *held]] = level
+        return [SprayedRate(float(each) * self._scale, ways) for each, ways in zip(rate, limiting, strict=True)]
+
+    def _raise(self, rate: Floats, most: float) -> Solution:
+        """The highest level of all groups that have no rate yet."""
+        number = np.arange(len(rate))
+        free = np.isnan(rate)
+        cells = [(index, self._first + index, 1.0) for index in number.tolist()]
+        cells += [(index, self._width - 1, -self._counts[index]) for index in np.flatnonzero(free).tolist()]
+        tied = _make_matrix(cells, len(rate), self._width)
+        matrix = stack_rows(self._balance, tied, self._shares)
+        bound = np.concatenate(
+            (np.zeros(self._balance.shape[0]), np.where(free, 0.0, rate * self._counts), self._capacity / self._scale)
+        )
+        limits = np.full(self._width, np.inf)
+        limits[-1] = most
+        gain = np.zeros(self._width)
+        gain[-1] = 1.0
+        return solve(LinearProgram(gain, limits, matrix, bound, self._balance.shape[0] + len(rate)))
+
+
+def _make_matrix(cells: Sequence[tuple[int, int, float]], height: int, width: int) -> csr_array:
+    rows, columns, values = zip(*cells, strict=True)
+    return csr_array(coo_array((values, (rows, columns)), shape=(height, width)))
