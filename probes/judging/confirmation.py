@@ -23,6 +23,7 @@ from benchconsole.probes.model.measuring import Against, FailedAt, Round, Test
 from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.probes.planning.designs.neighbours import SHIFTS, group_alike
 from benchconsole.probes.planning.plan_rounds import plan, renumber, rerun
+from benchconsole.probes.planning.stage_network import OPTION as NETWORK
 from benchconsole.probes.planning.stream_counts import count_streams
 from benchconsole.probes.planning.suites import is_steered
 from benchconsole.topology.grouping import group_by_key
@@ -99,12 +100,29 @@ def _plan_alone(
     if probe is None or not suspected:
         return
     done = [each.round for each in judged if is_confirmation(each.round)]
-    for stage in _list_stages(context, probe, suspected, nodes, done, steers=steers):
+    stages = (
+        replace(stage, options=MappingProxyType({**stage.options, **({NETWORK: network} if network else {})}))
+        for network, own in _group_by_network(context, suspected, judged).items()
+        for stage in _list_stages(context, probe, own, nodes, done, steers=steers)
+    )
+    for stage in stages:
         try:
             planned = plan(context.fabric, Suite(CONFIRMS.strip(), (stage,)), probes, nodes=tuple(nodes))
         except PlanError:
             continue  # nothing could load it alone: it stays a suspicion
         yield from (replace(each, stage=f"{CONFIRMS}{each.stage}") for each in planned)
+
+
+def _group_by_network(
+    context: JudgingContext, suspected: Sequence[Component], judged: Sequence[ClosedRound]
+) -> Mapping[str, Sequence[Component]]:
+    """The suspected by the network whose tests accused them; one group without a name where tests name none."""
+    used = {test.sending.network for each in judged for test in each.round.tests if test.flows} - {""}
+    if not used:
+        return {"": suspected}
+    links = context.routes.graph.links
+    named = ((links[context.parts.way(min(each.parts)) >> 1].network, each) for each in suspected)
+    return group_by_key((network, each) for network, each in named if network in used)
 
 
 def _repeat(

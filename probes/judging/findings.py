@@ -13,6 +13,7 @@ from benchconsole.probes.judging.attribution import Attributor, Cause
 from benchconsole.probes.judging.components import Component
 from benchconsole.probes.judging.confirmation import is_confirmation
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.fallback_text import make_fallback_finding, part_by_networks
 from benchconsole.probes.judging.finding_text import (
     make_hardware_finding,
     make_network_finding,
@@ -114,10 +115,12 @@ class Findings:
         low = self._low.list_by_kind()
         losses = self._losses.find_causes(self._attributor.components)
         slow, lost = _part_by_losses(list(self._list_observed(low.get(Yardstick.CAPACITY, ()))), losses)
+        slow, fallen = part_by_networks(self._context, slow, self._loads.find_proven)
         slow, limits = part_by_hosts(self._context, slow)
         further, patterns = self._explain(slow)
         found = [
             *self._lossy(lost),
+            *(self._keep(each.grounds, partial(make_fallback_finding, each)) for each in fallen),
             *self._limited(limits),
             *self._network(patterns),
             *map(self._keep_pattern, further),

@@ -116,6 +116,10 @@ class PartLoads:
             filled = flows.offered[each.parts] >= SOUND * self.capacity[each.parts]
             self.acquitted[each.parts[filled & self._is_leg[each.parts]]] = True
 
+    def find_proven(self, part: int) -> float:
+        """byte/s that it was seen to carry."""
+        return float(self.proven[part])
+
     def compute_slow_share(self, parts: Collection[int]) -> float:
         """The share of the flows over these parts that were slow; 0 where none crossed them."""
         chosen = np.fromiter(parts, np.intp)

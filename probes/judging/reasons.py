@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.flow_conditions import FlowConditions, find_mtu, list_links
+from benchconsole.probes.judging.network_fallback import find_fallback
 from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.topology.analysis.wan import MATHIS, find_window
 from benchconsole.topology.grouping import group_by_key
@@ -45,6 +46,7 @@ class Cause(StrEnum):
     """What held a flow back, the strongest first."""
 
     PROCESSOR = "processor"
+    NETWORK = "network"
     WINDOW = "window"
     LOSS = "loss"
     SENDER = "sender"
@@ -98,6 +100,7 @@ def explain_flow(context: JudgingContext, each: MeasuredFlow, asked: float) -> R
 
 def _list_reasons(context: JudgingContext, told: _Told, links: Sequence[Link]) -> Iterator[Reason]:
     yield from _explain_processors(told)
+    yield from _explain_network(context, told)
     if told.protocol == "udp":
         yield from _explain_datagrams(told)
     elif told.protocol == "tcp":
@@ -119,6 +122,14 @@ def _explain_processors(told: _Told) -> Iterator[Reason]:
             share = f"the {end} used {used * 100:.0f} % of one"
             yield Reason(Cause.PROCESSOR, f"one core of {node} was full: {share}", node)
             return
+
+
+def _explain_network(context: JudgingContext, told: _Told) -> Iterator[Reason]:
+    """What another network of both nodes carries, and no more, went over it."""
+    found = find_fallback(context, told.each)
+    if found is not None:
+        text = f"the {found.words} carries that ({network_rate(found.wire)}), so this may have gone over it"
+        yield Reason(Cause.NETWORK, text)
 
 
 def _explain_window(told: _Told, trip: float, words: str) -> Iterator[Reason]:

@@ -65,12 +65,14 @@ class _Path:
 class FlowClasses:
     """The classes of flows of one fabric. ``streams`` is how many each test sends (None: enough for every member).
 
-    With ``caps``, what a link or a storage system may carry is its cap.
+    ``network`` is the one that they name; empty for none. With ``caps``, what a link or a storage system may carry is
+    its cap.
     """
 
     def __init__(self, routes: Routes, *, caps: Caps | None = None) -> None:
         self.routes = routes
         self.streams: int | None = None
+        self.network = ""
         self._caps = caps or Caps()
         self._sides: dict[str, NodeSide | None] = {}
         self._numbers: dict[object, int] = {}
@@ -81,6 +83,7 @@ class FlowClasses:
             for server in routes.fabric.storage[name].servers if name in routes.fabric.storage else ():
                 self._systems[server] = (*self._systems.get(server, ()), name)
         self._siblings: dict[int | None, FlowClasses] = {None: self}
+        self._others: dict[str, FlowClasses] = {"": self}
         self._measure()
 
     def _measure(self) -> None:
@@ -101,6 +104,14 @@ class FlowClasses:
             other = self._siblings[streams] = copy(self)
             other.streams, other._classes = streams, {}  # noqa: SLF001 - a copy of this
         return self._siblings[streams]
+
+    def over(self, network: str) -> "FlowClasses":
+        """The classes of tests that name this network."""
+        if network not in self._others:
+            other = self._others[network] = copy(self)
+            other.network, other.streams, other._paths, other._classes = network, None, {}, {}  # noqa: SLF001 - a copy
+            other._siblings = {None: other}  # noqa: SLF001
+        return self._others[network]
 
     def find_side(self, node: NodeId) -> NodeSide | None:
         """How ``node`` takes part; None for one without a cable."""
@@ -141,7 +152,7 @@ class FlowClasses:
 
     def _path(self, source: NodeId, sink: NodeId, one: NodeSide, other: NodeSide) -> _Path | None:
         try:
-            route = self.routes.route(Flow(source, sink))
+            route = self.routes.route(Flow(source, sink, network=self.network))
         except RoutingError:
             return None
         climbs = self._climbs[route.ways]

@@ -23,6 +23,8 @@ from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, FlowL
 from benchconsole.probes.planning.packing import find_shortest, first_fit
 from benchconsole.probes.planning.participants import SET_OPTIONS, choose_flows, make_sets, take_first
 from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, list_demands
+from benchconsole.probes.planning.stage_network import OPTION as NETWORK
+from benchconsole.probes.planning.stage_network import StageNetworks
 from benchconsole.probes.planning.sweeps import (
     Point,
     format_point,
@@ -37,8 +39,8 @@ from benchconsole.topology.model.fabric import Fabric, Flow, NodeId, Stage, Suit
 from benchconsole.topology.model.sweep import CLIENTS, Sweep
 from benchconsole.topology.routing.routes import Routes
 
-SHARED_OPTIONS: Options = MappingProxyType({"licences": 1})
-"""What every stage may set: how many tests may hold a licence at once."""
+SHARED_OPTIONS: Options = MappingProxyType({"licences": 1, NETWORK: ""})
+"""What every stage may set: how many tests may hold a licence at once, and which network they use."""
 
 DESIGN_OPTIONS: Options = MappingProxyType(
     {
@@ -69,18 +71,18 @@ def plan(
     """
     chosen = set(fabric.nodes if nodes is None else nodes)
     suite, left = withhold(fabric, suite, probes, nodes=chosen)
-    routes = Routes(fabric)
-    classes = FlowClasses(routes, caps=fabric.caps)
+    networks = StageNetworks(fabric)
     rounds: list[Round] = []
     named: Counter[str] = Counter()
     for stage in suite.stages:
         if stage.probe not in probes:
             raise make_unknown_error(f"probe of suite {suite.name!r}", stage.probe, probes)
         members = [node for node in stage.nodes if node in chosen]
-        planner = _StagePlanner(fabric, probes[stage.probe], stage, classes, most)
         if not members:
             continue
-        own = planner.rounds(members, first + len(rounds))
+        used = networks.choose(stage, probes[stage.probe], members)
+        planner = _StagePlanner(used.fabric, probes[stage.probe], stage, used.flow_classes, most, network=used.name)
+        own = planner.rounds(used.members, first + len(rounds))
         name = planner.name if stage.sweep is None else format_stage_name(planner.name, stage.sweep)
         named[name] += 1  # two stages of one name would be taken for a test and its repetition
         name = f"{name} ({named[name]})" if named[name] > 1 else name
@@ -88,7 +90,7 @@ def plan(
     if not rounds:
         why = "".join(f"; {each}" for each in left)
         raise PlanError(f"suite {suite.name!r} has nothing to run on the selected nodes{why}")
-    return label_tests(tuple(hold_to_caps(fabric, rounds, routes, probes)), cohorts or {})
+    return label_tests(tuple(hold_to_caps(fabric, rounds, Routes(fabric), probes)), cohorts or {})
 
 
 class _Job(NamedTuple):
@@ -109,13 +111,22 @@ class _StagePlanner:
     flow_classes: FlowClasses
     most: int
     clients: int | None = None
+    network: str = ""
 
     def __post_init__(self) -> None:
         self.given = self.stage.options
         self.options: Options = MappingProxyType({**self.probe.options, **self.given})
-        self.sending = self.probe.sending(self.options) if self.probe.shape is Shape.PAIR else ONE_STREAM
+        if self.network and NETWORK in self.probe.options:
+            # The probe reads the option as an interface or a CIDR; the addresses of its nodes say the network already.
+            self.options = MappingProxyType({**self.options, NETWORK: ""})
+        self.sending = self._send(self.options)
         # A test that sends both ways has the fabric to itself: packing heeds one direction of a flow.
         self.most = 1 if self.sending.directions is Directions.BOTH else self.most
+
+    def _send(self, options: Options) -> Sending:
+        """What each test sends with these options, and over which network."""
+        sending = self.probe.sending(options) if self.probe.shape is Shape.PAIR else ONE_STREAM
+        return replace(sending, network=self.network) if self.network else sending
 
     @property
     def name(self) -> str:
@@ -138,7 +149,7 @@ class _StagePlanner:
                 options = MappingProxyType({**self.given, **turn.options(self.probe.options)})
                 stage = replace(self.stage, options=options, sweep=None)
                 clients = turn.clients(self.probe.options)
-                at = _StagePlanner(self.fabric, self.probe, stage, self.flow_classes, self.most, clients)
+                at = _StagePlanner(self.fabric, self.probe, stage, self.flow_classes, self.most, clients, self.network)
                 made[turn.point] = at.rounds(members, 1)
             point = make_swept(sweep, turn, first)
             if not made[turn.point] and not sweep.axes:
@@ -208,7 +219,7 @@ class _StagePlanner:
             names = self.probe.sending_options
             one_stream = {names.streams: 1} if names.streams else {}
             options = MappingProxyType({**options, names.source_port: port, **one_stream})
-            sending = self.probe.sending(options)
+            sending = self._send(options)
         return _Job(tuple(self._target(flow.source, flow.sink, options) for flow in flows), sending, bundle)
 
     @property
@@ -275,6 +286,7 @@ class _StagePlanner:
         ``together`` is the bundle of tests that are in none.
         """
         seconds, name = self.probe.estimate(self.options), self.probe.name
+        because += f"; over the network {self.network}" if self.network else ""
         tests: list[list[Test]] = [[] for _ in range(max(places, default=-1) + 1)]
         bundles: list[list[Bundle]] = [[] for _ in tests]
         for job, place in zip(jobs, places, strict=True):

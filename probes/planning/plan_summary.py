@@ -20,6 +20,7 @@ from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Flow, Link, NodeId
 from benchconsole.topology.model.sweep import Ending, sort_values
+from benchconsole.topology.routing.network_choice import say_networks
 from benchconsole.topology.routing.routes import Routes
 
 _TRIED = 5_000
@@ -121,7 +122,8 @@ def summarise(fabric: Fabric, rounds: Sequence[Round], probes: Mapping[str, Prob
         by_stage.setdefault(each.stage, {}).setdefault(turn, []).append(each)
     stages: list[StageSummary] = []
     for stage, parts in by_stage.items():  # points share no round
-        sums = [_StageSums(fabric, classes, own, probes.get(own[0].probe)) for own in parts.values()]
+        sums = [_StageSums(fabric, classes.over(_find_network(own)), own, probes.get(own[0].probe))
+                for own in parts.values()]  # fmt: skip
         points = [each.summary() for each in sums]
         stages.append(replace(points[0] if len(points) == 1 else _total(stage, points), sweep=_sweep(sums)))
     covered = _cover(fabric, classes, rounds)
@@ -133,11 +135,22 @@ def find_coverage(fabric: Fabric, rounds: Sequence[Round]) -> PlanCoverage:
     return _cover(fabric, FlowClasses(Routes(fabric)), rounds)
 
 
+def _find_network(rounds: Sequence[Round]) -> str:
+    """The network that the tests of a stage use."""
+    return next((test.sending.network for each in rounds for test in each.tests), "")
+
+
+def _list_sent(classes: FlowClasses, rounds: Sequence[Round]) -> list[tuple[FlowClasses, set[Pair]]]:
+    """Who sends to whom, with the classes of the network that it is sent over."""
+    flows = group_by_key((flow.network, (flow.source, flow.sink)) for each in rounds for flow in each.flows)
+    return [(classes.over(network), set(pairs)) for network, pairs in flows.items()]
+
+
 def _cover(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Round]) -> PlanCoverage:
     pairs = {(flow.source, flow.sink) for each in rounds for flow in each.flows}
     return PlanCoverage(
         nodes=_list_left_nodes(fabric, classes, rounds, pairs),
-        links=_list_idle_links(fabric, classes, pairs),
+        links=_list_idle_links(fabric, classes, rounds),
         pairs=_count_pairs(fabric, classes, rounds, pairs),
     )
 
@@ -274,37 +287,48 @@ def list_uncrossed_links(fabric: Fabric, rounds: Sequence[Round]) -> tuple[Link,
     What no test sends over cannot be found faulty: it is told, never passed. Empty where the plan
     has no flows at all; legs that stand by are left out.
     """
-    classes = FlowClasses(Routes(fabric))
-    flows = {(flow.source, flow.sink) for each in rounds for flow in each.flows}
-    return tuple(link for link, _ in _list_idle(classes, flows))
+    return tuple(link for link, _ in _list_idle(_list_sent(FlowClasses(Routes(fabric)), rounds)))
 
 
-def _list_idle(classes: FlowClasses, flows: Collection[Pair]) -> list[tuple[Link, bool]]:
+def _list_idle(sent: Iterable[tuple[FlowClasses, Collection[Pair]]]) -> list[tuple[Link, bool]]:
     """The links of ``list_uncrossed_links``, each with whether any flow crosses it in the other direction."""
-    links = classes.routes.graph.links if flows else ()
+    links: Sequence[Link] = ()
+    crossed: set[int] = set()
+    for classes, flows in sent:
+        links = classes.routes.graph.links
+        crossed |= _find_crossed(classes, flows)
+    both = [(link, {2 * number, 2 * number + 1} & crossed) for number, link in enumerate(links) if not link.standby]
+    return [(link, bool(ways)) for link, ways in both if len(ways) < 2]
+
+
+def _find_crossed(classes: FlowClasses, flows: Collection[Pair]) -> set[int]:
+    """The directed links, by number, that any of the flows crosses."""
     crossed: set[int] = set()
     seen: set[FlowClass] = set()
     for source, sink in flows:
         flow_class, one, other = classes.find_class(source, sink), classes.find_side(source), classes.find_side(sink)
         if flow_class is None or one is None or other is None:  # no design would take it, but a file may describe it
-            crossed.update(classes.routes.route(Flow(source, sink)).ways.tolist())
+            crossed.update(classes.routes.route(Flow(source, sink, network=classes.network)).ways.tolist())
             continue
         crossed.update(one.legs.ways[position] for position, _ in flow_class.first)
         crossed.update(other.legs.ways[position] ^ 1 for position, _ in flow_class.last)
         if flow_class not in seen:
             seen.add(flow_class)
             crossed.update(way for way, _ in flow_class.inner)
-    both = [(link, {2 * number, 2 * number + 1} & crossed) for number, link in enumerate(links) if not link.standby]
-    return [(link, bool(ways)) for link, ways in both if len(ways) < 2]
+    return crossed
 
 
-def _list_idle_links(fabric: Fabric, classes: FlowClasses, flows: Collection[Pair]) -> tuple[LeftOut, ...]:
-    busy = {node for pair in flows for node in pair}
+def _list_idle_links(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Round]) -> tuple[LeftOut, ...]:
+    flows = [flow for each in rounds for flow in each.flows]
+    busy = {node for flow in flows for node in (flow.source, flow.sink)}
+    used = {flow.network for flow in flows}
     found: defaultdict[str, list[str]] = defaultdict(list)
     peers = {link for pair in fabric.mlags for link in pair.peer}
-    for link, is_crossed in _list_idle(classes, flows):
+    for link, is_crossed in _list_idle(_list_sent(classes, rounds)):
         if is_crossed:
             why = "crossed in one direction only"
+        elif "" not in used and link.network not in used:
+            why = f"of the network {link.network}, which no test uses"
         elif NodeId(link.a) in fabric.nodes and link.a not in busy:
             why = "no test sends to or from its node"
         elif link.id in peers:
@@ -322,14 +346,21 @@ def _list_left_nodes(
     tested = {node.id for each in rounds for test in each.tests for node in test.target.nodes}
     sending = {node for pair in flows for node in pair}
     found: defaultdict[str, list[str]] = defaultdict(list)
+    used = {test.sending.network for each in rounds for test in each.tests}
     for node in fabric.nodes:
-        if node not in tested:
+        if node not in tested and used and "" not in used and used.isdisjoint(_list_networks(fabric, node)):
+            found[f"not in {say_networks(used)}, which the tests use"].append(node)
+        elif node not in tested:
             found["in no test: not selected, or none that it could be in"].append(node)
         elif sending and node not in sending:
             cabled = classes.find_side(node) is not None
             why = "without a partner in a test between nodes" if cabled else "not cabled, so nothing can be sent to it"
             found[why].append(node)
     return tuple(LeftOut(tuple(nodes), why) for why, nodes in found.items())
+
+
+def _list_networks(fabric: Fabric, node: NodeId) -> set[str]:
+    return {link.network for link in fabric.legs(node)}
 
 
 def _count_pairs(

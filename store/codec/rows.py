@@ -171,14 +171,15 @@ def _dump_sending(sending: Sending) -> str:
 
 def parse_test(row: TestRow, *, probe: str, round_number: int, fabric: Fabric) -> Test:
     """The test of a row; its nodes are those of ``fabric``. ValueError when it has them not."""
+    sending = parse_document(Sending, row.sending)
     target = Target(
-        _find_node(fabric, row.node),
-        None if row.peer is None else _find_node(fabric, row.peer),
+        _find_node(fabric, row.node).at(sending.network),
+        None if row.peer is None else _find_node(fabric, row.peer).at(sending.network),
         parse_options(row.options),
-        tuple(_find_node(fabric, member) for member in parse_strings(row.members)),
+        tuple(_find_node(fabric, member).at(sending.network) for member in parse_strings(row.members)),
         parse_labels(row.labels),
     )
-    return Test(row.key, probe, target, round_number, row.bundle, parse_document(Sending, row.sending))
+    return Test(row.key, probe, target, round_number, row.bundle, sending)
 
 
 def _find_node(fabric: Fabric, name: str) -> Node:

@@ -1,0 +1,123 @@
+"""Low throughputs that another network of the same nodes explains: the traffic fell back to it.
+
+Two nodes that are in a second network reach each other over it when an address, a route or a port of the first is
+wrong. Their rate then is what the second one carries, and no fault of a cable of the first explains it better.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.round_flows import MeasuredFlow
+from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import Flow, NodeId
+from benchconsole.topology.model.network import NetworkRole
+
+NEAR = (0.85, 1.02)
+"""What was measured over what the other network carries: below, it is not its limit; above, it cannot be."""
+
+FAR = 0.5
+"""The other network carries at most this share of what was expected: between equals a rate does not tell them apart."""
+
+FEW, MANY = 3, 0.4
+"""More than so many nodes of which this share is blamed have fallen back together: a chain of pairs blames half."""
+
+SEEN = 2.0
+"""Times what the other network carries from which a node was seen to use its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """What explains a flow: the network that it was meant for and the one that it took, with byte/s on its wire."""
+
+    meant: str
+    taken: str
+    wire: float
+    is_management: bool
+
+    @property
+    def words(self) -> str:
+        """``management network mgmt``."""
+        return f"{'management ' if self.is_management else ''}network {self.taken}"
+
+
+def find_fallback(context: JudgingContext, each: MeasuredFlow) -> Fallback | None:
+    """The other network of both ends that carries just what a flow reached; None where none does."""
+    choice, flow = context.routes.choice, each.flow
+    if len(choice.used) < 2:
+        return None
+    meant = choice.choose(flow)
+    found: list[tuple[float, Fallback]] = []
+    for name in choice.list_common(flow.source, flow.sink):
+        if name in meant:
+            continue
+        carried, wire = _measure(context, replace(flow, network=name, demand=None, leg=None, last_leg=None, vlan=None))
+        low, high = NEAR
+        if carried <= FAR * each.expected.value and low * carried <= each.value <= high * carried:
+            network = context.fabric.networks.get(name)
+            is_management = network is not None and network.role is NetworkRole.MANAGEMENT
+            found.append((abs(each.value / carried - 1), Fallback(_say(meant), name, wire, is_management)))
+    return min(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _say(names: Collection[str]) -> str:
+    return " and ".join(sorted(names))
+
+
+def _measure(context: JudgingContext, flow: Flow) -> tuple[float, float]:
+    """byte/s of payload that a flow alone can reach over its network, and byte/s on the wire of its narrowest link."""
+    try:
+        route = context.routes.route(flow)
+    except RoutingError:
+        return 0.0, 0.0
+    graph = context.routes.graph
+    carried = graph.payload[route.ways] / route.shares
+    narrowest = int(carried.argmin())
+    return float(carried[narrowest]), graph.links[int(route.ways[narrowest]) >> 1].capacity
+
+
+@dataclass(frozen=True, slots=True)
+class Fallen:
+    """Nodes that fell back; where ``is_certain`` is False one of them did, and nothing tells which."""
+
+    nodes: tuple[str, ...]
+    is_certain: bool
+
+
+def find_fallen(
+    context: JudgingContext, flows: Sequence[tuple[MeasuredFlow, Fallback]], proven: Callable[[int], float]
+) -> list[Fallen]:
+    """Who fell back, for each flow.
+
+    ``proven`` is the most that a directed link, by its number, was seen to carry: a node whose port once carried more
+    than the other network could has not fallen back. Of the rest, the one that explains most flows explains each of
+    them. Where that names so many that they have nothing to do with each other, all of them fell back.
+    """
+    suspects = [_list_suspects(context, each, fallback, proven) for each, fallback in flows]
+    left, chosen = set(range(len(flows))), dict[int, Fallen]()
+    while left:
+        places = group_by_key((node, place) for place in sorted(left) for node in suspects[place])
+        first = min(places, key=lambda node: (-len(places[node]), node))
+        tied = tuple(node for node in places if places[node] == places[first])
+        chosen.update(dict.fromkeys(places[first], Fallen(tied, len(tied) == 1)))
+        left.difference_update(places[first])
+    every = tuple(dict.fromkeys(node for each in suspects for node in each))
+    blamed = {node for each in chosen.values() for node in each.nodes}
+    if len(every) > FEW and len(blamed) >= MANY * len(every):
+        return [Fallen(every, True)] * len(flows)
+    return [chosen[place] for place in range(len(flows))]
+
+
+def _list_suspects(
+    context: JudgingContext, each: MeasuredFlow, fallback: Fallback, proven: Callable[[int], float]
+) -> tuple[str, ...]:
+    ends = (each.flow.source, each.flow.sink)
+    left = tuple(str(node) for node in ends if not _has_used(context, node, fallback, proven))
+    return left or tuple(map(str, ends))
+
+
+def _has_used(context: JudgingContext, node: NodeId, fallback: Fallback, proven: Callable[[int], float]) -> bool:
+    legs = context.routes.attachments.legs(node)
+    ways = [way for way, link in zip(legs.ways, legs.links, strict=True) if link.network != fallback.taken]
+    return max((proven(each) for way in ways for each in (way, way ^ 1)), default=0.0) > SEEN * fallback.wire
