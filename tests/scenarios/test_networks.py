@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from benchconsole.console.cli import command
 from benchconsole.console.exits import BadInput
+from benchconsole.probes.model.errors import PlanError
 
 # The InfiniBand fabric has two tiers, the management network one switch: the shorter way.
 DUAL = """\
@@ -37,7 +38,7 @@ def run(folder: Path, *arguments: str, text: str = DUAL) -> tuple[int, str]:
     path.write_text(text)
     first, *rest = arguments
     found = CliRunner().invoke(command, [first, str(path), *rest])
-    if isinstance(found.exception, BadInput):
+    if isinstance(found.exception, (BadInput, PlanError)):
         return 2, str(found.exception)
     return found.exit_code, found.output
 
@@ -94,3 +95,47 @@ def test_slurm_gets_the_same_network(tmp_path: Path) -> None:
         assert code == 0, said
         assert "SwitchName=ibl1 Nodes=n[01-16]" in said
         assert "SwitchName=msw" not in said
+
+
+def test_a_plan_says_which_network_it_uses(tmp_path: Path) -> None:
+    suite = (
+        DUAL
+        + "suites: {net: [{probe: iperf3, design: neighbours}, {probe: iperf3, design: neighbours, network: mgmt}]}\n"
+    )
+    code, said = run(tmp_path, "run", "--suite", "net", "--dry-run", "--db", str(tmp_path / "db"), text=suite)
+    assert code == 0, said
+    assert "; over the network ib" in said
+    assert "; over the network mgmt" in said
+
+
+def test_a_plan_without_addresses_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    text = DUAL.replace(', addresses: {ib: "10.2.0.[1-32]"}', "") + "suites: {net: [{probe: iperf3}]}\n"
+    code, said = run(tmp_path, "run", "--suite", "net", "--dry-run", "--db", str(tmp_path / "db"), text=text)
+    assert code == 2
+    assert "iperf3 over the network ib: found no address of n[01-32] there, expected data_address, or addresses" in said
+
+
+OUTPUT = """\
+{"start": {"connected": [{"socket": 5, "local_host": "10.0.0.1", "local_port": 40000,
+ "remote_host": "10.0.0.17", "remote_port": 5201}], "version": "iperf 3.12", "timestamp": {"timesecs": 1700000000},
+ "test_start": {"protocol": "TCP", "num_streams": 1, "blksize": 131072, "omit": 0, "duration": 10, "bytes": 0,
+ "blocks": 0, "reverse": 0, "tos": 0}},
+ "intervals": [],
+ "end": {"streams": [{"sender": {"socket": 5, "start": 0, "end": 10, "seconds": 10, "bytes": BYTES,
+ "bits_per_second": BITS, "retransmits": 0, "sender": true}, "receiver": {"socket": 5, "start": 0, "end": 10,
+ "seconds": 10, "bytes": BYTES, "bits_per_second": BITS, "sender": true}}],
+ "sum_sent": {"start": 0, "end": 10, "seconds": 10, "bytes": BYTES, "bits_per_second": BITS, "retransmits": 0},
+ "sum_received": {"start": 0, "end": 10, "seconds": 10, "bytes": BYTES, "bits_per_second": BITS}}}
+"""
+
+
+@pytest.mark.parametrize(("gbps", "code"), [(0.94, 1), (190.0, 3)])
+def test_a_result_is_held_against_the_network_that_was_meant(tmp_path: Path, gbps: float, code: int) -> None:
+    """0.94 Gb/s on 200 Gb/s fails and says whose rate that is; 190 Gb/s is sound (3: other nodes were not measured)."""
+    captured, db = tmp_path / "output.json", tmp_path / "db"
+    captured.write_text(OUTPUT.replace("BYTES", str(int(gbps * 1.25e9))).replace("BITS", str(gbps * 1e9)))
+    ends = ("--node", "n01", "--peer", "n17", "--at", "2026-11-20T10:00:00Z")
+    ended, said = run(tmp_path, "ingest", "iperf3", str(captured), *ends, "--db", str(db))
+    assert ended == code, said
+    fallen = "n01 or n17 reached 940 Mb/s of 196 Gb/s: as its management network mgmt carries (1.00 Gb/s)"
+    assert (fallen in " ".join(said.split())) == (code == 1)
