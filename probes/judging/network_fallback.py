@@ -14,7 +14,7 @@ from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Flow, NodeId
 from benchconsole.topology.model.network import NetworkRole
 
-NEAR = (0.85, 1.02)
+NEAR = (0.85, 1.05)
 """What was measured over what the other network carries: below, it is not its limit; above, it cannot be."""
 
 FAR = 0.5
