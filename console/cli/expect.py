@@ -1,9 +1,10 @@
 """Says what flows that run at once should reach on a described fabric."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +15,14 @@ from benchconsole.topology.model.fabric import Fabric, Flow
 from benchconsole.topology.model.failed_elements import remove_elements
 from benchconsole.topology.selection import select
 
+if TYPE_CHECKING:
+    from benchconsole.console.static_report.expected_flows import ExpectedFlows
+    from benchconsole.topology.capacity.expect import Expectation
+    from benchconsole.topology.capacity.flow_groups import FlowSet
+
 MOST_FLOWS = 200_000
+"""Flows that are taken one by one: by models that choose for each of them, and in JSON."""
+
 MODELS = ("fluid", "hash", "polarised", "steered")
 
 
@@ -48,59 +56,83 @@ def command(
     max-min fair and payload; links are named as check names them: "leaf1 to spine1", or leaf1--spine1. A flow takes
     the data network that both of its nodes are in, unless --network names another.
     """
-    from benchconsole.console.static_report.expected_flows import ExpectedFlows, format_page, make_record
-    from benchconsole.topology.capacity.bracket import compute_bracket, find_rule
-    from benchconsole.topology.capacity.expect import expect, sample_hashes
-    from benchconsole.topology.capacity.flow_streams import Model
-    from benchconsole.topology.capacity.sprayed import is_any_sprayed
-    from benchconsole.topology.model.routing_rule import RoutingRule
-    from benchconsole.topology.routing.layers import is_layered
-    from benchconsole.topology.routing.routes import Routes
+    from benchconsole.console.static_report.expected_flows import format_page, make_record
 
     fabric = common.read_topology(topology, given=given)
-    chosen = Model.POLARISED if model == "polarised" else Model(model)
     try:
         fabric = _remove_elements(fabric, down)
-        found = _parse_flows(fabric, flows, streams=streams, one_to_one=one_to_one)
-        asked = [replace(flow, network=network) for flow in found] if network else found
-        hashed = chosen in (Model.HASH, Model.POLARISED)
-        if chosen is not Model.FLUID and is_any_sprayed(fabric):
-            raise SelectionError(f"model {model}: a network of this file sprays its packets, so nothing places flows")
-        drawn = sample_hashes(fabric, asked, draws=draws, model=chosen) if hashed else None
-        page = ExpectedFlows(fabric, tuple(asked), expect(fabric, asked, model=chosen), drawn)
-        routes = Routes(fabric)
-        rule = find_rule(routes, asked)
-        if bracket or (rule is None and not is_layered(fabric)):
-            fluid = page.rates if chosen is Model.FLUID else expect(fabric, asked, routes=routes)
-            if drawn is None and rule is not RoutingRule.SPRAY:
-                drawn = sample_hashes(fabric, asked, draws=draws)
-            page = replace(page, bracket=compute_bracket(routes, asked, fluid, drawn))
+        asked = [_parse_flows(fabric, text, streams=streams, in_order=one_to_one, network=network) for text in flows]
+        if not any(map(len, asked)):
+            raise SelectionError("no flow between two different nodes")
+        page, each = _expect(fabric, asked, model, draws)
+        page = _add_bracket(page, asked, draws, wanted=bracket)
     except (SelectionError, RoutingError) as error:
         raise BadInput(f"benchconsole: {error}") from None
     if as_json:
-        common.print_json(make_record(page))
+        common.print_json(make_record(page, each if page.count <= MOST_FLOWS else None))
         return
     columns = shutil.get_terminal_size((80, 24)).columns
     for line in format_page(page, columns, ascii_only=not common.can_show_unicode()):
         click.echo(line)
 
 
-def _parse_flows(fabric: Fabric, texts: Sequence[str], *, streams: int, one_to_one: bool) -> list[Flow]:
-    found = []
-    for text in texts:
-        source, arrow, sink = text.partition(">")
-        if not arrow:
-            raise BadInput(f"benchconsole: {text!r} is no flow, expected FROM>TO in quotes")
-        sources, sinks = select(fabric, source.strip()), select(fabric, sink.strip())
-        if one_to_one and len(sources) != len(sinks):
-            raise SelectionError(f"{text!r} pairs {len(sources)} nodes with {len(sinks)}, expected as many")
-        if len(sources) * (1 if one_to_one else len(sinks)) * streams > MOST_FLOWS:
-            raise SelectionError(f"{text!r} stands for more than {MOST_FLOWS:,} flows")
-        pairs = zip(sources, sinks, strict=True) if one_to_one else ((a, b) for a in sources for b in sinks)
-        found += [Flow(a, b) for a, b in pairs if a != b for _ in range(streams)]
-    if not found:
-        raise SelectionError("no flow between two different nodes")
-    return found
+def _expect(
+    fabric: Fabric, asked: "Sequence[FlowSet]", model: str, draws: int
+) -> "tuple[ExpectedFlows, Iterable[tuple[Flow, Expectation]]]":
+    """What the flows should reach, in groups and one by one."""
+    from benchconsole.console.static_report.expected_flows import collect_flows, collect_merged
+    from benchconsole.topology.capacity.expect import expect, expect_merged, sample_hashes
+    from benchconsole.topology.capacity.flow_streams import Model
+    from benchconsole.topology.capacity.sprayed import is_any_sprayed
+
+    chosen = Model.POLARISED if model == "polarised" else Model(model)
+    sprayed = is_any_sprayed(fabric)
+    if chosen is Model.FLUID and not sprayed:
+        merged = expect_merged(fabric, asked)
+        return collect_merged(fabric, merged), merged
+    if chosen is not Model.FLUID and sprayed:
+        raise SelectionError(f"model {model}: a network of this file sprays its packets, so nothing places flows")
+    flows = _list_flows(asked, "the spraying of packets" if sprayed else f"the model {model}")
+    drawn = None if chosen in (Model.FLUID, Model.STEERED) else sample_hashes(fabric, flows, draws=draws, model=chosen)
+    rates = expect(fabric, flows, model=chosen)
+    return collect_flows(fabric, flows, rates, drawn), zip(flows, rates, strict=True)
+
+
+def _add_bracket(page: "ExpectedFlows", asked: "Sequence[FlowSet]", draws: int, *, wanted: bool) -> "ExpectedFlows":
+    """``page`` with the bounds on both sides, where they are ``wanted`` or nothing says how the fabric is routed."""
+    from benchconsole.topology.capacity.bracket import compute_bracket, find_rule
+    from benchconsole.topology.capacity.expect import expect, sample_hashes
+    from benchconsole.topology.model.routing_rule import RoutingRule
+    from benchconsole.topology.routing.layers import is_layered
+    from benchconsole.topology.routing.routes import Routes
+
+    fabric, drawn, routes = page.fabric, page.drawn, Routes(page.fabric)
+    rule = find_rule(routes, [group.flow for group in page.groups])
+    if not wanted and (rule is not None or is_layered(fabric)):
+        return page
+    flows = _list_flows(asked, "--bracket" if wanted else "the bracket of a fabric whose routing is not said")
+    if drawn is None and rule is not RoutingRule.SPRAY:
+        drawn = sample_hashes(fabric, flows, draws=draws)
+    return replace(page, bracket=compute_bracket(routes, flows, expect(fabric, flows, routes=routes), drawn))
+
+
+def _list_flows(asked: "Sequence[FlowSet]", by: str) -> list[Flow]:
+    """Every flow; SelectionError where they are too many for what looks at each of them."""
+    if sum(map(len, asked)) > MOST_FLOWS:
+        raise SelectionError(f"more than {MOST_FLOWS:,} flows, of which {by} takes each by itself")
+    return [flow for each in asked for flow in each]
+
+
+def _parse_flows(fabric: Fabric, text: str, *, streams: int, in_order: bool, network: str) -> "FlowSet":
+    from benchconsole.topology.capacity.flow_groups import FlowSet
+
+    source, arrow, sink = text.partition(">")
+    if not arrow:
+        raise BadInput(f"benchconsole: {text!r} is no flow, expected FROM>TO in quotes")
+    sources, sinks = select(fabric, source.strip()), select(fabric, sink.strip())
+    if in_order and len(sources) != len(sinks):
+        raise SelectionError(f"{text!r} pairs {len(sources)} nodes with {len(sinks)}, expected as many")
+    return FlowSet(tuple(sources), tuple(sinks), in_order, streams, network)
 
 
 def _remove_elements(fabric: Fabric, elements: Sequence[str]) -> Fabric:

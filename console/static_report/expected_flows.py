@@ -1,8 +1,7 @@
 """The page and the JSON of ``expect``: flows that get the same by the same limit as one row, and their sum."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -13,11 +12,11 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Table, format_table, make_table, number, words
 from benchconsole.topology.analysis.uncounted_cables import find_uncounted, format_links
 from benchconsole.topology.capacity.bracket import Bracket
-from benchconsole.topology.capacity.expect import Expectation, OverHashes, RateSpread
+from benchconsole.topology.capacity.expect import Expectation, MergedExpectation, OverHashes, RateSpread
 from benchconsole.topology.capacity.maxmin import compute_fairness
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Direction, Fabric, Flow
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId, SwitchId
 from benchconsole.topology.routing.network_choice import NetworkChoice, say_networks
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import counted as count
@@ -30,8 +29,22 @@ _UNCOUNTED = (
 SHOWN = 3
 """Elements that tie as the limit are named up to here, then counted."""
 
+MOST_ROWS = 40
+"""Rows of the table; were there more, those that differ only in the names of their limits are one."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
+class RatedFlows:
+    """``count`` flows from ``sources`` to ``sinks`` that should reach ``rate`` each; ``flow`` is one of them."""
+
+    flow: Flow
+    count: int
+    sources: tuple[NodeId, ...]
+    sinks: tuple[NodeId, ...]
+    rate: Expectation
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectedFlows:
     """Flows that run at once and what each should reach; the rest is None where nobody asked.
 
@@ -39,32 +52,51 @@ class ExpectedFlows:
     """
 
     fabric: Fabric
-    flows: tuple[Flow, ...]
-    rates: tuple[Expectation, ...]
+    groups: tuple[RatedFlows, ...]
     drawn: OverHashes | None = None
     bracket: Bracket | None = None
 
-    @cached_property
-    def networks(self) -> tuple[tuple[str, ...], ...]:
-        """Of each flow the networks that it takes."""
-        choice = NetworkChoice(self.fabric)
-        return tuple(tuple(sorted(choice.choose(flow))) for flow in self.flows)
+    @property
+    def count(self) -> int:
+        return sum(group.count for group in self.groups)
 
     @property
     def fairness(self) -> float:
         """Jain's index of the rates."""
-        return compute_fairness(np.array([rate.value for rate in self.rates]))
+        rates = np.array([group.rate.value for group in self.groups])
+        return compute_fairness(rates, np.array([group.count for group in self.groups], float))
 
     @property
     def total(self) -> float:
         """byte/s of payload of all flows."""
-        return sum(rate.value for rate in self.rates)
+        return sum(group.count * group.rate.value for group in self.groups)
+
+
+def collect_merged(fabric: Fabric, expected: MergedExpectation) -> ExpectedFlows:
+    """The groups of equal flows, as they were merged."""
+    groups = zip(expected.merged.groups, expected.rates, strict=True)
+    return ExpectedFlows(
+        fabric, tuple(RatedFlows(each.flow, each.count, each.sources, each.sinks, rate) for each, rate in groups)
+    )
+
+
+def collect_flows(
+    fabric: Fabric, flows: Sequence[Flow], rates: Sequence[Expectation], drawn: OverHashes | None
+) -> ExpectedFlows:
+    """Every flow as a group of its own."""
+    pairs = zip(flows, rates, strict=True)
+    return ExpectedFlows(
+        fabric, tuple(RatedFlows(flow, 1, (flow.source,), (flow.sink,), rate) for flow, rate in pairs), drawn
+    )
 
 
 def format_page(found: ExpectedFlows, width: int, *, ascii_only: bool = False) -> Iterator[str]:
-    """The table and the sums below it."""
-    yield from format_table(_make_table(found), width, ascii_only=ascii_only)
+    """The table, the slowest flows first, and the sums below it."""
+    rows = _list_rows(found)
+    yield from format_table(_make_table(found, rows[:MOST_ROWS]), width, ascii_only=ascii_only)
     yield ""
+    if len(rows) > MOST_ROWS:
+        yield from wrap_text(sanitize(_format_rest(rows[MOST_ROWS:])), width)
     yield from wrap_text(sanitize(_format_sums(found)), width)
     uncounted = find_uncounted(found.fabric).links
     if uncounted:
@@ -76,26 +108,77 @@ def format_page(found: ExpectedFlows, width: int, *, ascii_only: bool = False) -
         yield from format_bracket(found.fabric, found.bracket, width, ascii_only=ascii_only)
 
 
-def _make_table(found: ExpectedFlows) -> Table:
-    alike = group_by_key(
-        ((float(f"{rate.value:.6g}"), _format_limits(found.fabric, rate)), flow)
-        for flow, rate in zip(found.flows, found.rates, strict=True)
-    )
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Flows of one rate, to six digits, and of one limit."""
+
+    rate: float
+    limits: str
+    groups: Sequence[RatedFlows]
+
+    @property
+    def count(self) -> int:
+        return sum(group.count for group in self.groups)
+
+    @property
+    def sources(self) -> str:
+        return _fold_nodes(group.sources for group in self.groups)
+
+    @property
+    def sinks(self) -> str:
+        return _fold_nodes(group.sinks for group in self.groups)
+
+
+def _fold_nodes(sets: Iterable[tuple[NodeId, ...]]) -> str:
+    different = {id(each): each for each in sets}  # groups share the tuples of their classes
+    return fold(dict.fromkeys(node for each in different.values() for node in each))
+
+
+def _list_rows(found: ExpectedFlows) -> list[_Row]:
+    """Equal flows together, the slowest first. Limits keep their names while the rows are few."""
+    for name in (_format_limits, _format_limit_kinds):
+        alike = group_by_key(
+            ((float(f"{group.rate.value:.6g}"), name(found.fabric, group.rate)), group) for group in found.groups
+        )
+        if len(alike) <= MOST_ROWS:
+            break
+    return sorted((_Row(rate, limits, groups) for (rate, limits), groups in alike.items()), key=lambda row: row.rate)
+
+
+def _make_table(found: ExpectedFlows, rows: Sequence[_Row]) -> Table:
     return make_table(
         "Expected" if found.drawn is None else "Expected by one hash of those that are possible",
-        alike.items(),
-        (number("flows"), lambda row: f"{len(row[1]):,}"),
-        (words("from", 10), lambda row: fold(dict.fromkeys(flow.source for flow in row[1]))),
-        (words("to", 10), lambda row: fold(dict.fromkeys(flow.sink for flow in row[1]))),
-        (number("each"), lambda row: network_rate(row[0][0])),
-        (words("limited by", 18), lambda row: row[0][1]),
+        rows,
+        (number("flows"), lambda row: f"{row.count:,}"),
+        (words("from", 10), lambda row: row.sources),
+        (words("to", 10), lambda row: row.sinks),
+        (number("each"), lambda row: network_rate(row.rate)),
+        (words("limited by", 18), lambda row: row.limits),
     )
+
+
+def _format_rest(rows: Sequence[_Row]) -> str:
+    flows = count(sum(row.count for row in rows), "flow")
+    between = f"{network_rate(rows[0].rate)} to {network_rate(rows[-1].rate)} each"
+    return f"{flows} more in {count(len(rows), 'group')}: {between}; all groups are in the JSON."
 
 
 def _format_limits(fabric: Fabric, rate: Expectation) -> str:
     """The elements that tie as the limit, the first of them named: ``tor1 to spine1``, ``receiver's NIC``."""
     kinds = list(dict.fromkeys(_name_limit(fabric, way) for way in rate.limiting))
     return ", ".join(kinds[:SHOWN]) + (f" and {len(kinds) - SHOWN} more" if len(kinds) > SHOWN else "")
+
+
+def _format_limit_kinds(fabric: Fabric, rate: Expectation) -> str:
+    """The limits by the roles of their ends, without names: ``leaf to spine``."""
+    return ", ".join(dict.fromkeys(_name_limit_kind(fabric, way) for way in rate.limiting))
+
+
+def _name_limit_kind(fabric: Fabric, way: Direction) -> str:
+    ends = (way.source, fabric.links[way.link].other(way.source))
+    if any(end in fabric.nodes for end in ends):
+        return _name_limit(fabric, way)
+    return " to ".join(fabric.switches[SwitchId(end)].role for end in ends)
 
 
 def _name_limit(fabric: Fabric, way: Direction) -> str:
@@ -108,13 +191,15 @@ def _name_limit(fabric: Fabric, way: Direction) -> str:
 
 def _format_sums(found: ExpectedFlows) -> str:
     several = len({link.network for link in found.fabric.described.links.values()}) > 1
-    taken = sorted({name for names in found.networks for name in names}) if several else []
+    choice = NetworkChoice(found.fabric)
+    taken = sorted({name for group in found.groups for name in choice.choose(group.flow)}) if several else []
     over = f" over {say_networks(taken)}" if taken else ""
-    slowest = network_rate(min(rate.value for rate in found.rates))
-    models = ", ".join(dict.fromkeys(rate.model for rate in found.rates))
-    payload = ", ".join(dict.fromkeys(percent(rate.goodput) for rate in found.rates))
+    rates = [group.rate for group in found.groups]
+    slowest = network_rate(min(rate.value for rate in rates))
+    models = ", ".join(dict.fromkeys(rate.model for rate in rates))
+    payload = ", ".join(dict.fromkeys(percent(rate.goodput) for rate in rates))
     return (
-        f"{count(len(found.rates), 'flow')} at once{over}: {network_rate(found.total)} in all, the slowest {slowest}, "
+        f"{count(found.count, 'flow')} at once{over}: {network_rate(found.total)} in all, the slowest {slowest}, "
         f"Jain's fairness {found.fairness:.4f}; model {models}, {payload} of the wire, max-min certificate checked."
     )
 
@@ -132,25 +217,38 @@ def _format_spread(spread: RateSpread) -> str:
     return f"{mean} on average, {low} to {high} in nine of ten"
 
 
-def make_record(found: ExpectedFlows) -> Record:
-    """The same for scripts, in bit/s of payload."""
-    drawn = found.drawn
+def make_record(found: ExpectedFlows, flows: Iterable[tuple[Flow, Expectation]] | None) -> Record:
+    """The same for scripts, in bit/s of payload; ``flows`` one by one, or None where they are too many."""
+    drawn, fabric = found.drawn, found.fabric
+    choice = NetworkChoice(fabric)
     return encode_record(
         {
-            "fabric": found.fabric.name,
+            "fabric": fabric.name,
             "total_bps": found.total,
             "fairness": found.fairness,
-            "flows": [
+            "groups": [
+                {
+                    "flows": row.count,
+                    "from": row.sources,
+                    "to": row.sinks,
+                    "expected_bps": row.rate,
+                    "limited_by": row.limits,
+                }
+                for row in _list_rows(found)
+            ],
+            "flows": None
+            if flows is None
+            else [
                 {
                     "from": flow.source,
                     "to": flow.sink,
                     "expected_bps": rate.value,
                     "goodput": rate.goodput,
                     "model": rate.model,
-                    "networks": networks,
-                    "limited_by": [direction_name(found.fabric, way) for way in rate.limiting],
+                    "networks": sorted(choice.choose(flow)),
+                    "limited_by": [direction_name(fabric, way) for way in rate.limiting],
                 }
-                for flow, rate, networks in zip(found.flows, found.rates, found.networks, strict=True)
+                for flow, rate in flows
             ],
             "over_hashes": drawn
             and {
@@ -160,6 +258,6 @@ def make_record(found: ExpectedFlows) -> Record:
                 "slowest_bps": asdict(drawn.slowest),
                 "barrier_bps": asdict(drawn.barrier),
             },
-            "bracket": found.bracket and make_bracket_record(found.fabric, found.bracket),
+            "bracket": found.bracket and make_bracket_record(fabric, found.bracket),
         }
     )

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -18,10 +19,10 @@ def expect(*arguments: str) -> Result:
     return CliRunner().invoke(command, ["expect", *arguments], prog_name="benchconsole")
 
 
-def found(*arguments: str) -> dict[str, object]:
+def found(*arguments: str) -> dict[str, Any]:
     result = expect(*arguments, "--json")
     assert result.exit_code == 0, result.output
-    answer: dict[str, object] = json.loads(result.stdout)
+    answer: dict[str, Any] = json.loads(result.stdout)
     return answer
 
 
@@ -45,6 +46,19 @@ def test_one_to_one_streams_and_parameters() -> None:
     assert isinstance(flows, list)
     assert len(flows) == 32
     assert answer["total_bps"] == pytest.approx(160e9 * GOODPUT, rel=1e-9)
+
+
+def test_flows_that_are_too_many_to_list_are_told_in_groups() -> None:
+    few, many = found(JETSTREAM, "@compute>@storage"), found(JETSTREAM, "@compute>@storage", "--streams", "128")
+    assert isinstance(few["flows"], list)
+    assert many["flows"] is None
+    assert many["total_bps"] == pytest.approx(few["total_bps"], rel=1e-9)
+    (group,) = many["groups"]
+    assert (group["flows"], group["to"]) == (128 * 20 * 320, "st[01-20]")
+    assert group["expected_bps"] == pytest.approx(400e9 * GOODPUT / group["flows"], rel=1e-5)
+    assert "819,200 flows at once" in " ".join(
+        expect(JETSTREAM, "@compute>@storage", "--streams", "128").stdout.split()
+    )
 
 
 def test_elements_can_be_taken_down() -> None:
@@ -75,7 +89,7 @@ def test_a_hash_is_told_by_its_spread() -> None:
         (["@stroage>b01-01"], "did you mean @storage?"),
         (["b01-01>b01-01"], "no flow between two different nodes"),
         (["b01-[01-03]>b01-[04-05]", "--one-to-one"], "3 nodes with 2"),
-        (["@all>@all", "--streams", "8"], "more than 200,000 flows"),
+        (["@all>@all", "--streams", "8", "--model", "hash"], "more than 200,000 flows"),
         (["b01-01>st01", "--without", "spine3"], "spine3"),
         (["b01-01>st01", "--without", "mxl01-1 to tor1:x"], "a number of members"),
         (["b01-01>st01", "--without", "tor1"], "no path"),

@@ -5,11 +5,12 @@ exact where its members are equal; where they differ in speed, it follows the st
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from benchconsole.topology.arrays import Flags, Floats, Indices
+from benchconsole.topology.capacity.flow_groups import FlowSet, MergedFlows, merge_flows, name_legs, trace_groups
 from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Members, Model, trace_flows
 from benchconsole.topology.capacity.maxmin import Usage, certify, find_binding, max_min, weigh_usage
 from benchconsole.topology.capacity.sprayed import is_any_sprayed, is_sprayed, spray
@@ -125,6 +126,36 @@ def _expect_sprayed(
         share = min(fabric.goodput_of(fabric.links[way.link]) for way in ways)
         found.append(Expectation(rate.value, rate.limiting, Model.SPRAYED.value, share))
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class MergedExpectation:
+    """What the flows of each group should reach; legs among the limits are those of the first nodes of the classes."""
+
+    fabric: Fabric
+    merged: MergedFlows
+    rates: tuple[Expectation, ...]
+
+    def __iter__(self) -> Iterator[tuple[Flow, Expectation]]:
+        """Every flow, in the order in which they were asked for, with what it should reach and its own limits."""
+        for flow, place in self.merged:
+            rate = self.rates[place]
+            yield flow, replace(rate, limiting=name_legs(self.fabric, rate.limiting, flow, self.merged))
+
+
+def expect_merged(fabric: Fabric, asked: Sequence[FlowSet]) -> MergedExpectation:
+    """What the flows of ``asked`` should reach when all of them run at once, by the fluid model, group by group.
+
+    No network may spray packets (``is_any_sprayed``). The rates are those of ``expect`` on every flow. SelectionError
+    for more than MOST_GROUPS groups, RoutingError and ArithmeticError as there.
+    """
+    merged = merge_flows(fabric, asked)
+    if not merged.groups:
+        return MergedExpectation(fabric, merged, ())
+    crossed = trace_groups(Routes(fabric), merged)
+    limits = compute_capacities(fabric, crossed.parts, {})
+    demand = np.full(len(merged.groups), np.inf)
+    return MergedExpectation(fabric, merged, _make_expectations(fabric, crossed, limits, demand, Model.FLUID))
 
 
 def _make_expectations(

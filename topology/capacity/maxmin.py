@@ -104,7 +104,11 @@ def find_binding(used: Usage, capacity: Floats, rate: Floats, tolerance: float =
     return np.asarray(full[used.link] & (rate[used.flow] >= fastest[used.link] * (1 - tolerance)), bool)
 
 
-def compute_fairness(rates: Floats) -> float:
-    """Jain's index (DEC-TR-301, 1984): 1 when all rates are equal, 1/n when one flow has all; NaN without any."""
-    squares = float(np.sum(np.square(rates)))
-    return float(np.sum(rates)) ** 2 / (len(rates) * squares) if squares else float("nan")
+def compute_fairness(rates: Floats, count: Floats | None = None) -> float:
+    """Jain's index (DEC-TR-301, 1984): 1 when all rates are equal, 1/n when one flow has all; NaN without any.
+
+    ``count`` is how many flows have each rate; without it one.
+    """
+    count = np.ones(len(rates)) if count is None else count
+    squares = float(np.sum(count * np.square(rates)))
+    return float(np.sum(count * rates)) ** 2 / (float(np.sum(count)) * squares) if squares else float("nan")

@@ -1,0 +1,252 @@
+"""Flows that are equal by symmetry, merged: nodes that are cabled alike, and that send and receive alike, get the same.
+
+A set of flows need not be written out: 100,000 nodes to 16 servers are 1.6 million flows and some thousand groups. The
+rates of the groups are those of their flows, because nodes are parted until every node of a class has as many flows
+with each other class (an equitable partition): then one flow of each group, which loads a link as all of them do, is
+held up where all of them are. Decision 030 has the proof.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
+
+import numpy as np
+
+from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Model, trace_flows
+from benchconsole.topology.capacity.maxmin import Usage
+from benchconsole.topology.errors import SelectionError
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Hardware, Link, Node, NodeId
+from benchconsole.topology.routing.routes import Routes
+
+MOST_GROUPS = 200_000
+"""Groups of which more are refused: each is routed by itself."""
+
+_NAMES_OF_LINK = ("id", "a", "b", "ports_a", "ports_b", "cable")
+_NAMES_OF_NODE = ("id", "address", "data_address", "addresses", "hardware", "blank_disks", "cohorts")
+_OF_LINK = attrgetter(*(field.name for field in fields(Link) if field.name not in _NAMES_OF_LINK))
+_OF_NODE = attrgetter(*(field.name for field in fields(Node) if field.name not in _NAMES_OF_NODE))
+"""What nodes and their links must share to be alike: all that is not a name, or what lies in a machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSet:
+    """Flows that are asked for together: from each of ``sources`` to each of ``sinks`` but itself.
+
+    ``in_order``: from each to the one at its place (as many of both). ``streams`` flows go between the two of a pair.
+    ``network`` is that of ``Flow``.
+    """
+
+    sources: tuple[NodeId, ...]
+    sinks: tuple[NodeId, ...]
+    in_order: bool = False
+    streams: int = 1
+    network: str = ""
+
+    def __len__(self) -> int:
+        if self.in_order:
+            return self.streams * sum(a != b for a, b in zip(self.sources, self.sinks, strict=True))
+        return self.streams * (len(self.sources) * len(self.sinks) - len(set(self.sources) & set(self.sinks)))
+
+    def __iter__(self) -> Iterator[Flow]:
+        """Every flow, the streams of a pair one after the other."""
+        for source, sink in self.pairs():
+            if source != sink:
+                yield from (Flow(source, sink, network=self.network),) * self.streams
+
+    def pairs(self) -> Iterator[tuple[NodeId, NodeId]]:
+        """The two ends of each pair, also where they are one."""
+        if self.in_order:
+            return zip(self.sources, self.sinks, strict=True)
+        return ((source, sink) for source in self.sources for sink in self.sinks)
+
+
+@dataclass(frozen=True, slots=True)
+class FlowGroup:
+    """``count`` flows that are equal, from ``sources`` to ``sinks``; ``flow`` is one of them."""
+
+    flow: Flow
+    count: int
+    sources: tuple[NodeId, ...]
+    sinks: tuple[NodeId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MergedFlows:
+    """The groups of the flows of ``asked``.
+
+    ``members`` are the nodes of the class of each node that has others like it. ``places`` tells the index of a group
+    from that of its set of flows, and the classes of its two ends; ``classes`` tells the class of a node.
+    """
+
+    asked: tuple[FlowSet, ...]
+    groups: tuple[FlowGroup, ...]
+    members: Mapping[NodeId, tuple[NodeId, ...]]
+    classes: Mapping[NodeId, int]
+    places: Mapping[tuple[int, int, int], int]
+
+    def __iter__(self) -> Iterator[tuple[Flow, int]]:
+        """Every flow, in the order in which they were asked for, with the index of its group."""
+        for number, each in enumerate(self.asked):
+            for flow in each:
+                yield flow, self.places[number, self.classes[flow.source], self.classes[flow.sink]]
+
+
+def merge_flows(fabric: Fabric, asked: Sequence[FlowSet]) -> MergedFlows:
+    """The groups of equal flows of ``asked``, in their order.
+
+    SelectionError for more than MOST_GROUPS groups.
+    """
+    classes = _classify_nodes(fabric, asked)
+    alike = group_by_key((number, node) for node, number in classes.items())
+    groups: list[FlowGroup] = []
+    places: dict[tuple[int, int, int], int] = {}
+    for number, each in enumerate(asked):
+        for group in _group_in_order(each, classes) if each.in_order else _group_each_to_each(each, classes):
+            if len(groups) == MOST_GROUPS:
+                raise SelectionError(f"more than {MOST_GROUPS:,} groups of flows that differ, expected fewer")
+            places[number, classes[group.flow.source], classes[group.flow.sink]] = len(groups)
+            groups.append(group)
+    several = [tuple(nodes) for nodes in alike.values() if len(nodes) > 1]
+    members = {node: nodes for nodes in several for node in nodes}
+    return MergedFlows(tuple(asked), tuple(groups), members, classes, places)
+
+
+def _group_each_to_each(asked: FlowSet, classes: Mapping[NodeId, int]) -> Iterator[FlowGroup]:
+    """Nodes of one class are in the same sets on the same sides, so a class is all among the sources, or not at all."""
+    sources, sinks = (
+        [(number, tuple(nodes)) for number, nodes in group_by_key((classes[node], node) for node in side).items()]
+        for side in (asked.sources, asked.sinks)
+    )
+    for number, here in sources:
+        for other, there in sinks:
+            pairs = len(here) * (len(there) - (number == other))
+            if pairs:
+                sink = next(node for node in there[:2] if node != here[0])
+                flow = Flow(here[0], sink, network=asked.network)
+                yield FlowGroup(flow, pairs * asked.streams, here, there)
+
+
+def _group_in_order(asked: FlowSet, classes: Mapping[NodeId, int]) -> Iterator[FlowGroup]:
+    pairs = ((a, b) for a, b in asked.pairs() if a != b)
+    for alike in group_by_key(((classes[a], classes[b]), (a, b)) for a, b in pairs).values():
+        sources, sinks = zip(*alike, strict=True)
+        flow = Flow(*alike[0], network=asked.network)
+        yield FlowGroup(flow, len(alike) * asked.streams, sources, sinks)
+
+
+# -- classes of nodes
+
+
+def _classify_nodes(fabric: Fabric, asked: Sequence[FlowSet]) -> dict[NodeId, int]:
+    """A number for each node of ``asked``; nodes of one number are cabled alike, and in as many flows of each kind."""
+    part: dict[NodeId, list[int]] = {}
+    for number, each in enumerate(asked):
+        for side, nodes in enumerate((each.sources, each.sinks)):
+            for node in nodes:
+                part.setdefault(node, []).append(2 * number + side)
+    tell = _tell_cabling(fabric)
+    colours = _number({node: (tell(node), *places) for node, places in part.items()})
+    ordered = [(number, each) for number, each in enumerate(asked) if each.in_order]
+    while ordered:
+        beside: dict[NodeId, list[tuple[int, int]]] = {node: [] for node in part}
+        for number, each in ordered:
+            for source, sink in each.pairs():
+                if source != sink:
+                    beside[source].append((2 * number, colours[sink]))
+                    beside[sink].append((2 * number + 1, colours[source]))
+        finer = _number({node: (colour, *sorted(beside[node])) for node, colour in colours.items()})
+        if len(set(finer.values())) == len(set(colours.values())):
+            break
+        colours = finer
+    return colours
+
+
+def _number(keys: Mapping[NodeId, Hashable]) -> dict[NodeId, int]:
+    """Equal keys as equal numbers, counted as they are first met."""
+    numbers: dict[Hashable, int] = {}
+    return {node: numbers.setdefault(key, len(numbers)) for node, key in keys.items()}
+
+
+def _tell_cabling(fabric: Fabric) -> Callable[[NodeId], Hashable]:
+    """What is equal for nodes that routes and capacities cannot tell apart but by name.
+
+    A node that shares cables with a virtual machine, forwards, or is cabled to another node is like no other.
+    """
+    hosts = {node.host for node in fabric.nodes.values() if node.host is not None}
+    nodes = fabric.nodes
+    built: dict[int, Hashable] = {}
+
+    def tell_hardware(hardware: Hardware) -> Hashable:
+        if id(hardware) not in built:
+            built[id(hardware)] = (hardware.name, frozenset(hardware.facts.items()))
+        return built[id(hardware)]
+
+    def tell(node: NodeId) -> Hashable:
+        described = nodes[node]
+        if described.host is not None or described.forwards or node in hosts:
+            return node
+        legs = []
+        for link in fabric.links_at[node]:
+            far = link.b if link.a == node else link.a
+            if far in nodes:
+                return node
+            legs.append((far, link.a == node, _OF_LINK(link)))
+        meant = (
+            () if fabric.whole is None else [(link.other(node), link.network) for link in fabric.whole.links_at[node]]
+        )
+        return (
+            tuple(legs),
+            tuple(meant),
+            _OF_NODE(described),
+            tell_hardware(described.hardware),
+            fabric.vlans_of.get(node),
+        )
+
+    return tell
+
+
+# -- what the groups load
+
+
+def trace_groups(routes: Routes, merged: MergedFlows) -> Crossings:
+    """What one flow of each group loads, with shares as large as the load of all of them.
+
+    The legs of the nodes of one class are one part. RoutingError as ``trace_flows``.
+    """
+    crossed = trace_flows(routes, [group.flow for group in merged.groups], Model.FLUID)
+    numbers: dict[LinkPart, int] = {}
+    place, sharing = np.empty(len(crossed.parts), np.intp), np.empty(len(crossed.parts))
+    for index, part in enumerate(crossed.parts):
+        nodes = _find_owners(routes.fabric, part.way, merged.members)
+        sharing[index] = max(len(nodes), 1)
+        alike = replace(part, way=move_leg(routes.fabric, part.way, nodes[0])) if nodes else part
+        place[index] = numbers.setdefault(alike, len(numbers))
+    count = np.array([group.count for group in merged.groups], float)
+    used = crossed.used
+    share = used.share * count[crossed.owner[used.flow]] / sharing[used.link]
+    return replace(crossed, used=Usage(used.flow, place[used.link], share), parts=tuple(numbers))
+
+
+def _find_owners(fabric: Fabric, way: Direction, members: Mapping[NodeId, tuple[NodeId, ...]]) -> tuple[NodeId, ...]:
+    """The nodes of the class whose leg ``way`` is; none where it is no leg, or that of a node like no other."""
+    link = fabric.links[way.link]
+    return members.get(NodeId(link.a), ()) or members.get(NodeId(link.b), ())
+
+
+def move_leg(fabric: Fabric, way: Direction, to: NodeId) -> Direction:
+    """The leg of the node ``to`` that is what the leg ``way`` is for a node that is cabled alike."""
+    link = fabric.links[way.link]
+    node = link.a if link.a in fabric.nodes else link.b
+    place = next(place for place, leg in enumerate(fabric.links_at[node]) if leg is link)
+    return Direction(fabric.links_at[to][place].id, to if way.source == node else way.source)
+
+
+def name_legs(fabric: Fabric, ways: Sequence[Direction], flow: Flow, merged: MergedFlows) -> tuple[Direction, ...]:
+    """``ways`` of the group of ``flow`` as they are for ``flow``: its own legs instead of those of its group."""
+    return tuple(
+        move_leg(fabric, way, flow.source if way.source in fabric.nodes else flow.sink)
+        if _find_owners(fabric, way, merged.members)
+        else way
+        for way in ways
+    )
