@@ -17,7 +17,7 @@ from benchconsole.topology.errors import Position, TopologyError, find_near, ref
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.importers.json_text import parse_document as parse_json
-from benchconsole.topology.importers.roles import guess_switch
+from benchconsole.topology.importers.roles import guess_switch, is_host
 from benchconsole.topology.model.fabric import NodeRole, SwitchRole
 
 PREFIX = "benchconsole."
@@ -28,6 +28,7 @@ NODE_KINDS = {
 """Kinds that are machines; every other kind forwards for others."""
 _ANY_KINDS = {"linux", "ext-container"}
 """Kinds of which a container may be a host as well as a router."""
+_BRIDGES = {"bridge", "ovs-bridge"}
 GROUPS = {"chassis": "chassis", "rack": "racks", "pod": "pods", "site": "sites"}
 NODE_LABELS = {
     "class": "class", "address": "address", "data-address": "data_address", "host": "host", "forwards": "forwards",
@@ -170,7 +171,8 @@ class _Reader:
                 fields[key] = _parse_plain(text) if label in ("ports", "forwards") else text
         if "class" in fields:
             self.draft.section("classes", str(fields["class"]), {}, where)
-        taken = f"taken for a switch by {by}" if switch and by else ""
+        sign = by and (switch or levels.kind not in _ANY_KINDS)
+        taken = f"taken for a {'switch' if switch else 'node'} by {by}" if sign else ""
         self.draft.device(DraftDevice(self.named(name), where, switch, role, taken=taken, fields=fields))
         self.grouped(self.named(name), levels.labels)
 
@@ -310,8 +312,12 @@ def _sort_devices(read: Mapping[str, _Levels], beside: Mapping[str, set[str]]) -
     for written, levels in read.items():
         name = written.replace("|", "-")
         role, _ = levels.labels.get("role", (None, None))
-        if role is not None or levels.kind not in _ANY_KINDS:
-            found[name] = (role in list(SwitchRole) if role is not None else levels.kind not in NODE_KINDS, "")
+        if role is not None or levels.kind in NODE_KINDS - _ANY_KINDS:
+            found[name] = (role in list(SwitchRole), "")
+            continue
+        if levels.kind not in _ANY_KINDS:
+            host = levels.kind not in _BRIDGES and is_host(name)
+            found[name] = (not host, "its name" if host else "")
             continue
         neighbours = len(beside.get(name, ()))
         switch, by = guess_switch(name, levels.image, neighbours)

@@ -81,6 +81,12 @@ def is_switch(text: str) -> bool | None:
     return False if found & (_HOSTS | _MEMBERS) or find_node_role(text) else None
 
 
+def is_host(name: str) -> bool:
+    """Whether a word of ``name`` means a machine and none a switch: labs have hosts that run a system of switches."""
+    words = set(split_words(name))
+    return bool(words & (_HOSTS | {"h"})) and not words & (_FORWARDERS | _SWITCHES.keys())
+
+
 def guess_switch(name: str, image: str, neighbours: int) -> tuple[bool | None, str]:
     """Whether a container that may be anything is a switch, and by what; None where only its place could tell.
 

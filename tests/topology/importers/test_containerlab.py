@@ -297,3 +297,24 @@ topology:
     assert racks == {"r2": {"c", "d"}, "r3": {"b", "br0-b"}}
     assert "cables from a device to itself are left out: b in line 17, and so on" in found.remarks
     assert any("br0|b is br0-b" in remark for remark in found.remarks)
+
+
+def test_hosts_that_run_a_system_of_switches_are_nodes_by_their_names() -> None:
+    text = """\
+topology:
+  defaults: {kind: arista_ceos}
+  nodes:
+    leaf1: {}
+    site1-client1: {}
+    h2: {}
+    host-leaf2: {}
+    server-br: {kind: bridge}
+    host9: {labels: {benchconsole.role: leaf}}
+  links:
+    - endpoints: ["site1-client1:eth1", "leaf1:eth1"]
+    - endpoints: ["h2:eth1", "leaf1:eth2"]
+"""
+    found = import_text("containerlab", text, "f", SPEED)
+    fabric = described(found)
+    assert set(fabric.nodes) == {"site1-client1", "h2"}
+    assert found.notes["nodes", "h2"] == "taken for a node by its name"
