@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.sparse import lil_array
 
 from benchconsole.topology.model.fabric import Fabric
 
@@ -29,11 +30,12 @@ def cables_of(described: Fabric) -> dict[tuple[str, str], list[tuple[str, int]]]
 
 
 def rates_of(described: Fabric) -> dict[Way, Fraction]:
-    """Wire speed of each directed link."""
+    """What each directed link carries: all of its cables, or what is left of a shared line."""
     return {
         (link.id, a, b): Fraction(int(speed * 8), 8)
         for link in described.links.values()
-        for speed in [sum(link.mixed) or link.speed * link.count]
+        for cabled in [sum(link.mixed) or link.speed * link.count]
+        for speed in [min(cabled, link.wan.available or cabled) if link.wan else cabled]
         for a, b in ((link.a, link.b), (link.b, link.a))
     }
 
@@ -162,25 +164,25 @@ def fill(capacity: Mapping[Way, Fraction], flows: Sequence[Shares]) -> list[Frac
 def optimum(capacity: Mapping[Way, Fraction], pairs: Sequence[tuple[str, str]], through: Iterable[str]) -> float:
     """The maximum concurrent flow: a variable for each pair and directed link, none of them merged."""
     ways, passed = list(capacity), set(through)
-    width = len(ways) * len(pairs) + 1
-    rows, bounds = [], []
+    devices = {device: number for number, device in enumerate({end for _, a, b in ways for end in (a, b)})}
+    size, width = len(ways), len(ways) * len(pairs) + 1
+    balance, shares = lil_array((len(devices) * len(pairs), width)), lil_array((size, width))
+    bounds: list[tuple[int, int | None]] = []
     for index, (source, sink) in enumerate(pairs):
-        at = index * len(ways)
-        for device in {end for _, a, b in ways for end in (a, b)} - {source}:
-            row = np.zeros(width)
-            for column, (_, a, b) in enumerate(ways):
-                row[at + column] += (b == device) - (a == device)
-            row[-1] = -1.0 if device == sink else 0.0
-            rows.append(row)
-        bounds += [(0, None if (a == source or a in passed) and (b == sink or b in passed) else 0) for _, a, b in ways]
-    shares = np.zeros((len(ways), width))
-    for column in range(len(ways) * len(pairs)):
-        shares[column % len(ways), column] = 1.0
+        for column, (_, a, b) in enumerate(ways):
+            at = index * size + column
+            shares[column, at] = 1.0
+            for end, sign in ((b, 1.0), (a, -1.0)):
+                if end != source:
+                    balance[index * len(devices) + devices[end], at] = sign
+            open_ = (a == source or a in passed) and (b == sink or b in passed)
+            bounds.append((0, None if open_ else 0))
+        balance[index * len(devices) + devices[sink], width - 1] = -1.0
+    scale = float(max(capacity.values()))
     gain = np.zeros(width)
     gain[-1] = -1.0
-    scale = float(max(capacity.values()))
     found = linprog(
-        gain, A_eq=np.array(rows), b_eq=np.zeros(len(rows)), A_ub=shares,
+        gain, A_eq=balance.tocsr(), b_eq=np.zeros(balance.shape[0]), A_ub=shares.tocsr(),
         b_ub=[float(each) / scale for each in capacity.values()], bounds=[*bounds, (0, None)],
     )  # fmt: skip
     return float(-found.fun) * scale

@@ -31,7 +31,7 @@ class Bound:
 class Bracket:
     """What flows that run at once should reach, from above and from below.
 
-    ``unlucky`` and ``lucky`` are the 5th and the 95th percentile over draws of the hashes, None where nothing is
+    ``unlucky`` (no higher than ``routing``) and ``lucky`` are percentiles 5 and 95 of draws, None where nothing is
     hashed; ``optimum`` is None where it has too many variables. ``narrowest`` is the cut that bounds the slowest flow,
     ``all_cut`` that of the sum. ``served`` is the share of the demands that the best routing carries; None unless all
     flows have one. ``others`` are rules that the fabric may be routed by, where its file does not say which
@@ -75,22 +75,28 @@ def compute_bracket(
         best: Optimum | None = compute_optimum(arcs, flows, routes.attachments)
     except ProgramTooLarge:
         best = None
+    routing = Bound(min(rate.value for rate in rates), sum(rate.value for rate in rates))
     cuts = Cuts(arcs, flows)
     narrowest, all_cut = cuts.find_share(None if best is None else best.lengths), cuts.find_total()
     asked = sum(demands) if len(demands) == len(flows) else all_cut.capacity
     return Bracket(
-        routing=Bound(min(rate.value for rate in rates), sum(rate.value for rate in rates)),
+        routing=routing,
         cut=Bound(min([narrowest.share, *demands]), min(all_cut.capacity, asked)),
         narrowest=narrowest,
         all_cut=all_cut,
         optimum=None if best is None else Bound(best.slowest, best.total),
         served=None if best is None else best.served,
-        unlucky=None if drawn is None else Bound(drawn.slowest.p5, drawn.aggregate.p5),
+        unlucky=None if drawn is None else _find_lower(Bound(drawn.slowest.p5, drawn.aggregate.p5), routing),
         lucky=None if drawn is None else Bound(drawn.slowest.p95, drawn.aggregate.p95),
         rule=rule or RoutingRule.SHORTEST,
         others=tuple(_try_rules(routes.fabric, flows)) if is_open else (),
         is_open=is_open,
     )
+
+
+def _find_lower(one: Bound, other: Bound) -> Bound:
+    """A hash does better than even shares where these are held up by the slowest of unequal ways."""
+    return Bound(min(one.slowest, other.slowest), min(one.total, other.total))
 
 
 def find_rule(routes: Routes, flows: Sequence[Flow]) -> RoutingRule | None:
