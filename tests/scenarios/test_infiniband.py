@@ -1,0 +1,123 @@
+"""A subnet of 8 switches and 32 hosts, simulated by ibsim and told by the real tools: described, broken, and compared."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from benchconsole import topology
+from tests.lab.host import wait_for
+from tests.probes.tools.inventory.simulators import DEADLINE, listens, running
+from tests.scenarios.commands import benchconsole
+
+PATH = f"{os.environ['PATH']}:/usr/sbin"
+pytestmark = pytest.mark.skipif(
+    not all(shutil.which(tool, path=PATH) for tool in ("ibsim", "ibnetdiscover")) and not os.environ.get("CI"),
+    reason="NOT TESTED: infiniband-diags or ibsim-utils is not installed here (in CI this fails)",
+)
+
+LEAVES, SPINES, HOSTS, TRUNK = 4, 4, 8, 2
+CABLES = LEAVES * HOSTS + LEAVES * SPINES * TRUNK
+RATE = "4xQDR"
+
+
+def write_fabric() -> str:
+    """The fat tree in the language of ibsim: hosts on the first ports of a leaf, then two cables to each spine."""
+    beside: dict[str, dict[int, tuple[str, int]]] = {}
+
+    def join(a: str, port: int, b: str, far: int) -> None:
+        beside.setdefault(a, {})[port] = (b, far)
+        beside.setdefault(b, {})[far] = (a, port)
+
+    for leaf in range(1, LEAVES + 1):
+        for host in range(1, HOSTS + 1):
+            join(f"leaf{leaf}", host, f"n{(leaf - 1) * HOSTS + host:02}", 1)
+        for spine in range(1, SPINES + 1):
+            for cable in range(1, TRUNK + 1):
+                port, far = HOSTS + (spine - 1) * TRUNK + cable, (leaf - 1) * TRUNK + cable
+                join(f"leaf{leaf}", port, f"spine{spine}", far)
+    text = ""
+    for name, ports in sorted(beside.items(), key=lambda item: not item[0].startswith("n")):
+        is_host = name.startswith("n")
+        text += f'{"Hca 1" if is_host else "Switch 24"} "{name}"\n'
+        for port, (other, its_port) in sorted(ports.items()):
+            told = f'lid 0 lmc 0 "{other}" lid 0' if is_host else f'"{other}" lid 0'
+            text += f'[{port}] "{other}"[{its_port}] # {told} {RATE}\n'
+        text += "\n"
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Subnet:
+    """The simulator: the words that its console takes, and tools that run at the host n01."""
+
+    socket: str
+    console: int
+
+    def ask(self, *command: str) -> str:
+        """What a tool prints; it has to end with 0."""
+        environment = {**os.environ, "IBSIM_SOCKNAME": self.socket, "SIM_HOST": "n01", "PATH": PATH}
+        done = subprocess.run(
+            ["ibsim-run", *command], env=environment, capture_output=True, text=True, timeout=DEADLINE, check=True
+        )
+        return done.stdout
+
+    def unlink(self, switch: str, port: int) -> None:
+        """Pull a cable, and wait until the tools see that it is gone."""
+        before = self.ask("ibnetdiscover").count("\n[")
+        os.write(self.console, f'Unlink "{switch}"[{port}]\n'.encode())
+        wait_for(lambda: self.ask("ibnetdiscover").count("\n[") == before - 2, DEADLINE, f"{switch}:{port} to be gone")
+
+
+@pytest.fixture
+def subnet(tmp_path: Path) -> Iterator[Subnet]:
+    (tmp_path / "fabric").write_text(write_fabric())
+    socket = f"bcf{os.getpid()}"
+    argv = ["env", f"IBSIM_SOCKNAME={socket}", "ibsim", "-s", str(tmp_path / "fabric")]
+    with running(argv, tmp_path / "ibsim.log", is_ready=listens(None, "unix", f"@{socket}:ctl@")) as process:
+        assert process.stdin is not None
+        yield Subnet(socket, process.stdin.fileno())
+
+
+def test_a_simulated_subnet_is_described_and_what_breaks_in_it_is_found(subnet: Subnet, tmp_path: Path) -> None:
+    cluster, dump = tmp_path / "cluster.yaml", tmp_path / "subnet.txt"
+    dump.write_text(subnet.ask("ibnetdiscover", "-f"))
+    assert benchconsole("init", cluster, "--from", "ib", dump).code == 0
+    fabric = topology.load(cluster)
+    assert len(fabric.nodes) == LEAVES * HOSTS
+    assert sorted(fabric.switches) == [f"{role}{n}" for role in ("leaf", "spine") for n in (1, 2, 3, 4)]
+    assert sum(link.count for link in fabric.links.values()) == CABLES
+    assert {link.speed * 8 for link in fabric.links.values()} == {32e9}
+    assert benchconsole("check", cluster).code == 0
+    healthy = benchconsole("diff", cluster, "--from", "ib", dump)
+    assert (healthy.code, f"{CABLES} of {CABLES} cables as described" in healthy.out) == (0, True)
+
+    subnet.ask("ibportstate", "-D", "0,1", "3", "width", "1")  # from n01 over its leaf, whose port 3 leads to n03
+    subnet.unlink("leaf2", HOSTS + 2 * TRUNK + 1)
+    dump.write_text(subnet.ask("ibnetdiscover"))
+    broken = benchconsole("diff", cluster, "--json", "--from", "ib", dump)
+    found = json.loads(broken.out)
+    assert broken.code == 1
+    assert [(row["kind"], row["devices"], row["seen"], row["text"]) for row in found["differences"]] == [
+        ("fewer cables", ["leaf2", "spine3"], "1 of 2 cables", ""),
+        ("narrow", ["leaf1:3", "n03:1"], "8.00 Gb/s, 1xQDR", "1 of 4 lanes"),
+    ]
+    assert found["differences"][0]["described"] == "leaf2:13 to spine3:3"
+    assert found["cables"] == {"described": CABLES, "as_described": CABLES - 2, "without_rate": 0}
+
+
+@pytest.mark.parametrize("command", [["ibnetdiscover", "-p"], ["ibnetdiscover", "-g"], ["iblinkinfo", "-l"]])
+def test_other_outputs_of_the_real_tools_tell_the_same_subnet(
+    subnet: Subnet, tmp_path: Path, command: list[str]
+) -> None:
+    cluster, dump, other = tmp_path / "cluster.yaml", tmp_path / "subnet.txt", tmp_path / "other.txt"
+    dump.write_text(subnet.ask("ibnetdiscover"))
+    other.write_text(subnet.ask(*command))
+    assert benchconsole("init", cluster, "--from", "ib", dump).code == 0
+    compared = benchconsole("diff", cluster, "--from", "ib", other)
+    assert compared.code == 0, compared.out
