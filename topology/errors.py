@@ -55,6 +55,10 @@ class RoutingError(Exception):
     """Two nodes between which the described links give no path."""
 
 
+class NoPeerLinkError(RoutingError):
+    """Traffic at one switch of an MLAG pair that could go on over the other only, and no peer link is described."""
+
+
 def find_near(word: str, known: Iterable[str]) -> str | None:
     """The known name that ``word`` most likely meant, if any is close: one of the same numbers before all others."""
     known = list(known)

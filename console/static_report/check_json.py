@@ -30,7 +30,10 @@ _NETWORK = {
 }  # fmt: skip
 _LOSS = {
     "kind": "kind", "role": "role", "elements": "elements", "cut_off": "effect.cut", "degraded": "effect.degraded",
-    "left": "effect.left", "ratio": "effect.ratio", "load_after": "effect.load", "redundant": "effect.redundant",
+    "left": "effect.left", "ratio": "effect.ratio", "load_after": "effect.load", "redundant": "redundant",
+    "sides": "sides", "flows_before_bps": "flows.before", "flows_after_bps": "flows.after",
+    "flows_share": "flows.share", "flows_degraded": "flows.degraded", "lacks_peer_link": "flows.lacks_peer_link",
+    "cut_before_bps": "flows.cut_before", "cut_after_bps": "flows.cut_after",
 }  # fmt: skip
 _PEER_LINK = {
     "pairs": "pairs", "role": "role", "lost": "lost", "nodes": "nodes", "cut_off": "cut", "offered_bps": "offered",

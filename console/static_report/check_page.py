@@ -12,6 +12,7 @@ from benchconsole.console.text.table import format_table, format_title
 from benchconsole.console.view.wording import SEVERITIES
 from benchconsole.topology.analysis.static_analysis import StaticReport
 from benchconsole.topology.analysis.static_finding import Severity
+from benchconsole.topology.element_names import name_ends
 from benchconsole.topology.model.fabric import Fabric, LinkId
 from benchconsole.topology.outline.fold import make_outline
 from benchconsole.topology.units import counted as count
@@ -74,6 +75,6 @@ def _name_links(fabric: Fabric, text: str) -> str:
 
     def name(match: re.Match[str]) -> str:
         link = fabric.links.get(LinkId(match[0]))
-        return match[0] if link is None else f"{link.a} to {link.b}"
+        return match[0] if link is None else name_ends(link)
 
     return _LINK.sub(name, text)

@@ -1,12 +1,13 @@
 """The tables of ``check``: capacity with its ratios, redundancy, what is shared, storage with its layers and sheets."""
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from benchconsole.console.text.table import Column, Table, make_table, number, words
 from benchconsole.topology.analysis.bisection import BisectionReport
 from benchconsole.topology.analysis.class_totals import TOTALS, add_up, format_total, list_parts
+from benchconsole.topology.analysis.failure_flows import FlowLoss
 from benchconsole.topology.analysis.oversubscription import GroupOversubscription, Oversubscription, WorstFailure
 from benchconsole.topology.analysis.redundancy import ElementLoss
 from benchconsole.topology.analysis.static_analysis import StaticReport
@@ -165,9 +166,70 @@ def _list_cuts(bisection: BisectionReport) -> Iterator[tuple[str, str, str]]:
 
 
 def _list_redundancy(report: StaticReport) -> Iterator[Table]:
+    by_flows = [each for each in report.losses if each.flows is not None or each.kind is FailureKind.LEG]
+    if any(each.flows is not None for each in report.losses):
+        yield _make_flow_losses(by_flows)
+        yield _make_tier_losses([each for each in report.losses if each not in by_flows])
+    else:
+        yield _make_tier_losses(report.losses)
     yield make_table(
+        "Peer links, when all nodes of a role lose one leg",
+        report.peers,
+        (words("MLAG pair", 10), lambda each: fold(each.pairs)),
+        (words("nodes", 10), lambda each: f"{each.nodes:,} {each.role}"),
+        (words("leg lost on", 7), lambda each: each.lost),
+        (number("across the peer link"), lambda each: network_rate(each.offered) if each.offered else NOTHING),
+        (number("of its"), lambda each: network_rate(each.capacity) if each.capacity else NOTHING),
+        (words("each receives", 12), lambda each: f"{network_rate(each.share)} of {network_rate(each.leg)}"),
+        (Column("enough"), lambda each: {True: "yes", False: "no", None: "unknown"}[each.enough]),
+    )
+
+
+def _make_flow_losses(losses: Sequence[ElementLoss]) -> Table:
+    return make_table(
         "Redundancy: every single loss",
-        report.losses,
+        losses,
+        (words("loss of one", 22), lambda each: f"{each.kind} {_format_elements(each)}"),
+        (number("alike"), lambda each: f"{len(each.elements):,}"),
+        (number("nodes cut off"), lambda each: f"{each.effect.cut:,}" if each.effect.cut else NOTHING),
+        (words("capacity between the sides", 10), lambda each: _format_change(each.flows, cut=True)),
+        (words("flows over it get", 10), lambda each: _format_change(each.flows, cut=False)),
+        (words("worst node keeps", 6), _format_kept),
+        (Column("redundant"), lambda each: _CARRIED[each.redundant]),
+        note="What flows over it get: of a link the nodes nearer to each end send to those nearer to the other, of a "
+        "switch all whose way leads over it, of a leg its node and all others; all at once, payload, as expect "
+        "--without computes it (max-min, model fluid). Capacity is the least cut, on the wire, in one direction. "
+        "Redundant only if nobody is cut off and nothing is lost.",
+    )
+
+
+_CARRIED = {True: "yes", False: "no", None: "not known"}
+
+
+def _format_change(flows: FlowLoss | None, *, cut: bool) -> str:
+    if flows is None or flows.is_idle:
+        return NOTHING
+    before, after = (flows.cut_before, flows.cut_after) if cut else (flows.before, flows.after)
+    if before is None or after is None:
+        return NOTHING
+    if not cut and flows.lacks_peer_link:
+        return f"{network_rate(before)}, then no peer link"
+    if after == before:
+        return f"{network_rate(before)} still"
+    return f"{network_rate(before)} to {network_rate(after) if after else 'nothing'}"
+
+
+def _format_kept(each: ElementLoss) -> str:
+    flows = each.flows
+    if flows is None or flows.is_idle or not flows.after:
+        return NOTHING
+    return percent(flows.share)
+
+
+def _make_tier_losses(losses: Sequence[ElementLoss]) -> Table:
+    return make_table(
+        "Redundancy by tiers: every single loss",
+        losses,
         (words("loss of one", 22), lambda each: f"{each.kind} {_format_elements(each)}"),
         (number("alike"), lambda each: f"{len(each.elements):,}"),
         (number("nodes cut off"), lambda each: f"{each.effect.cut:,}" if each.effect.cut else NOTHING),
@@ -181,21 +243,14 @@ def _list_redundancy(report: StaticReport) -> Iterator[Table]:
             number("worst ratio"),
             lambda each: NOTHING if each.effect.ratio is None else _format_finite(each.effect.ratio, ratio),
         ),
-        (number("load after"), lambda each: _format_finite(each.effect.load, percent) if each.effect.load else NOTHING),
-        (Column("redundant"), lambda each: "yes" if each.effect.redundant else "no"),
-        note="degraded to so much of their capacity toward the top; load after: what has to take over, of what it can "
-        "take. Redundant only if nobody is cut off and the rest can carry it.",
-    )
-    yield make_table(
-        "Peer links, when all nodes of a role lose one leg",
-        report.peers,
-        (words("MLAG pair", 10), lambda each: fold(each.pairs)),
-        (words("nodes", 10), lambda each: f"{each.nodes:,} {each.role}"),
-        (words("leg lost on", 7), lambda each: each.lost),
-        (number("across the peer link"), lambda each: network_rate(each.offered) if each.offered else NOTHING),
-        (number("of its"), lambda each: network_rate(each.capacity) if each.capacity else NOTHING),
-        (words("each receives", 12), lambda each: f"{network_rate(each.share)} of {network_rate(each.leg)}"),
-        (Column("enough"), lambda each: {True: "yes", False: "no", None: "unknown"}[each.enough]),
+        (
+            number("load after"),
+            lambda each: _format_finite(each.effect.load, percent) if each.effect.load else NOTHING,
+        ),
+        (Column("redundant"), lambda each: _CARRIED[each.redundant]),
+        note="The fabric is too large for flows over each of these. Degraded to so much of their capacity toward the "
+        "top; load after: what has to take over, of what it can take. Redundant only if nobody is cut off and the "
+        "rest can carry it; of cables inside a tier that is not known.",
     )
 
 

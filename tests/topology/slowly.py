@@ -227,8 +227,16 @@ class Ways:
         if device == switch:
             return 1.0
         ways = self.up(device, network)
-        total = sum(capacity for _, capacity in ways)
+        total = self.total(device, network)
         return sum(capacity / total * self.crossing(upper, switch) for upper, capacity in ways)
+
+    def total(self, device: str, network: frozenset[str]) -> float:
+        """byte/s of the ways up; of a node also of its legs into the other planes of the networks that lead there."""
+        names = {link.network for link in self.fabric.links_at[device] if link.other(device) in network}
+        if device not in self.fabric.nodes:
+            return sum(capacity for _, capacity in self.up(device, network))
+        legs = [link for link in self.fabric.links_at[device] if link.other(device) in self.fabric.switches]
+        return sum(self.capacity[link.id] for link in legs if link.network in names)
 
     def beside(self, switch: str, dead: str | None) -> float:
         """byte/s of cables aside that help when the own ways up of a switch are gone."""
@@ -242,12 +250,13 @@ class Ways:
         if device == dead:
             return 0.0
         ways = self.up(device, network)
-        total = sum(capacity for _, capacity in ways)
+        total = self.total(device, network)
         if not ways:
             return 1.0
         if device in self.fabric.switches and {upper for upper, _ in ways} == {dead}:
             return min(self.beside(device, dead) / total, 1.0)
         found = sum(capacity / total * self.left(upper, dead) for upper, capacity in ways)
+        found += 1 - sum(capacity for _, capacity in ways) / total
         lost = dict(ways).get(dead, 0.0)
         if device in self.fabric.nodes and lost:
             found += min(self.waiting(device, dead, network), lost) / total
@@ -262,12 +271,23 @@ class Ways:
         )
 
 
+def has_other_plane(fabric: Fabric, ways: Ways, node: str, network: frozenset[str]) -> bool:
+    """Whether each network of the legs of ``node`` into ``network`` has a leg into another part too."""
+    legs = [link for link in fabric.links_at[node] if link.other(node) in fabric.switches]
+    parts: dict[str, set[frozenset[str]]] = {}
+    for link in legs:
+        parts.setdefault(link.network, set()).add(ways.network[link.other(node)])
+    return all(len(parts[link.network]) > 1 for link in legs if link.other(node) in network)
+
+
 def cut_without(fabric: Fabric, ways: Ways, dead: str) -> int:
     """Machines that are cut off when ``dead``, something that forwards, is gone."""
     start = dead if dead in fabric.switches else switches_of(fabric, dead)[0]
     network = ways.network[start]
     inside = {name: set(switches_of(fabric, name)) & network for name in fabric.nodes}
-    counted = machines(fabric)
+    counted = {
+        node: 0 if has_other_plane(fabric, ways, node, network) else number for node, number in machines(fabric).items()
+    }
     parts: list[set[str]] = []
     for name in network - {dead}:
         if not any(name in part for part in parts):

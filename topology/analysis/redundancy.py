@@ -1,24 +1,28 @@
 """Effect of the loss of each single element: switch, gateway, link, one member of a LAG, one leg of a node.
 
-Told for each: the nodes that are cut off (``topology.tables.separation``); the nodes that are degraded,
-and what is left to the worst of them of its capacity toward the top, every device counting its
-ways up by their capacity (``topology.tables.uplink_shares``); the worst oversubscription of a switch that loses
-something; and the load of what has to take over. A way is redundant only if nobody is cut off
-*and* what is left can carry what went over all of it before: min(down, up) before over what is
-left of up. Elements that fail alike are one entry. Whether the peer link of an MLAG pair could carry the traffic
-of a failure: ``topology.analysis.peer_links``.
+Told for each: the nodes that are cut off (``topology.tables.separation``), and what the flows over the element keep
+without it, by the engine of ``expect`` (``topology.analysis.failure_flows``). A loss is *carried* only if nobody is cut
+off and every such flow gets what it got before. Elements that fail alike are one entry.
+
+Where a fabric is too large for flows over each element, the tiers stand in: the nodes that are degraded, and what is
+left to the worst of them of its capacity toward the top, every device counting its ways up by their capacity
+(``topology.tables.uplink_shares``); the worst oversubscription of a switch that loses something; and the load of what
+has to take over: min(down, up) before over what is left of up. Tiers say nothing of cables inside a tier. Whether the
+peer link of an MLAG pair could carry the traffic of a failure: ``topology.analysis.peer_links``.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from benchconsole.topology.analysis.failure_flows import MOST_GROUPS, FailureFlows, FlowLoss
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.tables.fabric_tables import Tables
+from benchconsole.topology.tables.graph_algorithms import find_components
 from benchconsole.topology.tables.single_failures import (
     Case,
     Effect,
@@ -28,24 +32,80 @@ from benchconsole.topology.tables.single_failures import (
     list_leg_failures,
     list_link_failures,
 )
-from benchconsole.topology.units import counted, percent, ratio
+from benchconsole.topology.units import counted, network_rate, percent, ratio
+
+MOST_ELEMENTS = 20_000
+"""Elements up to which flows over each are thought of."""
 
 
 @dataclass(frozen=True, slots=True)
 class ElementLoss:
-    """Elements that fail alike; ``role`` is that of a switch, or of both ends: ``chassis to leaf``."""
+    """Elements that fail alike; ``role`` is that of a switch, or of both ends: ``chassis to leaf``.
+
+    ``flows`` is what flows over one of them keep, None where they were not computed. ``sides`` are the nodes that send
+    each other, of the first element; empty where the flows are those that cross the element. ``flat``: the elements
+    join switches of one tier, so that ``effect`` says nothing but ``cut``. ``pieces`` with nodes are what the
+    network of the first of several switches falls into without it.
+    """
 
     kind: FailureKind
     role: str
     elements: Sequence[str]
     effect: Effect
+    flows: FlowLoss | None = None
+    sides: tuple[str, str] = ("", "")
+    flat: bool = False
+    pieces: int = 1
+
+    @property
+    def redundant(self) -> bool | None:
+        """Whether the rest carries on as before; None where that was not computed."""
+        if self.effect.cut:
+            return False
+        if self.flows is not None and not self.flows.is_idle:
+            return self.flows.keeps_all
+        if self.flat or self.kind is FailureKind.GATEWAY:
+            return None if self.flows is None else True
+        return self.effect.redundant
 
 
 def analyse_redundancy(cabled: Tables) -> tuple[ElementLoss, ...]:
     """What each single failure does, switches first."""
     failures = Failures(cabled)
     links = (*list_link_failures(failures), *list_leg_failures(failures))
-    return (*_merge_cases(list_device_failures(failures), cabled.devices), *_merge_cases(links, cabled.links))
+    by_tiers = (*_merge_cases(list_device_failures(failures), cabled.devices), *_merge_cases(links, cabled.links))
+    by_tiers = tuple(
+        replace(each, pieces=_count_pieces(cabled, each.elements[0])) if _is_cut_vertex(each) else each
+        for each in by_tiers
+    )
+    elements = sum(len(each.elements) for each in by_tiers)
+    if len(cabled.node_groups) > MOST_GROUPS or elements > MOST_ELEMENTS:
+        return by_tiers
+    flows = FailureFlows(cabled.fabric)
+    known = flows.list_losses(
+        [(each.kind, name) for each in by_tiers if not _is_plain_leg(each) for name in each.elements]
+    )
+    return tuple(part for each in by_tiers for part in _divide(each, known, flows))
+
+
+def _is_cut_vertex(loss: ElementLoss) -> bool:
+    return loss.kind is FailureKind.SWITCH and loss.effect.cut > 0
+
+
+def _is_plain_leg(loss: ElementLoss) -> bool:
+    """Whether the loss of a leg cuts off its node, which says all."""
+    return loss.kind is FailureKind.LEG and loss.effect.cut > 0
+
+
+def _divide(
+    loss: ElementLoss, known: Mapping[tuple[FailureKind, str], FlowLoss], flows: FailureFlows
+) -> Iterator[ElementLoss]:
+    """The elements of ``loss`` by what flows over them keep."""
+    alike = group_by_key((known.get((loss.kind, name)), name) for name in loss.elements)
+    for kept, names in alike.items():
+        sided = kept is not None and not kept.is_idle and loss.kind in (FailureKind.LINK, FailureKind.MEMBER)
+        sides = flows.list_sides(names[0]) if sided else ("", "")
+        yield replace(loss, elements=tuple(names), flows=kept, sides=sides)
 
 
 def _merge_cases(
@@ -54,36 +114,72 @@ def _merge_cases(
     """One entry for each case; where it was found several times, its elements in their order."""
     for (kind, role, effect), some in group_by_key(found).items():
         elements = some[0] if len(some) == 1 else np.sort(np.concatenate(some))
-        yield ElementLoss(kind, role, name(elements), effect)
+        low, _, high = role.partition(" to ")
+        yield ElementLoss(kind, role, name(elements), effect, flat=low == high)
+
+
+def _count_pieces(cabled: Tables, device: str) -> int:
+    """The pieces with nodes into which the network of ``device`` falls without it."""
+    graph, number = cabled.forwarding, cabled.index[device]
+    dead, network = graph.vertex[number], cabled.uplinks.network
+    kept = (graph.a != dead) & (graph.b != dead)
+    label = find_components(len(graph.device), graph.a[kept], graph.b[kept])
+    switches = np.unique(cabled.node_groups.switch)
+    beside = switches[(network[switches] == network[number]) & (switches != number)]
+    return len(np.unique(label[graph.vertex[beside]]))
 
 
 def list_findings(losses: Iterable[ElementLoss]) -> Iterator[StaticFinding]:
     """Single points of failure, what is left of the rest, and nodes with one leg."""
     for loss in losses:
-        effect, number = loss.effect, len(loss.elements)
+        number, cut = len(loss.elements), loss.effect.cut
         devices = loss.kind in (FailureKind.SWITCH, FailureKind.GATEWAY)
         # Names of links do not fold: of these the first.
         where = fold_names(loss.elements) if devices else loss.elements[0]
         alike = f"{loss.role} {loss.kind}" if devices else f"{loss.kind} {loss.role}"
         title = f"the loss of {where}" if number == 1 else f"the loss of one {alike} of {number} ({where})"
-        degraded = (
-            f"{counted(effect.degraded, 'node')}, the worst to {percent(effect.left)} of their capacity upward"
-            if effect.degraded
-            else ""
-        )
         if loss.kind is FailureKind.LEG:
-            if effect.cut:
+            if cut:
                 have = "has" if number == 1 else "have"
                 text = f"{counted(number, 'node')} {have} no second leg ({loss.role})"
                 yield StaticFinding(Severity.NOTE, "single-leg", loss.elements[0], text)
-        elif effect.cut:
-            further = f" and degrades {degraded}" if degraded else ""
-            text = f"{title} cuts off {counted(effect.cut, 'node')}{further}"
+        elif cut:
+            text = f"{title} cuts off {counted(cut, 'node')}"
+            if loss.pieces > 1:
+                outside = f"{counted(cut, 'node')} {'is' if cut == 1 else 'are'} outside the one that stays"
+                text = f"{title} parts the fabric into {loss.pieces} pieces: {outside}"
             yield StaticFinding(Severity.WARNING, "single-point-of-failure", where, text)
-        elif degraded and loss.kind in (FailureKind.SWITCH, FailureKind.LINK, FailureKind.PEER):
-            text = f"{title} degrades {degraded}"
-            if effect.ratio is not None and math.isinf(effect.ratio):
-                text += "; a switch is left without a way up"
-            elif effect.ratio is not None:
-                text += f"; the worst oversubscription is {ratio(effect.ratio)}"
-            yield StaticFinding(Severity.NOTE, "degraded-by-one", where, text)
+        elif loss.kind in (FailureKind.SWITCH, FailureKind.LINK, FailureKind.PEER, FailureKind.GATEWAY):
+            said = _describe_flows(loss.flows) if loss.flows is not None else _describe_tiers(loss)
+            if said:
+                yield StaticFinding(Severity.NOTE, "degraded-by-one", where, f"{title} {said}")
+
+
+def _describe_flows(flows: FlowLoss) -> str:
+    """What flows over an element keep; nothing where they keep all."""
+    if flows.is_idle or flows.keeps_all:
+        return ""
+    if flows.lacks_peer_link:
+        return "leaves traffic at a switch of an MLAG pair that has no way on: no peer link is described"
+    rates = f"{network_rate(flows.before)} to {network_rate(flows.after)}"
+    text = f"takes the flows over it from {rates}"
+    if flows.share < 1:
+        text += f", the worst node keeps {percent(flows.share)}"
+    if flows.cut_before is not None and flows.cut_after is not None and flows.cut_after < flows.cut_before:
+        text += (
+            f"; between its sides {network_rate(flows.cut_before)} of capacity become {network_rate(flows.cut_after)}"
+        )
+    return text
+
+
+def _describe_tiers(loss: ElementLoss) -> str:
+    """What the tiers tell of a fabric that is too large for flows over each element."""
+    effect = loss.effect
+    if loss.flat:
+        return "is not computed: the fabric is too large for it, and tiers say nothing of cables inside one"
+    if not effect.degraded:
+        return ""
+    text = f"degrades {counted(effect.degraded, 'node')}, the worst to {percent(effect.left)} of their capacity upward"
+    if effect.ratio is not None and math.isinf(effect.ratio):
+        return f"{text}; a switch is left without a way up"
+    return text if effect.ratio is None else f"{text}; the worst oversubscription is {ratio(effect.ratio)}"

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from benchconsole.topology.arrays import Flags, Floats, Indices
-from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Link
 from benchconsole.topology.model.routing_rule import RoutingRule
@@ -200,7 +200,7 @@ class Graph:
             pair = self.fabric.mlag_of[device]
             if not pair.peer:
                 way = f"{device} can go on over {pair.other(device)} only (pair {pair.name})"
-                raise RoutingError(f"{way}, and no peer link between them is described")
+                raise NoPeerLinkError(f"{way}, and no peer link between them is described")
             self._peers[device] = self.hop(device, [self.fabric.links[link] for link in pair.peer])
         return self._peers[device]
 

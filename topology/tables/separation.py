@@ -2,7 +2,8 @@
 
 When a network falls apart, the part that stays is the one with most top switches, of equals the
 one with most nodes, of equals the first. A node is *cut off* when no cable of it in this network
-leads to the part that stays. Nodes do not forward, unless they are declared to; cut vertices and
+leads to the part that stays, and no leg leads into another plane of its network
+(``topology.tables.planes``). Nodes do not forward, unless they are declared to; cut vertices and
 bridges are found on the graph of what forwards (``topology.tables.graph_algorithms.search_depth_first``).
 """
 
@@ -13,6 +14,7 @@ import numpy as np
 from benchconsole.topology.arrays import Flags, Floats, Indices, join_slices, sum_at
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import Search, search_depth_first
+from benchconsole.topology.tables.planes import find_backed
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,9 @@ def _find_held(tables: Tables, found: Search, cases: _Cases) -> tuple[Floats, Fl
     """Nodes of the network of each case; with a leg in the part of each head; with a leg in the rest of each case."""
     groups, uplinks, graph = tables.node_groups, tables.uplinks, tables.forwarding
     size, networks = len(groups) + 1, len(uplinks.meet) + 1
+    alone = _count_without_plane(tables)
+    # Senders are numbered by node group and network.
+    known = uplinks.group * networks + uplinks.inside
     entry = found.entry[graph.vertex[groups.switch]]
     order = np.argsort(entry, kind="stable")
     on = np.flatnonzero(cases.dead >= 0)
@@ -92,15 +97,24 @@ def _find_held(tables: Tables, found: Search, cases: _Cases) -> tuple[Floats, Fl
     dead, lost = _count_legs(entry[order], there, there + 1)
     owner = groups.owner[order]
     touching = np.unique(head * size + owner[inside])
-    held = sum_at(groups.nodes[touching % size], touching // size, len(cases.heads))
+    inside_of = cases.network[cases.case[touching // size]]
+    sender = np.searchsorted(known, touching % size * networks + inside_of)
+    held = sum_at(alone[sender], touching // size, len(cases.heads))
     # Whoever has all legs of the network in the parts or on what is dead is not with the rest.
     places = np.concatenate((cases.case[head] * size + owner[inside], on[dead] * size + owner[lost]))
     pairs, legs = np.unique(places, return_counts=True)
     group, case = pairs % size, pairs // size
     every = np.bincount(groups.owner * networks + uplinks.network[groups.switch], minlength=size * networks)
     gone = legs == every[group * networks + cases.network[case]]
-    total = sum_at(groups.nodes[uplinks.group], uplinks.inside, networks)[cases.network]
-    return total, held, total - sum_at(groups.nodes[group[gone]], case[gone], len(total))
+    total = sum_at(alone, uplinks.inside, networks)[cases.network]
+    sender = np.searchsorted(known, group[gone] * networks + cases.network[case[gone]])
+    return total, held, total - sum_at(alone[sender], case[gone], len(total))
+
+
+def _count_without_plane(tables: Tables) -> Floats:
+    """Per sender its nodes, 0 where another plane stands in."""
+    nodes = tables.node_groups.nodes[tables.uplinks.group]
+    return np.where(find_backed(tables), 0, nodes).astype(float)
 
 
 def _count_tops(tables: Tables, found: Search, cases: _Cases) -> tuple[Indices, Indices]:
@@ -130,10 +144,10 @@ def _count_alone(tables: Tables) -> tuple[Indices, Indices]:
         groups.owner * len(tables.names) + groups.switch, return_index=True, return_counts=True
     )
     whole = count == legs[first]
-    owner = pairs[whole] // len(tables.names)
-    device = sum_at(groups.nodes[owner], pairs[whole] % len(tables.names), len(tables.names)).astype(np.intp)
+    nodes = _count_without_plane(tables)[uplinks.sender[first[whole]]]
+    device = sum_at(nodes, pairs[whole] % len(tables.names), len(tables.names)).astype(np.intp)
     machines = groups.nodes[groups.owner] // groups.size[groups.owner]
-    return device, np.where(legs == 1, machines, 0)
+    return device, np.where((legs == 1) & ~find_backed(tables)[uplinks.sender], machines, 0)
 
 
 def _add_gateways(tables: Tables, edge: Indices, leg: Indices) -> None:

@@ -15,6 +15,7 @@ from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import SwitchRole
 from benchconsole.topology.tables.fabric_tables import Tables
+from benchconsole.topology.tables.planes import sum_planes
 from benchconsole.topology.tables.ratios import divide, find_dead_switches, subtract_loss
 from benchconsole.topology.tables.separation import find_separation
 from benchconsole.topology.tables.uplink_shares import CrossingNodes, compute_standby_rates, compute_uplink_shares
@@ -67,17 +68,18 @@ class Failures:
     """What is known of one fabric, asked for one failure after the other.
 
     ``up`` and ``down`` are those of ``topology.analysis.oversubscription``, or of the way aside where nothing leads up;
-    ``total`` is what each leg's node has over all its legs of the network, ``waiting`` what takes over from the leg.
+    ``total`` is what each leg's node has over all its legs of the network, in all planes, ``waiting`` what takes over
+    from the leg.
     """
 
     def __init__(self, cabled: Tables) -> None:
         self.cabled = cabled
         self.apart = find_separation(cabled)
         self.reach = compute_uplink_shares(cabled)
-        uplinks, groups = cabled.uplinks, cabled.node_groups
+        uplinks = cabled.uplinks
         self.up = np.where(cabled.up > 0, cabled.up, uplinks.up)
         self.down = np.maximum(cabled.down, uplinks.down)
-        self.total = sum_at(groups.capacity, uplinks.sender, len(uplinks.group))[uplinks.sender]
+        self.total = sum_planes(cabled)[uplinks.sender]
         self.waiting = compute_standby_rates(cabled)
         self.roles = ["node", *(role.value for role in SwitchRole)]
 

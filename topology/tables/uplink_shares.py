@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchconsole.topology.arrays import Floats, sum_at
+from benchconsole.topology.arrays import Floats
 from benchconsole.topology.tables.fabric_tables import Tables
+from benchconsole.topology.tables.planes import sum_planes
 from benchconsole.topology.tables.ratios import pair_standby_legs
 
 _WHOLE = 1 - 1e-9
@@ -65,7 +66,7 @@ def compute_uplink_shares(tables: Tables) -> UplinkShares:
 def _make_first_rows(tables: Tables) -> Counter[_Row]:
     """How the nodes' own legs divide, and how many nodes divide so."""
     groups, sender = tables.node_groups, tables.uplinks.sender
-    total = sum_at(groups.capacity, sender, len(tables.uplinks.group))[sender]
+    total = sum_planes(tables)[sender]
     part = np.divide(groups.capacity, total, out=np.zeros(len(total)), where=total > 0)
     instead = compute_standby_rates(tables)
     saved = part * np.minimum(np.divide(instead, groups.capacity, out=np.zeros(len(part)), where=part > 0), 1.0)

@@ -10,7 +10,7 @@ from benchconsole.topology.tables.fabric_tables import make_tables
 from benchconsole.topology.tables.separation import find_separation
 from tests.fabrics import fabric
 from tests.topology.fabrics import networks
-from tests.topology.slowly import Ways, cut_without, machines, network_of, switches_of
+from tests.topology.slowly import Ways, cut_without, has_other_plane, machines, network_of, switches_of
 from tests.topology.wild import MAX_SEED, wild
 
 HEAD = "schema: 1\nfabric: x\n"
@@ -87,6 +87,10 @@ def test_dead_devices_and_bridges_in_wild_fabrics(seed: int) -> None:
     apart = find_separation(found)
     slow = Ways(described)
     counted = machines(described)
+
+    def count(nodes: set[str], within: frozenset[str]) -> int:
+        return sum(counted[node] for node in nodes if not has_other_plane(described, slow, node, within))
+
     for name in described.switches:
         assert apart.device[found.index[name]] == cut_without(described, slow, name)
     for node in described.nodes.values():
@@ -97,14 +101,14 @@ def test_dead_devices_and_bridges_in_wild_fabrics(seed: int) -> None:
         links = [link.id for link in described.links.values() if {link.a, link.b} == {low, high}]
         worn = remove_elements(described, links=links)
         parts = {frozenset(network_of(worn, low)), frozenset(network_of(worn, high))}
+        whole = slow.network[low]
         assert (len(parts) == 2) == (trunk in apart.bridges)
         held = [
             (
                 sum(switch in described.switches and slow.top(switch) for switch in part),
-                sum(counted[node] for node in counted if set(switches_of(described, node)) & part),
+                count({node for node in counted if set(switches_of(described, node)) & part}, whole),
             )
             for part in parts
         ]
-        whole = slow.network[low]
-        total = sum(counted[node] for node in counted if set(switches_of(described, node)) & whole)
+        total = count({node for node in counted if set(switches_of(described, node)) & whole}, whole)
         assert apart.trunk[trunk] == total - max(held)[1]
