@@ -8,6 +8,7 @@ from benchconsole.topology.analysis.class_totals import TOTALS, list_parts
 from benchconsole.topology.analysis.oversubscription import Oversubscription
 from benchconsole.topology.analysis.ports import SwitchPorts
 from benchconsole.topology.analysis.static_analysis import StaticReport
+from benchconsole.topology.analysis.static_finding import fold_names
 from benchconsole.topology.analysis.storage_ceilings import GroupCeilings
 from benchconsole.topology.model.fabric import Fabric
 
@@ -24,9 +25,9 @@ _GROUP = {
     "worst_cable": "cable", "worst_switch": "switch_lost",
 }  # fmt: skip
 _NETWORK = {
-    "nodes": "nodes", "top": "top", "node": "worst.node", "way": "worst.switches", "ratio": "worst.ratio",
-    "fair_share_bps": "share.fair", "nic_bps": "share.legs", "share_ratio": "share.ratio", "model": "model",
-    "worst_cable": "cable", "worst_switch": "switch_lost",
+    "nodes": "nodes", "top": "top", "node": "worst.node", "way": "worst.switches", "ratio": "ratio",
+    "fair_share_bps": "told_share.fair", "nic_bps": "told_share.legs", "share_ratio": "told_share.ratio",
+    "model": "model", "worst_cable": "cable", "worst_switch": "switch_lost", "flat": "flat",
 }  # fmt: skip
 _LOSS = {
     "kind": "kind", "role": "role", "elements": "elements", "cut_off": "effect.cut", "degraded": "effect.degraded",
@@ -120,6 +121,8 @@ def _describe_bisection(report: StaticReport) -> Record:
     return {
         "upper_bound_bps": None if halves is None else halves.bound,
         "nodes": None if halves is None else [halves.near, halves.far],
+        "halves": None if halves is None else [fold_names(side) for side in halves.sides],
+        "exact": None if halves is None else halves.exact,
         "refused": report.bisection.refused,
         "tiers": [select_fields(each, _TIER_CUT) for each in report.bisection.tiers],
     }

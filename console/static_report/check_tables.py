@@ -5,8 +5,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from benchconsole.console.text.table import Column, Table, make_table, number, words
-from benchconsole.topology.analysis.bisection import BisectionReport
+from benchconsole.topology.analysis.bisection import BisectionReport, describe_search, shorten_names
 from benchconsole.topology.analysis.class_totals import TOTALS, add_up, format_total, list_parts
+from benchconsole.topology.analysis.end_to_end import EndToEnd
 from benchconsole.topology.analysis.failure_flows import FlowLoss
 from benchconsole.topology.analysis.oversubscription import GroupOversubscription, Oversubscription, WorstFailure
 from benchconsole.topology.analysis.redundancy import ElementLoss
@@ -93,13 +94,15 @@ def _list_capacity(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
         "End to end",
         report.end_to_end,
         (number("nodes"), lambda each: f"{each.nodes:,}"),
-        (number("product"), lambda each: ratio(each.worst.ratio)),
-        (words("on the way of", 16), lambda each: " > ".join((each.worst.node, *each.worst.switches))),
-        (words("fair share", 12), lambda each: f"{network_rate(each.share.fair)} of {network_rate(each.share.legs)}"),
-        (number("share:NIC"), lambda each: ratio(each.share.ratio)),
-        (words("worst single failure", 16), lambda each: _format_worst(each.cable, each.switch_lost)),
-        note="product: the ratios on the worst way upward, multiplied; fair share: what a node of the worst place gets "
-        "when all send through the top at once (max-min, model fluid, on the wire).",
+        (number("product"), lambda each: NOTHING if each.ratio is None else ratio(each.ratio)),
+        (words("on the way of", 16), _format_way),
+        (words("fair share", 12), _format_share),
+        (number("NIC:share"), lambda each: NOTHING if each.told_share is None else ratio(each.told_share.ratio)),
+        (
+            words("product after the worst loss", 16),
+            lambda each: NOTHING if each.flat else _format_worst(each.cable, each.switch_lost),
+        ),
+        note=_explain_end_to_end(report),
     )
     yield make_table(
         "Bisection",
@@ -109,6 +112,31 @@ def _list_capacity(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
         (words("through", 20), lambda cut: cut[2]),
         note="An upper bound: what fits through the narrowest place, whatever the routing; flows may get less.",
     )
+
+
+def _format_way(each: EndToEnd) -> str:
+    if each.flat:
+        return "no tiers: each to each"
+    return " > ".join((each.worst.node, *each.worst.switches))
+
+
+def _format_share(each: EndToEnd) -> str:
+    share = each.told_share
+    return "not known" if share is None else f"{network_rate(share.fair)} of {network_rate(share.legs)}"
+
+
+def _explain_end_to_end(report: StaticReport) -> str:
+    """What the numbers of the table are."""
+    tiers = (
+        "product: the ratios on the worst way upward, multiplied; fair share: what a node of the worst place gets "
+        "when all send through the top at once (max-min, model fluid, on the wire)."
+    )
+    flat = (
+        "No tiers: top switches are joined by cables of their own tier, so ratios say nothing of the way between them; "
+        "the share is that of the worst node when each sends to each (max-min, model fluid, fewest hops, payload)."
+    )
+    told = {bool(each.flat) for each in report.end_to_end}
+    return " ".join(text for is_flat, text in ((False, tiers), (True, flat)) if is_flat in told)
 
 
 def _format_rate(value: float | None) -> str:
@@ -157,7 +185,8 @@ def _list_cuts(bisection: BisectionReport) -> Iterator[tuple[str, str, str]]:
             f"{count(each.cables, 'cable')} {each.low} to {each.high}, {_format_rate(each.capacity)}"
             for each in halves.where
         )
-        yield f"halves of {halves.near:,} and {halves.far:,} nodes", _format_rate(halves.bound), places
+        near, far = map(shorten_names, halves.sides)
+        yield f"halves {near} and {far}, {describe_search(halves)}", _format_rate(halves.bound), places
     for each in bisection.tiers:
         yield f"all ways up from {each.below}", _format_rate(each.bound), f"half of {_format_rate(each.up)}"
 

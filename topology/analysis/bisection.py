@@ -2,19 +2,22 @@
 
 A cut is an *upper bound*. It is what fits through the narrowest place when everything may be routed anywhere; what
 flows under the routing that is there can be less (Jyothi, Singla, Godfrey and Kolla, SC'16). Bisection bandwidth (Dally
-and Towles) is the least cut between halves of the nodes; here the halves are named: by default those of the nodes in
-the order of their switches. Byte/s on the wire in one direction, usable cables only.
+and Towles, Principles and Practices of Interconnection Networks, section 3.2) is the least cut between halves of the
+nodes; ``topology.analysis.halves`` finds the halves, which are named. Byte/s on the wire in one direction, usable
+cables only.
 """
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.analysis.halves import find_halves
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices, sum_at
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import NodeId, SwitchRole
+from benchconsole.topology.tables.cable_tables import ChosenNames
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import UnitTooFineError, find_minimum_cut
 from benchconsole.topology.units import counted, network_rate
@@ -34,22 +37,25 @@ class CutCables:
 class FabricCut:
     """The least capacity between two sets of devices, in one direction: an upper bound of what they can exchange.
 
-    ``near`` and ``far`` count the nodes on each side (0 where only switches were named),
-    ``where`` are the cables of the narrowest place.
+    ``near`` and ``far`` count the nodes on each side (0 where only switches were named), virtual ones with their hosts;
+    ``where`` are the cables of the narrowest place. ``sides`` are the machines of both sides, ``exact`` whether no
+    other halves have less between them (of named sides always).
     """
 
     bound: float
     near: int
     far: int
     where: tuple[CutCables, ...]
+    sides: tuple[Sequence[str], Sequence[str]] = ((), ())
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class TierCut:
     """All ways up of the largest network that lead from ``below`` (a role, or ``node``) and under it to above it.
 
-    Byte/s. Halves that leave everything under one such switch together exchange at most ``bound``,
-    because one of the two has no more than half of the ways.
+    Byte/s. Two parts that leave everything under one such switch together exchange at most ``bound``,
+    because one of the two has no more than half of the ways. These need not be halves of the nodes.
     """
 
     below: str
@@ -63,7 +69,7 @@ class TierCut:
 
 @dataclass(frozen=True, slots=True)
 class BisectionReport:
-    """The cut between the default halves of ``fabric`` (None with ``refused``, the reason), and at each tier."""
+    """The cut between the halves of ``fabric`` (None with ``refused``, the reason), and at each tier."""
 
     fabric: str
     halves: FabricCut | None
@@ -81,26 +87,17 @@ class _Side:
 
 
 def analyse_bisection(cabled: Tables) -> BisectionReport:
-    """The default halves and the tiers.
-
-    The halves: nodes in the order of their first switches, nodes cabled alike never parted,
-    divided where the two sides are most nearly equal.
-    """
-    groups = cabled.node_groups
-    tiers = tuple(_cut_tiers(cabled))
-    if len(groups) < 2:
-        return BisectionReport(cabled.fabric.name, None, "all nodes are cabled alike: there are no halves", tiers)
-    order = np.argsort(groups.switch[groups.start[:-1]], kind="stable")
-    below = np.cumsum(groups.nodes[order])
-    split = int(np.argmin(np.abs(2 * below[:-1] - below[-1]))) + 1
-    first = np.zeros(len(groups) + 1, bool)
-    first[order[:split]] = True
-    cables = groups.group >= 0
-    sides = [_make_side(cabled, np.flatnonzero(cables & half)) for half in (first[groups.group], ~first[groups.group])]
+    """The halves with the least capacity between them, and the tiers."""
+    tiers, name = tuple(_cut_tiers(cabled)), cabled.fabric.name
+    halves = find_halves(cabled)
+    if halves is None:
+        return BisectionReport(name, None, "fewer than two nodes have a cable to a switch", tiers)
     try:
-        return BisectionReport(cabled.fabric.name, _cut(cabled, sides[0], sides[1]), "", tiers)
+        cut = _cut(cabled, _make_side(cabled, halves.near), _make_side(cabled, halves.far))
     except UnitTooFineError as error:
-        return BisectionReport(cabled.fabric.name, None, str(error), tiers)
+        return BisectionReport(name, None, str(error), tiers)
+    sides = (ChosenNames(cabled.names, halves.near), ChosenNames(cabled.names, halves.far))
+    return BisectionReport(name, replace(cut, sides=sides, exact=halves.exact), "", tiers)
 
 
 def find_cut(cabled: Tables, near: Collection[str], far: Collection[str]) -> FabricCut:
@@ -199,14 +196,38 @@ def _cut_tiers(cabled: Tables) -> Iterator[TierCut]:
 
 
 def list_findings(report: BisectionReport) -> Iterator[StaticFinding]:
-    """The cut between the default halves, or why there is none."""
+    """The cut between the halves, or why there is none."""
     halves = report.halves
     if halves is None:
         yield StaticFinding(Severity.NOTE, "no-bisection", report.fabric, f"no bisection: {report.refused}")
         return
     places = ", ".join(f"{counted(each.cables, 'cable')} {each.low} to {each.high}" for each in halves.where)
     text = (
-        f"{counted(halves.near, 'node')} and {counted(halves.far, 'node')} (by switches) can exchange at most "
-        f"{network_rate(halves.bound)} in each direction: {places or 'no cable at all'}"
+        f"{describe_sides(halves)} can exchange at most {network_rate(halves.bound)} in each direction: "
+        f"{places or 'no cable at all'}; {describe_search(halves)}"
     )
     yield StaticFinding(Severity.NOTE, "bisection", report.fabric, text)
+
+
+def describe_sides(halves: FabricCut) -> str:
+    """``the halves a[1-4] and b[1-4]``; of long sets the number of nodes and the beginning."""
+    near, far = (shorten_names(side) for side in halves.sides)
+    return f"the halves {near} and {far}"
+
+
+def shorten_names(names: Sequence[str]) -> str:
+    """A node set; of one that is long the beginning, and how many nodes it stands for."""
+    text = fold_names(names)
+    if len(text) <= _LONG:
+        return text
+    short = text[:_LONG].rpartition(",")[0] if text.count("[", 0, _LONG) == text.count("]", 0, _LONG) else ""
+    return f"{short or names[0]} ... ({counted(len(names), 'node')})"
+
+
+_LONG = 60
+"""Letters of a node set in a sentence."""
+
+
+def describe_search(halves: FabricCut) -> str:
+    """Whether these halves are the worst that there are."""
+    return "no halves have less" if halves.exact else "the least that was found, others may have less"

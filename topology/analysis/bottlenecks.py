@@ -33,7 +33,7 @@ def _find_narrow(cabled: Tables) -> _Costly:
     """Switches that pass on less than they take from below, and those that only cables of their own tier join."""
     uplinks, switches = cabled.uplinks, cabled.fabric.switches
     upward = np.flatnonzero((uplinks.up > 0) & (uplinks.down > uplinks.up))
-    aside = _find_joined_aside(cabled)
+    aside = find_joined_aside(cabled)
     aside = aside[uplinks.down[aside] > cabled.side[aside]]
     for devices, onward, verb in (
         (upward, uplinks.up, "passes on"),
@@ -56,7 +56,7 @@ def _find_narrow(cabled: Tables) -> _Costly:
             yield offered / passed, StaticFinding(Severity.WARNING, "bottleneck", where, text)
 
 
-def _find_joined_aside(cabled: Tables) -> Indices:
+def find_joined_aside(cabled: Tables) -> Indices:
     """The top switches that nothing but cables of their own tier joins to the other top switches."""
     uplinks = cabled.uplinks
     beside = np.flatnonzero(uplinks.top & (cabled.side > 0))

@@ -8,6 +8,10 @@ share when every node of the network sends to the top at once (``topology.tables
 it only lead out of the fabric and are no part of the way. What flows from one top switch to
 another is a question of ``topology.analysis.bisection``.
 
+A network is *flat* where some of its top switches are joined by nothing but cables of their own tier, as in a torus, a
+dragonfly or between two sites. There a way upward is no way to the others, so neither product nor share says anything
+of it: what each node gets when each sends to each at once stands in, by the engine of ``expect`` (payload).
+
 A failure replaces the ratio of one switch on the way by that after the failure. A switch whose
 last way up is gone goes over its cables to switches of its own tier, where these have one left.
 """
@@ -17,9 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchconsole.topology.analysis.bottlenecks import find_joined_aside
 from benchconsole.topology.analysis.oversubscription import WorstFailure, name_failures
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Floats, Indices, sum_at
+from benchconsole.topology.capacity.merged_flows import MOST_GROUPS, MergedFlows, group_nodes
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.fair_shares import compute_fair_shares
 from benchconsole.topology.tables.ratios import (
@@ -61,6 +67,8 @@ class Share:
 class EndToEnd:
     """One network, joined by forwarding nodes: how many nodes, its top, the worst way, share and single failures.
 
+    ``flat`` are the top switches that only cables of their own tier join, none where the tiers hold; ``each_to_each``
+    is then the node that gets least when each sends to each, None where too many flows would have to be routed.
     Failures are of one cable and of one switch, for the nodes that still reach the top (who does not:
     ``topology.analysis.redundancy``), None where no way would be left or there is nothing to fail.
     """
@@ -71,6 +79,18 @@ class EndToEnd:
     share: Share
     cable: WorstFailure | None
     switch_lost: WorstFailure | None
+    flat: tuple[str, ...] = ()
+    each_to_each: Share | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """The product on the worst way; None of a flat network, where it says nothing."""
+        return None if self.flat else self.worst.ratio
+
+    @property
+    def told_share(self) -> Share | None:
+        """The share that holds for this network: toward the top, of a flat one each to each, None where not known."""
+        return self.each_to_each if self.flat else self.share
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +122,10 @@ def analyse_end_to_end(cabled: Tables) -> tuple[EndToEnd, ...]:
     cables = _analyse_cables(cabled, products, worst)
     switches = _analyse_switches(cabled, products, worst)
     count = sum_at(groups.nodes[uplinks.group], uplinks.inside, size)
+    aside = find_joined_aside(cabled)
+    member = np.zeros((len(groups) + 1, size), bool)
+    member[uplinks.group, uplinks.inside] = True
+    member = member[groups.group] if len(aside) else member[:0]
     top = np.flatnonzero(uplinks.top & (cabled.tier == uplinks.meet[uplinks.network]))
     found = []
     for each in np.flatnonzero(at >= 0).tolist():
@@ -111,8 +135,36 @@ def analyse_end_to_end(cabled: Tables) -> tuple[EndToEnd, ...]:
         name = cabled.names[groups.first[uplinks.group[poorest]]]
         share = Share(name, float(shares.own[poorest]), float(shares.rate[poorest]))
         tops = cabled.devices(top[uplinks.network[top] == each])
-        found.append(EndToEnd(int(count[each]), tops, way, share, cables[each], switches[each]))
+        beside = cabled.devices(aside[uplinks.network[aside] == each])
+        nodes = frozenset(cabled.devices(np.flatnonzero(member[:, each]))) if beside else frozenset()
+        found.append(
+            EndToEnd(
+                int(count[each]), tops, way, share, cables[each], switches[each], beside,
+                _share_each_to_each(cabled, nodes) if beside else None,
+            )
+        )  # fmt: skip
     return tuple(sorted(found, key=lambda each: -each.nodes))
+
+
+def _share_each_to_each(cabled: Tables, nodes: frozenset[str]) -> Share | None:
+    """The node of ``nodes`` that sends or receives the least of what its legs carry when each sends to each."""
+    fabric = cabled.fabric
+    if len(cabled.node_groups) > MOST_GROUPS:
+        return None
+    groups = [group for group in group_nodes(fabric) if group.nodes[0] in nodes]
+    if sum(map(len, groups)) < 2 or len(groups) > MOST_GROUPS:
+        return None
+    flows = MergedFlows(fabric, groups)
+    numbers = range(len(groups))
+    pairs = tuple((one, other) for one in numbers for other in numbers if flows.count((one, other)))
+    rates = flows.compute_rates(pairs) * [flows.count(pair) for pair in pairs]
+    shares = []
+    for number, group in enumerate(groups):
+        legs = sum(map(fabric.payload, fabric.active_legs(group.nodes[0])))
+        for end in (0, 1):
+            total = sum(rate for pair, rate in zip(pairs, rates.tolist(), strict=True) if pair[end] == number)
+            shares.append(Share(group.nodes[0], legs, total / len(group)))
+    return max(shares, key=lambda share: share.ratio)
 
 
 def _multiply_ratios(cabled: Tables) -> _Products:
@@ -196,6 +248,9 @@ def list_findings(networks: Iterable[EndToEnd]) -> Iterator[StaticFinding]:
     """The way up of each network that is oversubscribed, and where the product is not the fair share."""
     for network in networks:
         way, share = network.worst, network.share
+        if network.flat:
+            yield _describe_flat(network)
+            continue
         if way.ratio > 1:
             text = f"{way.node} to {way.switches[-1]}: {ratio(way.ratio)} end to end, by {', '.join(way.switches)}"
             yield StaticFinding(Severity.WARNING, "end-to-end", way.node, text)
@@ -206,3 +261,20 @@ def list_findings(networks: Iterable[EndToEnd]) -> Iterator[StaticFinding]:
                 f"not {ratio(way.ratio)} as the product says"
             )
             yield StaticFinding(Severity.NOTE, "not-uniform", share.node, text)
+
+
+def _describe_flat(network: EndToEnd) -> StaticFinding:
+    where = fold_names(network.flat)
+    text = (
+        f"{where} are joined by cables of their own tier only, so ratios of tiers say nothing of the way between them"
+    )
+    share = network.each_to_each
+    if share is None:
+        text += "; too many flows to say what each node gets of it"
+        return StaticFinding(Severity.WARNING, "no-tiers", where, text)
+    text += (
+        f"; when each node sends to each at once, {share.node} gets {network_rate(share.fair)} of "
+        f"{network_rate(share.legs)} of payload: {ratio(share.ratio)} (model fluid, fewest hops)"
+    )
+    severity = Severity.WARNING if share.ratio > 1 + 1e-6 else Severity.NOTE
+    return StaticFinding(severity, "no-tiers", where, text)

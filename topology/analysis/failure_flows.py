@@ -17,7 +17,14 @@ import numpy as np
 from benchconsole.topology.analysis.bisection import find_cut
 from benchconsole.topology.analysis.element_classes import Marks, find_classes
 from benchconsole.topology.arrays import Floats
-from benchconsole.topology.capacity.merged_flows import MergedFlows, NodeGroup, Pair, describe_kind, group_nodes
+from benchconsole.topology.capacity.merged_flows import (
+    MOST_GROUPS,
+    MergedFlows,
+    NodeGroup,
+    Pair,
+    describe_kind,
+    group_nodes,
+)
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId
 from benchconsole.topology.model.failed_elements import remove_elements
 from benchconsole.topology.selection import fold
@@ -25,8 +32,6 @@ from benchconsole.topology.tables.fabric_tables import Tables, make_tables
 from benchconsole.topology.tables.graph_algorithms import UnitTooFineError
 from benchconsole.topology.tables.single_failures import FailureKind
 
-MOST_GROUPS = 128
-"""Groups of nodes cabled alike, up to which flows between all of them are routed."""
 MOST_FLOWS = 8_000
 """Flows that are routed anew for all failures together: about two seconds of one core."""
 MOST_MARKED = 1_000_000
@@ -149,8 +154,12 @@ class FailureFlows:
 
     def _mark(self, kind: FailureKind, name: str) -> Marks:
         if kind in _DEVICES:
-            return kind, (name,)
+            known = name in self._fabric.switches or name in self._group_of
+            # A node that forwards between nodes alone is cabled to nothing that is coloured: it is its own class.
+            return (kind, (name,)) if known else (f"{kind} {name}", ())
         link = self._fabric.links[LinkId(name)]
+        if not all(end in self._fabric.switches or end in self._group_of for end in (link.a, link.b)):
+            return f"{kind} {name}", ()
         return f"{kind} {describe_kind(link)}", (link.a, link.b)
 
     def _make_case(self, kind: FailureKind, name: str) -> _Case:

@@ -9,7 +9,6 @@ Three states: as cabled, with the free declared ports filled with node links, an
 most. Along a whole path: ``topology.analysis.end_to_end``.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -192,7 +191,7 @@ def _analyse_groups(cabled: Tables) -> Iterator[GroupOversubscription]:
 
 
 def list_findings(report: OversubscriptionReport) -> Iterator[StaticFinding]:
-    """Switches of one role that are not alike, what free ports would do, what one cable does; equal switches in one."""
+    """Switches of one role that are not alike, what free ports would do; equal switches in one."""
     for tier in report.tiers:
         if tier.most is not None and tier.least is not None and tier.least.ratio != tier.most.ratio:
             text = (
@@ -205,14 +204,3 @@ def list_findings(report: OversubscriptionReport) -> Iterator[StaticFinding]:
         where = fold_names(switches)
         text = f"{where}: {shown(ratio)} as cabled, {shown(full)} once the free ports are filled with nodes"
         yield StaticFinding(Severity.NOTE, "free-ports", where, text)
-    less = group_by_key(
-        ((each.ratio, each.cable.ratio), each.switch)
-        for each in report
-        if each.cable is not None and each.ratio is not None and each.cable.ratio > each.ratio
-    )
-    for (ratio, worse), switches in less.items():
-        where = fold_names(switches)
-        after = "nothing upward is left" if math.isinf(worse) else f"it is {shown(worse)}"
-        severity = Severity.WARNING if math.isinf(worse) else Severity.NOTE
-        text = f"{where}: {shown(ratio)} as cabled; without one upward cable {after}"
-        yield StaticFinding(severity, "one-cable-less", where, text)

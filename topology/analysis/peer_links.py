@@ -187,7 +187,7 @@ def _find_arriving(pair: _Pair, role: str, lost: int) -> tuple[float, float]:
 
 
 def list_findings(checks: Iterable[PeerCheck]) -> Iterator[StaticFinding]:
-    """Pairs whose peer link is too small or not described; where it is enough for some roles but not for all."""
+    """Pairs whose peer link is too small or not described."""
     for check in checks:
         where = fold_names(check.pairs)
         who = "nodes" if check.role == ALL else f"{check.role} nodes"
@@ -201,8 +201,6 @@ def list_findings(checks: Iterable[PeerCheck]) -> Iterator[StaticFinding]:
             f"{where}: with the legs of all {check.nodes} {who} on {check.lost} lost, {network_rate(check.offered)}"
             f" cross the peer link of {network_rate(check.capacity or 0.0)}"
         )
-        if check.enough:
-            yield StaticFinding(Severity.NOTE, "peer-link-enough", where, text)
-        else:
+        if not check.enough:
             text += f": each gets {network_rate(check.share)} of {network_rate(check.leg)}"
             yield StaticFinding(Severity.WARNING, "peer-link-too-small", where, text)

@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchconsole.topology.analysis.failure_flows import MOST_GROUPS, FailureFlows, FlowLoss
+from benchconsole.topology.analysis.failure_flows import FailureFlows, FlowLoss
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices
+from benchconsole.topology.capacity.merged_flows import MOST_GROUPS
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import find_components
@@ -129,9 +130,20 @@ def _count_pieces(cabled: Tables, device: str) -> int:
     return len(np.unique(label[graph.vertex[beside]]))
 
 
-def list_findings(losses: Iterable[ElementLoss]) -> Iterator[StaticFinding]:
+def list_findings(losses: Sequence[ElementLoss]) -> Iterator[StaticFinding]:
     """Single points of failure, what is left of the rest, and nodes with one leg."""
+    alone = {each.elements[0]: each.effect.cut for each in losses if _is_cut_vertex(each) and len(each.elements) == 1}
+    only = group_by_key(
+        (end, each.elements[0])
+        for each in losses
+        if each.kind is FailureKind.LINK and each.effect.cut and len(each.elements) == 1
+        for end in each.elements[0].partition("/")[0].split("--")
+        if alone.get(end) == each.effect.cut
+    )
+    said = {link for links in only.values() for link in links}
     for loss in losses:
+        if loss.kind is FailureKind.LINK and loss.elements[0] in said:
+            continue
         number, cut = len(loss.elements), loss.effect.cut
         devices = loss.kind in (FailureKind.SWITCH, FailureKind.GATEWAY)
         # Names of links do not fold: of these the first.
@@ -148,11 +160,39 @@ def list_findings(losses: Iterable[ElementLoss]) -> Iterator[StaticFinding]:
             if loss.pieces > 1:
                 outside = f"{counted(cut, 'node')} {'is' if cut == 1 else 'are'} outside the one that stays"
                 text = f"{title} parts the fabric into {loss.pieces} pieces: {outside}"
+            also = only.get(loss.elements[0], []) if number == 1 else []
+            text += f", as does that of {', '.join(also)}" if also else ""
             yield StaticFinding(Severity.WARNING, "single-point-of-failure", where, text)
-        elif loss.kind in (FailureKind.SWITCH, FailureKind.LINK, FailureKind.PEER, FailureKind.GATEWAY):
-            said = _describe_flows(loss.flows) if loss.flows is not None else _describe_tiers(loss)
-            if said:
-                yield StaticFinding(Severity.NOTE, "degraded-by-one", where, f"{title} {said}")
+    yield from _list_degraded(losses)
+
+
+def _list_degraded(losses: Sequence[ElementLoss]) -> Iterator[StaticFinding]:
+    """Losses that cut nobody off and are not carried: of each kind and role the worst, and how many there are."""
+    kinds = (FailureKind.SWITCH, FailureKind.GATEWAY, FailureKind.LINK, FailureKind.PEER)
+    alike = group_by_key(
+        ((loss.kind, loss.role), (loss, said))
+        for loss in losses
+        if loss.kind in kinds and not loss.effect.cut
+        if (said := _describe_flows(loss.flows) if loss.flows is not None else _describe_tiers(loss))
+    )
+    for (kind, role), some in alike.items():
+        loss, said = min(some, key=lambda each: _find_left(each[0]))
+        number = sum(len(each.elements) for each, _ in some)
+        where = loss.elements[0]
+        if kind in (FailureKind.SWITCH, FailureKind.GATEWAY) and len(some) == 1:
+            where = fold_names(loss.elements)
+        name = f"{role} {kind}" if kind in (FailureKind.SWITCH, FailureKind.GATEWAY) else f"{kind} {role}"
+        worst = "" if len(some) == 1 else "at worst "
+        title = f"the loss of {where}" if number == 1 else f"the loss of one {name} of {number} ({worst}{where})"
+        yield StaticFinding(Severity.NOTE, "degraded-by-one", where, f"{title} {said}")
+
+
+def _find_left(loss: ElementLoss) -> float:
+    """The least part that anything keeps."""
+    flows = loss.flows
+    if flows is None or not flows.before:
+        return loss.effect.left
+    return 0.0 if flows.lacks_peer_link else min(flows.share, flows.after / flows.before)
 
 
 def _describe_flows(flows: FlowLoss) -> str:
@@ -161,10 +201,10 @@ def _describe_flows(flows: FlowLoss) -> str:
         return ""
     if flows.lacks_peer_link:
         return "leaves traffic at a switch of an MLAG pair that has no way on: no peer link is described"
-    rates = f"{network_rate(flows.before)} to {network_rate(flows.after)}"
-    text = f"takes the flows over it from {rates}"
-    if flows.share < 1:
-        text += f", the worst node keeps {percent(flows.share)}"
+    text = f"leaves the worst node {percent(flows.share)}" if flows.share < 1 else "leaves no node with less"
+    if flows.after < flows.before:
+        text = f"takes the flows over it from {network_rate(flows.before)} to {network_rate(flows.after)}"
+        text += f", the worst node keeps {percent(flows.share)}" if flows.share < 1 else ""
     if flows.cut_before is not None and flows.cut_after is not None and flows.cut_after < flows.cut_before:
         text += (
             f"; between its sides {network_rate(flows.cut_before)} of capacity become {network_rate(flows.cut_after)}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from benchconsole.topology.analysis.bisection import BisectionReport, FabricCut, find_cut
+from benchconsole.topology.analysis.bisection import BisectionReport, FabricCut, find_cut, shorten_names
 from benchconsole.topology.analysis.class_totals import (
     TOTALS,
     add_up,
@@ -28,7 +28,7 @@ from benchconsole.topology.model.claims import END_TO_END, Claim
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import UnitTooFineError
-from benchconsole.topology.units import network_rate
+from benchconsole.topology.units import counted, network_rate
 from benchconsole.topology.units import ratio as shown
 
 ROUNDING = 0.02
@@ -122,13 +122,12 @@ def _find_least(cabled: Tables, scope: str, cuts: BisectionReport) -> _Found:
     """The least cut in byte/s where ``scope`` has one."""
     tiers: list[_Found] = []
     for tier in cuts.tiers:
-        if scope in (END_TO_END, tier.below):
+        if scope == tier.below:
             below = "nodes" if tier.below == "node" else f"{tier.below} switches"
             step = ClaimStep(f"half of what leads up from the {below}", tier.below, tier.up)
             tiers.append((tier.bound, (step,), ""))
     if scope == END_TO_END:
-        known = [*([] if cuts.halves is None else [_list_narrowest(cuts.halves)]), *tiers]
-        return min(known, key=lambda each: each[0] or 0.0, default=(None, (), cuts.refused))
+        return (None, (), cuts.refused) if cuts.halves is None else _list_narrowest(cuts.halves)
     groups = [group for group in cabled.fabric.groups if group.kind == scope]
     if len(groups) == 2:
         # Members that have cables, or share those of a host.
@@ -142,22 +141,31 @@ def _find_least(cabled: Tables, scope: str, cuts: BisectionReport) -> _Found:
 
 
 def _list_narrowest(found: FabricCut) -> _Found:
-    places = ((f"{each.cables} cables {each.low} to {each.high}", each.low, each.capacity) for each in found.where)
+    between = f" between {' and '.join(map(shorten_names, found.sides))}" if all(found.sides) else ""
+    places = (
+        (f"{counted(each.cables, 'cable')} {each.low} to {each.high}{between}", each.low, each.capacity)
+        for each in found.where
+    )
     return found.bound, tuple(ClaimStep(*place) for place in places), ""
 
 
 def _find_worst_way(fabric: Fabric, ratios: OversubscriptionReport, ways: Sequence[EndToEnd]) -> _Found:
     """The worst share of all networks, and the switches of the worst way below the top, each with its own ratio."""
-    network = max(ways, key=lambda network: network.share.ratio, default=None)
+    if any(network.told_share is None for network in ways):
+        return None, (), "the fabric has no tiers, and too many flows to route"
+    told = [(network.told_share.ratio, network) for network in ways if network.told_share is not None]
+    worst, network = max(told, key=lambda each: each[0], default=(0.0, None))
     if network is None:
         return None, (), "no node has a way up"
+    if network.flat:
+        return worst, (), ""
     steps = (
         ClaimStep(each.switch, fabric.switches[each.switch].role.value, each.ratio)
         for switch in network.worst.switches
         for each in ratios
         if each.switch == switch and switch not in network.top and each.ratio is not None
     )
-    return network.share.ratio, tuple(steps), ""
+    return worst, tuple(steps), ""
 
 
 def _list_scope_steps(fabric: Fabric, scope: str, ratios: OversubscriptionReport) -> Iterator[ClaimStep]:

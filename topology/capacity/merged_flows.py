@@ -19,6 +19,9 @@ from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Flow, Link, LinkId, NodeId
 from benchconsole.topology.routing.routes import Routes
 
+MOST_GROUPS = 128
+"""Groups of nodes cabled alike, up to which flows between all of them are routed in a moment."""
+
 Pair = tuple[int, int]
 """The numbers of two groups: the nodes of the first send to those of the second."""
 

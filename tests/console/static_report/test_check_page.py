@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import jsonschema
@@ -13,7 +15,7 @@ from benchconsole import topology
 from benchconsole.console.cli import command
 from benchconsole.console.exits import BadInput
 from benchconsole.console.static_report.check_json import make_check_record
-from benchconsole.console.static_report.check_page import format_page
+from benchconsole.console.static_report.check_page import FIRST_SCREEN, format_brief, format_findings, format_page
 from benchconsole.console.text.table import Column, Table, format_table, number, words
 from benchconsole.topology.analysis.static_analysis import make_static_report
 from benchconsole.topology.errors import TopologyError
@@ -37,6 +39,57 @@ def test_every_example_fits_every_width(path: Path) -> None:
         assert any(line.startswith("── Findings") for line in lines)
     for line in format_page(fabric, report, 80, ascii_only=True):
         assert line.isascii()
+
+
+MOST_IMPORTANT = {
+    "desy": "the loss of ib cuts off 68 nodes",
+    "fermilab": "fcl-sw (leaf switch) takes 40.0 Gb/s from below and passes on 10.0 Gb/s: 4.00:1",
+    "jetstream": "stated 2.00:1 end to end (3.1.1, 3.1.9); the cabling gives 2.00:1 at the chassis, 4.00:1 at the leaf, 8.00:1",
+    "jetstream-tacc": "stated 2.00:1 end to end",
+    "llnl": "stated 2.10 GB/s (table of bandwidths, disk limited), the smallest layer allows 2.00 GB/s",
+    "sc11": "Worst ratio:",
+    "sc11-lag": "Worst ratio:",
+}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_first_screen_holds_the_most_important_sentence(path: Path) -> None:
+    fabric = topology.load(path)
+    report = make_static_report(fabric)
+    first = list(format_page(fabric, report, 80))[:FIRST_SCREEN]
+    assert MOST_IMPORTANT[path.stem] in " ".join(" ".join(first).split())
+    brief = list(format_brief(fabric, report, 80))
+    assert len(brief) <= FIRST_SCREEN
+    assert brief[: len(brief) - 1] == first[: len(brief) - 1]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_finding_is_said_once(path: Path) -> None:
+    """On the page, and in the list of findings; the way that the line of the worst ratio tells is told there."""
+    fabric = topology.load(path)
+    report = make_static_report(fabric)
+    codes = Counter(each.code for each in report.findings)
+    assert count_codes(format_findings(fabric, report, 200)) == codes
+    assert codes - count_codes(format_page(fabric, report, 200)) <= Counter({"end-to-end": 1})
+
+
+def count_codes(lines: Iterable[str]) -> Counter[str]:
+    text = " ".join(" ".join(lines).split())
+    return Counter(re.findall(r"\[([a-z]+(?:-[a-z]+)+|bottleneck|bisection|island)\]", text))
+
+
+def test_strict_ends_with_what_was_found(tmp_path: Path) -> None:
+    jetstream = str(ROOT / "topology/examples/jetstream.yaml")
+    assert (check(jetstream, "--brief").exit_code, check(jetstream, "--brief", "--strict").exit_code) == (0, 1)
+    assert check(str(ROOT / "topology/examples/desy.yaml"), "--strict", "--json").exit_code == 3
+    path = tmp_path / "t.yaml"
+    path.write_text(
+        "schema: 1\nfabric: x\nswitches: {'s[1-2]': {role: leaf}, 'm[1-2]': {role: spine}}\nnodes: {'n[1-2]': {}}\nlinks:\n"
+        "  - {from: 'n[1-2]', to: 's[1-2]', speed: 10G}\n  - {from: 's[1-2]', to: 'm[1-2]', speed: 10G}\n"
+    )
+    found = check(str(path), "--strict", "--findings")
+    assert (found.exit_code, "warning" in found.stdout, "error" in found.stdout) == (0, False, False)
+    assert isinstance(check(jetstream, "--brief", "--json").exception, BadInput)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -1,4 +1,10 @@
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
 
 import networkx as nx
 import pytest
@@ -6,14 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.topology.analysis.bisection import analyse_bisection, find_cut, list_findings
+from benchconsole.topology.analysis.redundancy import analyse_redundancy
 from benchconsole.topology.errors import SelectionError
-from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
 from benchconsole.topology.tables.fabric_tables import make_tables
 from tests.fabrics import fabric
 from tests.topology.fabrics import networks
 from tests.topology.slowly import usable
 from tests.topology.wild import MAX_SEED, wild
 
+K = TypeVar("K")
+V = TypeVar("V")
 GIGABIT = 1.25e8
 HEAD = "schema: 1\nfabric: x\n"
 
@@ -46,7 +55,8 @@ def test_halves_by_leaf_and_the_tiers(tmp_path: Path) -> None:
         ("node", 160, 80), ("leaf", 80, 40)
     ]  # fmt: skip
     assert next(list_findings(report)).text == (
-        "9 nodes and 8 nodes (by switches) can exchange at most 40.0 Gb/s in each direction: 4 cables leaf to spine"
+        "the halves a[1-4],b[1-4] and c[1-4],d[1-4] can exchange at most 40.0 Gb/s in each direction: "
+        "4 cables leaf to spine; no halves have less"
     )
 
 
@@ -85,15 +95,40 @@ def test_sides_that_are_none(near: list[str], far: list[str], says: str, tmp_pat
         find_cut(make_tables(fabric(tmp_path, LEAVES)), near, far)
 
 
-def test_one_place_has_no_halves(tmp_path: Path) -> None:
+def test_nodes_that_are_cabled_alike_have_halves(tmp_path: Path) -> None:
     text = (
         HEAD
-        + 'switches: {leaf: {role: leaf}}\nnodes: {"n[1-4]": {}}\nlinks: [{from: "n[1-4]", to: leaf, speed: 10G}]\n'
+        + 'switches: {"leaf[1-2]": {role: leaf}}\nnodes: {"n[1-4]": {}}\nlinks: [{from: "n[1-4]", to: "leaf[1-2]", speed: 10G}]\n'
     )
-    described = fabric(tmp_path, text)
-    report = analyse_bisection(make_tables(described))
-    assert report.halves is None
-    assert next(list_findings(report)).code == "no-bisection"
+    report = analyse_bisection(make_tables(fabric(tmp_path, text)))
+    assert report.halves is not None
+    assert (report.halves.bound / GIGABIT, report.halves.near, report.halves.far, report.halves.exact) == (
+        40,
+        2,
+        2,
+        True,
+    )
+    alone = fabric(tmp_path, text.replace("n[1-4]", "n1"))
+    assert next(list_findings(analyse_bisection(make_tables(alone)))).code == "no-bisection"
+
+
+STAR = HEAD + (
+    'switches: {"leaf[1-4]": {role: leaf}, spine: {role: spine}}\n'
+    'nodes: {"a[1-4]": {}, "b[1-4]": {}, "c[1-4]": {}, "d[1-4]": {}}\nlinks:\n'
+    '  - {from: "a[1-4]", to: leaf1, speed: 25G}\n  - {from: "b[1-4]", to: leaf2, speed: 25G}\n'
+    '  - {from: "c[1-4]", to: leaf3, speed: 25G}\n  - {from: "d[1-4]", to: leaf4, speed: 25G}\n'
+    '  - {from: "leaf1,leaf3", to: spine, speed: 10G}\n  - {from: "leaf2,leaf4", to: spine, speed: 100G}\n'
+)
+
+
+def test_the_thin_leaves_are_one_half_whatever_the_order_of_the_file(tmp_path: Path) -> None:
+    for order in ("leaf[1-4]", "leaf1,leaf3,leaf2,leaf4", "leaf4,leaf2,leaf1,leaf3"):
+        report = analyse_bisection(make_tables(fabric(tmp_path, STAR.replace('"leaf[1-4]"', f'"{order}"'))))
+        assert report.halves is not None
+        assert (report.halves.bound / GIGABIT, report.halves.exact) == (20, True)
+        assert [sorted(side) for side in report.halves.sides] == [
+            sorted(f"{leaf}{node}" for leaf in leaves for node in range(1, 5)) for leaves in ("ac", "bd")
+        ]
 
 
 def test_capacities_that_have_no_common_unit_are_refused_in_words(tmp_path: Path) -> None:
@@ -152,9 +187,119 @@ def test_cuts_are_flows(seed: int, data: st.DataObject) -> None:
     assert sum(each.capacity for each in found.where) == pytest.approx(found.bound)
 
 
-@given(networks())
-@settings(max_examples=20, deadline=None)
-def test_no_halves_pass_the_bound_of_a_tier(described: Fabric) -> None:
+def brute_force(described: Fabric) -> float:
+    """The least maximum flow between any two halves of the machines, every pair of halves tried."""
+    machines: list[str] = [
+        node.id for node in described.nodes.values()
+        if node.host is None and any(link.other(node.id) in described.switches for link in described.links_at[node.id])
+    ]  # fmt: skip
+    size = len(machines) // 2
+    halves = [list(some) for some in combinations(machines, size)]
+    return min(flow(described, near, [name for name in machines if name not in near]) for near in halves)
+
+
+@given(st.integers(0, MAX_SEED))
+@settings(max_examples=40, deadline=None)
+def test_no_halves_have_less_than_the_exact_ones(seed: int) -> None:
+    described = wild(seed, 7)
     report = analyse_bisection(make_tables(described))
-    if report.halves is not None:
-        assert report.halves.bound <= min(each.up for each in report.tiers) + 1
+    if report.halves is not None and report.halves.exact:
+        assert report.halves.bound == pytest.approx(brute_force(described))
+        near, far = map(list, report.halves.sides)
+        assert abs(len(near) - len(far)) <= 1
+        assert report.halves.bound == pytest.approx(flow(described, near, far))
+
+
+def shuffle(described: Fabric, chance: random.Random) -> Fabric:
+    """The same fabric, written in another order."""
+
+    def mix(known: Mapping[K, V]) -> Mapping[K, V]:
+        items = list(known.items())
+        chance.shuffle(items)
+        return MappingProxyType(dict(items))
+
+    return replace(described, nodes=mix(described.nodes), switches=mix(described.switches), links=mix(described.links))
+
+
+def rename(described: Fabric, chance: random.Random) -> Fabric:
+    """The same fabric with other names of devices."""
+    devices = [*described.nodes, *described.switches]
+    fresh = [f"x{number}" for number in range(len(devices))]
+    chance.shuffle(fresh)
+    name = dict(zip(devices, fresh, strict=True))
+    links = {}
+    for link in described.links.values():
+        number = LinkId(f"{name[link.a]}--{name[link.b]}")
+        links[link.id] = replace(link, id=number, a=name[link.a], b=name[link.b])
+    return replace(
+        described,
+        nodes=MappingProxyType({
+            NodeId(name[node.id]): replace(node, id=NodeId(name[node.id]), host=NodeId(name[node.host]) if node.host else None)
+            for node in described.nodes.values()
+        }),
+        switches=MappingProxyType({
+            SwitchId(name[switch.id]): replace(switch, id=SwitchId(name[switch.id])) for switch in described.switches.values()
+        }),
+        links=MappingProxyType({link.id: link for link in links.values()}),
+        mlags=tuple(
+            replace(pair, switches=(SwitchId(name[pair.switches[0]]), SwitchId(name[pair.switches[1]])), peer=tuple(links[each].id for each in pair.peer))
+            for pair in described.mlags
+        ),
+        groups=(), storage=MappingProxyType({}), vlans=MappingProxyType({}),
+    )  # fmt: skip
+
+
+def answers(described: Fabric) -> tuple[object, ...]:
+    """What is told of halves and losses, without names."""
+    tables = make_tables(described)
+    halves = analyse_bisection(tables).halves
+    losses = analyse_redundancy(tables)
+    return (
+        None if halves is None else (float(f"{halves.bound:.9g}"), halves.exact),
+        sorted(
+            (loss.kind, loss.effect.cut, repr(loss.flows), repr(loss.redundant))
+            for loss in losses
+            for _ in loss.elements
+        ),
+    )
+
+
+@given(st.integers(0, MAX_SEED), st.randoms(use_true_random=False))
+@settings(max_examples=30, deadline=None)
+def test_neither_the_order_of_the_file_nor_its_names_change_an_answer(seed: int, chance: random.Random) -> None:
+    described = replace(wild(seed, 8), groups=(), storage=MappingProxyType({}), vlans=MappingProxyType({}))
+    told = answers(described)
+    assert answers(shuffle(described, chance)) == told
+    assert answers(rename(described, chance)) == told
+
+
+@given(networks(), st.randoms(use_true_random=False))
+@settings(max_examples=15, deadline=None)
+def test_order_and_names_of_leaves_and_spines(described: Fabric, chance: random.Random) -> None:
+    if described.vlans:
+        return
+    told = answers(described)
+    assert answers(shuffle(described, chance)) == told
+    assert answers(rename(described, chance)) == told
+
+
+def torus(side: int) -> str:
+    lines = [
+        HEAD,
+        f'switches: {{"r[0-{side - 1}]-[0-{side - 1}]": {{role: leaf}}}}\nnodes: {{"n[0-{side - 1}]-[0-{side - 1}]": {{}}}}\nlinks:\n',
+    ]
+    for one in range(side):
+        for other in range(side):
+            lines.append(f"  - {{from: n{one}-{other}, to: r{one}-{other}, speed: 100G}}\n")
+            lines.append(f"  - {{from: r{one}-{other}, to: r{(one + 1) % side}-{other}, speed: 10G}}\n")
+            lines.append(f"  - {{from: r{one}-{other}, to: r{one}-{(other + 1) % side}, speed: 10G}}\n")
+    return "".join(lines)
+
+
+def test_a_torus_is_halved_across(tmp_path: Path) -> None:
+    """Of 6 x 6 the sides are searched, not all tried: twelve cables in a ring of six rows."""
+    described = fabric(tmp_path, torus(6))
+    for each in (described, shuffle(described, random.Random(1)), rename(described, random.Random(2))):
+        halves = analyse_bisection(make_tables(each)).halves
+        assert halves is not None
+        assert (halves.bound / GIGABIT, halves.exact) == (120, False)

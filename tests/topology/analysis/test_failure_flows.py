@@ -39,7 +39,7 @@ def distances(described: Fabric, egress: str) -> dict[str, int]:
     target = one_of.get(egress, egress)
     for link in described.links.values():
         ends = [one_of.get(end, end) for end in (link.a, link.b)]
-        waits = link.standby and forwarding & {link.a, link.b}
+        waits = any(is_waiting(described, link, end) for end in forwarding & {link.a, link.b})
         if waits or ends[0] == ends[1] or not all(end in described.switches or end in forwarding for end in ends):
             continue
         for near, away in (ends, ends[::-1]):
@@ -53,14 +53,18 @@ def distances(described: Fabric, egress: str) -> dict[str, int]:
     }
 
 
+def is_waiting(described: Fabric, link: Link, node: str) -> bool:
+    """Whether a leg of ``node`` stands by while another of its bond is up."""
+    bonds = {(each.bond, each.network) for each in described.legs(node) if not each.standby}
+    return link.standby and (link.bond, link.network) in bonds
+
+
 def sides(described: Fabric, link: Link) -> tuple[list[NodeId], list[NodeId]]:
     """The machines nearer to each end of ``link``."""
     one, other = (distances(described, end) for end in (link.a, link.b))
     found: tuple[list[NodeId], list[NodeId]] = ([], [])
     for node in machines(described):
-        legs = described.legs(node)
-        up = {(leg.bond, leg.network) for leg in legs if not leg.standby}
-        ends = [leg.other(node) for leg in legs if not leg.standby or (leg.bond, leg.network) not in up]
+        ends = [leg.other(node) for leg in described.legs(node) if not is_waiting(described, leg, node)]
         ends += [node] if described.nodes[node].forwards else []
         steps = [min((away[end] for end in ends if end in away), default=10 * FAR) for away in (one, other)]
         if steps[0] != steps[1]:

@@ -147,7 +147,7 @@ def test_half_of_the_ports_bounds_what_halves_exchange(tmp_path: Path) -> None:
     )
     found = said(fabric(tmp_path, text))
     assert found.text == (
-        "stated 2.00 Gb/s bisection; the cabling gives at most 1.00 Gb/s (half of what leads up from the nodes)"
+        "stated 2.00 Gb/s bisection; the cabling gives at most 1.00 Gb/s (1 cable node to leaf between n1 and n2)"
     )
 
 
