@@ -132,7 +132,11 @@ def _count_pieces(cabled: Tables, device: str) -> int:
 
 def list_findings(losses: Sequence[ElementLoss]) -> Iterator[StaticFinding]:
     """Single points of failure, what is left of the rest, and nodes with one leg."""
-    alone = {each.elements[0]: each.effect.cut for each in losses if _is_cut_vertex(each) and len(each.elements) == 1}
+    alone = {
+        each.elements[0]: each.effect.cut
+        for each in losses
+        if _is_cut_vertex(each) and len(each.elements) == each.pieces == 1
+    }
     only = group_by_key(
         (end, each.elements[0])
         for each in losses
