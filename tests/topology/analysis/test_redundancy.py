@@ -13,7 +13,7 @@ from benchconsole.topology.tables.fabric_tables import make_tables
 from benchconsole.topology.tables.single_failures import Effect, FailureKind
 from tests.fabrics import fabric
 from tests.topology.fabrics import networks
-from tests.topology.slowly import Ways, cut_without, machines, quotient, sums
+from tests.topology.slowly import Ways, cut_without, has_other_plane, machines, quotient, sums
 from tests.topology.wild import MAX_SEED, wild
 
 HEAD = "schema: 1\nfabric: x\n"
@@ -129,6 +129,32 @@ def test_a_virtual_machine_falls_with_its_host(tmp_path: Path) -> None:
     assert of(report, "leaf").cut == 6
 
 
+PLANES = HEAD + (
+    'switches: {"la[1-2],lb[1-2]": {role: leaf}, "sa,sb": {role: spine}}\nnodes: {"n[1-4]": {}, "m[1-4]": {}, orphan: {}}\n'
+    'links:\n  - {from: "n[1-4]", to: "la1,lb1", speed: 10G}\n  - {from: "m[1-4]", to: "la2,lb2", speed: 10G}\n'
+    "  - {from: orphan, to: la1, speed: 10G}\n"
+    '  - {from: "la[1-2]", to: sa, speed: 40G}\n  - {from: "lb[1-2]", to: sb, speed: 40G}\n'
+)
+
+
+def test_planes_of_one_network_stand_in_for_each_other(tmp_path: Path) -> None:
+    report = analyse_redundancy(make_tables(fabric(tmp_path, PLANES)))
+    leaf, spine = of(report, "la1"), of(report, "sa")
+    # By tiers, too: of two planes of 10 Gb/s one is left. The orphan is in one plane alone.
+    assert (leaf.cut, leaf.degraded, leaf.left) == (1, 4, 0.5)
+    assert spine.cut == 0
+    assert (of(report, "n1--la1").cut, of(report, "orphan--la1").cut) == (0, 1)
+    assert [each.text for each in list_findings(report) if each.code == "single-leg"] == [
+        "1 node has no second leg (node to leaf)"
+    ]
+    # Networks with names of their own are no planes of each other.
+    apart = PLANES.replace('to: "la1,lb1", speed: 10G', "to: la1, speed: 10G") + (
+        '  - {from: "n[1-4]", to: lb1, speed: 10G, network: mgmt}\n'
+    )
+    apart = apart.replace("fabric: x\n", "fabric: x\nnetworks: {mgmt: {role: management}}\n")
+    assert of(analyse_redundancy(make_tables(fabric(tmp_path, apart))), "la1").cut == 5
+
+
 def losses(report: tuple[ElementLoss, ...], kinds: tuple[FailureKind, ...]) -> dict[str, Effect]:
     return {element: loss.effect for loss in report if loss.kind in kinds for element in loss.elements}
 
@@ -142,6 +168,9 @@ def check_switches(described: Fabric) -> None:
         network = slow.network[name]
         left = {node: slow.left(node, name, network) for node in counted if slow.up(node, network)}
         worse = {node: part for node, part in left.items() if part < 1 - 1e-9}
+        # What a standby leg into another plane saves is not followed by the tiers.
+        if any(has_other_plane(described, slow, node, network) for node in worse):
+            continue
         if effect.cut == sum(counted[node] for node, part in worse.items() if part < 1e-9):
             worse = {node: part for node, part in worse.items() if part >= 1e-9}
             assert effect.degraded == sum(counted[node] for node in worse)
