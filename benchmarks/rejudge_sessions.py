@@ -196,7 +196,8 @@ async def make_session(path: Path, wanted: Wanted) -> Made:
             judged.add(again)
             took.append(time.process_time() - began)
             await session.close_round(again)
-        await session.end(at=STARTED + 60.0 * len(planned) + 60.0, complete=True, findings=judged.findings)
+        ended = STARTED + 60.0 * len(planned) + 60.0
+        await session.end(at=ended, complete=True, findings=judged.findings, losses=judged.losses)
         verdict = decide(Session.stored(store, key, probes).view())
         await store.append_verdict(key, make_stored_verdict(verdict))
     return Made(key, len(planned), values, sum(took), max(took[-3:]))

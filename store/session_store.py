@@ -20,6 +20,7 @@ from benchconsole.store.model import (
 )
 from benchconsole.store.reading.changes import ChangeReader
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
+from benchconsole.store.reading.report_reading import find_basis
 from benchconsole.store.reading.session_reading import SessionReader
 from benchconsole.store.spool.spool_file import Spool
 from benchconsole.store.writing import round_rows, session_rows
@@ -100,7 +101,8 @@ class SessionStore(SessionReader):
         losses: Sequence["DetectableLoss"] | None = None,
         chosen: ChosenCriteria | None = None,
         notes: Sequence[SessionNote] = (),
-    ) -> None:
+        basis: str = "",
+    ) -> str | None:
         """Write a new judgement of stored rounds, in one transaction; from now on it counts.
 
         ``verdicts`` is keyed by (round, attempt), and so are those of them that stand in columns (``measured``, of
@@ -108,10 +110,13 @@ class SessionStore(SessionReader):
         these verdicts (None: not computed), and so do ``losses``. ``chosen`` are the criteria that were used, from
         now on those of the session (None: as before), ``notes`` what is to be said of that. It needs no claim.
         ConflictError when ``judged_by`` has judged one of them before, or one of them is not stored.
+
+        What a report on it rests on now, if it rested on ``basis`` until now; None if something had changed since.
         """
 
-        def append(cache: WriteCache) -> None:
+        def append(cache: WriteCache) -> str | None:
             session = cache.find_session(self.id)
+            is_as_read = find_basis(cache.connection, session) == basis
             at = self._clock()
             for (number, attempt), judged in verdicts.items():
                 stored = session_rows.find_closed_attempt(cache.connection, session, number, attempt)
@@ -125,8 +130,9 @@ class SessionStore(SessionReader):
                 session_rows.append_criteria(cache.connection, session, chosen)
             for note in notes:
                 session_rows.append_note(cache.connection, session, note.kind, note.text, note.at)
+            return find_basis(cache.connection, session) if is_as_read else None
 
-        await self._writer.run(append)
+        return await self._writer.run(append)
 
     async def append_note(self, kind: str, text: str, at: float, *, claimed: bool = True) -> None:
         """Record what was decided or happened while the session runs.

@@ -6,6 +6,7 @@ selections raise SelectionError: nothing is never read as everything.
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 from ClusterShell.NodeSet import NodeSet, NodeSetException
 from ClusterShell.NodeUtils import GroupResolver, GroupResolverError, GroupSource, GroupSourceError
@@ -124,11 +125,36 @@ def expand_ports(text: str) -> list[str]:
 
 def fold(names: Iterable[str]) -> str:
     """Names as one short node set: ``n[01-16],st1``."""
-    # ClusterShell reads one set of many numbers several times as fast as as many names.
-    numbered = ((found[1], found[2]) if (found := _NUMBERED.fullmatch(name)) else (name, "") for name in names)
-    alike = group_by_key(((prefix, len(number)), number) for prefix, number in numbered)
-    terms = [f"{prefix}[{','.join(numbers)}]" if width else prefix for (prefix, width), numbers in alike.items()]
+    alike = group_by_key(((prefix, width), number) for prefix, width, number in map(_split_number, names))
+    if len(alike) == 1:
+        (((prefix, width), numbers),) = alike.items()
+        if width:
+            ranges = _join_numbers(numbers, width)
+            return f"{prefix}[{','.join(ranges)}]" if len(ranges) > 1 or "-" in ranges[0] else f"{prefix}{ranges[0]}"
+    # ClusterShell reads ranges several times as fast as as many names.
+    terms = [
+        f"{prefix}[{','.join(_join_numbers(numbers, width))}]" if width else prefix
+        for (prefix, width), numbers in alike.items()
+    ]
     return str(NodeSet.fromlist(terms, resolver=_NO_GROUPS))
+
+
+@lru_cache(maxsize=65_536)  # reports fold the nodes of a machine again and again
+def _split_number(name: str) -> tuple[str, int, int]:
+    """What stands before the number at the end of a name, how many digits that has, and what it is; 0 without one."""
+    found = _NUMBERED.fullmatch(name)
+    return (name, 0, 0) if found is None else (found[1], len(found[2]), int(found[2]))
+
+
+def _join_numbers(numbers: Iterable[int], width: int) -> list[str]:
+    """Numbers of one width as ranges, in order: ``01-16``."""
+    ranges: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ["-".join(f"{end:0{width}}" for end in dict.fromkeys(each)) for each in ranges]
 
 
 def list_groups(fabric: Fabric) -> dict[str, list[str]]:

@@ -4,12 +4,14 @@ import json
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from benchconsole.console.exits import BadInput, Exit, complain
+from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.units import counted as count
 
 if TYPE_CHECKING:
@@ -142,24 +144,54 @@ def read_stored_view(store: "Store", name: str, probes: Mapping[str, "Probe"]) -
     return Session.stored(store, name, probes).view()
 
 
-def read_reported(store: "Store", key: str) -> "tuple[RunView, SessionDetails]":
-    """A stored session, and what its record says besides plan and results: how it was started, what was noted."""
+def read_reported(store: "Store", key: str, *, is_for_people: bool = False) -> "tuple[RunView, SessionDetails]":
+    """A stored session, and what its record says besides plan and results: how it was started, what was noted.
+
+    ``is_for_people``: a large one is read for reports that list nothing that passed.
+    """
+    from benchconsole.console.session.judged_rounds import read_large
     from benchconsole.console.session.report_details import read_details
     from benchconsole.console.session.session import Session
 
-    session = Session.stored(store, key, load_installed_probes())
+    probes = load_installed_probes()
+    judged = read_large(store.session(key), probes) if is_for_people else None
+    session = Session.stored(store, key, probes, judged=judged)
     view = session.view()
     return view, read_details(session, view)
 
 
 def make_report(db: Path | None, name: str, format_: str, options: "ReportOptions") -> "Write":
     """The report on a stored session, ready to be written; one that was kept with it is not made again."""
-    from benchconsole.console.session.kept_report import KeptReport
+    from benchconsole.console.session.kept_report import FOR_PEOPLE, KeptReport
+    from benchconsole.store.reading.report_reading import read_report_basis
 
     with open_store(db, create=False) as store:
         key = store.find_session(name)
-        report = KeptReport(store, key, format_, options)
-        return report.read() or report.make(*read_reported(store, key))
+        report = KeptReport(store, key, format_, options, read_report_basis(store.session(key)))
+        return report.read() or report.make(*read_reported(store, key, is_for_people=format_ in FOR_PEOPLE))
+
+
+@pause_collector()
+def keep_reports_at_end(store: "Store", key: str) -> None:
+    """Keep the reports for people on a large session that is over now, so that whoever asks first need not wait.
+
+    Whoever does not wait for it here interrupts it, and nothing else.
+    """
+    from benchconsole.console.session.judged_rounds import read_large
+    from benchconsole.console.session.kept_report import is_large, keep_reports
+    from benchconsole.console.session.report_details import read_details
+    from benchconsole.console.session.session import Session
+    from benchconsole.store.errors import StoreError
+    from benchconsole.store.reading.report_reading import read_report_basis
+
+    with suppress(StoreError, KeyboardInterrupt):
+        if not is_large(store, key):
+            return
+        complain("the reports are made and kept with the session; Ctrl-C leaves that to whoever asks for one first")
+        basis, probes = read_report_basis(store.session(key)), load_installed_probes()
+        session = Session.stored(store, key, probes, judged=read_large(store.session(key), probes))
+        view = session.view()
+        keep_reports(store, key, view, read_details(session, view), basis)
 
 
 def print_json(record: object) -> None:

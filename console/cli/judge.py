@@ -41,7 +41,7 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
     """
     from benchconsole.console.reports import ReportOptions
     from benchconsole.console.session.judged_rounds import judge_stored
-    from benchconsole.console.session.kept_report import KeptReport
+    from benchconsole.console.session.kept_report import FOR_PEOPLE, KeptReport, keep_reports
     from benchconsole.console.session.report_details import read_details
     from benchconsole.console.session.session import Session
     from benchconsole.console.session.stored_verdict import keep_verdict
@@ -57,12 +57,13 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
         shown = Session.stored(store, key, probes, judged=new.judged)
         with ThreadPoolExecutor(1) as pool:  # the view is made while the judgement is stored
             made = pool.submit(_decide, shown)
-            asyncio.run(new.keep())
+            basis = asyncio.run(new.keep())
         view, verdict = made.result()
-        report = KeptReport(store, key, "text", ReportOptions())
         details = read_details(shown, view, verdict)
         asyncio.run(keep_verdict(store, key, verdict))
-        report.make(view, details)(sys.stdout)
+        KeptReport(store, key, "text", ReportOptions(), basis).make(view, details)(sys.stdout)
+        sys.stdout.flush()
+        keep_reports(store, key, view, details, basis, FOR_PEOPLE - {"text"})
     raise click.exceptions.Exit(verdict.exit_code())
 
 

@@ -130,6 +130,8 @@ def command(
             complain(f"session {session.id}: nothing is left to run")
         code = run_session(session, rounds, jsonl=jsonl, quiet=quiet, allow_untested=allow_untested)
         _complain_left_out(store, session.id)
+        if session.complete:
+            common.keep_reports_at_end(store, session.id)
     raise click.exceptions.Exit(code)
 
 

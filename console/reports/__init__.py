@@ -45,6 +45,10 @@ class _Renderer(Protocol):
     def render(self, view: RunView, out: TextIO, options: ReportOptions) -> None: ...
 
 
+class _Page(Protocol):
+    def format_operator(self, operator: str) -> str: ...
+
+
 def find_renderer(name: str) -> _Renderer:
     """The module of a format; ReportError for one that there is not."""
     known = FORMATS.get(name)
@@ -53,6 +57,11 @@ def find_renderer(name: str) -> _Renderer:
         hint = f"did you mean {near[0]}" if near else "choose one of these"
         raise ReportError(f"report format {name!r}", f"expected one of {', '.join(FORMATS)}", hint)
     return cast(_Renderer, import_module(known.module))
+
+
+def find_page(name: str) -> _Page:
+    """The module of a format for people that names the operator in its title, once."""
+    return cast(_Page, find_renderer(name))
 
 
 def render(name: str, view: RunView, out: TextIO, options: ReportOptions = DEFAULTS) -> None:

@@ -100,6 +100,10 @@ def find_name(view: RunView) -> str:
     return sanitize(view.label or view.session or "no session")
 
 
+NOT_RECORDED = "not recorded"
+"""Stands for an operator that nobody named."""
+
+
 def make_title(view: RunView, options: ReportOptions) -> tuple[tuple[str, str], ...]:
     """The title block as pairs of a heading and its text."""
     fabric = view.fabric
@@ -114,7 +118,7 @@ def make_title(view: RunView, options: ReportOptions) -> tuple[tuple[str, str], 
         ("started", format_moment(view.started)),
         ("ended", ended),
         ("wall time", took),
-        ("operator", sanitize(options.operator) or "not recorded"),
+        ("operator", sanitize(options.operator) or NOT_RECORDED),
         ("program", f"benchconsole {find_version(options)}"),
         ("topology sha256", hash_topology(view)),
     )
@@ -197,8 +201,8 @@ def format_more_findings(left_out: Sequence[Finding]) -> str:
     return f"{count(len(left_out), 'more finding')}: {format_levels(finding.level for finding in left_out)}"
 
 
-def format_levels(levels: Iterable[Level]) -> str:
-    """``2 fail, 5 watch``: levels counted, worst first."""
+def format_levels(levels: Iterable[Level] | Mapping[Level, int]) -> str:
+    """``2 fail, 5 watch``: levels, or what counts them, worst first."""
     counts = Counter(levels)
     worst_first = sorted(counts, key=lambda level: -level.severity)
     return ", ".join(f"{counts[level]:,} {level}" for level in worst_first)

@@ -4,7 +4,8 @@ Output is cut before it is decoded, so that a tool that flooded costs no memory;
 """
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from benchconsole.console.reports.content import sort_findings
@@ -12,8 +13,8 @@ from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, sanitize_lines, shorten_text
 from benchconsole.console.view.result_rows import format_failure
 from benchconsole.console.view.run_view import RunView, superseding
-from benchconsole.probes.model.judgement import Level
-from benchconsole.probes.model.measuring import Output, Result
+from benchconsole.probes.model.judgement import Level, Verdict
+from benchconsole.probes.model.measuring import Failure, Output, Result
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import duration
 
@@ -93,12 +94,16 @@ class EvidenceCase(NamedTuple):
     read_from: tuple[str, ...]
 
 
-def list_cases(view: RunView) -> list[EvidenceCase]:
-    """Tests without a number, one for each reason, then tests below their threshold."""
-    return [*_list_failures(view), *_list_below(view)]
+def list_cases(view: RunView, most: int) -> tuple[list[EvidenceCase], int]:
+    """Tests without a number, one for each reason, then tests below their threshold; and how many are beyond ``most``.
+
+    The outputs of those that are not listed stay in the file.
+    """
+    cases = [*_list_failures(view), *_list_below(view)]
+    return [make() for make in cases[:most]], max(len(cases) - most, 0)
 
 
-def _list_failures(view: RunView) -> Iterator[EvidenceCase]:
+def _list_failures(view: RunView) -> Iterator[Callable[[], EvidenceCase]]:
     # Where no command was sent there is no output to look at; "not judged" names those nodes.
     by_reason = group_by_key(
         (format_failure(result.failure), (result, result.failure))
@@ -106,37 +111,43 @@ def _list_failures(view: RunView) -> Iterator[EvidenceCase]:
         if result.failure is not None and result.outputs
     )
     for reason, alike in by_reason.items():
-        shown = max((result for result, _ in alike), key=lambda result: len(result.outputs))
-        yield EvidenceCase(
-            subject=sanitize(shown.test.target.key),
-            probe=sanitize(shown.test.probe),
-            reason=shorten_text(reason),
-            alike=fold_names(failure.node for _, failure in alike),
-            tests=len(alike),
-            commands=list_commands(shown),
-            read_from=(),
-        )
+        yield partial(_show_failure, reason, alike)
 
 
-def _list_below(view: RunView) -> Iterator[EvidenceCase]:
+def _show_failure(reason: str, alike: Sequence[tuple[Result, Failure]]) -> EvidenceCase:
+    shown = max((result for result, _ in alike), key=lambda result: len(result.outputs))
+    return EvidenceCase(
+        subject=sanitize(shown.test.target.key),
+        probe=sanitize(shown.test.probe),
+        reason=shorten_text(reason),
+        alike=fold_names(failure.node for _, failure in alike),
+        tests=len(alike),
+        commands=list_commands(shown),
+        read_from=(),
+    )
+
+
+def _list_below(view: RunView) -> Iterator[Callable[[], EvidenceCase]]:
     """Tests with a failing verdict, those that findings rest on first."""
     newest = superseding(view)
     named = [test for finding in sort_findings(view.findings) if finding.level is Level.FAIL for test in finding.tests]
     for test in dict.fromkeys([*named, *view.verdicts]):
-        result = newest.get(test)
         failing = [verdict for verdict in view.verdicts.get(test, ()) if verdict.level is Level.FAIL]
-        if result is None or result.failure is not None or not failing:
-            continue
-        evidence = {item for verdict in failing for item in verdict.evidence}
-        sent = list_commands(result)
-        printed = "\n".join(line for command in sent for line in command.stdout)
-        read = [shorten_text(m.raw, LINE) for m in result.measurements if m.id in evidence and m.raw]
-        yield EvidenceCase(
-            subject=sanitize(result.test.target.key),
-            probe=sanitize(result.test.probe),
-            reason=sanitize("; ".join(dict.fromkeys(verdict.because for verdict in failing))),
-            alike=fold_names(node.id for node in result.test.target.nodes),
-            tests=1,
-            commands=sent,
-            read_from=tuple(line for line in read if line not in printed)[:READ],
-        )
+        if failing and (result := newest.get(test)) is not None and result.failure is None:
+            yield partial(_show_below, result, failing)
+
+
+def _show_below(result: Result, failing: Sequence[Verdict]) -> EvidenceCase:
+    evidence = {item for verdict in failing for item in verdict.evidence}
+    sent = list_commands(result)
+    printed = "\n".join(line for command in sent for line in command.stdout)
+    read = [shorten_text(m.raw, LINE) for m in result.measurements if m.id in evidence and m.raw]
+    return EvidenceCase(
+        subject=sanitize(result.test.target.key),
+        probe=sanitize(result.test.probe),
+        reason=sanitize("; ".join(dict.fromkeys(verdict.because for verdict in failing))),
+        alike=fold_names(node.id for node in result.test.target.nodes),
+        tests=1,
+        commands=sent,
+        read_from=tuple(line for line in read if line not in printed)[:READ],
+    )

@@ -7,6 +7,7 @@ reader's eyes. There are no scripts, links to elsewhere or raw HTML; a test hold
 from typing import TextIO
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import escape
 
 from benchconsole.console.reports import checklist_section, conduct, content, curve_section, reported_section, tables
 from benchconsole.console.reports.content import ReportOptions
@@ -48,6 +49,11 @@ def make_environment() -> Environment:
         counted=count,
     )
     return made
+
+
+def format_operator(operator: str) -> str:
+    """The operator as the page has it."""
+    return str(escape(sanitize(operator) or content.NOT_RECORDED))
 
 
 _BAR = ("tested", "failed to run", "unreachable", "skipped", "not run")
@@ -132,8 +138,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         left_sentence=conduct.format_cleanliness(view.proofs),
         left=conduct.list_leftovers(view.proofs)[: conduct.EXCEPTIONS],
         more_left=conduct.format_more(conduct.list_leftovers(view.proofs)),
-        cases=list_cases(view),
-        most_cases=CASES,
+        cases_and_more=list_cases(view, CASES),
         state_of_failure=state_of_failure,
         sha=content.hash_topology(view),
         when=content.format_period(view),

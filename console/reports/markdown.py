@@ -52,6 +52,11 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
             out.write(f"{block}\n\n")
 
 
+def format_operator(operator: str) -> str:
+    """The operator as the report has it."""
+    return make_cell(sanitize(operator) or content.NOT_RECORDED)
+
+
 def make_inline(text: str) -> str:
     """``text`` for a paragraph: as it reads when it is tame, as code when a reader could act on it."""
     safe = sanitize(text).strip()

@@ -5,7 +5,7 @@ Long tables fold what passes into node sets; what was folded or cut is always co
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from statistics import fmean, median
@@ -21,10 +21,12 @@ from benchconsole.console.view.result_rows import (
     SortKey,
     format_labels,
     list_current_rows,
+    sort_text,
 )
-from benchconsole.console.view.run_view import RunView, State, state_of_level, superseding, worst
+from benchconsole.console.view.run_view import RunView, State, share_result, state_of_level, superseding, worst
 from benchconsole.console.view.wording import NOT_MEASURED, format_expected, format_fact, format_quantity
 from benchconsole.probes.judging.criterion_scope import is_held_against, is_like_held
+from benchconsole.probes.model.alike_passes import sort_values
 from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.labels import tell_labels
 from benchconsole.probes.model.probe_names import INVENTORY
@@ -75,7 +77,8 @@ class MetricTable(NamedTuple):
     judged: bool
 
 
-def make_metric_tables(view: RunView, limit: int = LONG) -> tuple[MetricTable, ...]:
+@share_result
+def make_metric_tables(view: RunView) -> tuple[MetricTable, ...]:
     """Results by stage and metric, in the order of the plan; inventory has a table of its own."""
     grouped = group_by_key(
         ((row.stage, row.probe, about.metric), row)
@@ -84,16 +87,21 @@ def make_metric_tables(view: RunView, limit: int = LONG) -> tuple[MetricTable, .
     )
     stages = {each.number: each.stage for each in view.plan}
     passed = group_by_key(((stages[each.like.round], each.like.probe, each.like.metric), each) for each in view.passed)
-    folding = sum(map(len, grouped.values())) > limit or bool(passed)
+    folding = sum(map(len, grouped.values())) > LONG or bool(passed)
     return tuple(
-        _make_metric_table(key, found, passed.get(key, []), limit if folding else None)
-        for key, found in grouped.items()
+        _make_metric_table(key, found, passed.get(key, []), LONG if folding else None) for key, found in grouped.items()
     )
 
 
 def _find_place(row: ResultRow) -> tuple[int, float, SortKey]:
     share = row.verdict.share if row.verdict is not None else None
     return row.state.rank, 1.0 if share is None else share, COLUMNS_BY_NAME["subject"].sort(row)
+
+
+def _find_lowest(passed: "AlikePasses") -> tuple[int, float, SortKey]:
+    """The place of the first of the rows that ``passed`` stands for."""
+    names = (result.test.target.node.id for result in passed.lowest)
+    return State.PASS.rank, passed.lowest_share, min(map(sort_text, names))
 
 
 def _make_metric_table(
@@ -111,12 +119,10 @@ def _make_metric_table(
             note += f"; {len(notable) - limit:,} more that did not pass are in the CSV and JSON reports"
     by_labels = group_by_key((str(COLUMNS_BY_NAME["labels"].value(row) or ""), row) for row in found)
     alike = group_by_key((format_labels(each.like.labels), each) for each in passed)
-    first = {
-        labels: min(_find_place(rows[0])[:2], *((State.PASS.rank, each.lowest_share) for each in alike[labels]))
-        for labels, rows in by_labels.items()
-        if labels in alike
-    }
-    in_order = sorted(by_labels, key=lambda labels: first.get(labels) or _find_place(by_labels[labels][0])[:2])
+    first = {labels: _find_place(rows[0]) for labels, rows in by_labels.items()}
+    for labels in first.keys() & alike.keys():
+        first[labels] = min(first[labels], *map(_find_lowest, alike[labels]))
+    in_order = sorted(by_labels, key=first.__getitem__)
     spreads = [_make_spread(labels, by_labels[labels], alike.get(labels, [])) for labels in in_order]
     unlisted = ""
     if len(spreads) > LABEL_SETS:
@@ -141,7 +147,8 @@ def _make_metric_table(
 def _make_spread(labels: str, members: list[ResultRow], passed: "Sequence[AlikePasses]") -> MetricSpread:
     about = (row.verdict or row.measurement for row in members)
     values = [each.value for each in about if each is not None and each.value is not None]
-    values += chain.from_iterable(each.value.tolist() for each in passed)
+    if passed:
+        values = sort_values(values, passed).tolist()
     verdict = next((row.verdict for row in members if row.verdict), None)
     reading = next((row.measurement for row in members if row.measurement), None)
     told = verdict.labels if verdict else reading.labels if reading else ()
@@ -152,8 +159,8 @@ def _make_spread(labels: str, members: list[ResultRow], passed: "Sequence[AlikeP
     alike = {(each.expected, each.expected_text, each.unit, each.shown): each for each in judged}
     expected = {format_expected(each) for each in alike.values()}
     states = Counter(row.state for row in members)
-    states[State.PASS] += sum(len(each.value) for each in passed)
-    nodes = chain((row.nodes for row in members if row.state is State.PASS), map(_list_nodes, passed))
+    states += Counter({State.PASS: sum(len(each.value) for each in passed)})
+    nodes = chain((row.nodes for row in members if row.state is State.PASS), (each.nodes for each in passed))
     return MetricSpread(
         labels=sanitize(labels),
         values=sanitize(" ".join(tell_labels(told))),
@@ -163,17 +170,13 @@ def _make_spread(labels: str, members: list[ResultRow], passed: "Sequence[AlikeP
         highest=format_quantity(max(values), unit, shown) if values else NOT_MEASURED,
         expected=expected.pop() if len(expected) == 1 else "differs" if expected else NOT_MEASURED,
         passed=tuple(dict.fromkeys(chain.from_iterable(nodes))),
-        states=format_tally(states.elements()),
-        state=worst(states.elements()),
+        states=format_tally(states),
+        state=worst(states),
     )
 
 
-def _list_nodes(passed: "AlikePasses") -> Iterator[str]:
-    return (node.id for result in passed.tested for node in result.test.target.nodes)
-
-
-def format_tally(states: Iterable[State]) -> str:
-    """``2 fail, 14 pass``: states counted, worst first."""
+def format_tally(states: Iterable[State] | Mapping[State, int]) -> str:
+    """``2 fail, 14 pass``: states, or what counts them, worst first."""
     counts = Counter(states)
     return ", ".join(f"{counts[state]:,} {state}" for state in State if state in counts)
 
@@ -200,6 +203,7 @@ class CriterionLine(NamedTuple):
     state: State
 
 
+@share_result
 def list_criteria(view: RunView) -> tuple[CriterionLine, ...]:
     """The criteria of the fabric in file order; one that nothing was held against says so."""
     by_metric = group_by_key((row.verdict.metric, row.verdict) for row in list_current_rows(view) if row.verdict)
@@ -216,7 +220,7 @@ def _describe_criterion(
     held = [verdict for verdict in verdicts if is_held_against(criterion, verdict)]
     alike = [(each.like, _select_values(criterion, each)) for each in passed if is_like_held(criterion, each.like)]
     levels = Counter(verdict.level for verdict in held)
-    levels[Level.PASS] += sum(len(values) for _, values in alike)
+    levels += Counter({Level.PASS: sum(len(values) for _, values in alike)})
     shown = verdicts[0].shown if verdicts else Shown.PLAIN
     where = format_labels(criterion.where)
     nodes = fold_names(sorted(criterion.nodes)) if criterion.nodes else "all nodes"
@@ -229,17 +233,17 @@ def _describe_criterion(
         NOT_MEASURED if criterion.target is None else _format_bound(criterion, criterion.target, shown),
         _format_rounding(criterion, shown),
         *_sum_up(criterion, [*((each, [each.value]) for each in held), *alike]),
-        outcome=format_levels(levels.elements()) or "not tested",
-        state=worst(state_of_level(level) for level in levels.elements()),
+        outcome=format_levels(levels) or "not tested",
+        state=worst(map(state_of_level, levels)),
     )
 
 
 def _select_values(criterion: Criterion, passed: "AlikePasses") -> list[float]:
     """The values in columns that are of nodes that a criterion speaks of."""
+    values: list[float] = passed.value.tolist()
     if not criterion.nodes:
-        return list(passed.value.tolist())
-    tested = zip(passed.value.tolist(), passed.tested, strict=True)
-    return [value for value, result in tested if result.test.target.node.id in criterion.nodes]
+        return values
+    return [value for value, node in zip(values, passed.nodes, strict=True) if node in criterion.nodes]
 
 
 def _sum_up(
@@ -301,6 +305,7 @@ class FactDifference(NamedTuple):
     state: State
 
 
+@share_result
 def compare_inventory(view: RunView) -> tuple[int, tuple[FactDifference, ...]]:
     """How many declared facts held, and those that did not, folded by what was found instead."""
     held = 0

@@ -2,8 +2,9 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,10 +19,14 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measurement_table import MeasurementTable
 from benchconsole.probes.model.measuring import Metric, Round
+from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.model.repeats import find_repeats
 from benchconsole.store.model import ChosenCriteria, JudgedMeasurements, SessionNote
 from benchconsole.store.reading.criteria_reading import read_criteria
+from benchconsole.store.reading.loss_reading import read_losses
 from benchconsole.store.reading.measurement_reading import read_unjudged
+from benchconsole.store.reading.passed_reading import count_measurements, count_passed, read_full_results, read_told
+from benchconsole.store.reading.report_reading import read_report_basis
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
 
 
 LARGE = 20_000
-"""Verdicts on measurements from which on those that passed stay in columns."""
+"""Measurements from which on a session is judged in columns, and verdicts that passed stay there."""
 
 
 def make_judging_context(fabric: Fabric, probes: Mapping[str, "Probe"]) -> JudgingContext:
@@ -51,13 +56,16 @@ class JudgedRound(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)  # asyncio words the result of a task, and drops the words
 class JudgedSession:
-    """A stored session that was judged again: with these criteria, and its rounds in the order of storing."""
+    """A stored session as it is judged: with these criteria, and its rounds in the order of storing.
+
+    ``losses`` is None where they are not stored.
+    """
 
     fabric: Fabric
     plan: tuple[Round, ...]
     rounds: tuple[ClosedRound, ...]
     findings: tuple[Finding, ...]
-    losses: tuple[DetectableLoss, ...]
+    losses: tuple[DetectableLoss, ...] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -71,10 +79,14 @@ class NewJudgement:
     judged_by: str
     chosen: ChosenCriteria
     notes: Sequence[SessionNote]
+    basis: str
 
-    async def keep(self) -> None:
-        """Store it beside the earlier ones; from then on it counts."""
-        await self.session.append_verdicts(
+    async def keep(self) -> str | None:
+        """Store it beside the earlier ones; from then on it counts.
+
+        The basis of reports on the session with it; None where something of the session has changed since it was read.
+        """
+        return await self.session.append_verdicts(
             self.verdicts,
             judged_by=self.judged_by,
             measured=self.measured,
@@ -82,6 +94,7 @@ class NewJudgement:
             losses=self.judged.losses,
             chosen=self.chosen,
             notes=self.notes,
+            basis=self.basis,
         )
 
 
@@ -153,6 +166,25 @@ class JudgedRounds:
         """Whether the measurements of a round can be judged in a table."""
         return is_plain(self._context, planned)
 
+    def may_be_columns(self, planned: Round) -> bool:
+        """Whether nothing of a round is told verdict by verdict where it passed."""
+        return planned.swept is None and planned.probe in self._in_columns and self.is_plain(planned)
+
+    @cached_property
+    def _in_columns(self) -> frozenset[str]:
+        """The probes whose values are only counted where they passed, and written in one way whatever their metric is.
+
+        What a node says of itself is compared fact by fact; what a document reports, with every single value.
+        """
+        fabric = self._context.fabric
+        reported = {each.metric.partition(".")[0] for each in fabric.reported} | {INVENTORY}
+        return frozenset(
+            name
+            for name, probe in self._probes.items()
+            if name not in reported
+            and len({(each.unit, each.shown) for each in probe.metrics}) == len({each.unit for each in probe.metrics})
+        )
+
     def judge_table(self, closed: ClosedRound, table: MeasurementTable) -> JudgedTable:
         """The verdicts on a plain round; it is not added."""
         return judge_table(self._context, closed, table)
@@ -202,11 +234,14 @@ def judge_stored(
         _refuse_strangers(described, criteria_from)
         fabric = replace(described, criteria=criteria_from.criteria)
     judged = JudgedRounds(fabric, probes)
-    plan = session.read_plan(described)
+    basis, plan = read_report_basis(session), session.read_plan(described)
+    is_large = count_measurements(session) >= LARGE
     verdicts: dict[tuple[int, int], Sequence[Verdict]] = {}
     columns: dict[tuple[int, int], JudgedMeasurements] = {}
     rounds: list[JudgedRound] = []
-    for stored, measured in read_unjudged(session, described, judged.is_plain, plan=plan):
+    for stored, measured in read_unjudged(
+        session, described, lambda planned: is_large and judged.is_plain(planned), plan=plan
+    ):
         place = stored.round.number, stored.attempt
         if measured is None:
             again = judged.judge(stored)
@@ -222,7 +257,8 @@ def judge_stored(
     source = criteria_from.file if criteria_from is not None else ""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
     judged_by = f"{name_judgement(fabric)}, again {stamp}"
-    told = tuple(replace(each, judged_by=judged_by) for each in _tell_rounds(plan, rounds))
+    in_columns = find_columns(judged, plan, [each.closed.round.number for each in rounds])
+    told = tuple(replace(_tell(session, each, in_columns), judged_by=judged_by) for each in rounds)
     return NewJudgement(
         session,
         verdicts,
@@ -231,21 +267,49 @@ def judge_stored(
         judged_by,
         ChosenCriteria(None if criteria_from is None else fabric.criteria, source, now),
         [SessionNote("criteria", text, now) for text in describe_choice(described, criteria_from, who)],
+        basis,
     )
 
 
-def _tell_rounds(plan: Sequence[Round], rounds: Sequence[JudgedRound]) -> Iterator[ClosedRound]:
-    """Rounds as they were judged; of a large session verdicts that passed in columns, where nothing was repeated."""
+def find_columns(judged: JudgedRounds, plan: Sequence[Round], closed: Iterable[int]) -> frozenset[int]:
+    """The rounds of ``plan`` whose passes may stand in columns; ``closed`` are the numbers of all that were closed.
+
+    Those that were closed several times, or repeat tests, or are repeated, are told verdict by verdict.
+    """
     repeats = find_repeats(plan)
     repeated = {*repeats, *chain.from_iterable(repeats.values())}
-    attempts = Counter(each.closed.round.number for each in rounds)
-    number = sum(len(table.measured.place) for _, _, table in rounds if table is not None)
-    for closed, measured, judged in rounds:
-        if measured is None or judged is None:
-            yield closed
-        else:
-            is_once = attempts[closed.round.number] == 1 and repeated.isdisjoint(each.id for each in closed.round.tests)
-            yield tell_table(closed, measured, judged, in_columns=is_once and number >= LARGE)
+    attempts = Counter(closed)
+    return frozenset(
+        each.number
+        for each in plan
+        if attempts[each.number] == 1
+        and judged.may_be_columns(each)
+        and repeated.isdisjoint(test.id for test in each.tests)
+    )
+
+
+def _tell(session: "SessionStore", each: JudgedRound, in_columns: Container[int]) -> ClosedRound:
+    """A round as it was judged, with everything that reports tell of it."""
+    closed, measured, judged = each
+    if measured is None or judged is None:
+        return closed
+    told, tests = tell_table(closed, measured, judged, in_columns=closed.round.number in in_columns)
+    return replace(told, results=read_full_results(session, closed, tests))
+
+
+def read_large(session: "SessionStore", probes: Mapping[str, "Probe"]) -> JudgedSession | None:
+    """A stored session as it was judged last, what passed in columns; None where it is not large enough for that."""
+    if count_passed(session) < LARGE:
+        return None
+    findings = session.read_findings()
+    if findings is None:
+        return None
+    fabric = load_judged_fabric(session)
+    plan = session.read_plan(fabric)
+    closed = [number for number, _ in session.list_closed_rounds()]
+    in_columns = find_columns(JudgedRounds(fabric, probes), plan, closed)
+    rounds = read_told(session, fabric, lambda planned: planned.number in in_columns, plan=plan)
+    return JudgedSession(fabric, plan, tuple(rounds), findings, read_losses(session))
 
 
 def _refuse_strangers(described: Fabric, criteria_from: Fabric) -> None:

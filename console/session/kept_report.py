@@ -7,7 +7,8 @@ rests on has changed (``store.schema.tables.REPORT_BASIS``).
 import asyncio
 import io
 import json
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -18,7 +19,7 @@ import benchconsole
 from benchconsole.console.text.cells import to_ascii
 from benchconsole.store.errors import StoreError
 from benchconsole.store.model import SessionState
-from benchconsole.store.reading.report_reading import read_kept_report, read_report_basis
+from benchconsole.store.reading.report_reading import read_kept_report
 
 if TYPE_CHECKING:
     from benchconsole.console.reports.content import ReportOptions, SessionDetails
@@ -38,27 +39,34 @@ def count_results(view: "RunView") -> int:
     return len(view.results) + sum(map(len, view.verdicts.values())) + in_columns
 
 
+def is_large(store: "Store", key: str) -> bool:
+    """Whether reports on a stored session are worth keeping, by its judged verdicts."""
+    from benchconsole.store.reading.passed_reading import count_passed
+
+    return count_passed(store.session(key)) >= LARGE
+
+
 Write = Callable[[TextIO], object]
 """Writes a whole report to an open stream."""
 
 
 class KeptReport:
-    """One report on a session as it stands now: ``read`` gives what is kept of it, ``make`` makes it anew.
+    """One report on a session: ``read`` gives what is kept of it, ``make`` makes it anew.
 
-    It has to be there before the session is read: what changes meanwhile makes what is kept void.
+    ``basis`` is what it rests on (``read_report_basis``), read before the session is: what changes meanwhile makes what
+    is kept void. None where that is not known: then nothing is kept.
     """
 
-    def __init__(self, store: "Store", key: str, format_: str, options: "ReportOptions") -> None:
+    def __init__(self, store: "Store", key: str, format_: str, options: "ReportOptions", basis: str | None) -> None:
         self._store = store
         self._key = key
         self._format = format_
         self._options = options
-        session = store.session(key)
-        self._basis = read_report_basis(session)
-        stored = session.describe()
+        self._basis = basis
+        stored = store.session(key).describe()
         is_over = stored.state is not SessionState.RUNNING and stored.ended is not None
-        self._may_be_kept = is_over and format_ in FOR_PEOPLE
-        named = () if format_ == "text" else (options.operator, options.version)
+        self._may_be_kept = is_over and format_ in FOR_PEOPLE and basis is not None
+        named = () if format_ == "text" else (options.version,)
         self._name = json.dumps((format_, *named, options.width, find_program()))
 
     def read(self) -> Write | None:
@@ -71,20 +79,48 @@ class KeptReport:
         from benchconsole.console.reports import render
 
         options = replace(self._options, details=details)
-        if not self._may_be_kept or count_results(view) < LARGE:
+        if self._basis is None or not self._may_be_kept or count_results(view) < LARGE:
             return lambda out: render(self._format, view, out, options)
-        made = io.StringIO()
-        render(self._format, view, made, replace(options, ascii=False))
+        made, mark = io.StringIO(), secrets.token_hex(16)
+        render(self._format, view, made, replace(options, ascii=False, operator=mark))
+        kept = f"{mark}\n{made.getvalue()}"
         if self._store.read_only is None:
             # A database that refuses costs nothing but the wait of whoever asks next.
             with suppress(StoreError):
-                asyncio.run(self._store.keep_report(self._key, self._name, self._basis, made.getvalue()))
-        return self._give(made.getvalue())
+                asyncio.run(self._store.keep_report(self._key, self._name, self._basis, kept))
+        return self._give(kept)
 
-    def _give(self, text: str) -> Write:
-        # Only the text report knows the option.
-        is_ascii = self._options.ascii and self._format == "text"
-        return lambda out: out.write(to_ascii(text) if is_ascii else text)
+    def _give(self, kept: str) -> Write:
+        """What is kept begins with the mark that stands in it for the operator: no node could know and print it."""
+        mark, _, text = kept.partition("\n")
+        # Only the text report knows the option, and no operator.
+        if self._format == "text":
+            return lambda out: out.write(to_ascii(text) if self._options.ascii else text)
+        return lambda out: out.write(text.replace(mark, self._format_operator()))
+
+    def _format_operator(self) -> str:
+        from benchconsole.console.reports import find_page
+        from benchconsole.console.reports.content import NOT_RECORDED
+
+        operator = self._options.operator
+        return find_page(self._format).format_operator(operator) if operator else NOT_RECORDED
+
+
+def keep_reports(
+    store: "Store",
+    key: str,
+    view: "RunView",
+    details: "SessionDetails",
+    basis: str | None,
+    formats: Collection[str] = FOR_PEOPLE,
+) -> None:
+    """Keep the reports for people on ``view`` of a large session, as commands make them."""
+    from benchconsole.console.reports import ReportOptions
+
+    if basis is not None and count_results(view) >= LARGE:
+        for format_ in sorted(formats):
+            options = ReportOptions(version=benchconsole.__version__)
+            KeptReport(store, key, format_, options, basis).make(view, details)
 
 
 @cache

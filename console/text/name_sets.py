@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from benchconsole.console.text.sanitize import shorten_text
 from benchconsole.topology.grouping import group_by_key
@@ -25,18 +25,22 @@ def group_alike(reasons: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]
     return [(alike if len(pairs) > 1 else pairs[0][1], [node for node, _ in pairs]) for alike, pairs in groups.items()]
 
 
-@cache
-def _fold(names: tuple[str, ...]) -> str:
-    return fold(names)
+@lru_cache(maxsize=65_536)
+def _is_sound(name: str) -> bool:
+    return NAME.fullmatch(name) is not None
 
 
 def fold_names(names: Iterable[str]) -> str:
     """Node names as a short set; names that no set can hold are listed as they are, made plain."""
-    known = tuple(dict.fromkeys(names))
+    return _fold(tuple(dict.fromkeys(names)))
+
+
+@cache
+def _fold(known: tuple[str, ...]) -> str:
     # ClusterShell would read brackets, commas and @ in a name as syntax.
-    sound = tuple(name for name in known if NAME.fullmatch(name))
-    odd = [shorten_text(name, 80) for name in known if not NAME.fullmatch(name)]
-    parts = [_fold(sound)] if sound else []
+    sound = [name for name in known if _is_sound(name)]
+    odd = [shorten_text(name, 80) for name in known if not _is_sound(name)] if len(sound) < len(known) else []
+    parts = [fold(sound)] if sound else []
     parts += odd[:NAMES_SHOWN]
     if len(odd) > NAMES_SHOWN:
         parts.append(f"and {len(odd) - NAMES_SHOWN:,} more")

@@ -6,6 +6,7 @@ that findings speak of now or no longer; all others are the same objects as befo
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import chain
 
 from benchconsole.console.view.blame import read_unexplained
 from benchconsole.console.view.persistent_map import LayeredMap, make_layered
@@ -21,7 +22,6 @@ from benchconsole.console.view.run_view import (
     worst,
 )
 from benchconsole.probes.judging.link_state import read_links
-from benchconsole.probes.model.alike_passes import list_tested
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Bundle, Failure, Result
 from benchconsole.topology.grouping import group_by_key
@@ -36,7 +36,7 @@ def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mappin
     results = group_by_key((str(node.id), result) for result in counted for node in result.test.target.nodes)
     judgements = (verdict for verdict in closed.verdicts if verdict.test not in view.replaced)
     verdicts = group_by_key((name, verdict) for verdict in judgements for name in verdict.nodes)
-    passed = {result.test.target.node.id for result in list_tested(closed.passed)}
+    passed = set(chain.from_iterable(each.nodes for each in closed.passed))
     blamed: dict[str, Finding] = {}
     for each in view.findings:
         for name in each.nodes:
@@ -100,7 +100,7 @@ def _drop_tests(seen: NodeView, outdated: Set[str]) -> NodeView:
 
 
 def _list_failures(node: Node, results: Iterable[Result]) -> tuple[Failure, ...]:
-    return tuple(result.failure for result in results if result.failure and result.failure.node == node.id)
+    return tuple([result.failure for result in results if result.failure and result.failure.node == node.id])
 
 
 def _add_to_node(

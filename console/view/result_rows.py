@@ -171,6 +171,11 @@ def _natural(text: str) -> str:
     return re.sub(r"[0-9]{1,12}", lambda number: number[0].zfill(12), text)
 
 
+def sort_text(value: str) -> SortKey:
+    """The place of a text that is not empty: n9 before n10."""
+    return 0, 0.0, _natural(value)
+
+
 @dataclass(frozen=True, slots=True)
 class ResultColumn:
     """``name`` is the key in files and never changes; ``heading`` is what people read.
@@ -193,7 +198,7 @@ class ResultColumn:
         value = self.value(row)
         if value is None or value == "":
             return (1, 0.0, "")
-        return (0, 0.0, _natural(value)) if isinstance(value, str) else (0, float(value), "")
+        return sort_text(value) if isinstance(value, str) else (0, float(value), "")
 
 
 @lru_cache(maxsize=4096)  # a session has as many as sets of labels, each with the numbers of all nodes

@@ -4,11 +4,13 @@
 ``console.view.wording`` and the themes word and colour it.
 """
 
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import wraps
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
@@ -47,7 +49,8 @@ _RANK = {state: index for index, state in enumerate(State)}
 
 def worst(states: Iterable[State]) -> State:
     """The worst of ``states``; skipped when there is none, for nothing is known."""
-    return min(set(states), key=lambda state: state.rank, default=State.SKIPPED)
+    found = set(states)
+    return found.pop() if len(found) == 1 else min(found, key=lambda state: state.rank, default=State.SKIPPED)
 
 
 _STATE = {Level.FAIL: State.FAIL, Level.WATCH: State.WATCH, Level.UNKNOWN: State.UNKNOWN, Level.PASS: State.PASS}
@@ -170,7 +173,7 @@ class Line:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class RunView:
     """A whole session as it stands. ``results`` and ``verdicts`` are by test id, those of repeated tests included.
 
@@ -223,6 +226,22 @@ class RunView:
     sampled: bool = False
     detectable: DetectableFaults | None = None
     passed: "tuple[AlikePasses, ...]" = ()
+
+
+T = TypeVar("T")
+
+
+def share_result(compute: Callable[[RunView], T]) -> Callable[[RunView], T]:
+    """``compute``, done once for the same view where several reports on it are made in a row; holds no view."""
+    last: list[tuple[weakref.ref[RunView], T]] = []
+
+    @wraps(compute)
+    def give(view: RunView) -> T:
+        if not last or last[0][0]() is not view:
+            last[:] = [(weakref.ref(view), compute(view))]
+        return last[0][1]
+
+    return give
 
 
 INGESTED = "ingested"

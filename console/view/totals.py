@@ -13,6 +13,7 @@ from benchconsole.console.view.run_view import (
     StageView,
     State,
     Undecided,
+    share_result,
     stages_of,
     state_of,
     superseding,
@@ -147,6 +148,7 @@ def _count_result(made: _RoundSum, result: Result, verdicts: Iterable[Verdict]) 
             made.undecided.setdefault(verdict.because, Counter())[verdict.subject] += 1
 
 
+@share_result
 def compute_totals(view: RunView) -> SessionTotals:
     """The sums over a view that no other one follows."""
     return TotalsCache().compute(view)

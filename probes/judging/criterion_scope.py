@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from benchconsole.probes.model.alike_passes import AlikePasses, list_tested
 from benchconsole.probes.model.judgement import Verdict, Yardstick
@@ -139,7 +140,7 @@ def _find_scope(
     """The scope of one criterion; ``read`` are the tests that gave a reading of each metric."""
     held = [verdict for verdict in verdicts if is_held_against(criterion, verdict)]
     alike = [each for each in passed if is_like_held(criterion, each.like)]
-    alone = {result.test.target.key for result in list_tested(alike)}
+    alone = set(chain.from_iterable(each.nodes for each in alike))
     if criterion.nodes:
         met = {_alone(node) for verdict in held for node in verdict.nodes}
         met |= {_alone(node) for node in criterion.nodes & alone}

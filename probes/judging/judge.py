@@ -14,6 +14,7 @@ from benchconsole.probes.model.judgement import ClosedRound, Verdict
 from benchconsole.probes.model.measurement_table import (
     MeasurementTable,
     MeasurementVerdicts,
+    list_plan_places,
     make_verdicts,
     part_verdicts,
 )
@@ -61,13 +62,26 @@ def judge_table(context: JudgingContext, closed: ClosedRound, table: Measurement
     return JudgedTable(facts, judged, replace(closed, results=results, verdicts=verdicts))
 
 
-def tell_table(closed: ClosedRound, table: MeasurementTable, judged: JudgedTable, *, in_columns: bool) -> ClosedRound:
-    """A plain round with its verdicts and the measurements in ``table``; those that passed ``in_columns``."""
-    order = {test.id: place for place, test in enumerate(closed.round.tests)}
-    at = np.array([order[result.test.id] for result in closed.results], np.intp)
-    told, passed, places = part_verdicts(closed.results, at, table, judged.measured, in_columns=in_columns)
-    results = _give_measurements(closed, table, places)
-    return replace(closed, results=results, verdicts=(*judged.hardware, *told), passed=passed)
+class ToldRound(NamedTuple):
+    """A plain round with its verdicts; ``tests`` are those of which the results have to be told in full."""
+
+    closed: ClosedRound
+    tests: frozenset[str]
+
+
+def tell_table(closed: ClosedRound, table: MeasurementTable, judged: JudgedTable, *, in_columns: bool) -> ToldRound:
+    """A plain round with its verdicts; ``in_columns`` those on tests that passed."""
+    if not in_columns:
+        verdicts = make_verdicts(closed.results, table, judged.measured)
+        every = frozenset(result.test.id for result in closed.results)
+        return ToldRound(replace(closed, verdicts=(*judged.hardware, *verdicts)), every)
+    names = [result.test.id for result in closed.results]
+    reported = {verdict.test for verdict in judged.hardware}
+    apart = [place for place, each in enumerate(closed.results) if each.failure or names[place] in reported]
+    order = list_plan_places(closed)
+    told, passed, is_told = part_verdicts(closed.results, order, table, judged.measured, np.array(apart, np.intp))
+    tests = frozenset(names[place] for place in np.flatnonzero(is_told).tolist())
+    return ToldRound(replace(closed, verdicts=(*judged.hardware, *told), passed=passed), tests)
 
 
 def _give_measurements(closed: ClosedRound, table: MeasurementTable, places: Indices) -> tuple[Result, ...]:

@@ -28,12 +28,34 @@ class AlikePasses:
     @property
     def lowest_share(self) -> float:
         """The lowest value / expected; 1 where that is no number."""
-        return float(self.value.min()) / self.like.expected if self.like.expected else 1.0
+        return float((self.value / self.like.expected).min()) if self.like.expected else 1.0
+
+    @property
+    def lowest(self) -> Iterator[Result]:
+        """The results with the lowest share; several where they are alike."""
+        if not self.like.expected:
+            return self.tested
+        shares = self.value / self.like.expected
+        return (self.results[place] for place in self.result[shares == shares.min()].tolist())
 
     @property
     def tested(self) -> Iterator[Result]:
         """The result that each is of."""
         return (self.results[place] for place in self.result.tolist())
+
+    @property
+    def nodes(self) -> Iterator[str]:
+        """The node that each is of, by its id."""
+        return (self.results[place].test.target.node.id for place in self.result.tolist())
+
+
+def sort_values(values: Iterable[float], passed: Iterable[AlikePasses]) -> "Floats":
+    """``values`` and those of ``passed``, the lowest first."""
+    import numpy as np  # here: lists and sessions on screen do without it
+
+    found = np.concatenate([np.array([*values], np.float64), *(each.value for each in passed)])
+    found.sort()
+    return found
 
 
 def list_tested(passed: Iterable[AlikePasses]) -> Iterator[Result]:

@@ -2,16 +2,16 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from benchconsole.probes.model.alike_passes import AlikePasses
-from benchconsole.probes.model.judgement import Level, Verdict
+from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict
 from benchconsole.probes.model.measuring import Labels, Reading, Result
-from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.arrays import Flags, Floats, Indices
 from benchconsole.topology.units import Unit
 
 
@@ -102,52 +102,94 @@ def make_verdicts(results: Sequence[Result], table: MeasurementTable, judged: Me
         )
 
 
-class PartedVerdicts(NamedTuple):
-    """The verdicts on a table: those that are told one by one, and the others.
+@dataclass(frozen=True, slots=True, eq=False)
+class Passes:
+    """Verdicts of a round that passed, in order; each is on a measurement of a test on one node.
 
-    ``places`` are those of the measurements that some of the first, or none at all, are of.
+    Of each: its ``result`` (a place in the results of the round), its ``value``, and places of our own for the ``kind``
+    of its measurement and for its ``form``: all that it shares with others but their wording.
+    """
+
+    result: Indices
+    kind: Indices
+    form: Indices
+    value: Floats
+
+
+def list_plan_places(closed: ClosedRound) -> Indices:
+    """The place in the plan of the test of each result of a round."""
+    order = {test.id: place for place, test in enumerate(closed.round.tests)}
+    return np.array([order[result.test.id] for result in closed.results], np.intp)
+
+
+def find_first(at: Indices, result: Indices, kind: Indices) -> Indices:
+    """The results that are the first in the plan with each kind; ``at`` is the place in the plan of each result."""
+    by_plan = np.argsort(at[result], kind="stable")
+    return result[by_plan[np.unique(kind[by_plan], return_index=True)[1]]]
+
+
+def choose_told(at: Indices, passes: Passes, apart: Indices) -> Flags:
+    """Which results of a round are told one by one, so that reports say of columns what they say of single verdicts.
+
+    Those in ``apart``, the first in the plan with each kind (what is told of kinds comes in the order in which the plan
+    meets them), those without a pass, and those where two passes of a kind have one form: they may be one and the same.
+    ``at`` is the place in the plan of each result.
+    """
+    is_told = np.ones(len(at), bool)
+    is_told[passes.result] = False
+    is_told[apart] = True
+    is_told[find_first(at, passes.result, passes.kind)] = True
+    size = int(passes.form.max(initial=-1)) + 1
+    same = (passes.kind * size + passes.form) * len(at) + passes.result
+    same.sort()
+    is_told[same[1:][same[1:] == same[:-1]] % max(len(at), 1)] = True
+    return is_told
+
+
+def group_passes(
+    results: Sequence[Result], passes: Passes, is_told: Flags, make_one: Callable[[int], Verdict]
+) -> tuple[AlikePasses, ...]:
+    """The passes on results that are not told; ``make_one`` makes the verdict at a place in ``passes``."""
+    rest = np.flatnonzero(~is_told[passes.result])
+    group = passes.kind[rest] * (int(passes.form.max(initial=-1)) + 1) + passes.form[rest]
+    members = [rest[group == number] for number in np.unique(group).tolist()]
+    return tuple(AlikePasses(make_one(int(own[0])), results, passes.result[own], passes.value[own]) for own in members)
+
+
+class PartedVerdicts(NamedTuple):
+    """The verdicts on a table: those ``told`` one by one, and the others.
+
+    ``is_told`` says of each result whether it is told; no other has any of its verdicts in ``told``.
     """
 
     told: tuple[Verdict, ...]
     passed: tuple[AlikePasses, ...]
-    places: Indices
+    is_told: Flags
 
 
 def part_verdicts(
-    results: Sequence[Result],
-    order: Indices,
-    table: MeasurementTable,
-    judged: MeasurementVerdicts,
-    *,
-    in_columns: bool,
+    results: Sequence[Result], order: Indices, table: MeasurementTable, judged: MeasurementVerdicts, apart: Indices
 ) -> PartedVerdicts:
-    """Verdicts on ``table`` that passed ``in_columns``, all others as objects, in their order.
+    """Verdicts on ``table`` in columns where all of a result passed, all others as objects, in their order.
 
-    ``order`` are the places of ``results`` in the plan. The first verdict on each kind of measurement is an object too:
-    what is told of kinds comes in the order in which the plan meets them.
+    ``order`` are the places of ``results`` in the plan; those at ``apart`` are told whatever their verdicts are.
     """
-    kind, at = table.kind[judged.place], order[table.result[judged.place]]
-    by_plan = np.argsort(at, kind="stable")
-    is_first = np.zeros(len(by_plan), bool)
-    is_first[by_plan[np.unique(kind[by_plan], return_index=True)[1]]] = True
+    has_passed = np.array([form.level is Level.PASS for form in judged.forms], bool)[judged.form]
+    of = table.result[judged.place]
     numbers: dict[Verdict, int] = {}
     alike = np.array([numbers.setdefault(_reduce(form), len(numbers)) for form in judged.forms], np.intp)
-    has_passed = np.array([form.level is Level.PASS for form in judged.forms], bool)
-    is_apart = is_first | ~has_passed[judged.form] | (not in_columns)
-    told = MeasurementVerdicts(judged.place[is_apart], judged.form[is_apart], judged.forms)
-    rest = np.flatnonzero(~is_apart)
-    group = kind[rest] * len(numbers) + alike[judged.form[rest]]
-    is_told = np.ones(len(table.value), bool)
-    is_told[judged.place[rest]] = False
-    is_told[told.place] = True
-    passed = []
-    for number in np.unique(group).tolist():
-        own = rest[group == number]
-        first = MeasurementVerdicts(judged.place[own[:1]], judged.form[own[:1]], judged.forms)
-        (like,) = make_verdicts(results, table, first)
-        places = judged.place[own]
-        passed.append(AlikePasses(like, results, table.result[places], table.value[places]))
-    return PartedVerdicts(tuple(make_verdicts(results, table, told)), tuple(passed), np.flatnonzero(is_told))
+    places, form = judged.place[has_passed], judged.form[has_passed]
+    passes = Passes(table.result[places], table.kind[places], alike[form], table.value[places])
+    first = find_first(order, table.result, table.kind)
+    is_told = choose_told(order, passes, np.concatenate((apart, first, of[~has_passed])))
+
+    def make_one(place: int) -> Verdict:
+        one = MeasurementVerdicts(places[place : place + 1], form[place : place + 1], judged.forms)
+        return next(make_verdicts(results, table, one))
+
+    told = MeasurementVerdicts(judged.place[is_told[of]], judged.form[is_told[of]], judged.forms)
+    passed = group_passes(results, passes, is_told, make_one)
+    return PartedVerdicts(tuple(make_verdicts(results, table, told)), passed, is_told)
 
 
 def _reduce(form: Verdict) -> Verdict:

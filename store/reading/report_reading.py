@@ -1,5 +1,6 @@
 """Reports as they are kept with a session: made once, and valid until something that they rest on changes."""
 
+import sqlite3
 import zlib
 
 from benchconsole.store.reading.session_list import asking_session
@@ -13,8 +14,13 @@ def read_report_basis(session: SessionReader) -> str:
     UnknownSessionError where there is no such session.
     """
     with asking_session(session.database, session.id) as (connection, number):
-        statement = f"SELECT {REPORT_BASIS} FROM session WHERE id = ?"  # noqa: S608 - an expression of ours
-        return str(connection.execute(statement, (number,)).fetchone()[0])
+        return find_basis(connection, number)
+
+
+def find_basis(connection: sqlite3.Connection, session: int) -> str:
+    """``read_report_basis`` of the session with this number in the file."""
+    statement = f"SELECT {REPORT_BASIS} FROM session WHERE id = ?"  # noqa: S608 - an expression of ours
+    return str(connection.execute(statement, (session,)).fetchone()[0])
 
 
 def read_kept_report(session: SessionReader, name: str) -> str | None:

@@ -335,15 +335,15 @@ def read_results(
         measurements[number].append(parse_measurement(MeasurementRow(*metrics[metric], labels[of], *row)))
     results = {}
     for number, key, *row in connection.execute(_RESULTS, which):
-        address = ResultAddress(reader.database, reader.id, attempt.number, key)
-        result_row = ResultRow._make(row)
+        has_outputs, has_facts = number in outputs, number in facts
+        address = ResultAddress(reader.database, reader.id, attempt.number, key) if has_outputs or has_facts else None
         results[number] = Result(
             tests[key],
-            StoredOutputs(address, *outputs[number]) if number in outputs else (),
-            tuple(measurements[number]),
-            StoredFacts(address, facts[number]) if number in facts else (),
-            parse_failure(result_row),
-            *result_row[:3],
+            StoredOutputs(address, *outputs[number]) if address and has_outputs else (),
+            tuple(measurements.get(number, ())),
+            StoredFacts(address, facts[number]) if address and has_facts else (),
+            None if row[3] is row[4] is row[5] is None else parse_failure(ResultRow._make(row)),
+            *row[:3],
         )
     return results
 

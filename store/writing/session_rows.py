@@ -176,38 +176,27 @@ def append_judgement(
 _OF_FORM = tuple(name for name in VerdictRow._fields if name not in ("test", "subject", "nodes", "value", "evidence"))
 """Columns that verdicts of one form share; the others are those of the measurement."""
 
-_MAKE_TEMPORARY = (
-    "CREATE TEMPORARY TABLE judged (measurement_id INTEGER NOT NULL, form INTEGER NOT NULL)",
-    f"CREATE TEMPORARY TABLE form (id INTEGER PRIMARY KEY, {', '.join(_OF_FORM)})",
-)
+_MAKE_TEMPORARY = f"CREATE TEMPORARY TABLE form (id INTEGER PRIMARY KEY, {', '.join(_OF_FORM)})"
 _FORM_BITS = 24
 """Of a number that is both a measurement and, in so many bits, the form of the verdict on it."""
 
-_NUMBER_JUDGED = (
-    f"INSERT INTO temp.judged SELECT value >> {_FORM_BITS}, value & {(1 << _FORM_BITS) - 1} FROM json_each(?)"  # noqa: S608
-)
-_DROP_TEMPORARY = ("DROP TABLE temp.judged", "DROP TABLE temp.form")
 _APPEND_MEASURED = f"""INSERT INTO verdict
     (judging_id, metric_id, labels_id, test, subject, nodes, value, evidence, {", ".join(_OF_FORM)})
     SELECT ?, metric_id, labels_id, test.key, node, json_array(node),
-        CASE WHEN typeof(value) = 'real' AND abs(value) < 9e999 THEN value END, json_array(measurement.key),
-        {", ".join(f"form.{name}" for name in _OF_FORM)}
-    FROM temp.judged
-    CROSS JOIN measurement ON measurement.id = measurement_id
+        CASE WHEN typeof(measurement.value) = 'real' AND abs(measurement.value) < 9e999 THEN measurement.value END,
+        json_array(measurement.key), {", ".join(f"form.{name}" for name in _OF_FORM)}
+    FROM json_each(?) AS judged
+    CROSS JOIN measurement ON measurement.id = judged.value >> {_FORM_BITS}
     CROSS JOIN result ON result.id = result_id
     CROSS JOIN test ON test.id = test_id
-    CROSS JOIN temp.form ON form.id = judged.form
-    ORDER BY judged.rowid"""  # noqa: S608 - names of ours
+    CROSS JOIN temp.form ON form.id = judged.value & {(1 << _FORM_BITS) - 1}"""  # noqa: S608 - names of ours
+"""Joined in this order, so that the verdicts come in that of the numbers: sorting them would cost as much again."""
 
 
 def _append_measured(connection: sqlite3.Connection, judging: int | None, measured: JudgedMeasurements) -> None:
     """Write verdicts on measurements of single nodes; these are copied within the file, and never become objects."""
     numbers, verdicts = measured
-    for statement in _MAKE_TEMPORARY:
-        connection.execute(statement)
-    # In one statement: thousands of them would each wait for the other threads.
-    rows = (numbers[verdicts.place] << _FORM_BITS) | verdicts.form
-    connection.execute(_NUMBER_JUDGED, (json.dumps(rows.tolist()),))
+    connection.execute(_MAKE_TEMPORARY)
     forms = [make_verdict_row(form).verdict._asdict() for form in verdicts.forms]
     insert_rows(
         connection,
@@ -215,9 +204,10 @@ def _append_measured(connection: sqlite3.Connection, judging: int | None, measur
         ("id", *_OF_FORM),
         ((number, *map(form.get, _OF_FORM)) for number, form in enumerate(forms)),
     )
-    connection.execute(_APPEND_MEASURED, (judging,))
-    for statement in _DROP_TEMPORARY:
-        connection.execute(statement)
+    # In one statement: thousands of them would each wait for the other threads.
+    rows = (numbers[verdicts.place] << _FORM_BITS) | verdicts.form
+    connection.execute(_APPEND_MEASURED, (judging, json.dumps(rows.tolist())))
+    connection.execute("DROP TABLE temp.form")
 
 
 def find_closed_attempt(connection: sqlite3.Connection, session: int, round_number: int, attempt: int) -> int:

@@ -11,13 +11,14 @@ import pytest
 
 from benchconsole.console.reports import ReportOptions, render
 from benchconsole.console.session import judged_rounds
-from benchconsole.console.session.judged_rounds import JudgedRounds, judge_stored
+from benchconsole.console.session.judged_rounds import JudgedRounds, judge_stored, read_large
 from benchconsole.console.session.report_details import read_details
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.store.reading.report_reading import read_report_basis
 from benchconsole.store.store import Store
 from benchconsole.topology.description.resolve import load_text
 from benchmarks.rejudge_sessions import Wanted, describe_nodes, make_session
@@ -47,6 +48,7 @@ def read_rows(path: Path) -> list[Any]:
 async def test_columns_are_judged_as_objects_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, probes = tmp_path / "s.db", load_probes().probes
     made = await make_session(path, Wanted("values", TOPOLOGY))
+    monkeypatch.setattr(judged_rounds, "LARGE", 1)
     with Store.open(path) as store:
         session = store.session(made.key)
         live = read_rows(path), session.read_findings()
@@ -83,29 +85,90 @@ def test_what_is_no_finding_yet_is_confirmed_too() -> None:
     assert rounds.findings == ()
 
 
+REPORTED = "  - {metric: stream.triad, value: 100.0 GB/s, statistic: mean, source: Table 2}\n"
+
+
+def list_differences(store: Store, key: str, compact: Session, full: Session) -> list[str]:
+    """What the view in columns says otherwise than the view of single verdicts does, in every report for people."""
+    views = compact.view(), full.view()
+    found = [] if decide(views[0]) == decide(views[1]) else ["verdict"]
+    totals = [compute_totals(view) for view in views]
+    if (totals[0].covered, totals[0].stages) != (totals[1].covered, totals[1].stages):
+        found.append("totals")
+    for format_ in ("text", "html", "md"):
+        told = [io.StringIO(), io.StringIO()]
+        for out, view, session in zip(told, views, (compact, full), strict=True):
+            render(format_, view, out, ReportOptions(details=read_details(session, view)))
+        if told[0].getvalue() != told[1].getvalue():
+            found.append(format_)
+    return found
+
+
+@pytest.mark.parametrize("reported", ["", REPORTED])
 @pytest.mark.parametrize("factor", [1.0, 1.25, 3.0])
 async def test_what_passed_in_columns_is_told_as_objects_are(
-    factor: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    factor: float, reported: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All pass, some pass, hardly any passes: the view from columns gives the verdict and the reports of objects."""
+    """All pass, some pass, hardly any passes: what was judged just now, and read in columns, is told as objects are."""
     path, probes = tmp_path / "s.db", load_probes().probes
     text = "\n".join(line for line in describe_nodes(40, 2).splitlines() if "stream.scale" not in line) + SOME
+    text += f"reported:\n{reported}" if reported else ""
     fabric, made = load_text(text, "s.yaml"), await make_session(path, Wanted("values", text))
     harder = replace(fabric, criteria=tuple(replace(each, required=each.required * factor) for each in fabric.criteria))
     with Store.open(path) as store:
         monkeypatch.setattr(judged_rounds, "LARGE", 1)
-        new = judge_stored(store.session(made.key), probes, harder)
-        await new.keep()
-        judged = new.judged
-        in_columns = sum(len(each.value) for closed in judged.rounds for each in closed.passed)
-        compact, full = (Session.stored(store, made.key, probes, judged=each) for each in (judged, None))
-        views = compact.view(), full.view()
-        assert (in_columns > 400) is (factor < 3)
-        assert decide(views[0]) == decide(views[1])
-        totals = [compute_totals(view) for view in views]
-        assert (totals[0].covered, totals[0].stages) == (totals[1].covered, totals[1].stages)
-        for format_ in ("text", "html", "md"):
-            told = [io.StringIO(), io.StringIO()]
-            for out, view, session in zip(told, views, (compact, full), strict=True):
-                render(format_, view, out, ReportOptions(details=read_details(session, view)))
-            assert told[0].getvalue() == told[1].getvalue(), format_
+        session = store.session(made.key)
+        new = judge_stored(session, probes, harder)
+        assert await new.keep() == read_report_basis(session)
+        read = read_large(session, probes)
+        assert read is not None
+        full = Session.stored(store, made.key, probes)
+        for judged in (new.judged, read):
+            in_columns = sum(len(each.value) for closed in judged.rounds for each in closed.passed)
+            assert reported or (in_columns > 20) is (factor < 3)
+            compact = Session.stored(store, made.key, probes, judged=judged)
+            assert list_differences(store, made.key, compact, full) == []
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        "UPDATE result SET failed_at = 'timed out', failure_detail = 'late', failure_node = 'n00003' WHERE id % 7 = 0",
+        "UPDATE verdict SET level = 'unknown', because = 'no bound' WHERE id % 11 = 0",
+        "UPDATE verdict SET value = NULL WHERE id % 13 = 0",
+        "UPDATE verdict SET source = 'another' WHERE id % 3 = 0",
+        "UPDATE verdict SET level = 'watch' WHERE id % 9 = 0",
+        "UPDATE verdict SET expected = 1.0, required = 1.0 WHERE id % 5 = 0",
+        "UPDATE verdict SET value = 90e9",
+        "DELETE FROM verdict WHERE id % 4 = 0",
+        "DELETE FROM verdict WHERE metric_id = 2",
+        "DELETE FROM result WHERE id % 17 = 0",
+        """INSERT INTO verdict SELECT id + 100000, judging_id, test, probe, subject, nodes, metric_id, labels_id, level,
+        kind, because, shown, value, expected, required, text, expected_text, source, limiting, evidence, least
+        FROM verdict WHERE id % 6 = 0""",
+    ],
+)
+async def test_rows_of_every_kind_are_told_as_objects_are(
+    spoil: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, probes = tmp_path / "s.db", load_probes().probes
+    made = await make_session(path, Wanted("values", describe_nodes(40, 2)))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(spoil)
+        connection.commit()
+    with Store.open(path) as store:
+        monkeypatch.setattr(judged_rounds, "LARGE", 1)
+        read = read_large(store.session(made.key), probes)
+        assert read is not None
+        compact, full = (Session.stored(store, made.key, probes, judged=each) for each in (read, None))
+        assert list_differences(store, made.key, compact, full) == []
+
+
+async def test_what_changes_while_a_session_is_judged_makes_its_reports_void(tmp_path: Path) -> None:
+    path, probes = tmp_path / "s.db", load_probes().probes
+    made = await make_session(path, Wanted("values", TOPOLOGY))
+    with Store.open(path) as store:
+        session = store.session(made.key)
+        new = judge_stored(session, probes)
+        await session.append_note("seen", "a fan was loud", 2e9, claimed=False)
+        assert await new.keep() is None

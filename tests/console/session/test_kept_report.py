@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from benchconsole.console.cli import command as benchconsole
 from benchconsole.console.session import kept_report
+from benchconsole.console.session.judged_rounds import NewJudgement
 from benchconsole.console.session.session import Session
 from benchconsole.console.text.cells import to_ascii
 from benchconsole.store.errors import LockedError, ReadOnlyError
@@ -70,11 +71,20 @@ def test_ascii_is_made_of_what_is_kept(site: Site, request: pytest.FixtureReques
     assert call(site, "show", "--ascii") == plain
 
 
-def test_a_page_for_another_operator_is_another(site: Site) -> None:
-    first = call(site, "report", "--format", "html", "--operator", "Ann")
-    assert "Bob" in call(site, "report", "--format", "html", "--operator", "Bob")
-    assert call(site, "report", "--format", "html", "--operator", "Ann") == first
-    assert count_kept(site) == 2
+@pytest.mark.parametrize("format_", ["html", "md"])
+@pytest.mark.parametrize("operator", ["Ann", "<b>A&B</b>", "see http://x.y | *all*", "\x1b[31mred\u202e", "$0\\1"])
+def test_the_page_that_is_kept_names_any_operator(
+    format_: str, operator: str, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ["report", "--format", format_, "--operator", operator]
+    monkeypatch.setattr(kept_report, "LARGE", 10_000)
+    made = call(site, *asked)
+    monkeypatch.setattr(kept_report, "LARGE", 1)
+    unnamed = call(site, "report", "--format", format_)
+    assert count_kept(site) == 1
+    assert call(site, *asked) == made != unnamed
+    assert call(site, "report", "--format", format_) == unnamed
+    assert count_kept(site) == 1
 
 
 @pytest.mark.parametrize("format_", ["json", "csv"])
@@ -94,10 +104,31 @@ def test_a_report_is_never_of_verdicts_that_do_not_count_any_more(site: Site) ->
     assert call(site, "show") != again
 
 
-def test_what_judge_prints_is_kept(site: Site, request: pytest.FixtureRequest) -> None:
+def test_after_judge_every_report_for_people_is_there(
+    site: Site, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     printed = call(site, "judge")
+    monkeypatch.setattr(kept_report, "find_program", lambda: "another")
+    pages = [call(site, "report", "--format", format_) for format_ in ("html", "md")]
+    monkeypatch.undo()
     request.getfixturevalue("sealed")
+    monkeypatch.setattr(kept_report, "LARGE", 1)
     assert call(site, "show") == printed
+    assert [call(site, "report", "--format", format_) for format_ in ("html", "md")] == pages
+
+
+def test_nothing_is_kept_of_a_judgement_that_something_came_between(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = NewJudgement.keep
+
+    async def note_and_keep(new: NewJudgement) -> str | None:
+        await new.session.append_note("seen", "a fan was loud", 2e9, claimed=False)
+        return await keep(new)
+
+    monkeypatch.setattr(NewJudgement, "keep", note_and_keep)
+    call(site, "judge")
+    assert count_kept(site) == 0
 
 
 def test_more_results_are_shown(site: Site) -> None:
@@ -141,7 +172,7 @@ def test_a_database_that_takes_nothing_costs_nothing(site: Site, monkeypatch: py
     monkeypatch.setattr(Store, "keep_report", refuse)
     monkeypatch.setattr(kept_report, "find_program", lambda: "another")
     assert " ".join(shown.split())[:40] in " ".join(call(site, "show").split())
-    assert count_kept(site) == 1
+    assert count_kept(site) == len(kept_report.FOR_PEOPLE)
 
 
 def test_nothing_is_written_where_nothing_can_be(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

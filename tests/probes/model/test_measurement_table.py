@@ -1,5 +1,6 @@
 """Measurements in columns: each keeps its result, its kind and its id."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -54,35 +55,51 @@ def test_verdicts_are_counted_by_level() -> None:
     assert judged.count_levels() == {Level.FAIL: 3, Level.PASS: 1}
 
 
-def part(levels: tuple[Level, Level, Level], *, in_columns: bool = True) -> PartedVerdicts:
-    """One verdict on each of the three measurements; the plan has the second result first."""
+LEVELS = (Level.PASS, Level.PASS, Level.PASS)
+
+
+def part(
+    levels: tuple[Level, ...] = LEVELS, *, at: Sequence[int] = (0, 1, 2), apart: Sequence[int] = ()
+) -> PartedVerdicts:
+    """One verdict on each of the three measurements of RESULTS and of a fourth result that is as good as the third."""
+    results = (*RESULTS, give(3, ("read", 4.0)))
     forms = tuple(replace(FORM, level=each) for each in dict.fromkeys(levels))
-    form = np.array([next(n for n, each in enumerate(forms) if each.level is level) for level in levels])
-    judged = MeasurementVerdicts(np.arange(3), form, forms)
-    return part_verdicts(RESULTS, np.array([1, 2, 0]), tabulate(RESULTS), judged, in_columns=in_columns)
+    found = [*levels, Level.PASS] if Level.PASS in levels else [*levels, levels[-1]]
+    form = np.array([next(n for n, each in enumerate(forms) if each.level is level) for level in found])
+    judged = MeasurementVerdicts(np.array([*at, 3]), form, forms)
+    order, chosen = np.array([1, 3, 2, 0]), np.array(apart, np.intp)
+    return part_verdicts(results, order, tabulate(results), judged, chosen)
 
 
 def test_passes_are_in_columns_but_for_the_first_of_each_kind_in_the_plan() -> None:
-    told, passed, places = part((Level.PASS, Level.PASS, Level.PASS))
-    assert [(each.test, each.labels) for each in told] == [("t0", WRITE), ("t2", READ)]
+    """The fourth result is the first in the plan, the first has the only written value, the second has no value."""
+    told, passed, is_told = part()
+    assert [(each.test, each.labels) for each in told] == [("t0", READ), ("t0", WRITE), ("t3", READ)]
     (alike,) = passed
-    assert (alike.like.test, alike.like.labels, alike.value.tolist()) == ("t0", READ, [1.0])
-    assert [result.test.id for result in alike.tested] == ["t0"] == [each.test.id for each in list_tested(passed)]
-    assert alike.lowest_share == 1.0
-    assert places.tolist() == [1, 2]
+    assert (alike.like.test, alike.like.labels, alike.value.tolist()) == ("t2", READ, [3.0])
+    assert [result.test.id for result in alike.tested] == ["t2"] == [each.test.id for each in list_tested(passed)]
+    assert is_told.tolist() == [True, True, False, True]
 
 
-def test_what_did_not_pass_is_told_by_itself() -> None:
-    told, passed, places = part((Level.FAIL, Level.PASS, Level.UNKNOWN))
-    assert [each.level for each in told] == [Level.FAIL, Level.PASS, Level.UNKNOWN]
+def test_of_what_did_not_pass_every_verdict_is_told() -> None:
+    told, passed, is_told = part((Level.PASS, Level.PASS, Level.FAIL))
+    assert [(each.test, each.level) for each in told][2:] == [("t2", Level.FAIL), ("t3", Level.PASS)]
     assert passed == ()
-    assert places.tolist() == [0, 1, 2]
-    assert len(part((Level.PASS,) * 3, in_columns=False).told) == 3
+    assert is_told.all()
 
 
-def test_a_measurement_that_nothing_was_held_against_stays() -> None:
-    passed = replace(FORM, level=Level.PASS)
-    judged = MeasurementVerdicts(np.array([2, 0]), np.array([0, 0]), (passed,))
-    parted = part_verdicts(RESULTS, np.arange(3), tabulate(RESULTS), judged, in_columns=True)
-    assert [each.test for each in parted.told] == ["t0"]
-    assert parted.places.tolist() == [0, 1]
+def test_what_is_apart_is_told() -> None:
+    told, passed, _ = part(apart=[2])
+    assert ([each.test for each in told], passed) == (["t0", "t0", "t2", "t3"], ())
+
+
+def test_two_passes_that_may_be_one_are_told() -> None:
+    told, passed, _ = part(at=(0, 2, 2))
+    assert ([each.test for each in told], passed) == (["t0", "t2", "t2", "t3"], ())
+
+
+def test_a_result_that_nothing_was_held_against_is_told() -> None:
+    results = (*RESULTS, give(3, ("read", 4.0)))
+    judged = MeasurementVerdicts(np.array([0]), np.array([0]), (replace(FORM, level=Level.PASS),))
+    parted = part_verdicts(results, np.arange(4), tabulate(results), judged, np.array([], np.intp))
+    assert parted.is_told.all()
