@@ -9,6 +9,7 @@ from benchconsole.console.text.cells import wrap_text
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, Table, format_body, words
 from benchconsole.topology.infiniband.counters import THRESHOLDS
+from benchconsole.topology.infiniband.device_names import find_devices, format_partitions
 from benchconsole.topology.infiniband.dump_files import SubnetFiles
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.selection import fold
@@ -20,11 +21,15 @@ _COLUMNS = (Column("what"), words("where"), words("described", 16), words("in th
 
 @dataclass(frozen=True, slots=True)
 class SubnetComparison:
-    """A comparison with what it was made from; ``source`` names the files or the node that told the subnet."""
+    """A comparison with what it was made from; ``source`` names the files or the node that told the subnet.
+
+    ``partitions`` are those that a ``partitions.conf`` names, in words.
+    """
 
     fabric: Fabric
     report: SubnetReport
     source: str
+    partitions: tuple[str, ...] = ()
 
     @property
     def code(self) -> Exit:
@@ -36,7 +41,8 @@ class SubnetComparison:
 
 def compare_files(fabric: Fabric, files: SubnetFiles, source: str) -> SubnetComparison:
     """Hold what saved files, or one node, told against ``fabric``."""
-    return SubnetComparison(fabric, compare_subnet(fabric, files.subnet, files.counters), source)
+    partitions = format_partitions(files.partitions, files.subnet, find_devices(files.subnet))
+    return SubnetComparison(fabric, compare_subnet(fabric, files.subnet, files.counters), source, tuple(partitions))
 
 
 def format_subnet(found: SubnetComparison, width: int) -> Iterator[str]:
@@ -51,6 +57,8 @@ def format_subnet(found: SubnetComparison, width: int) -> Iterator[str]:
         yield "no difference in what was compared"
     yield ""
     yield from wrap_text(f"coverage: {_format_coverage(report)}", width, indent="  ")
+    for partition in found.partitions:
+        yield from wrap_text(f"partition {sanitize(partition)}", width, indent="  ")
     for remark in report.remarks:
         yield from wrap_text(f"note: {sanitize(remark)}", width, indent="  ")
 
@@ -96,6 +104,7 @@ def make_subnet_record(found: SubnetComparison) -> Record:
             "counters_read": report.counted,
             "thresholds": dict(THRESHOLDS),
             "virtual_lanes": {str(lanes): ports for lanes, ports in report.lanes.items()},
+            "partitions": found.partitions,
             "remarks": report.remarks,
         }
     )

@@ -16,7 +16,7 @@ from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.importers.roles import find_switch_role
-from benchconsole.topology.infiniband.device_names import SubnetDevice, SubnetDevices, find_devices
+from benchconsole.topology.infiniband.device_names import SubnetDevice, SubnetDevices, find_devices, format_partitions
 from benchconsole.topology.infiniband.dump_files import read_dump, read_files
 from benchconsole.topology.infiniband.subnet import NodeKind, Subnet, SubnetCable
 from benchconsole.topology.model.fabric import SwitchRole
@@ -32,6 +32,9 @@ def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
     found = read_files(paths)
     draft = Draft(found.subnet.file, "")
     _fill(draft, found.subnet)
+    if found.partitions:
+        told = format_partitions(found.partitions, found.subnet, find_devices(found.subnet))
+        draft.remark(f"partitions: {'. '.join(told)}")
     return draft.finish(speed)
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.infiniband.partitions import Partition, list_members
 from benchconsole.topology.infiniband.subnet import NodeKind, PortEnd, Subnet, SubnetNode
-from benchconsole.topology.selection import NAME
+from benchconsole.topology.selection import NAME, fold
 
 _MANAGED = re.compile(
     r"(?:MF0;)?(?P<name>[^:;]{1,64}):(?P<model>[A-Za-z0-9_.+-]{1,32})(?P<parts>(?:/[A-Za-z]{1,3}\d{1,3})*)"
@@ -180,6 +181,19 @@ def _part_alike(devices: Sequence[SubnetDevice]) -> Iterator[SubnetDevice]:
             continue
         name = f"{device.name}-{device.guids[0]}"
         yield SubnetDevice(name, device.kind, device.guids, device.model, device.chassis, device.tells, device.nameless)
+
+
+def format_partitions(partitions: Sequence[Partition], subnet: Subnet, devices: SubnetDevices) -> list[str]:
+    """Each partition in words, its members by the names of their machines: ``io (0x0080): full oss[1-2]``."""
+    found = []
+    for partition in partitions:
+        key = f" (0x{partition.key:04x})" if partition.key is not None else ""
+        told = []
+        for how, guids in list_members(partition, subnet).items():
+            names = dict.fromkeys(devices.of[guid].name if guid in devices.of else guid for guid in guids)
+            told.append(f"{how} {fold(names)}")
+        found.append(f"{partition.name or 'without a name'}{key}: {'; '.join(told) or 'no member'}")
+    return found
 
 
 _MAPPED = re.compile(r'\s*(?P<guid>0[xX][0-9a-fA-F]{1,16}|[0-9a-fA-F]{16})\s+"(?P<name>.*)"\s*(?:#.*)?')

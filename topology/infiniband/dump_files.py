@@ -16,10 +16,12 @@ from benchconsole.topology.infiniband.ibdiagnet import has_links, read_net_dump,
 from benchconsole.topology.infiniband.iblinkinfo import read_links
 from benchconsole.topology.infiniband.ibnetdiscover import read_blocks, read_port_list
 from benchconsole.topology.infiniband.link_list import read_link_list
+from benchconsole.topology.infiniband.partitions import Partition, looks_like_partitions, read_partitions
 from benchconsole.topology.infiniband.subnet import Subnet, normalize_guid
 from benchconsole.topology.infiniband.subnet_builder import SubnetBuilder
 
 NAMES = "node-name-map"
+PARTITIONS = "partitions.conf"
 COUNTERS = "counters"
 TABLES = "ibdiagnet2.db_csv"
 
@@ -36,7 +38,7 @@ _DUMPS: Mapping[str, tuple[re.Pattern[str], Callable[[SubnetBuilder, str], None]
 
 EXPECTED = (
     "the output of ibnetdiscover, iblinkinfo, ibqueryerrors or perfquery, an opensm-subnet.lst, "
-    "files of ibdiagnet2, or a node-name-map"
+    "files of ibdiagnet2, a partitions.conf or a node-name-map"
 )
 _SUFFIXES = (".ibnetdiscover", ".db_csv", ".lst", ".net_dump")
 _LOOKED_AT = 256 * 1024
@@ -44,21 +46,26 @@ _LOOKED_AT = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SubnetFiles:
-    """What saved files tell: the subnet, what its dump was, and the ports with errors where counters were given."""
+    """What saved files tell: the subnet, what its dump was, and what else was given: counters (None for none of them),
+    of which the ports with errors are kept, and partitions.
+    """
 
     subnet: Subnet
     dump: str
     counters: tuple[PortCounters, ...] | None = None
+    partitions: tuple[Partition, ...] = ()
 
 
 def recognize(text: str) -> str | None:
-    """What a saved file is: a name of a dump, ``node-name-map``, ``counters``; None for anything else."""
+    """What a saved file is: a name of a dump, ``node-name-map``, ``counters``, ``partitions.conf``; None for others."""
     start = text[:_LOOKED_AT]
     for name, (mark, _) in _DUMPS.items():
         if mark.search(start):
             return name
     if looks_like_counters(start):
         return COUNTERS
+    if looks_like_partitions(start):
+        return PARTITIONS
     lines = [line for line in start.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     return NAMES if lines and all(match_name_line(line) for line in lines[:20]) else None
 
@@ -114,7 +121,8 @@ def read_files(paths: Sequence[Path]) -> SubnetFiles:
     subnet = name_nodes(subnet, [(each, told) for each, told, kind in kinds if kind == NAMES])
     counted = [(each, told) for each, told, kind in kinds if kind == COUNTERS or _has_counters(told)]
     counters = [found for each, told in counted for found in read_counters(told, each, subnet)]
-    return SubnetFiles(subnet, list(_DUMPS)[number], tuple(counters) if counted else None)
+    partitions = [found for each, told, kind in kinds if kind == PARTITIONS for found in read_partitions(told, each)]
+    return SubnetFiles(subnet, list(_DUMPS)[number], tuple(counters) if counted else None, tuple(partitions))
 
 
 def _has_counters(text: str) -> bool:

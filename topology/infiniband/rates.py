@@ -7,6 +7,7 @@ file shows a short number. Source: InfiniBand Architecture Specification 1.7, vo
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 
 from benchconsole.topology.units import format_link_speed, parse_link_speed
@@ -43,15 +44,25 @@ class LinkRate:
     @property
     def data(self) -> float:
         """byte/s in one direction, after the line code."""
-        return parse_link_speed(f"{round(self.width * LANES[self.speed], 3):g} Gb/s")
+        return _compute_data(self.width, self.speed)
 
     @property
     def text(self) -> str:
         """The data rate as our file has it: ``100 Gb/s``."""
-        return format_link_speed(self.data)
+        return _format_data(self.width, self.speed)
 
     def __str__(self) -> str:
         return f"{self.width}x{self.speed}"
+
+
+@cache
+def _compute_data(width: int, speed: str) -> float:
+    return parse_link_speed(f"{round(width * LANES[speed], 3):g} Gb/s")
+
+
+@cache
+def _format_data(width: int, speed: str) -> str:
+    return format_link_speed(_compute_data(width, speed))
 
 
 def parse_rate(text: str) -> LinkRate | None:

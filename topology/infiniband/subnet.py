@@ -66,8 +66,8 @@ class SubnetCable:
 class Subnet:
     """A whole subnet. ``lids`` and ``port_guids`` find a node by what counters call it.
 
-    ``lanes`` counts ports by how many virtual lanes they can have (``8`` is VL0 to VL7); ``partitions`` are the
-    partition keys that a dump names. ``partial`` says what the dump leaves out, empty for a whole one.
+    ``lanes`` counts ports by how many virtual lanes they can have (``8`` is VL0 to VL7). ``partial`` says what the dump
+    leaves out, empty for a whole one.
     """
 
     file: str
