@@ -1,6 +1,8 @@
 """Says what flows that run at once should reach on a described fabric."""
 
 import shutil
+import sys
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +19,9 @@ from benchconsole.topology.selection import select
 
 if TYPE_CHECKING:
     from benchconsole.console.static_report.expected_flows import ExpectedFlows
-    from benchconsole.topology.capacity.expect import Expectation
+    from benchconsole.topology.capacity.expect import Expectation, OverHashes
     from benchconsole.topology.capacity.flow_groups import FlowSet
+    from benchconsole.topology.capacity.flow_streams import Model
 
 MOST_FLOWS = 200_000
 """Flows that are taken one by one: by models that choose for each of them, and in JSON."""
@@ -43,12 +46,15 @@ MODELS = ("fluid", "hash", "polarised", "steered")
 @click.option(
     "--draws", type=click.IntRange(1, 100_000), default=200, help="How many hashes the models hash and polarised try."
 )
+@click.option(
+    "--seconds", type=click.FloatRange(0, min_open=True), default=120.0, help="How long hashes are tried at most."
+)
 @click.option("--bracket", is_flag=True, help="Bounds of every routing: hashes, optimum, cut, and which one judges.")
 @common.parameters_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON, in bit/s of payload.")
 def command(
     topology: Path, flows: tuple[str, ...], model: str, streams: int, one_to_one: bool, down: tuple[str, ...],
-    network: str, draws: int, bracket: bool, given: tuple[str, ...], as_json: bool,
+    network: str, draws: int, seconds: float, bracket: bool, given: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
     """Say what FLOWS should reach on TOPOLOGY when all run at once, and what limits each. Connects to nothing.
 
@@ -64,8 +70,9 @@ def command(
         asked = [_parse_flows(fabric, text, streams=streams, in_order=one_to_one, network=network) for text in flows]
         if not any(map(len, asked)):
             raise SelectionError("no flow between two different nodes")
-        page, each = _expect(fabric, asked, model, draws)
-        page = _add_bracket(page, asked, draws, wanted=bracket)
+        hashes = _Hashes(draws, seconds)
+        page, each = _expect(fabric, asked, model, hashes)
+        page = _add_bracket(page, asked, hashes, wanted=bracket)
     except (SelectionError, RoutingError) as error:
         raise BadInput(f"benchconsole: {error}") from None
     if as_json:
@@ -77,11 +84,11 @@ def command(
 
 
 def _expect(
-    fabric: Fabric, asked: "Sequence[FlowSet]", model: str, draws: int
+    fabric: Fabric, asked: "Sequence[FlowSet]", model: str, hashes: "_Hashes"
 ) -> "tuple[ExpectedFlows, Iterable[tuple[Flow, Expectation]]]":
     """What the flows should reach, in groups and one by one."""
     from benchconsole.console.static_report.expected_flows import collect_flows, collect_merged
-    from benchconsole.topology.capacity.expect import expect, expect_merged, sample_hashes
+    from benchconsole.topology.capacity.expect import expect, expect_merged
     from benchconsole.topology.capacity.flow_streams import Model
     from benchconsole.topology.capacity.sprayed import is_any_sprayed
 
@@ -93,15 +100,39 @@ def _expect(
     if chosen is not Model.FLUID and sprayed:
         raise SelectionError(f"model {model}: a network of this file sprays its packets, so nothing places flows")
     flows = _list_flows(asked, "the spraying of packets" if sprayed else f"the model {model}")
-    drawn = None if chosen in (Model.FLUID, Model.STEERED) else sample_hashes(fabric, flows, draws=draws, model=chosen)
+    drawn = None if chosen in (Model.FLUID, Model.STEERED) else hashes.sample(fabric, flows, chosen)
     rates = expect(fabric, flows, model=chosen)
     return collect_flows(fabric, flows, rates, drawn), zip(flows, rates, strict=True)
 
 
-def _add_bracket(page: "ExpectedFlows", asked: "Sequence[FlowSet]", draws: int, *, wanted: bool) -> "ExpectedFlows":
+class _Hashes:
+    """Tries hashes until all are tried or the time is over, and says on a terminal how far it is."""
+
+    def __init__(self, draws: int, seconds: float) -> None:
+        self._draws = draws
+        self._seconds = seconds
+
+    def sample(self, fabric: Fabric, flows: Sequence[Flow], model: "Model") -> "OverHashes":
+        from benchconsole.topology.capacity.expect import sample_hashes
+
+        end = time.monotonic() + self._seconds
+        is_shown = sys.stderr.isatty()
+
+        def go_on(made: int) -> bool:
+            if is_shown:
+                click.echo(f"\r{made:,} of {self._draws:,} hashes", err=True, nl=made == self._draws)
+            return time.monotonic() < end
+
+        return sample_hashes(fabric, flows, draws=self._draws, model=model, go_on=go_on)
+
+
+def _add_bracket(
+    page: "ExpectedFlows", asked: "Sequence[FlowSet]", hashes: "_Hashes", *, wanted: bool
+) -> "ExpectedFlows":
     """``page`` with the bounds on both sides, where they are ``wanted`` or nothing says how the fabric is routed."""
     from benchconsole.topology.capacity.bracket import compute_bracket, find_rule
-    from benchconsole.topology.capacity.expect import expect, sample_hashes
+    from benchconsole.topology.capacity.expect import expect
+    from benchconsole.topology.capacity.flow_streams import Model
     from benchconsole.topology.model.routing_rule import RoutingRule
     from benchconsole.topology.routing.layers import is_layered
     from benchconsole.topology.routing.routes import Routes
@@ -112,7 +143,7 @@ def _add_bracket(page: "ExpectedFlows", asked: "Sequence[FlowSet]", draws: int, 
         return page
     flows = _list_flows(asked, "--bracket" if wanted else "the bracket of a fabric whose routing is not said")
     if drawn is None and rule is not RoutingRule.SPRAY:
-        drawn = sample_hashes(fabric, flows, draws=draws)
+        drawn = hashes.sample(fabric, flows, Model.HASH)
     return replace(page, bracket=compute_bracket(routes, flows, expect(fabric, flows, routes=routes), drawn))
 
 

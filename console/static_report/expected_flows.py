@@ -18,7 +18,7 @@ from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId, SwitchId
 from benchconsole.topology.routing.network_choice import NetworkChoice, say_networks
-from benchconsole.topology.selection import fold
+from benchconsole.topology.selection import expand, fold
 from benchconsole.topology.units import counted as count
 from benchconsole.topology.units import network_rate, percent
 
@@ -28,6 +28,9 @@ _UNCOUNTED = (
 )
 SHOWN = 3
 """Elements that tie as the limit are named up to here, then counted."""
+
+LONGEST_SET = 100
+"""Characters of a node set in the table; of a longer one, as hashes make them, only the number of nodes is told."""
 
 MOST_ROWS = 40
 """Rows of the table; were there more, those that differ only in the names of their limits are one."""
@@ -134,6 +137,10 @@ def _fold_nodes(sets: Iterable[tuple[NodeId, ...]]) -> str:
     return fold(dict.fromkeys(node for each in different.values() for node in each))
 
 
+def _shorten_set(nodes: str) -> str:
+    return nodes if len(nodes) <= LONGEST_SET else count(len(expand(nodes)), "node")
+
+
 def _list_rows(found: ExpectedFlows) -> list[_Row]:
     """Equal flows together, the slowest first. Limits keep their names while the rows are few."""
     for name in (_format_limits, _format_limit_kinds):
@@ -150,8 +157,8 @@ def _make_table(found: ExpectedFlows, rows: Sequence[_Row]) -> Table:
         "Expected" if found.drawn is None else "Expected by one hash of those that are possible",
         rows,
         (number("flows"), lambda row: f"{row.count:,}"),
-        (words("from", 10), lambda row: row.sources),
-        (words("to", 10), lambda row: row.sinks),
+        (words("from", 10), lambda row: _shorten_set(row.sources)),
+        (words("to", 10), lambda row: _shorten_set(row.sinks)),
         (number("each"), lambda row: network_rate(row.rate)),
         (words("limited by", 18), lambda row: row.limits),
     )
@@ -205,8 +212,11 @@ def _format_sums(found: ExpectedFlows) -> str:
 
 
 def _format_samples(drawn: OverHashes) -> str:
+    made = f"{drawn.draws:,}"
+    if drawn.draws < drawn.asked:
+        made += f" of {drawn.asked:,} (the time was over)"
     return (
-        f"Over {drawn.draws:,} hashes (model {drawn.model.value}): in all {_format_spread(drawn.aggregate)}; "
+        f"Over {made} hashes (model {drawn.model.value}): in all {_format_spread(drawn.aggregate)}; "
         f"the slowest flow {_format_spread(drawn.slowest)}; "
         f"a job that waits for its slowest {_format_spread(drawn.barrier)}."
     )
@@ -254,6 +264,7 @@ def make_record(found: ExpectedFlows, flows: Iterable[tuple[Flow, Expectation]] 
             and {
                 "model": drawn.model,
                 "draws": drawn.draws,
+                "asked": drawn.asked,
                 "total_bps": asdict(drawn.aggregate),
                 "slowest_bps": asdict(drawn.slowest),
                 "barrier_bps": asdict(drawn.barrier),

@@ -81,6 +81,14 @@ def test_a_hash_is_told_by_its_spread() -> None:
     assert "Over 200 hashes (model hash)" in " ".join(shown.split())
 
 
+def test_hashes_end_with_their_time_and_say_how_many_were_tried() -> None:
+    pairs = (SC11, "c-sea[01-30]>c-ind[01-30]", "--one-to-one", "--model", "hash", "--draws", "100000")
+    drawn = found(*pairs, "--seconds", "1e-6")["over_hashes"]
+    assert 1 <= drawn["draws"] < drawn["asked"] == 100_000
+    shown = " ".join(expect(*pairs, "--seconds", "1e-6").stdout.split())
+    assert f"Over {drawn['draws']:,} of 100,000 (the time was over) hashes" in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [

@@ -86,6 +86,21 @@ def test_busy_members_are_as_many_as_balls_in_bins_say(tmp_path: Path) -> None:
     assert found.barrier.mean == pytest.approx(30 * found.slowest.mean)
 
 
+def test_draws_that_were_stopped_are_the_first_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchconsole.topology.capacity.expect._AT_ONCE", 60)
+    described, flows = lags(tmp_path), straight(30)
+    told: list[int] = []
+
+    def go_on(made: int) -> bool:
+        told.append(made)
+        return made < 6
+
+    stopped = sample_hashes(described, flows, draws=100, seed=5, go_on=go_on)
+    assert told == [2, 4, 6]
+    assert (stopped.draws, stopped.asked) == (6, 100)
+    assert stopped.aggregate == sample_hashes(described, flows, draws=6, seed=5).aggregate
+
+
 @pytest.mark.parametrize(("policy", "together"), [("l2", True), ("l3", True), ("l3l4", False), ("unknown", False)])
 def test_parallel_streams_part_where_the_hash_sees_ports(tmp_path: Path, policy: str, together: bool) -> None:
     on = members(lags(tmp_path, policy), [flow("s1", "t1")] * 24, Model.HASH)

@@ -4,7 +4,7 @@ The set matters: what one pair should reach depends on who else is sending. ``FL
 exact where its members are equal; where they differ in speed, it follows the streams on each and says so in ``model``.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -208,7 +208,7 @@ class RateSpread:
 
 @dataclass(frozen=True, slots=True)
 class OverHashes:
-    """What ``flows`` flows get over ``draws`` draws of the hashes of ``model``.
+    """What ``flows`` flows get over ``draws`` draws of the hashes of ``model``, of ``asked`` that were asked for.
 
     ``aggregate`` is their sum, ``slowest`` the slowest of them, ``barrier`` the sum that a job
     sees which waits for the slowest: their number times it.
@@ -216,6 +216,7 @@ class OverHashes:
 
     model: Model
     draws: int
+    asked: int
     seed: int
     flows: int
     aggregate: RateSpread
@@ -225,10 +226,11 @@ class OverHashes:
 
 def sample_hashes(
     fabric: Fabric, flows: Sequence[Flow], *, draws: int = DRAWS, seed: int = 0, model: Model = Model.HASH,
-    capacity: Mapping[Direction, float] | None = None,
+    capacity: Mapping[Direction, float] | None = None, go_on: Callable[[int], bool] = lambda _: True,
 ) -> OverHashes:  # fmt: skip
     """What ``flows`` get when all run at once, over ``draws`` hashes that ``seed`` leads to.
 
+    ``go_on`` is asked now and then whether to draw on, with the number of draws so far; where it says no, these count.
     ``model`` is HASH or POLARISED. ValueError for another, without flows or without draws;
     RoutingError for a flow without a path.
     """
@@ -244,11 +246,14 @@ def sample_hashes(
         limits = [compute_capacities(fabric, each.parts, capacity or {}) for each in drawn]
         rate = max_min(_join_draws(drawn), np.concatenate(limits), np.tile(demand, len(drawn)))
         rates.append(rate.reshape(len(drawn), len(flows)))
+        if not go_on(min(first + batch, draws)):
+            break
     table = np.concatenate(rates)
     slowest = table.min(axis=1)
     return OverHashes(
         model=model,
-        draws=draws,
+        draws=len(table),
+        asked=draws,
         seed=seed,
         flows=len(flows),
         aggregate=_make_spread(table.sum(axis=1)),

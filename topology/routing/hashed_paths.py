@@ -8,7 +8,6 @@ device, or the same everywhere (polarised: later stages see the choices of earli
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
@@ -69,8 +68,7 @@ def mix_bits(value: int) -> int:
     return value ^ value >> 31
 
 
-@dataclass(frozen=True, slots=True)
-class HashChoice:
+class HashChoice(NamedTuple):
     """One decision: where, at which stage there, among what, by which policy, and for which flow."""
 
     device: str
@@ -145,6 +143,7 @@ class Walker:
         self._pick = pick
         self._split = any(link.channels for link in routes.graph.links)
         self._sorted: dict[Sequence[Hashable], tuple[Hashable, ...]] = {}
+        self._tables: dict[tuple[NextHop, ...], tuple[NextHop, ...]] = {}
 
     def path(self, flow: Flow, key: FlowHashes) -> list[CableStep]:
         """The directed member cables that ``flow`` crosses, in order. RoutingError when no path is described."""
@@ -171,7 +170,9 @@ class Walker:
             if here in (source.device, sink.device):
                 raise RoutingError(f"no path from {flow.source} to {flow.sink} but through {here} itself")
             hops = self._graph.onward(here, ends.egress)
-            among = _repeat(hops, self._graph.weigh(hops))
+            among = self._tables.get(hops)
+            if among is None:
+                among = self._tables[hops] = _repeat(hops, self._graph.weigh(hops))
             hop = self._one(here, "next hop", among, hops[0].links[0].hash, key)
             if at_sink.landing is not None:
                 hop = self._graph.landing(here, hop, at_sink.landing)
