@@ -4,6 +4,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -40,6 +41,9 @@ from benchconsole.topology.selection import select
     metavar="NAME=VALUE",
     help="A label that the output does not tell: operation=read.",
 )
+@click.option(
+    "--network", default="", metavar="NAME", help="The network that it was measured over, where there are several."
+)
 @click.option("--stderr", type=click.Path(path_type=Path, exists=True), help="A file with its standard error.")
 @click.option("--exit-status", type=int, default=0, help="The exit status of the command.")
 @click.option("--at", "at", default=None, metavar="TIME", help="When it was measured: 2026-11-21T14:00:00Z.")
@@ -48,8 +52,8 @@ from benchconsole.topology.selection import select
 @common.db_option
 def command(
     topology: Path, probe: str, files: tuple[str, ...], node: str | None, peer: str | None, members: str | None,
-    given: tuple[str, ...], stderr: Path | None, exit_status: int, at: str | None, session: str | None, label: str,
-    db: Path | None,
+    given: tuple[str, ...], network: str, stderr: Path | None, exit_status: int, at: str | None, session: str | None,
+    label: str, db: Path | None,
 ) -> None:  # fmt: skip
     """Read what PROBE printed from each FILE (- is standard input) and store it, judged, as a session.
 
@@ -73,6 +77,7 @@ def command(
             found = [
                 _read_captured(probe, name, _select_nodes(fabric, name, node, peer, members), said) for name in files
             ]
+            found = [replace(each, network=network) for each in found]
             if session is None:
                 key = asyncio.run(
                     ingest(store, fabric, probes[probe], found, choice=SessionChoice(label=label), at=when, known=known)

@@ -27,7 +27,9 @@ from benchconsole.probes.plugins.captured_output import Ending, read_captured
 from benchconsole.probes.plugins.probe_output import find_stage, read_output
 from benchconsole.probes.readers.readings import add_labels
 from benchconsole.store.model import SessionState
-from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
+from benchconsole.topology.routing.network_choice import NetworkChoice
 
 if TYPE_CHECKING:
     from benchconsole.store.session_store import SessionStore
@@ -42,11 +44,15 @@ NOTHING_KNOWN: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class CapturedOutput:
-    """One output with the nodes that it is of: one, sender and receiver, or all members. ``source`` is its file."""
+    """One output with the nodes that it is of: one, sender and receiver, or all members. ``source`` is its file.
+
+    ``network`` is the one that it was measured over; empty for the one that tests of its nodes use.
+    """
 
     nodes: tuple[NodeId, ...]
     output: Output
     source: str
+    network: str = ""
 
 
 def make_target(fabric: Fabric, probe: Probe, captured: CapturedOutput) -> Target:
@@ -54,7 +60,7 @@ def make_target(fabric: Fabric, probe: Probe, captured: CapturedOutput) -> Targe
     unknown = [name for name in captured.nodes if name not in fabric.nodes]
     if unknown:
         raise PlanError(f"{captured.source}: the topology has no node {unknown[0]!r}")
-    nodes = tuple(fabric.nodes[name] for name in captured.nodes)
+    nodes = tuple(fabric.nodes[name].at(captured.network) for name in captured.nodes)
     least, most, what = {
         Shape.NODE: (1, 1, "one node"),
         Shape.PAIR: (2, 2, "a sender and a receiver"),
@@ -62,8 +68,18 @@ def make_target(fabric: Fabric, probe: Probe, captured: CapturedOutput) -> Targe
     }[probe.shape]
     if not least <= len(nodes) <= most or len(set(captured.nodes)) < len(nodes):
         raise PlanError(f"{captured.source}: found {', '.join(captured.nodes) or 'no node'}, expected {what}")
+    if probe.shape is Shape.PAIR:
+        _check_network(fabric, captured)
     peer, members = nodes[1] if probe.shape is Shape.PAIR else None, nodes if probe.shape is Shape.SET else ()
     return Target(nodes[0], peer, MappingProxyType(dict(probe.options)), members)
+
+
+def _check_network(fabric: Fabric, captured: CapturedOutput) -> None:
+    """PlanError for a network that the two nodes are not in, and where they have several and none is named."""
+    try:
+        NetworkChoice(fabric).choose(Flow(*captured.nodes, network=captured.network))
+    except RoutingError as error:
+        raise PlanError(f"{captured.source}: {error}") from None
 
 
 def make_round(
@@ -79,7 +95,8 @@ def make_round(
     for index, each in enumerate(found):
         target = make_target(fabric, probe, each)
         key = make_test_id(number, probe.name, index, target)
-        tests.append(Test(key, probe.name, target, number, sending=probe.sending(target.options)))
+        sending = replace(probe.sending(target.options), network=each.network)
+        tests.append(Test(key, probe.name, target, number, sending=sending))
     files = ", ".join(each.source for each in found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
     made = Round(number, f"{probe.name} {INGESTED}", probe.name, tuple(tests), 0.0, f"read from {files}")
     return label_tests((made,), known)[0]

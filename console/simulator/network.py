@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchconsole.console.simulator.scenarios import FaultKind, Scenario
-from benchconsole.topology.model.fabric import Direction, Fabric, NodeId
+from benchconsole.topology.model.fabric import Direction, Fabric, Link, NodeId
 
 _NETWORK_FAULTS = (FaultKind.MEMBERS_DOWN, FaultKind.NIC_SLOW_OUT)
 
@@ -25,11 +25,15 @@ Path = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class StreamLoad:
-    """``streams`` TCP connections that send from ``source`` to ``sink`` as fast as they can."""
+    """``streams`` TCP connections that send from ``source`` to ``sink`` as fast as they can.
+
+    ``network`` is that of the address that they go to; empty where the machine has one only.
+    """
 
     source: NodeId
     sink: NodeId
     streams: int = 1
+    network: str = ""
 
 
 def noise(*names: object, spread: float = 0.005) -> float:
@@ -48,23 +52,30 @@ class SimulatedNetwork:
         self._capacity = np.fromiter(_list_capacities(fabric, scenario), float, 2 * len(fabric.links))
         self._between = lru_cache(maxsize=65_536)(self._search)
 
-    def find_paths(self, source: str, sink: str) -> tuple[Path, ...]:
-        """Paths of nodes on one switch each differ from those of their switches by the cables at both ends."""
-        first, last = self._find_only_cable(source), self._find_only_cable(sink)
+    def find_paths(self, source: str, sink: str, network: str = "") -> tuple[Path, ...]:
+        """Paths of nodes on one switch each differ from those of their switches by the cables at both ends.
+
+        With ``network`` over its links alone.
+        """
+        first, last = self._find_only_cable(source, network), self._find_only_cable(sink, network)
         if first is None or last is None or source == sink:
-            return self._between(source, sink)
+            return self._between(source, sink, network)
         if first[1] == last[1]:
             return ((first[0], last[0] ^ 1),)
-        return tuple((first[0], *middle, last[0] ^ 1) for middle in self._between(first[1], last[1]))
+        return tuple((first[0], *middle, last[0] ^ 1) for middle in self._between(first[1], last[1], network))
 
-    def _find_only_cable(self, node: str) -> tuple[int, str] | None:
+    def _list_links(self, device: str, network: str) -> Sequence[Link]:
+        links = self.fabric.links_at[device]
+        return [link for link in links if link.network == network] if network else links
+
+    def _find_only_cable(self, node: str, network: str) -> tuple[int, str] | None:
         """The directed link out of a node that has one, to a switch, and that switch."""
-        links = self.fabric.links_at[node] if node in self.fabric.nodes else ()
+        links = self._list_links(node, network) if node in self.fabric.nodes else ()
         if len(links) != 1 or links[0].other(node) in self.fabric.nodes:
             return None
         return self._number[Direction(links[0].id, node)], links[0].other(node)
 
-    def _search(self, source: str, sink: str) -> tuple[Path, ...]:
+    def _search(self, source: str, sink: str, network: str) -> tuple[Path, ...]:
         reached: dict[str, list[Path]] = {source: [()]}
         seen = {source}
         while reached and sink not in reached:
@@ -72,7 +83,7 @@ class SimulatedNetwork:
             for device, so_far in reached.items():
                 if device != source and device in self.fabric.nodes:
                     continue
-                for link in self.fabric.links_at[device]:
+                for link in self._list_links(device, network):
                     other = link.other(device)
                     if other not in seen and (other == sink or other not in self.fabric.nodes):
                         step = self._number[Direction(link.id, device)]
@@ -87,7 +98,7 @@ class SimulatedNetwork:
         taken: list[Path] = []
         counts: list[int] = []
         for index, load in enumerate(loads):
-            paths = self.find_paths(load.source, load.sink)
+            paths = self.find_paths(load.source, load.sink, load.network)
             first = zlib.crc32(f"{load.source}>{load.sink}".encode())
             for offset in range(min(load.streams, len(paths))):
                 owners.append(index)
@@ -97,7 +108,7 @@ class SimulatedNetwork:
             return (0.0,) * len(loads)
         streams = np.array(counts, float)
         rates = np.bincount(owners, self._fill(taken, streams) * streams, minlength=len(loads))
-        return tuple((rates * self.fabric.goodput).tolist())
+        return tuple(rates.tolist())
 
     def _fill(self, taken: Sequence[Path], streams: NDArray[np.float64]) -> NDArray[np.float64]:
         """Progressive filling: the rate of one stream of each bundle when no one can gain but from a poorer one."""
@@ -120,8 +131,8 @@ class SimulatedNetwork:
 
 
 def _list_capacities(fabric: Fabric, scenario: Scenario) -> Iterable[float]:
-    """byte/s of every directed link, by its number."""
+    """byte/s of payload of every directed link, by its number."""
     shares = {element: fault.share for element, fault in scenario.select(*_NETWORK_FAULTS).items()}
     for link in fabric.links.values():
         for source in (link.a, link.b):
-            yield link.capacity * shares.get(link.id, 1.0) * shares.get(source, 1.0)
+            yield link.capacity * fabric.goodput_of(link) * shares.get(link.id, 1.0) * shares.get(source, 1.0)

@@ -71,6 +71,11 @@ class SimulatedNodes:
         self.mtu = fabric.mtu
         self._nodes = {node.address: SimulatedNode(node, scenario, self) for node in fabric.nodes.values()}
         self.by_data_address = {node.data_address: node for node in fabric.nodes.values()}
+        self.networks: dict[str, str] = {}
+        for node in fabric.nodes.values():
+            for network, address in node.addresses:
+                self.networks[address] = network
+                self.by_data_address[address] = node
 
     async def answer(self, address: str, argv: tuple[str, ...], stdin: bytes) -> Reply:
         return await self._nodes[address].run(argv)
@@ -145,7 +150,7 @@ async def _send(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
     if port.busy:
         return Reply(iperf3.format_error(client.id, "the server is busy running a test. try again later").encode())
     source, sink = (server, client) if options.reverse else (client, server)
-    load = StreamLoad(source.id, sink.id, options.streams)
+    load = StreamLoad(source.id, sink.id, options.streams, others.networks.get(options.client, ""))
     rate = await others.traffic.send(load, port, options.seconds + options.omit)
     # Retransmits come from a sender's queue that overflows; a healthy pair shows a handful at most.
     resent = int(8400 * options.seconds * noise(client.id, server.id, "resent", spread=0.1)) if node.drops else 0

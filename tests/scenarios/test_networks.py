@@ -129,13 +129,26 @@ OUTPUT = """\
 """
 
 
+def ingest(folder: Path, gbps: float, *options: str, text: str = DUAL) -> tuple[int, str]:
+    captured = folder / "output.json"
+    captured.write_text(OUTPUT.replace("BYTES", str(int(gbps * 1.25e9))).replace("BITS", str(gbps * 1e9)))
+    ends = ("--node", "n01", "--peer", "n17", "--at", "2026-11-20T10:00:00Z", "--db", str(folder / "db"))
+    return run(folder, "ingest", "iperf3", str(captured), *ends, *options, text=text)
+
+
 @pytest.mark.parametrize(("gbps", "code"), [(0.94, 1), (190.0, 3)])
 def test_a_result_is_held_against_the_network_that_was_meant(tmp_path: Path, gbps: float, code: int) -> None:
     """0.94 Gb/s on 200 Gb/s fails and says whose rate that is; 190 Gb/s is sound (3: other nodes were not measured)."""
-    captured, db = tmp_path / "output.json", tmp_path / "db"
-    captured.write_text(OUTPUT.replace("BYTES", str(int(gbps * 1.25e9))).replace("BITS", str(gbps * 1e9)))
-    ends = ("--node", "n01", "--peer", "n17", "--at", "2026-11-20T10:00:00Z")
-    ended, said = run(tmp_path, "ingest", "iperf3", str(captured), *ends, "--db", str(db))
+    ended, said = ingest(tmp_path, gbps)
     assert ended == code, said
     fallen = "n01 or n17 reached 940 Mb/s of 196 Gb/s: as its management network mgmt carries (1.00 Gb/s)"
     assert (fallen in " ".join(said.split())) == (code == 1)
+
+
+def test_a_result_of_another_network_says_so(tmp_path: Path) -> None:
+    ended, said = ingest(tmp_path, 0.94, "--network", "mgmt")
+    assert ended == 3, said  # sound, and other nodes were not measured
+    ended, said = ingest(tmp_path, 0.94, "--network", "mgnt")
+    assert (ended, "unknown network 'mgnt', expected one of data, ib, mgmt; did you mean mgmt?" in said) == (2, True)
+    ended, said = ingest(tmp_path, 0.94, text=DUAL.replace("mgmt", "eth"))
+    assert (ended, "n01 and n17 have the data networks eth and ib in common" in said) == (2, True)
