@@ -76,8 +76,9 @@ def make_target(fabric: Fabric, probe: Probe, captured: CapturedOutput) -> Targe
 
 def _check_network(fabric: Fabric, captured: CapturedOutput) -> None:
     """PlanError for a network that the two nodes are not in, and where they have several and none is named."""
+    source, sink = captured.nodes
     try:
-        NetworkChoice(fabric).choose(Flow(*captured.nodes, network=captured.network))
+        NetworkChoice(fabric).choose(Flow(source, sink, network=captured.network))
     except RoutingError as error:
         raise PlanError(f"{captured.source}: {error}") from None
 
