@@ -31,7 +31,7 @@ MODELS = ("fluid", "hash", "polarised", "steered")
 
 @click.command("expect")
 @common.topology_argument
-@click.argument("flows", nargs=-1, required=True, metavar="FROM>TO...")
+@click.argument("flows", nargs=-1, metavar="FROM>TO...")
 @click.option("--model", type=click.Choice(MODELS), default="fluid", help="How flows choose LAG members and next hops.")
 @click.option("--streams", type=click.IntRange(1, 128), default=1, help="Parallel streams of each pair.")
 @click.option("--one-to-one", is_flag=True, help="Pair the nodes in order instead of each node with each other.")
@@ -49,30 +49,42 @@ MODELS = ("fluid", "hash", "polarised", "steered")
 @click.option(
     "--seconds", type=click.FloatRange(0, min_open=True), default=120.0, help="How long hashes are tried at most."
 )
+@click.option(
+    "--demands",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Flows as CSV: from, to, and as one likes rate, streams, pairs.",
+)
+@click.option("--links", is_flag=True, help="How full every link is.")
+@click.option("--ends", is_flag=True, help="What every node sends and receives.")
 @click.option("--bracket", is_flag=True, help="Bounds of every routing: hashes, optimum, cut, and which one judges.")
 @common.parameters_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON, in bit/s of payload.")
 def command(
     topology: Path, flows: tuple[str, ...], model: str, streams: int, one_to_one: bool, down: tuple[str, ...],
-    network: str, draws: int, seconds: float, bracket: bool, given: tuple[str, ...], as_json: bool,
+    network: str, draws: int, seconds: float, demands: Path | None, links: bool, ends: bool, bracket: bool,
+    given: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
     """Say what FLOWS should reach on TOPOLOGY when all run at once, and what limits each. Connects to nothing.
 
-    A flow is written FROM>TO with node sets or groups, in quotes: "n[1-16]>@storage". Rates are
+    A flow is written FROM>TO with node sets or groups, in quotes: "n[1-16]>@storage". After it may stand streams=8, and
+    rate=5Gb/s for the most that each of its flows asks for. Rates are
     max-min fair and payload; links are named as check names them: "leaf1 to spine1", or leaf1--spine1. A flow takes
     the data network that both of its nodes are in, unless --network names another.
     """
     from benchconsole.console.static_report.expected_flows import format_page, make_record
+    from benchconsole.topology.capacity.flow_groups import FlowSet
 
     fabric = common.read_topology(topology, given=given)
     try:
         fabric = _remove_elements(fabric, down)
-        asked = [_parse_flows(fabric, text, streams=streams, in_order=one_to_one, network=network) for text in flows]
+        asked = _list_asked(fabric, flows, demands, FlowSet((), (), one_to_one, streams, network))
         if not any(map(len, asked)):
             raise SelectionError("no flow between two different nodes")
         hashes = _Hashes(draws, seconds)
         page, each = _expect(fabric, asked, model, hashes)
         page = _add_bracket(page, asked, hashes, wanted=bracket)
+        page = _add_loads(page, asked, each, links=links, ends=ends)
     except (SelectionError, RoutingError) as error:
         raise BadInput(f"benchconsole: {error}") from None
     if as_json:
@@ -102,7 +114,7 @@ def _expect(
     flows = _list_flows(asked, "the spraying of packets" if sprayed else f"the model {model}")
     drawn = None if chosen in (Model.FLUID, Model.STEERED) else hashes.sample(fabric, flows, chosen)
     rates = expect(fabric, flows, model=chosen)
-    return collect_flows(fabric, flows, rates, drawn), zip(flows, rates, strict=True)
+    return collect_flows(fabric, flows, rates, drawn), list(zip(flows, rates, strict=True))
 
 
 class _Hashes:
@@ -149,21 +161,54 @@ def _add_bracket(
 
 def _list_flows(asked: "Sequence[FlowSet]", by: str) -> list[Flow]:
     """Every flow; SelectionError where they are too many for what looks at each of them."""
-    if sum(map(len, asked)) > MOST_FLOWS:
-        raise SelectionError(f"more than {MOST_FLOWS:,} flows, of which {by} takes each by itself")
+    _check_count(asked, by)
     return [flow for each in asked for flow in each]
 
 
-def _parse_flows(fabric: Fabric, text: str, *, streams: int, in_order: bool, network: str) -> "FlowSet":
-    from benchconsole.topology.capacity.flow_groups import FlowSet
+def _check_count(asked: "Sequence[FlowSet]", by: str) -> None:
+    if sum(map(len, asked)) > MOST_FLOWS:
+        raise SelectionError(f"more than {MOST_FLOWS:,} flows, of which {by} takes each by itself")
 
-    source, arrow, sink = text.partition(">")
-    if not arrow:
-        raise BadInput(f"benchconsole: {text!r} is no flow, expected FROM>TO in quotes")
-    sources, sinks = select(fabric, source.strip()), select(fabric, sink.strip())
-    if in_order and len(sources) != len(sinks):
-        raise SelectionError(f"{text!r} pairs {len(sources)} nodes with {len(sinks)}, expected as many")
-    return FlowSet(tuple(sources), tuple(sinks), in_order, streams, network)
+
+def _add_loads(
+    page: "ExpectedFlows",
+    asked: "Sequence[FlowSet]",
+    rated: "Iterable[tuple[Flow, Expectation]]",
+    *,
+    links: bool,
+    ends: bool,
+) -> "ExpectedFlows":
+    """``page`` with the loads of links and the sums of nodes, where they are asked for."""
+    from benchconsole.topology.capacity.link_loads import compute_loads, sum_nodes
+    from benchconsole.topology.routing.routes import Routes
+
+    if not links and not ends:
+        return page
+    _check_count(asked, "--links" if links else "--ends")
+    each = list(rated)
+    return replace(
+        page,
+        loads=compute_loads(Routes(page.fabric), each) if links else None,
+        sums=sum_nodes(each) if ends else None,
+    )
+
+
+def _list_asked(fabric: Fabric, texts: Sequence[str], demands: Path | None, shared: "FlowSet") -> "list[FlowSet]":
+    """The flows of the arguments, then those of the file; ``shared`` is what holds where a flow says nothing."""
+    from benchconsole.topology.capacity.demand_matrix import list_said, make_flow_set, read_matrix
+
+    if not texts and demands is None:
+        raise SelectionError("no flow, expected FROM>TO in quotes or --demands FILE")
+    found = []
+    for text, said in list_said(texts):
+        source, arrow, sink = text.partition(">")
+        if not arrow:
+            raise BadInput(f"benchconsole: {text!r} is no flow, expected FROM>TO in quotes")
+        sources, sinks = select(fabric, source.strip()), select(fabric, sink.strip())
+        if shared.in_order and len(sources) != len(sinks):
+            raise SelectionError(f"{text!r} pairs {len(sources)} nodes with {len(sinks)}, expected as many")
+        found.append(make_flow_set(replace(shared, sources=sources, sinks=sinks), said))
+    return found + (read_matrix(demands, fabric, shared.network) if demands is not None else [])
 
 
 def _remove_elements(fabric: Fabric, elements: Sequence[str]) -> Fabric:

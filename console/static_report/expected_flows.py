@@ -6,6 +6,12 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from benchconsole.console.static_report.expected_bracket import format_bracket, make_bracket_record
+from benchconsole.console.static_report.expected_loads import (
+    format_loads,
+    format_sums,
+    make_loads_record,
+    make_sums_record,
+)
 from benchconsole.console.static_report.json_values import Record, encode_record
 from benchconsole.console.text.cells import wrap_text
 from benchconsole.console.text.sanitize import sanitize
@@ -13,6 +19,7 @@ from benchconsole.console.text.table import Table, format_table, make_table, num
 from benchconsole.topology.analysis.uncounted_cables import find_uncounted, format_links
 from benchconsole.topology.capacity.bracket import Bracket
 from benchconsole.topology.capacity.expect import Expectation, MergedExpectation, OverHashes, RateSpread
+from benchconsole.topology.capacity.link_loads import LinkLoad, NodeSum
 from benchconsole.topology.capacity.maxmin import compute_fairness
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
@@ -51,13 +58,16 @@ class RatedFlows:
 class ExpectedFlows:
     """Flows that run at once and what each should reach; the rest is None where nobody asked.
 
-    ``drawn`` is what unknown hashes leave, ``bracket`` the bounds on both sides.
+    ``drawn`` is what unknown hashes leave, ``bracket`` the bounds on both sides, ``loads`` and ``sums`` those of links
+    and of nodes.
     """
 
     fabric: Fabric
     groups: tuple[RatedFlows, ...]
     drawn: OverHashes | None = None
     bracket: Bracket | None = None
+    loads: tuple[LinkLoad, ...] | None = None
+    sums: tuple[NodeSum, ...] | None = None
 
     @property
     def count(self) -> int:
@@ -109,6 +119,12 @@ def format_page(found: ExpectedFlows, width: int, *, ascii_only: bool = False) -
     if found.bracket is not None:
         yield ""
         yield from format_bracket(found.fabric, found.bracket, width, ascii_only=ascii_only)
+    if found.loads is not None:
+        yield ""
+        yield from format_loads(found.fabric, found.loads, width, ascii_only=ascii_only)
+    if found.sums is not None:
+        yield ""
+        yield from format_sums(found.sums, width, ascii_only=ascii_only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +285,8 @@ def make_record(found: ExpectedFlows, flows: Iterable[tuple[Flow, Expectation]] 
                 "slowest_bps": asdict(drawn.slowest),
                 "barrier_bps": asdict(drawn.barrier),
             },
+            "links": None if found.loads is None else make_loads_record(fabric, found.loads),
+            "nodes": None if found.sums is None else make_sums_record(found.sums),
             "bracket": found.bracket and make_bracket_record(fabric, found.bracket),
         }
     )

@@ -122,3 +122,36 @@ def test_a_bracket_tells_every_bound_and_the_one_that_judges() -> None:
     shown = " ".join(expect(*pairs).stdout.split())
     assert "Cut of the slowest flow: mlxe-sea to mlxe-ind, 99.0 Gb/s for 30 flows." in shown
     assert "The bound that judges: hash, unlucky" in shown
+
+
+def test_flows_have_streams_rates_and_a_matrix_of_their_own(tmp_path: Path) -> None:
+    matrix = tmp_path / "demands.csv"
+    matrix.write_text("from,to,rate,pairs\nb02-[01-16],b06-[01-16],1 Gb/s,in order\n")
+    answer = found(JETSTREAM, "b01-01>b05-01", "streams=4", "rate=500Mb/s", "b01-02>b05-02", "--demands", str(matrix))
+    flows = answer["flows"]
+    assert isinstance(flows, list)
+    rates = [round(flow["expected_bps"] / 1e6) for flow in flows]
+    assert rates[:4] + rates[5:] == [500] * 4 + [1000] * 16
+    assert flows[4]["expected_bps"] > 9e9
+
+
+def test_links_and_ends_are_told() -> None:
+    pairs = (JETSTREAM, "b01-[01-16]>b05-[01-16]", "--one-to-one", "--links", "--ends")
+    answer = found(*pairs)
+    links, nodes = answer["links"], answer["nodes"]
+    assert isinstance(links, list)
+    assert isinstance(nodes, list)
+    full = {each["way"] for each in links if each["used"] == pytest.approx(1.0)}
+    assert {"mxl01-1 to tor1", "mxl01-2 to tor1"} <= full
+    sent = [each["sent_bps"] for each in nodes if each["node"].startswith("b01")]
+    assert sent == pytest.approx([160e9 * GOODPUT / 16] * 16)
+    shown = expect(*pairs).stdout
+    assert "Links" in shown
+    assert "Senders and receivers" in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
+def test_links_of_a_hash_are_refused() -> None:
+    result = expect(JETSTREAM, "b01-01>b05-01", "--model", "hash", "--links")
+    assert isinstance(result.exception, BadInput)
+    assert "of the model hash" in str(result.exception)

@@ -154,7 +154,8 @@ def expect_merged(fabric: Fabric, asked: Sequence[FlowSet]) -> MergedExpectation
         return MergedExpectation(fabric, merged, ())
     crossed = trace_groups(Routes(fabric), merged)
     limits = compute_capacities(fabric, crossed.parts, {})
-    demand = np.full(len(merged.groups), np.inf)
+    # Of a group a flow stands for all, and loads a link as all of them do: its demand is that of one.
+    demand = np.array([np.inf if group.flow.demand is None else group.flow.demand for group in merged.groups])
     return MergedExpectation(fabric, merged, _make_expectations(fabric, crossed, limits, demand, Model.FLUID))
 
 

@@ -34,7 +34,7 @@ class FlowSet:
     """Flows that are asked for together: from each of ``sources`` to each of ``sinks`` but itself.
 
     ``in_order``: from each to the one at its place (as many of both). ``streams`` flows go between the two of a pair.
-    ``network`` is that of ``Flow``.
+    ``network`` and ``demand``, byte/s of each flow, are those of ``Flow``.
     """
 
     sources: tuple[NodeId, ...]
@@ -42,6 +42,7 @@ class FlowSet:
     in_order: bool = False
     streams: int = 1
     network: str = ""
+    demand: float | None = None
 
     def __len__(self) -> int:
         if self.in_order:
@@ -52,7 +53,7 @@ class FlowSet:
         """Every flow, the streams of a pair one after the other."""
         for source, sink in self.pairs():
             if source != sink:
-                yield from (Flow(source, sink, network=self.network),) * self.streams
+                yield from (Flow(source, sink, demand=self.demand, network=self.network),) * self.streams
 
     def pairs(self) -> Iterator[tuple[NodeId, NodeId]]:
         """The two ends of each pair, also where they are one."""
@@ -123,7 +124,7 @@ def _group_each_to_each(asked: FlowSet, classes: Mapping[NodeId, int]) -> Iterat
             pairs = len(here) * (len(there) - (number == other))
             if pairs:
                 sink = next(node for node in there[:2] if node != here[0])
-                flow = Flow(here[0], sink, network=asked.network)
+                flow = Flow(here[0], sink, demand=asked.demand, network=asked.network)
                 yield FlowGroup(flow, pairs * asked.streams, here, there)
 
 
@@ -131,7 +132,7 @@ def _group_in_order(asked: FlowSet, classes: Mapping[NodeId, int]) -> Iterator[F
     pairs = ((a, b) for a, b in asked.pairs() if a != b)
     for alike in group_by_key(((classes[a], classes[b]), (a, b)) for a, b in pairs).values():
         sources, sinks = zip(*alike, strict=True)
-        flow = Flow(*alike[0], network=asked.network)
+        flow = Flow(*alike[0], demand=asked.demand, network=asked.network)
         yield FlowGroup(flow, len(alike) * asked.streams, sources, sinks)
 
 

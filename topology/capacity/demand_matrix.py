@@ -1,0 +1,119 @@
+"""A demand matrix as CSV (RFC 4180): who sends to whom, and at most how much.
+
+The first line names the columns: ``from`` and ``to`` (node sets or groups), and, as one likes, ``rate`` (with its unit;
+empty for all that a flow gets), ``streams`` and ``pairs`` (``each`` or ``in order``). Lines that begin with ``#`` are
+comments.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from benchconsole.topology.capacity.flow_groups import FlowSet
+from benchconsole.topology.errors import SelectionError, find_near
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.selection import select
+from benchconsole.topology.units import Unit, UnitError, parse
+
+COLUMNS = ("from", "to", "rate", "streams", "pairs")
+MOST_STREAMS = 128
+_MOST_PROBLEMS = 20
+_RATE = "a rate above 0 with its unit, such as 5 Gb/s"
+_PAIRS = {"": False, "each": False, "in order": True}
+
+
+def read_matrix(path: Path, fabric: Fabric, network: str = "") -> list[FlowSet]:
+    """The flows of every row of ``path``. SelectionError with all rows that cannot be read, each with its line."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SelectionError(f"{path}: cannot be read as text: {error}") from None
+    lines = text.splitlines()
+    numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and line.strip()[0] != "#"]
+    if not numbered:
+        raise SelectionError(f"{path}: no line, expected a first line such as from,to,rate")
+    first, header = numbered[0]
+    columns = [cell.strip().lower() for cell in next(csv.reader([header]))]
+    _check_columns(f"{path}:{first}", columns)
+    found: list[FlowSet] = []
+    problems: list[str] = []
+    for number, line in numbered[1:]:
+        try:
+            cells = next(csv.reader([line], strict=True))
+            if len(cells) != len(columns):
+                raise SelectionError(f"{len(cells)} cells, expected {len(columns)} ({', '.join(columns)}); "
+                                     "a set with a comma stands in quotes")  # fmt: skip
+            row = dict(zip(columns, map(str.strip, cells), strict=True))
+            found.append(_read_row(row, fabric, network))
+        except (SelectionError, csv.Error) as error:
+            problems.append(f"{path}:{number}: {error}")
+    if not found and not problems:
+        raise SelectionError(f"{path}: no row below the names of the columns, expected flows")
+    if problems:
+        more = [f"and {len(problems) - _MOST_PROBLEMS} rows more"] if len(problems) > _MOST_PROBLEMS else []
+        raise SelectionError("\n".join(problems[:_MOST_PROBLEMS] + more))
+    return found
+
+
+def _check_columns(where: str, columns: list[str]) -> None:
+    for name in columns:
+        if name not in COLUMNS:
+            near = find_near(name, COLUMNS)
+            hint = f", did you mean {near}?" if near else ""
+            raise SelectionError(f"{where}: unknown column {name!r}, expected {', '.join(COLUMNS)}{hint}")
+    missing = [name for name in COLUMNS[:2] if name not in columns]
+    twice = [name for name in columns if columns.count(name) > 1]
+    if missing or twice:
+        what = f"no column {missing[0]!r}" if missing else f"the column {twice[0]!r} a second time"
+        raise SelectionError(f"{where}: {what}, expected a first line such as from,to,rate")
+
+
+def _read_row(row: Mapping[str, str], fabric: Fabric, network: str) -> FlowSet:
+    pairs = row.get("pairs", "")
+    if pairs not in _PAIRS:
+        raise SelectionError(f"pairs {pairs!r}, expected each or in order")
+    sources, sinks = select(fabric, row["from"]), select(fabric, row["to"])
+    if _PAIRS[pairs] and len(sources) != len(sinks):
+        raise SelectionError(f"pairs {len(sources)} nodes with {len(sinks)} in order, expected as many")
+    return make_flow_set(
+        FlowSet(sources, sinks, _PAIRS[pairs], network=network),
+        {key: row[key] for key in ("rate", "streams") if row.get(key)},
+    )
+
+
+def make_flow_set(flows: FlowSet, said: Mapping[str, str]) -> FlowSet:
+    """``flows`` with their own ``streams`` and ``rate``, as text. SelectionError for what cannot be read."""
+    streams, demand = flows.streams, flows.demand
+    if "streams" in said:
+        if not said["streams"].isdecimal() or not 1 <= int(said["streams"]) <= MOST_STREAMS:
+            raise SelectionError(f"streams {said['streams']!r}, expected a number from 1 to {MOST_STREAMS}")
+        streams = int(said["streams"])
+    if "rate" in said:
+        try:
+            demand = parse(said["rate"], Unit.BYTE_RATE)
+        except UnitError:
+            demand = 0.0
+        if not 0 < (demand or 0.0) < float("inf"):
+            raise SelectionError(f"rate {said['rate']!r}, expected {_RATE}")
+    return replace(flows, streams=streams, demand=demand)
+
+
+def list_said(words: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Arguments as flows with what is said after them: ``n1>n2 streams=8`` is one flow with its streams.
+
+    SelectionError where something is said before any flow, twice, or of an unknown name.
+    """
+    flow, said = None, dict[str, str]()
+    for word in words:
+        name, equals, value = word.partition("=")
+        if ">" in word or not equals:
+            if flow is not None:
+                yield flow, said
+            flow, said = word, {}
+            continue
+        if flow is None or name not in ("streams", "rate") or name in said:
+            raise SelectionError(f"{word!r}, expected streams=NUMBER or rate=RATE once after a flow such as 'n1>n2'")
+        said[name] = value
+    if flow is not None:
+        yield flow, said
