@@ -221,8 +221,8 @@ def _remove_elements(fabric: Fabric, elements: Sequence[str]) -> Fabric:
             if not number.isdecimal():
                 raise SelectionError(f"{text!r}, expected a number of members such as {name}:1")
             members[link] = int(number)
-        elif link in fabric.links:
-            links.append(link)
+        elif link in fabric.links or "--" in link:
+            links.append(link if link in fabric.links else name.replace(" to ", "--"))
         elif name in fabric.nodes:
             nodes.append(name)
         else:

@@ -72,10 +72,14 @@ def _find_unused(cabled: Tables) -> Indices:
 
 def _describe_islands(islands: Iterable[Island]) -> Iterator[StaticFinding]:
     largest = None
+    said: set[str] = set()
     for island in islands:
         largest = largest or island
-        if len(island.outside):
-            where = fold_names(island.outside)
+        # Nodes with legs into several small islands are outside by each of them.
+        fresh = [name for name in island.outside if name not in said]
+        said.update(fresh)
+        if fresh:
+            where = fold_names(fresh)
             text = f"{where} cannot reach the {largest.nodes:,} nodes around {largest.switches[0]}"
             yield StaticFinding(Severity.WARNING, "island", where, text)
 

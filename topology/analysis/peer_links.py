@@ -84,7 +84,9 @@ def check_peer_links(cabled: Tables) -> tuple[PeerCheck, ...]:
         roles = sorted({role for role, _ in pair.legs})
         for role in roles if len(roles) == 1 else (*roles, ALL):
             cases = (_check_case(pair, role, lost, (names, switches[lost])) for lost in (1, 0))
-            found.append(max(cases, key=lambda case: (case.offered, case.nodes)))
+            worst = max(cases, key=lambda case: (case.offered, case.nodes))
+            # Where no node of a role has a leg on both, none can lose one and go on over the other.
+            found += [worst] if worst.nodes else []
     return tuple(found)
 
 

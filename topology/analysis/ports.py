@@ -2,7 +2,8 @@
 
 A cable takes a port of its own speed; else a part of a port that can be split (*breakout*), so that ceil(cables
 / breakout) ports go to cables of one speed; else a faster port whole; else a port without a declared speed.
-Fastest cables first. Ports that the file names at a link are taken as named. Without declared ports every cable
+Fastest cables first; where these then lack ports, the fewest ports that hold all cables are looked for before a switch
+is said to have too few. Ports that the file names at a link are taken as named. Without declared ports every cable
 counts as a port of its own.
 """
 
@@ -176,8 +177,49 @@ def _fill_declared(
         taken[speed] = taken.get(speed, 0) + (_place(fitting, speed, count) if fitting else count)
         unfit += 0 if fitting else count
     needs = tuple(Need(speed, count, taken[speed]) for speed, count in cables)
+    if sum(taken.values()) > sum(each.total for each in filling):
+        needs = _match_ports(sets, (cables, named), place) or needs
     free = sum(each.room(node_speed) for each in filling) * node_speed if node_speed else None
     return SwitchPorts(switch, needs, sum(each.total for each in filling), unfit, free)
+
+
+def _match_ports(
+    sets: tuple[PortSet, ...], links: tuple[_Cables, Sequence[tuple[str, float]]], place: Mapping[str, _Filling]
+) -> tuple[Need, ...]:
+    """The fewest ports that hold all cables, by integer programming (HiGHS); none where the sets cannot hold them.
+
+    Filling by rank is right but where one speed takes ports that another needs more; then the numbers of ports of each
+    set for each speed are unknowns, and their sum is least.
+    """
+    from scipy.optimize import LinearConstraint, milp
+
+    cables, named = links
+    at = {name: number for number, each in enumerate(sets) for name in each.names}
+    room = [len(each.names) for each in sets]
+    left, kept = dict(cables), dict.fromkeys((speed for speed, _ in cables), 0)
+    for name, speed in dict(named).items():
+        if name in place:
+            room[at[name]] -= 1
+            left[speed] -= 1
+            kept[speed] += 1
+    speeds = [speed for speed, _ in cables]
+    parts = np.array([[_Filling(0, each.speed, each.breakout).parts(speed) for each in sets] for speed in speeds])
+    within, holds = np.zeros((len(sets), parts.size)), np.zeros((len(speeds), parts.size))
+    for number in range(len(speeds)):
+        columns = slice(number * len(sets), (number + 1) * len(sets))
+        within[:, columns] = np.eye(len(sets))
+        holds[number, columns] = parts[number]
+    found = milp(
+        np.ones(parts.size),
+        constraints=[LinearConstraint(within, ub=room), LinearConstraint(holds, lb=[left[speed] for speed in speeds])],
+        integrality=np.ones(parts.size),
+    )
+    if not found.success:
+        return ()
+    ports = np.rint(found.x).reshape(parts.shape).sum(axis=1)
+    return tuple(
+        Need(speed, count, kept[speed] + int(used)) for (speed, count), used in zip(cables, ports, strict=True)
+    )
 
 
 def _place(fitting: Sequence[_Filling], speed: float, cables: int) -> int:

@@ -13,6 +13,7 @@ from benchconsole.topology.analysis import (
     connectivity,
     end_to_end,
     hashing,
+    link_contradictions,
     networks,
     oversubscription,
     peer_links,
@@ -71,6 +72,7 @@ def make_static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None
     found = (
         *uncounted_cables.list_findings(fabric, uncounted),
         *stated_vs_computed.list_findings(fabric, claims),
+        *link_contradictions.list_findings(fabric),
         *class_arithmetic.list_findings(fabric),
         *networks.list_findings(fabric),
         *reported_results.list_findings(fabric),

@@ -4,6 +4,7 @@
 is that in the network for management; where a node is in none, tests go there too.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -13,6 +14,16 @@ from benchconsole.topology.errors import find_near
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Link, LinkId, Node, NodeId
 from benchconsole.topology.model.network import DATA, Network, NetworkRole
+
+_NUMBERS = re.compile(r"\d+(?:\.\d+){3}")
+
+
+def find_bad_address(addresses: Iterable[str]) -> str | None:
+    """The first of ``addresses`` that is four numbers of which one is above 255; names are not looked at."""
+    for address in addresses:
+        if _NUMBERS.fullmatch(address) and max(map(int, address.split("."))) > 255:
+            return address
+    return None
 
 
 class NodeAddresses:

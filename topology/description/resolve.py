@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from benchconsole.topology.description import raw
-from benchconsole.topology.description.addresses import NodeAddresses
+from benchconsole.topology.description.addresses import NodeAddresses, find_bad_address
 from benchconsole.topology.description.claims import list_scopes, read_claims
 from benchconsole.topology.description.declarations import Declarations, resolve_hardware
 from benchconsole.topology.description.document import Document, Location, ProblemReport, read, read_text
@@ -132,6 +132,9 @@ class _Resolver:
         if found and len(found) != len(names):
             self.report.add(location, f"{len(found)} addresses for {len(names)} nodes", "one address for each node")
             return []
+        bad = find_bad_address(found)
+        if bad is not None:
+            self.report.add(location, f"the address {bad}", "four numbers from 0 to 255")
         return found
 
     def unshared(self, address: str, name: str, location: Location) -> bool:

@@ -110,3 +110,20 @@ def test_split_ports_are_counted_upward(number: int, tmp_path: Path) -> None:
     assert found.needed == -(-number // 4)
     assert found.declared == 2
     assert found.free == (8 - number) * 1.25e9 if number <= 8 else found.free == 0
+
+
+@pytest.mark.parametrize("order", [("Eth[1-4]", "Eth[5-8]"), ("Eth[5-8]", "Eth[1-4]")])
+def test_ports_that_can_be_split_are_kept_for_what_needs_them(order: tuple[str, str], tmp_path: Path) -> None:
+    """Sixteen cables of 100 Gb/s fit into four split ports only if the 400 Gb/s cables take the others."""
+    ports = {"Eth[1-4]": "{speed: 400 Gb/s, breakout: 4}", "Eth[5-8]": "{speed: 400 Gb/s}"}
+    text = (
+        "schema: 1\nfabric: x\nswitches: {leaf1: {role: leaf, ports: {"
+        + ", ".join(f'"{name}": {ports[name]}' for name in order)
+        + '}}, "spine[1-4]": {role: spine}}\nnodes: {"n[1-NUMBER]": {}}\n'
+        'links: [{from: "n[1-NUMBER]", to: leaf1, speed: 100 Gb/s}, {from: leaf1, to: "spine[1-4]", speed: 400 Gb/s}]\n'
+    )
+    fitting = analyse_ports(make_tables(fabric(tmp_path, text.replace("NUMBER", "16"))))
+    assert (fitting[0].needed, fitting[0].declared) == (8, 8)
+    assert not list(list_findings(fitting))
+    too_many = analyse_ports(make_tables(fabric(tmp_path, text.replace("NUMBER", "17"))))
+    assert [each.code for each in list_findings(too_many)] == ["too-few-ports"]

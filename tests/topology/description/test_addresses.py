@@ -95,3 +95,15 @@ def test_an_address_twice_in_a_network(tmp_path: Path) -> None:
     text = TEXT.replace("only: {address: 10.0.0.9}", "only: {addresses: {ib: 10.2.0.1}}")
     with pytest.raises(TopologyError, match=r"the address 10\.2\.0\.1 of n1 again for only"):
         described(tmp_path, 'addresses: {ib: "10.2.0.[1-2]"}', text)
+
+
+def test_a_number_above_255_is_refused_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "t.yaml"
+    path.write_text(
+        "schema: 1\nfabric: x\nswitches: {s: {}}\n"
+        'nodes: {"n[1-16]": {address: "10.0.0.[250-265]"}}\nlinks: [{from: "n[1-16]", to: s, speed: 1G}]\n'
+    )
+    with pytest.raises(
+        TopologyError, match=r"t\.yaml:4:30: the address 10\.0\.0\.256, expected four numbers from 0 to 255"
+    ):
+        load(path)

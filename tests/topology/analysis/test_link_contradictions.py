@@ -1,0 +1,47 @@
+from pathlib import Path
+
+import pytest
+
+from benchconsole.topology.analysis.link_contradictions import list_findings
+from tests.fabrics import fabric
+
+HEAD = "schema: 1\nfabric: x\n"
+SOUND = HEAD + (
+    "classes: {c: {nic: {speed: 25 Gb/s, count: 2}}}\n"
+    'switches: {"leaf[1-2]": {role: leaf}, spine: {role: spine}}\nnodes: {"n[1-4]": {class: c}, "m[1-4]": {}}\n'
+    'mlag: {p: {switches: "leaf[1-2]"}}\nlinks:\n'
+    '  - {from: "n[1-4]", to: "leaf[1-2]", speed: 25 Gb/s, bond: lacp}\n'
+    '  - {from: "m[1-4]", to: "leaf[1-2]", speed: 25 Gb/s, bond: lacp}\n'
+    '  - {from: "leaf[1-2]", to: spine, speed: 100 Gb/s, lag: up, count: 2}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "codes", "words"),
+    [
+        ("fabric: x", "fabric: y", [], ""),
+        ("nic: {speed: 25 Gb/s", "nic: {speed: 100 Gb/s", ["nic-speed"], "declares NICs of 100 Gb/s, n[1-4] have cables of 25.0 Gb/s"),
+        ("count: 2}}}", "count: 1}}}", ["nic-count"], "declares 1 NIC port, n[1-4] have 2 cables"),
+        ('"n[1-4]", to: "leaf[1-2]", speed: 25 Gb/s', '"n[1-4]", to: "leaf[1-2]", speed: 25 Gb/s, count: 1', [], ""),
+        ('mlag: {p: {switches: "leaf[1-2]"}}\n', "", ["lacp-without-pair"], "over leaf[1-2], which are no MLAG pair"),
+        ('switches: "leaf[1-2]"}}', 'switches: "leaf1,spine"}}', ["lacp-without-pair", "pair-of-two-tiers"], "pairs leaf1 (role leaf) with spine (role spine)"),
+        ("lag: up, count: 2", "lag: up", [], ""),
+        ('from: "leaf[1-2]", to: spine, speed: 100 Gb/s, lag: up, count: 2', "from: leaf1, to: spine, speed: 100 Gb/s, lag: up", ["lag-of-one"], "leaf1--spine: LAG up of one cable"),
+        ('"m[1-4]", to: "leaf[1-2]"', '"m[1-4]", to: leaf1', ["bond-of-one"], "m[1-4]: bond lacp of one cable"),
+        ("speed: 100 Gb/s, lag", "speed: 25000 Gb/s, lag", ["speed-implausible"], "at 25.0 Tb/s a cable, which no port has"),
+    ],
+)  # fmt: skip
+def test_a_contradiction_is_said_once(old: str, new: str, codes: list[str], words: str, tmp_path: Path) -> None:
+    assert old in SOUND
+    text = SOUND.replace(old, new)
+    found = list(list_findings(fabric(tmp_path, text)))
+    assert sorted(each.code for each in found) == sorted(codes)
+    assert words in " ".join(each.text for each in found)
+
+
+def test_a_slip_of_the_prefix_stands_out(tmp_path: Path) -> None:
+    text = SOUND.replace('"m[1-4]", to: "leaf[1-2]", speed: 25 Gb/s', 'm1, to: "leaf[1-2]", speed: 25 Mb/s')
+    found = [each for each in list_findings(fabric(tmp_path, text)) if each.code == "speed-unlike-others"]
+    assert [each.text for each in found] == [
+        "m1--leaf1 and 1 more run at 25.0 Mb/s, most links of its kind at 25.0 Gb/s: is the prefix right?"
+    ]

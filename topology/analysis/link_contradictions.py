@@ -1,0 +1,164 @@
+"""Links that contradict the rest of a description: NICs of classes, bonds, MLAG pairs, LAGs, speeds unlike all others.
+
+A speed is unlike the others where the links between the same kinds of devices are a hundred times faster or slower: a
+slip of the prefix, as 25 Mb/s among 25 Gb/s. Alone it is implausible below 10 Mb/s and above 1.6 Tb/s a cable, which
+no port has (IEEE 802.3; InfiniBand Trade Association, roadmap).
+"""
+
+from collections.abc import Iterable, Iterator
+
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import Bond, Fabric, Link, Node
+from benchconsole.topology.units import counted, network_rate
+
+_SLOWEST, _FASTEST = 10e6 / 8, 1.6e12 / 8
+_UNLIKE = 100
+_SAME = 1e-6
+
+
+def list_findings(fabric: Fabric) -> Iterator[StaticFinding]:
+    """Every contradiction, equal ones of many nodes or links in one sentence."""
+    yield from _check_nics(fabric)
+    yield from _check_speeds(fabric)
+    yield from _check_bonds(fabric)
+    yield from _check_pairs(fabric)
+    yield from _check_lags(fabric)
+
+
+def _check_nics(fabric: Fabric) -> Iterator[StaticFinding]:
+    """The NICs of a class against the cables of its nodes."""
+    slower = group_by_key(_list_other_speeds(fabric))
+    for (name, speed, cabled), nodes in slower.items():
+        where = fold_names(list(dict.fromkeys(nodes)))
+        text = f"class {name} declares NICs of {network_rate(speed)}, {where} {_have(nodes)} cables of {cabled}"
+        yield StaticFinding(Severity.ERROR, "nic-speed", where, text)
+    several = group_by_key(_list_other_counts(fabric))
+    for (name, count, cables), nodes in several.items():
+        where = fold_names(nodes)
+        text = f"class {name} declares {counted(count, 'NIC port')}, {where} {_have(nodes)} {counted(cables, 'cable')}"
+        yield StaticFinding(Severity.ERROR, "nic-count", where, text)
+
+
+def _list_other_speeds(fabric: Fabric) -> Iterator[tuple[tuple[str, float, str], str]]:
+    for node in fabric.nodes.values():
+        speed = node.hardware.facts.get("nic.speed")
+        members = {member for link in _list_legs(fabric, node) for member in link.members}
+        # Of several networks a class declares the NICs of one.
+        if isinstance(speed, float) and members and not any(_is_same(speed, member) for member in members):
+            cabled = " and ".join(map(network_rate, sorted(members)))
+            yield (node.hardware.name, speed, cabled), node.id
+
+
+def _list_other_counts(fabric: Fabric) -> Iterator[tuple[tuple[str, int, int], str]]:
+    for node in fabric.nodes.values():
+        count, speed = (node.hardware.facts.get(f"nic.{name}") for name in ("count", "speed"))
+        legs = _list_legs(fabric, node)
+        alike = [link for link in legs if not isinstance(speed, float) or _is_same(speed, link.speed)]
+        cables = sum(link.count for link in alike if link.counted)
+        if isinstance(count, int | float) and cables > count:
+            yield (node.hardware.name, int(count), cables), node.id
+
+
+def _list_legs(fabric: Fabric, node: Node) -> tuple[Link, ...]:
+    return () if node.host is not None else fabric.links_at[node.id]
+
+
+def _check_speeds(fabric: Fabric) -> Iterator[StaticFinding]:
+    """Speeds that no port has, and speeds unlike those of the links between devices of the same kinds."""
+
+    def describe(device: str) -> str:
+        node = fabric.nodes.get(device)  # type: ignore[call-overload]
+        return node.role.value if node is not None else fabric.switches[device].role.value  # type: ignore[index]
+
+    kinds = group_by_key((frozenset((describe(link.a), describe(link.b))), link) for link in fabric.links.values())
+    for links in kinds.values():
+        usual = sorted(link.speed for link in links)[len(links) // 2]
+        odd = [link for link in links if not usual / _UNLIKE < link.speed < usual * _UNLIKE]
+        for speed, some in group_by_key((link.speed, link) for link in odd).items():
+            if 2 * len(odd) < len(links):
+                text = (
+                    f"{_name(some)} {_run(some)} at {network_rate(speed)}, most links of its kind at "
+                    f"{network_rate(usual)}: is the prefix right?"
+                )
+                yield StaticFinding(Severity.ERROR, "speed-unlike-others", some[0].id, text)
+    told = [link for link in fabric.links.values() if not _SLOWEST <= max(link.members) <= _FASTEST * (1 + _SAME)]
+    for speed, some in group_by_key((link.speed, link) for link in told).items():
+        text = f"{_name(some)} {_run(some)} at {network_rate(speed)} a cable, which no port has: is the prefix right?"
+        yield StaticFinding(Severity.WARNING, "speed-implausible", some[0].id, text)
+
+
+def _check_bonds(fabric: Fabric) -> Iterator[StaticFinding]:
+    """LACP over switches that are no pair, and bonds of one cable."""
+    apart: list[tuple[tuple[str, ...], str]] = []
+    single: list[tuple[str, str]] = []
+    for node in fabric.nodes.values():
+        bonds = group_by_key(((link.bond, link.network), link) for link in _list_legs(fabric, node) if link.bond)
+        for (bond, _), links in bonds.items():
+            switches = tuple(sorted({link.other(node.id) for link in links}))
+            pair = fabric.mlag_of.get(switches[0])
+            if sum(link.count for link in links) == 1 and all(link.counted for link in links):
+                single.append((str(bond), node.id))
+            elif bond is Bond.LACP and len(switches) > 1 and (pair is None or set(switches) != set(pair.switches)):
+                apart.append((switches, node.id))
+    for switches, nodes in group_by_key(apart).items():
+        where, over = fold_names(nodes), fold_names(switches)
+        text = (
+            f"{where}: bond lacp over {over}, which are no MLAG pair: only the legs to one of them carry traffic; "
+            "describe the pair under mlag, or another bond"
+        )
+        yield StaticFinding(Severity.ERROR, "lacp-without-pair", where, text)
+    for kind, nodes in group_by_key(single).items():
+        where = fold_names(nodes)
+        yield StaticFinding(Severity.WARNING, "bond-of-one", where, f"{where}: bond {kind} of one cable")
+
+
+def _check_pairs(fabric: Fabric) -> Iterator[StaticFinding]:
+    """MLAG pairs of switches that stand in different tiers."""
+    for pair in fabric.mlags:
+        roles = [fabric.switches[switch].role for switch in pair.switches]
+        if roles[0] is not roles[1]:
+            one, other = pair.switches
+            text = (
+                f"{pair.name} pairs {one} (role {roles[0]}) with {other} (role {roles[1]}), "
+                "expected switches of one role"
+            )
+            yield StaticFinding(Severity.ERROR, "pair-of-two-tiers", pair.name, text)
+
+
+def _check_lags(fabric: Fabric) -> Iterator[StaticFinding]:
+    """LAGs with a name and one cable; names that only tell parallel links apart are none."""
+    pairs = group_by_key((frozenset((link.a, link.b)), link) for link in fabric.links.values())
+    # A LAG to both switches of a pair is two links.
+    halves = group_by_key(
+        ((end, link.lag, fabric.mlag_of[link.other(end)].name), link.id)
+        for link in fabric.links.values()
+        for end in (link.a, link.b)
+        if link.lag and link.other(end) in fabric.mlag_of
+    )
+    to_pair = {link for links in halves.values() if len(links) > 1 for link in links}
+    single = [
+        link
+        for links in pairs.values()
+        for link in links
+        if link.lag and link.count == 1 and link.counted and len(links) == 1 and link.id not in to_pair
+    ]
+    for lag, some in group_by_key((link.lag, link) for link in single).items():
+        yield StaticFinding(Severity.WARNING, "lag-of-one", some[0].id, f"{_name(some)}: LAG {lag} of one cable")
+
+
+def _name(links: list[Link]) -> str:
+    first = links[0].id
+    return first if len(links) == 1 else f"{first} and {len(links) - 1:,} more"
+
+
+def _run(links: list[Link]) -> str:
+    return "runs" if len(links) == 1 else "run"
+
+
+def _have(nodes: Iterable[str]) -> str:
+    return "has" if len(set(nodes)) == 1 else "have"
+
+
+def _is_same(one: float, other: float) -> bool:
+    return abs(one - other) <= _SAME * max(one, other)
