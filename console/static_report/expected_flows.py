@@ -252,6 +252,7 @@ def make_record(found: ExpectedFlows, flows: Iterable[tuple[Flow, Expectation]] 
             "fabric": fabric.name,
             "total_bps": found.total,
             "fairness": found.fairness,
+            "uncounted": [link.id for link in find_uncounted(fabric).links],
             "groups": [
                 {
                     "flows": row.count,

@@ -155,3 +155,16 @@ def test_links_of_a_hash_are_refused() -> None:
     result = expect(JETSTREAM, "b01-01>b05-01", "--model", "hash", "--links")
     assert isinstance(result.exception, BadInput)
     assert "of the model hash" in str(result.exception)
+
+
+def test_cables_that_nobody_counted_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "tree.yaml"
+    path.write_text(
+        'schema: 1\nfabric: tree\nswitches: {"leaf[1-2]": {}, spine: {role: spine}}\nnodes: {"n[1-2]": {}}\nlinks:\n'
+        '  - {from: "n[1-2]", to: "leaf[1-2]", wiring: one-to-one, speed: 10 Gb/s}\n'
+        '  - {from: "leaf[1-2]", to: spine, speed: 10 Gb/s, count: unknown}\n'
+    )
+    assert found(str(path), "n1>n2")["uncounted"] == ["leaf1--spine", "leaf2--spine"]
+    shown = " ".join(expect(str(path), "n1>n2").stdout.split())
+    assert "Nobody counted the cables of leaf[1-2] to spine: one is taken for each link" in shown
+    assert found(SC11, "c-sea01>c-ind01")["uncounted"] == []

@@ -1,6 +1,7 @@
 """What holds for every foreign format: bad input is refused with its place, a cut file gives nothing new."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,8 @@ def test_a_file_cut_anywhere_gives_no_cable_that_the_whole_does_not_have_or_says
 @pytest.mark.parametrize("name", ["slurm", "slurm-yaml", "containerlab", "ssh-config", "ansible", "ansible-yaml"])
 def test_a_last_line_without_end_is_whole(name: str) -> None:
     parse, text = FORMATS[name]
-    assert described(parse(text.removesuffix("\n"))) == described(parse(text))
+    whole, unended = described(parse(text)), described(parse(text.removesuffix("\n")))
+    assert replace(unended, text="") == replace(whole, text="")
 
 
 @EVERY
