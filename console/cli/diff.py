@@ -78,6 +78,8 @@ def command(
         raise BadInput("benchconsole: --from and --session, expected one of them")
     probes = common.load_installed_probes()
     fabric = common.read_topology(topology, probes)
+    if saved[:1] == (_SUBNET,) and (nodes or exclude):
+        raise BadInput("benchconsole: -w or -x with --from ib, expected neither: the whole subnet is compared")
     if saved[:1] == (_SUBNET,):
         _compare_subnet(fabric, [*saved[1:], *files], ask, sudo=sudo, as_json=as_json)
     if ask or sudo:

@@ -99,6 +99,7 @@ def test_json_has_the_same_with_counters(cluster: Path, run: Command) -> None:
         (["--from", "ib"], "neither saved files nor --ask, expected one of them"),
         (["--from", "ib", "dump", "--ask", "n01"], "both saved files and --ask"),
         (["--ask", "n01"], "--ask and --sudo without --from ib"),
+        (["-w", "n01", "--from", "ib", "dump"], "-w or -x with --from ib, expected neither"),
         (["--from", "ib", "dump", "--sudo"], "--sudo without --ask"),
         (["--from", "ib", "--ask", "n1"], "--ask n1, expected a node of the file; did you mean n01?"),
         (["--from", "ib", "absent"], "absent:1:1: a file that cannot be read"),

@@ -109,6 +109,21 @@ def test_a_part_of_any_fat_tree_in_any_order_never_passes_for_the_whole(
     assert subnet.partial or cables(subnet) == planned(plan)
 
 
+@pytest.mark.parametrize("name", ["iblinkinfo", "iblinkinfo -l", "subnet.lst", "ibnetdiscover -p", "ibnetdiscover"])
+def test_a_list_that_ends_in_the_ports_of_a_switch_may_be_cut_there(name: str) -> None:
+    plan = Plan([Planned("H", 0x10, "n1", 1), Planned("S", 0xA0, "MF0;sw:M/U1", 8), Planned("H", 0x20, "n2", 1)])
+    plan.cables = [((0x10, 1), (0xA0, 3), 4, "EDR"), ((0x20, 1), (0xA0, 5), 4, "EDR")]
+    lines = WRITERS[name](plan).splitlines(keepends=True)
+    ends = [number for number, line in enumerate(lines, 1) if "n1" in line]
+    try:
+        subnet = read_dump("".join(lines[: ends[1] if name != "ibnetdiscover" else ends[0]]), "f")
+    except TopologyError:
+        assert name == "ibnetdiscover -p"
+        return
+    assert len(subnet.cables) == 1
+    assert subnet.partial
+
+
 @EVERY
 def test_a_dump_without_any_one_line_is_refused_or_says_the_same(name: str) -> None:
     lines = WRITERS[name](SMALL).splitlines(keepends=True)
