@@ -84,19 +84,25 @@ def _check_padding(text: str) -> None:
 
 def expand(text: str) -> list[str]:
     """``n[01-03],x`` as names, in the order in which they are written; SelectionError for anything else."""
+    return list(_expand_names(text))
+
+
+@lru_cache(maxsize=8192)
+def _expand_names(text: str) -> tuple[str, ...]:
+    """The same; the links of a file name the sets that its nodes were named by."""
     if not text.strip():
         raise SelectionError("an empty node set, expected names such as n[01-16]")
     if "@" in text:
         raise SelectionError(f"{text!r} names a group, expected plain names here")
     if len(text) <= 253 and NAME.fullmatch(text):
-        return [text]
+        return (text,)
     names = _expand_term(text, "a node set")
     for name in names:
         if not NAME.fullmatch(name) or len(name) > 253:
             raise SelectionError(f"{name!r} is not a host name, expected letters, digits, '-' and '.'")
     if not names:
         raise SelectionError(f"{text!r} stands for no name")
-    return names
+    return tuple(names)
 
 
 def _expand_term(text: str, what: str) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.addresses import NodeAddresses, find_bad_address
 from benchconsole.topology.description.claims import list_scopes, read_claims
@@ -211,6 +212,7 @@ def load_text(text: str, path: Path | str, vocabulary: Vocabulary | None = None)
     return resolve(read_text(text, str(path)), Path(path), vocabulary)
 
 
+@pause_collector()
 def resolve(
     document: Document, path: Path, vocabulary: Vocabulary | None = None, parameters: Mapping[str, int] | None = None
 ) -> Fabric:

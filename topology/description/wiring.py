@@ -59,7 +59,20 @@ class Wiring:
         upper_ports = self._ports(upper, [b for _, b in pairs], like.count, (*here, "to"))
         for (a, b), ports_a, ports_b in zip(pairs, lower_ports, upper_ports, strict=True):
             standby = like.bond is Bond.BACKUP and b != upper.devices[0]
-            self._add_link(replace(like, a=a, b=b, ports_a=ports_a, ports_b=ports_b, standby=standby), here)
+            lower_end, upper_end = (a, ports_a), (b, ports_b)
+            if self.names.tier(b) < self.names.tier(a):
+                lower_end, upper_end = upper_end, lower_end
+            # One copy for each cable: a file has a hundred thousand of them.
+            link = replace(
+                like,
+                id=LinkId(f"{lower_end[0]}--{upper_end[0]}"),
+                a=lower_end[0],
+                b=upper_end[0],
+                ports_a=lower_end[1],
+                ports_b=upper_end[1],
+                standby=standby,
+            )
+            self._add_link(link, here)
 
     def _end(self, text: str, location: Location) -> _End:
         devices, _, ports = text.partition(":")
@@ -141,7 +154,7 @@ class Wiring:
                 yield Channel(int(vlan), capacity)
 
     def _add_link(self, link: Link, here: Location) -> None:
-        """Add one link: a new one, or more members of a LAG that has a link already."""
+        """Add one link, its lower end first: a new one, or more members of a LAG that has a link already."""
         if link.a == link.b:
             self.report.add(here, f"a link from {link.a} to itself", "two different devices")
             return
@@ -150,9 +163,7 @@ class Wiring:
             if node is not None and node.host is not None:
                 self.report.add(here, f"a cable of the virtual machine {device}", f"a cable of its host {node.host}")
                 return
-        if self.names.tier(link.b) < self.names.tier(link.a):
-            link = replace(link, a=link.b, b=link.a, ports_a=link.ports_b, ports_b=link.ports_a)
-        plain = LinkId(f"{link.a}--{link.b}")
+        plain = link.id
         turned = LinkId(f"{link.b}--{link.a}")
         if plain not in self.links and turned in self.links:
             plain = turned
@@ -161,7 +172,7 @@ class Wiring:
         present = next((each for each in known if each is not None and each.lag == link.lag), None)
         if plain not in self.links or (present is None and link.lag is not None):
             name = named if plain in self.links else plain
-            self.links[name] = replace(link, id=name)
+            self.links[name] = link if link.id == name else replace(link, id=name)
             self.names.places[name] = self.report.document.at(here)
         elif present is not None and link.lag is not None:
             members = (*present.members, *link.members)
