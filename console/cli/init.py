@@ -242,7 +242,7 @@ def _write_file(file: Path, text: str, *, copy: bool) -> None:
         texts[file.with_name(SCHEMA_COPY)] = SCHEMA_FILE.read_text(encoding="utf-8")
     for path, whole in texts.items():
         try:
-            write_whole(path, partial(_write_text, whole), force=True)
+            write_whole(path, partial(_write_text, whole), force=True, private=False)
         except FileError as error:
             raise BadInput(f"benchconsole: {path} cannot be written: {error.found}") from None
 

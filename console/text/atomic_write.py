@@ -21,10 +21,11 @@ class FileError(Exception):
         super().__init__(f"{what}: {found}. {do}.")
 
 
-def write_whole(path: Path, write: Callable[[TextIO], object], *, force: bool = False) -> None:
+def write_whole(path: Path, write: Callable[[TextIO], object], *, force: bool = False, private: bool = True) -> None:
     """Let ``write`` fill a new file beside ``path`` and give it that name once all of it is on the disk.
 
-    Line ends are written as they come. Raises FileError where the file is there already (unless
+    Line ends are written as they come. A ``private`` file is for its owner alone, others for whom the umask lets.
+    Raises FileError where the file is there already (unless
     ``force``), where it is no plain file, and where the directory or the disk refuses.
     """
     _check(path, force)
@@ -36,6 +37,8 @@ def write_whole(path: Path, write: Callable[[TextIO], object], *, force: bool = 
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as out:
             write(out)
             out.flush()
+            if not private:
+                os.fchmod(out.fileno(), 0o666 & ~_read_umask())
             os.fsync(out.fileno())
         _name(part, path, force)
     except OSError as error:
@@ -43,6 +46,12 @@ def write_whole(path: Path, write: Callable[[TextIO], object], *, force: bool = 
     finally:
         with suppress(FileNotFoundError):
             Path(part).unlink()
+
+
+def _read_umask() -> int:
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return umask
 
 
 def _reason(error: OSError) -> str:

@@ -3,7 +3,7 @@
 A set of flows need not be written out: 100,000 nodes to 16 servers are 1.6 million flows and some thousand groups. The
 rates of the groups are those of their flows, because nodes are parted until every node of a class has as many flows
 with each other class (an equitable partition): then one flow of each group, which loads a link as all of them do, is
-held up where all of them are. Decision 030 has the proof.
+held up where all of them are. Decision 035 has the proof.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence

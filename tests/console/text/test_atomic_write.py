@@ -73,3 +73,16 @@ def test_nothing_is_left_of_a_text_that_failed_on_the_way(tmp_path: Path) -> Non
     with pytest.raises(FileError, match=r"No space left on device\. Nothing was written"):
         write_whole(tmp_path / "half.txt", fail)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("private", "mode"), [(True, 0o600), (False, 0o640)])
+def test_a_private_file_is_for_its_owner_and_others_are_as_the_umask_says(
+    tmp_path: Path, private: bool, mode: int
+) -> None:
+    before = os.umask(0o027)
+    try:
+        write_whole(tmp_path / "file", lambda out: out.write("text"), private=private)
+        assert os.umask(0o027) == 0o027
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == mode
