@@ -207,7 +207,7 @@ def test_check_says_what_the_report_gets_wrong(name: str) -> None:
                     f" {end}:1 end to end; 2.00:1 holds up to the chassis only [claim-contradicted]"
                 ),
                 (
-                    "@compute: stated 15,360 cores of @compute (2); the classes give 7,680 cores: 320 nodes of m630 x 24"
+                    "stated 15,360 cores of @compute (2); the classes give 7,680 cores: 320 nodes of m630 x 24"
                     " cores; stated is 2 times that [claim-contradicted]"
                 ),
                 (

@@ -232,10 +232,10 @@ class Ways:
 
     def total(self, device: str, network: frozenset[str]) -> float:
         """byte/s of the ways up; of a node also of its legs into the other planes of the networks that lead there."""
-        names = {link.network for link in self.fabric.links_at[device] if link.other(device) in network}
         if device not in self.fabric.nodes:
             return sum(capacity for _, capacity in self.up(device, network))
         legs = [link for link in self.fabric.links_at[device] if link.other(device) in self.fabric.switches]
+        names = {link.network for link in legs if link.other(device) in network}
         return sum(self.capacity[link.id] for link in legs if link.network in names)
 
     def beside(self, switch: str, dead: str | None) -> float:

@@ -21,6 +21,7 @@ MAX_BYTES = 16 * 2**20
 MAX_DEPTH = 50
 MAX_VALUES = 500_000
 _CORE = "tag:yaml.org,2002:"
+_ENDLESS, _PLAIN = "a file that unfolds without end", "a plain topology file"
 _LIST_DASH = re.compile(r"\s*([\u2010-\u2015\u2212])\s")
 _MINUS = "the minus - before an item of a list"
 _BARE = re.compile(r"(?:[A-Za-z0-9_.@-]+\[[0-9,/-]*\][A-Za-z0-9_.-]*)+|@[A-Za-z0-9_.:-]+")
@@ -185,7 +186,7 @@ class _Reader:
         self.seen += 1
         where = self.position(event.start_mark)
         if self.seen > MAX_VALUES or len(location) > MAX_DEPTH:
-            raise refuse(where, "a file that unfolds without end", "a plain topology file")
+            raise refuse(where, _ENDLESS, _PLAIN)
         self.document.values[location] = where
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self.anchors:
@@ -262,6 +263,8 @@ class _Reader:
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth <= 0:
                 return
+            if depth > MAX_DEPTH:  # libyaml takes seconds for a hundred thousand brackets
+                raise refuse(self.position(event.start_mark), _ENDLESS, _PLAIN)
             event = self.next()
 
     def _tagged(self, tag: str, where: Position) -> None:

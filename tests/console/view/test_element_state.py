@@ -103,7 +103,7 @@ LEGS = """\
 schema: 1
 fabric: legs
 network: {mtu: 9000}
-networks: {gige: {mtu: 1500}, elan: {goodput: 90 %}}
+networks: {gige: {mtu: 1500, role: storage}, elan: {goodput: 90 %}}
 switches: {"leaf[1-2]": {role: leaf}, maintenance: {role: leaf}, fast: {role: leaf}}
 nodes: {"n[1-5]": {}}
 links:

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.topology.description.document import MAX_VALUES, read_text
+from benchconsole.topology.description.document import MAX_DEPTH, MAX_VALUES, read_text
 from benchconsole.topology.errors import TopologyError
 
 
@@ -73,6 +73,7 @@ def test_all_duplicate_keys_are_seen_and_what_they_hold_is_left_out() -> None:
         ("a: " + "[" * 5000, "unfolds without end"),
         ("a: " + "[" * 5000 + "]" * 5000, "unfolds without end"),
         ("[" * 200_000, "unfolds without end"),
+        ("{" * 100_000, f"t:1:{MAX_DEPTH + 2}: a file that unfolds without end"),  # passed over, and no further
     ],
 )
 def test_what_is_no_topology_is_one_line(text: str, what: str) -> None:
