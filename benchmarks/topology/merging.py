@@ -63,7 +63,7 @@ def timed(call: Callable[[], _T]) -> tuple[float, _T]:
 
 def find_lowest(fabric: Fabric, merged: MergedExpectation) -> float:
     """The highest rate that all flows can have at once on their routes, in byte/s: one linear program."""
-    crossed = trace_groups(Routes(fabric), merged.merged)
+    crossed = trace_groups(Routes(fabric), merged.merged.groups, merged.merged.members)
     limits = compute_capacities(fabric, crossed.parts, {})
     groups, links = len(merged.rates), len(limits)
     rows = coo_array((crossed.used.share, (crossed.used.link, crossed.used.flow)), shape=(links, groups + 1))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchconsole.topology.capacity.merged_flows import NodeGroup, describe_kind
+from benchconsole.topology.capacity.flow_groups import Nodes, describe_link
 from benchconsole.topology.model.fabric import Fabric
 
 Words = NDArray[np.uint64]
@@ -26,7 +26,7 @@ _AT_ONCE = 4_000_000
 """Colours of all marked fabrics that are held at once, times cables."""
 
 
-def find_classes(fabric: Fabric, groups: Sequence[NodeGroup], elements: Sequence[Marks]) -> list[int]:
+def find_classes(fabric: Fabric, groups: Sequence[Nodes], elements: Sequence[Marks]) -> list[int]:
     """Per element the number of its class; the devices of an element are switches and nodes of ``groups``."""
     if not elements:
         return []
@@ -70,20 +70,20 @@ def _hash(text: str) -> int:
 
 
 def _make_graph(
-    fabric: Fabric, groups: Sequence[NodeGroup]
+    fabric: Fabric, groups: Sequence[Nodes]
 ) -> tuple[dict[str, int], Words, tuple[NDArray[np.intp], NDArray[np.intp], Words]]:
     """Device to vertex (nodes of a group have one together), a colour of each vertex, and every edge both ways."""
     vertex: dict[str, int] = {name: number for number, name in enumerate(fabric.switches)}
     colours = [_hash(f"switch {switch.role.tier}") for switch in fabric.switches.values()]
     for group in groups:
-        vertex.update(dict.fromkeys(group.nodes, len(colours)))
-        node = fabric.nodes[group.nodes[0]]
+        vertex.update(dict.fromkeys(group, len(colours)))
+        node = fabric.nodes[group[0]]
         colours.append(_hash(f"node {len(group)} {node.forwards} {fabric.vlans_of.get(node.id, ())}"))
-    routed = {group.nodes[0] for group in groups}
+    routed = {group[0] for group in groups}
     edges: list[tuple[int, int, int]] = []
     for link in fabric.links.values():
         if all(end in fabric.switches or end in routed for end in (link.a, link.b)):
-            kind = _hash(describe_kind(link))
+            kind = _hash(repr(describe_link(link)))
             edges += [(vertex[link.b], vertex[link.a], kind), (vertex[link.a], vertex[link.b], kind)]
     for pair in fabric.mlags:
         one, other = (vertex[switch] for switch in pair.switches)

@@ -22,10 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchconsole.topology.analysis.bottlenecks import find_joined_aside
+from benchconsole.topology.analysis.group_flows import MOST_GROUPS, GroupFlows
 from benchconsole.topology.analysis.oversubscription import WorstFailure, name_failures
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Floats, Indices, sum_at
-from benchconsole.topology.capacity.merged_flows import MOST_GROUPS, MergedFlows, group_nodes
+from benchconsole.topology.capacity.flow_groups import group_cabled_nodes
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.fair_shares import compute_fair_shares
 from benchconsole.topology.tables.ratios import (
@@ -151,19 +152,19 @@ def _share_each_to_each(cabled: Tables, nodes: frozenset[str]) -> Share | None:
     fabric = cabled.fabric
     if len(cabled.node_groups) > MOST_GROUPS:
         return None
-    groups = [group for group in group_nodes(fabric) if group.nodes[0] in nodes]
+    groups = [group for group in group_cabled_nodes(fabric) if group[0] in nodes]
     if sum(map(len, groups)) < 2 or len(groups) > MOST_GROUPS:
         return None
-    flows = MergedFlows(fabric, groups)
+    flows = GroupFlows(fabric, groups)
     numbers = range(len(groups))
     pairs = tuple((one, other) for one in numbers for other in numbers if flows.count((one, other)))
     rates = flows.compute_rates(pairs) * [flows.count(pair) for pair in pairs]
     shares = []
     for number, group in enumerate(groups):
-        legs = sum(map(fabric.payload, fabric.active_legs(group.nodes[0])))
+        legs = sum(map(fabric.payload, fabric.active_legs(group[0])))
         for end in (0, 1):
             total = sum(rate for pair, rate in zip(pairs, rates.tolist(), strict=True) if pair[end] == number)
-            shares.append(Share(group.nodes[0], legs, total / len(group)))
+            shares.append(Share(group[0], legs, total / len(group)))
     return max(shares, key=lambda share: share.ratio)
 
 

@@ -16,15 +16,9 @@ import numpy as np
 
 from benchconsole.topology.analysis.bisection import find_cut
 from benchconsole.topology.analysis.element_classes import Marks, find_classes
+from benchconsole.topology.analysis.group_flows import MOST_GROUPS, GroupFlows, Pair
 from benchconsole.topology.arrays import Floats
-from benchconsole.topology.capacity.merged_flows import (
-    MOST_GROUPS,
-    MergedFlows,
-    NodeGroup,
-    Pair,
-    describe_kind,
-    group_nodes,
-)
+from benchconsole.topology.capacity.flow_groups import describe_link, group_cabled_nodes
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId
 from benchconsole.topology.model.failed_elements import remove_elements
 from benchconsole.topology.selection import fold
@@ -82,7 +76,7 @@ class _Case:
 
     pairs: tuple[Pair, ...]
     near: frozenset[int]
-    flows: MergedFlows
+    flows: GroupFlows
     is_leg: bool = False
 
 
@@ -91,11 +85,11 @@ class FailureFlows:
 
     def __init__(self, fabric: Fabric) -> None:
         self._fabric = fabric
-        self._groups = group_nodes(fabric)
-        self._whole = MergedFlows(fabric, self._groups)
-        self._group_of = {node: number for number, group in enumerate(self._groups) for node in group.nodes}
+        self._groups = group_cabled_nodes(fabric)
+        self._whole = GroupFlows(fabric, self._groups)
+        self._group_of = {node: number for number, group in enumerate(self._groups) for node in group}
         self._distances: dict[str, list[float]] = {}
-        self._alone: dict[str, MergedFlows] = {}
+        self._alone: dict[str, GroupFlows] = {}
 
     def list_losses(self, elements: Sequence[tuple[FailureKind, str]]) -> Mapping[tuple[FailureKind, str], FlowLoss]:
         """What is left without each of ``elements`` (its kind, and its name); those of a kind that would take too
@@ -124,7 +118,7 @@ class FailureFlows:
         near, far = self._part(link)
         if not near or not far:
             return "", ""
-        sides = ([node for each in sorted(side) for node in self._groups[each].nodes] for side in (near, far))
+        sides = ([node for each in sorted(side) for node in self._groups[each]] for side in (near, far))
         one, other = (fold(side) for side in sides)
         return one, other
 
@@ -150,7 +144,7 @@ class FailureFlows:
         node = next((end for end in (link.a, link.b) if NodeId(end) in self._group_of), None)
         if node is None or self._fabric.nodes[NodeId(node)].forwards:
             return name
-        return self._group_of[NodeId(node)], link.other(node), describe_kind(link)
+        return self._group_of[NodeId(node)], link.other(node), describe_link(link)
 
     def _mark(self, kind: FailureKind, name: str) -> Marks:
         if kind in _DEVICES:
@@ -160,7 +154,7 @@ class FailureFlows:
         link = self._fabric.links[LinkId(name)]
         if not all(end in self._fabric.switches or end in self._group_of for end in (link.a, link.b)):
             return f"{kind} {name}", ()
-        return f"{kind} {describe_kind(link)}", (link.a, link.b)
+        return f"{kind} {describe_link(link)}", (link.a, link.b)
 
     def _make_case(self, kind: FailureKind, name: str) -> _Case:
         if kind in _DEVICES:
@@ -181,9 +175,9 @@ class FailureFlows:
         """The node of a leg alone, with every other node."""
         if node not in self._alone:
             at = self._group_of[node]
-            rest = NodeGroup(tuple(each for each in self._groups[at].nodes if each != node))
-            others = [*self._groups[:at], *([rest] if rest.nodes else []), *self._groups[at + 1 :]]
-            self._alone[node] = MergedFlows(self._fabric, (NodeGroup((node,)), *others))
+            rest = tuple(each for each in self._groups[at] if each != node)
+            others = [*self._groups[:at], *([rest] if rest else []), *self._groups[at + 1 :]]
+            self._alone[node] = GroupFlows(self._fabric, ((node,), *others))
         flows = self._alone[node]
         out = tuple((0, other) for other in range(1, len(flows.groups)))
         return _Case((*out, *((other, 0) for _, other in out)), frozenset((0,)), flows, is_leg=True)
@@ -217,7 +211,7 @@ class FailureFlows:
         crossing = {pair for link in self._fabric.links_at[device] for pair in self._crossing.get(link.id, ())}
         ends = set()
         for number, group in enumerate(self._groups):
-            node = group.nodes[0]
+            node = group[0]
             if device == node or all(link.other(node) == device for link in self._fabric.links_at[node]):
                 ends.add(number)
         return tuple(sorted(pair for pair in crossing if not ends.intersection(pair)))
@@ -233,7 +227,7 @@ class FailureFlows:
             worn = remove_elements(self._fabric, members={name: 1})
         else:
             worn = remove_elements(self._fabric, links=[name])
-        flows = MergedFlows(worn, case.flows.groups, case.flows.legs)
+        flows = GroupFlows(worn, case.flows.groups)
         after = flows.compute_rates(case.pairs)
         found = _make_loss(case, case.flows.compute_rates(case.pairs), after)
         lacking = bool((after == 0).any()) and flows.lacks_peer_link(case.pairs)
@@ -252,8 +246,8 @@ class FailureFlows:
         numbers = {number for pair in case.pairs for number in pair}
         near, far = (sorted(side) for side in (case.near, numbers - case.near))
         return (
-            [node for number in near for node in self._groups[number].nodes],
-            [node for number in far for node in self._groups[number].nodes],
+            [node for number in near for node in self._groups[number]],
+            [node for number in far for node in self._groups[number]],
         )
 
     def _find_cut(self, cabled: Tables, near: Sequence[str], far: Sequence[str]) -> float | None:

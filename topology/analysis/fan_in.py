@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchconsole.topology.capacity.expect import compute_capacities
+from benchconsole.topology.capacity.flow_groups import describe_legs
 from benchconsole.topology.capacity.flow_streams import LinkPart, Model, trace_flows
 from benchconsole.topology.capacity.maxmin import Usage, max_min
 from benchconsole.topology.grouping import group_by_key
@@ -88,11 +89,9 @@ def group_nodes(fabric: Fabric, clients: Sequence[str], servers: Sequence[str]) 
 
 def _make_key(fabric: Fabric, machine: str, kinds: Sequence[Mapping[tuple[int, ...], Sequence[str]]]) -> Hashable:
     """What decides the paths and rates of a machine: where each cable goes, and what it is; the VLANs of its guests."""
-    cables = tuple(
-        (link.other(machine), link.members, link.network, link.standby, link.bond, link.wan, link.channels)
-        for link in fabric.links_at[machine]
+    return describe_legs(fabric, machine), tuple(
+        tuple((vlans, len(same)) for vlans, same in each.items()) for each in kinds
     )
-    return cables, tuple(tuple((vlans, len(same)) for vlans, same in each.items()) for each in kinds)
 
 
 def machine_of(fabric: Fabric, node: str) -> str:

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchconsole.topology.analysis.failure_flows import FailureFlows, FlowLoss
+from benchconsole.topology.analysis.group_flows import MOST_GROUPS
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices
-from benchconsole.topology.capacity.merged_flows import MOST_GROUPS
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import find_components

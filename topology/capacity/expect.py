@@ -9,13 +9,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchconsole.topology.arrays import Flags, Floats, Indices
-from benchconsole.topology.capacity.flow_groups import FlowSet, MergedFlows, merge_flows, name_legs, trace_groups
+from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
+from benchconsole.topology.capacity.flow_groups import (
+    FlowGroup,
+    FlowSet,
+    MergedFlows,
+    Nodes,
+    merge_flows,
+    name_legs,
+    trace_groups,
+)
 from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Members, Model, trace_flows
 from benchconsole.topology.capacity.maxmin import Usage, certify, find_binding, max_min, weigh_usage
 from benchconsole.topology.capacity.sprayed import is_any_sprayed, is_sprayed, spray
 from benchconsole.topology.errors import RoutingError
-from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link, NodeId
 from benchconsole.topology.routing.hashed_paths import mix_bits
 from benchconsole.topology.routing.routes import Routes
 
@@ -152,20 +160,42 @@ def expect_merged(fabric: Fabric, asked: Sequence[FlowSet]) -> MergedExpectation
     merged = merge_flows(fabric, asked)
     if not merged.groups:
         return MergedExpectation(fabric, merged, ())
-    crossed = trace_groups(Routes(fabric), merged)
+    crossed = trace_groups(Routes(fabric), merged.groups, merged.members)
     limits = compute_capacities(fabric, crossed.parts, {})
-    # Of a group a flow stands for all, and loads a link as all of them do: its demand is that of one.
-    demand = np.array([np.inf if group.flow.demand is None else group.flow.demand for group in merged.groups])
+    demand = _list_demands(merged.groups)
     return MergedExpectation(fabric, merged, _make_expectations(fabric, crossed, limits, demand, Model.FLUID))
+
+
+def compute_group_rates(routes: Routes, groups: Sequence[FlowGroup], members: Mapping[NodeId, Nodes]) -> Floats:
+    """What one flow of each of ``groups`` should reach when all flows of all of them run at once, in byte/s of payload.
+
+    ``members`` are the classes of their nodes (``find_members``). RoutingError and ArithmeticError as ``expect``.
+    """
+    if not groups:
+        return np.zeros(0)
+    crossed = trace_groups(routes, groups, members)
+    _, level = _share_fairly(crossed, compute_capacities(routes.fabric, crossed.parts, {}), _list_demands(groups))
+    return sum_at(level * crossed.weight, crossed.owner, len(groups))
+
+
+def _list_demands(groups: Sequence[FlowGroup]) -> Floats:
+    """Of a group a flow stands for all, and loads a link as all of them do: its demand is that of one."""
+    return np.array([np.inf if group.flow.demand is None else group.flow.demand for group in groups])
+
+
+def _share_fairly(crossed: Crossings, limits: Floats, demand: Floats) -> tuple[Usage, Floats]:
+    """What each stream loads as so many as it stands for, and the level that it gets; both certified."""
+    used = weigh_usage(crossed.used, crossed.weight)
+    level = max_min(used, limits, demand[crossed.owner])
+    if not certify(used, limits, demand[crossed.owner], level):
+        raise ArithmeticError("the rates are not max-min fair: a flow could gain without taking from a poorer one")
+    return used, level
 
 
 def _make_expectations(
     fabric: Fabric, crossed: Crossings, limits: Floats, demand: Floats, model: Model
 ) -> tuple[Expectation, ...]:
-    used = weigh_usage(crossed.used, crossed.weight)
-    level = max_min(used, limits, demand[crossed.owner])
-    if not certify(used, limits, demand[crossed.owner], level):
-        raise ArithmeticError("the rates are not max-min fair: a flow could gain without taking from a poorer one")
+    used, level = _share_fairly(crossed, limits, demand)
     bound = find_binding(used, limits, level)
     limiting: list[dict[LinkPart, None]] = [{} for _ in demand]
     for stream, part in zip(used.flow[bound].tolist(), used.link[bound].tolist(), strict=True):

@@ -6,8 +6,8 @@ with each other class (an equitable partition): then one flow of each group, whi
 held up where all of them are. Decision 035 has the proof.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
 
 import numpy as np
@@ -16,17 +16,19 @@ from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Mod
 from benchconsole.topology.capacity.maxmin import Usage
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Hardware, Link, Node, NodeId
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link, NodeId
 from benchconsole.topology.routing.routes import Routes
 
 MOST_GROUPS = 200_000
 """Groups of which more are refused: each is routed by itself."""
 
-_NAMES_OF_LINK = ("id", "a", "b", "ports_a", "ports_b", "cable")
-_NAMES_OF_NODE = ("id", "address", "data_address", "addresses", "hardware", "blank_disks", "cohorts")
-_OF_LINK = attrgetter(*(field.name for field in fields(Link) if field.name not in _NAMES_OF_LINK))
-_OF_NODE = attrgetter(*(field.name for field in fields(Node) if field.name not in _NAMES_OF_NODE))
-"""What nodes and their links must share to be alike: all that is not a name, or what lies in a machine."""
+Nodes = tuple[NodeId, ...]
+"""Nodes of one class, or one side of a group of flows."""
+
+describe_link: Callable[[Link], tuple[Hashable, ...]] = attrgetter(
+    "members", "counted", "standby", "bond", "network", "wan", "channels", "hash"
+)
+"""All that rates depend on of a link, but for its ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,8 @@ class FlowSet:
     ``network`` and ``demand``, byte/s of each flow, are those of ``Flow``.
     """
 
-    sources: tuple[NodeId, ...]
-    sinks: tuple[NodeId, ...]
+    sources: Nodes
+    sinks: Nodes
     in_order: bool = False
     streams: int = 1
     network: str = ""
@@ -68,8 +70,8 @@ class FlowGroup:
 
     flow: Flow
     count: int
-    sources: tuple[NodeId, ...]
-    sinks: tuple[NodeId, ...]
+    sources: Nodes
+    sinks: Nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class MergedFlows:
 
     asked: tuple[FlowSet, ...]
     groups: tuple[FlowGroup, ...]
-    members: Mapping[NodeId, tuple[NodeId, ...]]
+    members: Mapping[NodeId, Nodes]
     classes: Mapping[NodeId, int]
     places: Mapping[tuple[int, int, int], int]
 
@@ -108,9 +110,31 @@ def merge_flows(fabric: Fabric, asked: Sequence[FlowSet]) -> MergedFlows:
                 raise SelectionError(f"more than {MOST_GROUPS:,} groups of flows that differ, expected fewer")
             places[number, classes[group.flow.source], classes[group.flow.sink]] = len(groups)
             groups.append(group)
-    several = [tuple(nodes) for nodes in alike.values() if len(nodes) > 1]
-    members = {node: nodes for nodes in several for node in nodes}
+    members = find_members(tuple(nodes) for nodes in alike.values())
     return MergedFlows(tuple(asked), tuple(groups), members, classes, places)
+
+
+def find_members(classes: Iterable[Nodes]) -> dict[NodeId, Nodes]:
+    """The class of each node that has others like it."""
+    return {node: nodes for nodes in classes if len(nodes) > 1 for node in nodes}
+
+
+def group_cabled_nodes(fabric: Fabric) -> tuple[Nodes, ...]:
+    """Every machine with a cable to a switch, with those that are cabled alike."""
+    describe = make_node_key(fabric)
+    cabled = (each.id for each in fabric.nodes.values() if each.host is None and fabric.switch_of(each.id))
+    return tuple(map(tuple, group_by_key((describe(node), node) for node in cabled).values()))
+
+
+def count_pairs(sources: Nodes, sinks: Nodes, *, is_same: bool) -> int:
+    """Pairs of two different nodes of two classes, or of one that is both."""
+    return len(sources) * (len(sinks) - is_same)
+
+
+def make_group(sources: Nodes, sinks: Nodes, count: int, network: str = "", demand: float | None = None) -> FlowGroup:
+    """``count`` flows from the nodes of a class to those of another, or of the same, which has two at least."""
+    sink = next(node for node in sinks[:2] if node != sources[0])
+    return FlowGroup(Flow(sources[0], sink, demand=demand, network=network), count, sources, sinks)
 
 
 def _group_each_to_each(asked: FlowSet, classes: Mapping[NodeId, int]) -> Iterator[FlowGroup]:
@@ -121,11 +145,9 @@ def _group_each_to_each(asked: FlowSet, classes: Mapping[NodeId, int]) -> Iterat
     )
     for number, here in sources:
         for other, there in sinks:
-            pairs = len(here) * (len(there) - (number == other))
+            pairs = count_pairs(here, there, is_same=number == other)
             if pairs:
-                sink = next(node for node in there[:2] if node != here[0])
-                flow = Flow(here[0], sink, demand=asked.demand, network=asked.network)
-                yield FlowGroup(flow, pairs * asked.streams, here, there)
+                yield make_group(here, there, pairs * asked.streams, asked.network, asked.demand)
 
 
 def _group_in_order(asked: FlowSet, classes: Mapping[NodeId, int]) -> Iterator[FlowGroup]:
@@ -146,8 +168,8 @@ def _classify_nodes(fabric: Fabric, asked: Sequence[FlowSet]) -> dict[NodeId, in
         for side, nodes in enumerate((each.sources, each.sinks)):
             for node in nodes:
                 part.setdefault(node, []).append(2 * number + side)
-    tell = _tell_cabling(fabric)
-    colours = _number({node: (tell(node), *places) for node, places in part.items()})
+    describe = make_node_key(fabric)
+    colours = _number({node: (describe(node), *places) for node, places in part.items()})
     ordered = [(number, each) for number, each in enumerate(asked) if each.in_order]
     while ordered:
         beside: dict[NodeId, list[tuple[int, int]]] = {node: [] for node in part}
@@ -169,85 +191,82 @@ def _number(keys: Mapping[NodeId, Hashable]) -> dict[NodeId, int]:
     return {node: numbers.setdefault(key, len(numbers)) for node, key in keys.items()}
 
 
-def _tell_cabling(fabric: Fabric) -> Callable[[NodeId], Hashable]:
+def make_node_key(fabric: Fabric) -> Callable[[NodeId], Hashable]:
     """What is equal for nodes that routes and capacities cannot tell apart but by name.
 
-    A node that shares cables with a virtual machine, forwards, or is cabled to another node is like no other.
+    A node that shares cables with a virtual machine, forwards, or is cabled to one that does not forward is like no
+    other.
     """
     hosts = {node.host for node in fabric.nodes.values() if node.host is not None}
     nodes = fabric.nodes
-    built: dict[int, Hashable] = {}
 
-    def tell_hardware(hardware: Hardware) -> Hashable:
-        if id(hardware) not in built:
-            built[id(hardware)] = (hardware.name, frozenset(hardware.facts.items()))
-        return built[id(hardware)]
-
-    def tell(node: NodeId) -> Hashable:
-        described = nodes[node]
-        if described.host is not None or described.forwards or node in hosts:
+    def describe(node: NodeId) -> Hashable:
+        here = nodes[node]
+        if here.host is not None or here.forwards or node in hosts:
             return node
-        legs = []
-        for link in fabric.links_at[node]:
-            far = link.b if link.a == node else link.a
-            if far in nodes:
-                return node
-            legs.append((far, link.a == node, _OF_LINK(link)))
-        meant = (
-            () if fabric.whole is None else [(link.other(node), link.network) for link in fabric.whole.links_at[node]]
-        )
-        return (
-            tuple(legs),
-            tuple(meant),
-            _OF_NODE(described),
-            tell_hardware(described.hardware),
-            fabric.vlans_of.get(node),
-        )
+        legs = describe_legs(fabric, node)
+        if any(far in nodes and not nodes[NodeId(far)].forwards for far, _ in legs):
+            return node
+        # The network that a flow takes follows from what its ends are cabled to as described.
+        meant = () if fabric.whole is None else describe_legs(fabric.whole, node)
+        return legs, meant, fabric.vlans_of.get(node)
 
-    return tell
+    return describe
+
+
+def describe_legs(fabric: Fabric, node: str) -> tuple[tuple[str, tuple[Hashable, ...]], ...]:
+    """Where each leg of ``node`` goes, and what it is."""
+    return tuple((link.b if link.a == node else link.a, describe_link(link)) for link in _sort_legs(fabric, node))
+
+
+def _sort_legs(fabric: Fabric, node: str) -> Sequence[Link]:
+    """The legs of a node, so that those of nodes cabled alike are in one order, whatever that of the file."""
+    legs = fabric.links_at[node]
+    if len(legs) == 1:
+        return legs
+    return sorted(legs, key=lambda link: (link.other(node), link.network, link.standby, link.members))
 
 
 # -- what the groups load
 
 
-def trace_groups(routes: Routes, merged: MergedFlows) -> Crossings:
+def trace_groups(routes: Routes, groups: Sequence[FlowGroup], members: Mapping[NodeId, Nodes]) -> Crossings:
     """What one flow of each group loads, with shares as large as the load of all of them.
 
-    The legs of the nodes of one class are one part. RoutingError as ``trace_flows``.
+    ``members`` are the classes (``find_members``), of which the legs at one place are one part. RoutingError as
+    ``trace_flows``.
     """
-    crossed = trace_flows(routes, [group.flow for group in merged.groups], Model.FLUID)
+    crossed = trace_flows(routes, [group.flow for group in groups], Model.FLUID)
     numbers: dict[LinkPart, int] = {}
     place, sharing = np.empty(len(crossed.parts), np.intp), np.empty(len(crossed.parts))
     for index, part in enumerate(crossed.parts):
-        nodes = _find_owners(routes.fabric, part.way, merged.members)
+        node = _find_owner(routes.fabric, part.way, members)
+        nodes = () if node is None else members[node]
         sharing[index] = max(len(nodes), 1)
-        alike = replace(part, way=move_leg(routes.fabric, part.way, nodes[0])) if nodes else part
+        alike = part if node is None else replace(part, way=_move_leg(routes.fabric, part.way, node, nodes[0]))
         place[index] = numbers.setdefault(alike, len(numbers))
-    count = np.array([group.count for group in merged.groups], float)
+    count = np.array([group.count for group in groups], float)
     used = crossed.used
     share = used.share * count[crossed.owner[used.flow]] / sharing[used.link]
     return replace(crossed, used=Usage(used.flow, place[used.link], share), parts=tuple(numbers))
 
 
-def _find_owners(fabric: Fabric, way: Direction, members: Mapping[NodeId, tuple[NodeId, ...]]) -> tuple[NodeId, ...]:
-    """The nodes of the class whose leg ``way`` is; none where it is no leg, or that of a node like no other."""
+def _find_owner(fabric: Fabric, way: Direction, members: Mapping[NodeId, Nodes]) -> NodeId | None:
+    """The node of ``members`` whose leg ``way`` is; None where it is no leg, or that of a node like no other."""
     link = fabric.links[way.link]
-    return members.get(NodeId(link.a), ()) or members.get(NodeId(link.b), ())
+    return next((node for node in (NodeId(link.a), NodeId(link.b)) if node in members), None)
 
 
-def move_leg(fabric: Fabric, way: Direction, to: NodeId) -> Direction:
-    """The leg of the node ``to`` that is what the leg ``way`` is for a node that is cabled alike."""
-    link = fabric.links[way.link]
-    node = link.a if link.a in fabric.nodes else link.b
-    place = next(place for place, leg in enumerate(fabric.links_at[node]) if leg is link)
-    return Direction(fabric.links_at[to][place].id, to if way.source == node else way.source)
+def _move_leg(fabric: Fabric, way: Direction, node: NodeId, to: NodeId) -> Direction:
+    """The leg of the node ``to`` that is what the leg ``way`` is for ``node``, which is cabled alike."""
+    place = next(place for place, leg in enumerate(_sort_legs(fabric, node)) if leg.id == way.link)
+    return Direction(_sort_legs(fabric, to)[place].id, to if way.source == node else way.source)
 
 
 def name_legs(fabric: Fabric, ways: Sequence[Direction], flow: Flow, merged: MergedFlows) -> tuple[Direction, ...]:
     """``ways`` of the group of ``flow`` as they are for ``flow``: its own legs instead of those of its group."""
+    owners = (_find_owner(fabric, way, merged.members) for way in ways)
     return tuple(
-        move_leg(fabric, way, flow.source if way.source in fabric.nodes else flow.sink)
-        if _find_owners(fabric, way, merged.members)
-        else way
-        for way in ways
+        way if node is None else _move_leg(fabric, way, node, flow.source if way.source == node else flow.sink)
+        for way, node in zip(ways, owners, strict=True)
     )

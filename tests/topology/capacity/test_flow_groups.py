@@ -254,3 +254,30 @@ def test_flows_of_a_network_take_it_and_a_node_that_lost_its_leg_there_is_not_li
     lost = remove_elements(described, links=["n4--a"])
     with pytest.raises(RoutingError, match="n4"):
         expect_merged(lost, [FlowSet(nodes, sinks)])
+
+
+BEHIND = """\
+schema: 1
+fabric: behind
+switches: {a: {}, b: {}}
+nodes: {"n[1-4]": {}, "t[1-3]": {}, gw: {role: gateway, forwards: true}}
+links:
+  - {from: n1, to: a, speed: 10G, lag: po1}
+  - {from: n1, to: b, speed: 10G}
+  - {from: "n[2-4]", to: b, speed: 10G}
+  - {from: "n[2-4]", to: a, speed: 10G, lag: po2}
+  - {from: gw, to: a, speed: 25G}
+  - {from: "t[1-3]", to: gw, speed: 40G}
+"""
+
+
+def test_legs_in_another_order_and_names_of_lags_part_no_nodes_nor_do_cables_to_a_node_that_forwards() -> None:
+    described = load_text(BEHIND, "behind.yaml")
+    nodes, sinks = tuple(NodeId(f"n{i}") for i in range(1, 5)), tuple(NodeId(f"t{i}") for i in range(1, 4))
+    asked = [FlowSet(nodes, sinks), FlowSet(sinks, nodes)]
+    merged = expect_merged(described, asked)
+    assert [group.count for group in merged.merged.groups] == [12, 12]
+    alone = expect(described, [flow for each in asked for flow in each])
+    for (_, rate), other in zip(merged, alone, strict=True):
+        assert rate.value == pytest.approx(other.value, rel=1e-9)
+        assert set(rate.limiting) == set(other.limiting)
