@@ -9,6 +9,7 @@ import click
 from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput, Exit
 from benchconsole.topology.analysis.wan import find_window
+from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.model.fabric import NodeId
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--findings", "only_findings", is_flag=True, help="Only the findings, all of them.")
 @click.option("--strict", is_flag=True, help="End with 1 where there is an error, with 3 where there is a warning.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON: network in bit/s, storage in byte/s.")
+@pause_collector()
 def command(
     topology: Path, given: tuple[str, ...], width: int | None, session: str | None, db: Path | None, brief: bool,
     only_findings: bool, strict: bool, as_json: bool,

@@ -12,6 +12,7 @@ import click
 
 from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput
+from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.errors import RoutingError, SelectionError
 from benchconsole.topology.model.fabric import Fabric, Flow
 from benchconsole.topology.model.failed_elements import remove_elements
@@ -60,6 +61,7 @@ MODELS = ("fluid", "hash", "polarised", "steered")
 @click.option("--bracket", is_flag=True, help="Bounds of every routing: hashes, optimum, cut, and which one judges.")
 @common.parameters_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON, in bit/s of payload.")
+@pause_collector()
 def command(
     topology: Path, flows: tuple[str, ...], model: str, streams: int, one_to_one: bool, down: tuple[str, ...],
     network: str, draws: int, seconds: float, demands: Path | None, links: bool, ends: bool, bracket: bool,

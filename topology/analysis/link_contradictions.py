@@ -5,6 +5,8 @@ slip of the prefix, as 25 Mb/s among 25 Gb/s. Alone it is implausible below 10 M
 no port has (IEEE 802.3; InfiniBand Trade Association, roadmap).
 """
 
+import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
@@ -43,20 +45,25 @@ def _check_nics(fabric: Fabric) -> Iterator[StaticFinding]:
 def _list_other_speeds(fabric: Fabric) -> Iterator[tuple[tuple[str, float, str], str]]:
     for node in fabric.nodes.values():
         speed = node.hardware.facts.get("nic.speed")
+        if not isinstance(speed, float):
+            continue
         members = {member for link in _list_legs(fabric, node) for member in link.members}
         # Of several networks a class declares the NICs of one.
-        if isinstance(speed, float) and members and not any(_is_same(speed, member) for member in members):
+        if members and not any(_is_same(speed, member) for member in members):
             cabled = " and ".join(map(network_rate, sorted(members)))
             yield (node.hardware.name, speed, cabled), node.id
 
 
 def _list_other_counts(fabric: Fabric) -> Iterator[tuple[tuple[str, int, int], str]]:
     for node in fabric.nodes.values():
-        count, speed = (node.hardware.facts.get(f"nic.{name}") for name in ("count", "speed"))
+        facts = node.hardware.facts
+        count, speed = facts.get("nic.count"), facts.get("nic.speed")
+        if not isinstance(count, int | float):
+            continue
         legs = _list_legs(fabric, node)
         alike = [link for link in legs if not isinstance(speed, float) or _is_same(speed, link.speed)]
         cables = sum(link.count for link in alike if link.counted)
-        if isinstance(count, int | float) and cables > count:
+        if cables > count:
             yield (node.hardware.name, int(count), cables), node.id
 
 
@@ -66,13 +73,11 @@ def _list_legs(fabric: Fabric, node: Node) -> tuple[Link, ...]:
 
 def _check_speeds(fabric: Fabric) -> Iterator[StaticFinding]:
     """Speeds that no port has, and speeds unlike those of the links between devices of the same kinds."""
-
-    def describe(device: str) -> str:
-        node = fabric.nodes.get(device)  # type: ignore[call-overload]
-        return node.role.value if node is not None else fabric.switches[device].role.value  # type: ignore[index]
-
-    kinds = group_by_key((frozenset((describe(link.a), describe(link.b))), link) for link in fabric.links.values())
-    for links in kinds.values():
+    roles: dict[str, str] = {node.id: node.role.value for node in fabric.nodes.values()}
+    roles.update((switch.id, switch.role.value) for switch in fabric.switches.values())
+    ways = group_by_key(((roles[link.a], roles[link.b]), link) for link in fabric.links.values())
+    kinds = group_by_key((frozenset(ends), links) for ends, links in ways.items())
+    for links in (list(itertools.chain(*both)) for both in kinds.values()):
         usual = sorted(link.speed for link in links)[len(links) // 2]
         odd = [link for link in links if not usual / _UNLIKE < link.speed < usual * _UNLIKE]
         for speed, some in group_by_key((link.speed, link) for link in odd).items():
@@ -82,7 +87,7 @@ def _check_speeds(fabric: Fabric) -> Iterator[StaticFinding]:
                     f"{network_rate(usual)}: is the prefix right?"
                 )
                 yield StaticFinding(Severity.ERROR, "speed-unlike-others", some[0].id, text)
-    told = [link for link in fabric.links.values() if not _SLOWEST <= max(link.members) <= _FASTEST * (1 + _SAME)]
+    told = [link for link in fabric.links.values() if not _SLOWEST <= link.fastest <= _FASTEST * (1 + _SAME)]
     for speed, some in group_by_key((link.speed, link) for link in told).items():
         text = f"{_name(some)} {_run(some)} at {network_rate(speed)} a cable, which no port has: is the prefix right?"
         yield StaticFinding(Severity.WARNING, "speed-implausible", some[0].id, text)
@@ -92,7 +97,8 @@ def _check_bonds(fabric: Fabric) -> Iterator[StaticFinding]:
     """LACP over switches that are no pair, and bonds of one cable."""
     apart: list[tuple[tuple[str, ...], str]] = []
     single: list[tuple[str, str]] = []
-    for node in fabric.nodes.values():
+    bonded = {end for link in fabric.links.values() if link.bond for end in (link.a, link.b)}
+    for node in (each for each in fabric.nodes.values() if each.id in bonded):
         bonds = group_by_key(((link.bond, link.network), link) for link in _list_legs(fabric, node) if link.bond)
         for (bond, _), links in bonds.items():
             switches = tuple(sorted({link.other(node.id) for link in links}))
@@ -128,20 +134,20 @@ def _check_pairs(fabric: Fabric) -> Iterator[StaticFinding]:
 
 def _check_lags(fabric: Fabric) -> Iterator[StaticFinding]:
     """LAGs with a name and one cable; names that only tell parallel links apart are none."""
-    pairs = group_by_key((frozenset((link.a, link.b)), link) for link in fabric.links.values())
+    named = [link for link in fabric.links.values() if link.lag]
+    parallel = Counter(frozenset((link.a, link.b)) for link in fabric.links.values()) if named else Counter()
     # A LAG to both switches of a pair is two links.
     halves = group_by_key(
         ((end, link.lag, fabric.mlag_of[link.other(end)].name), link.id)
-        for link in fabric.links.values()
+        for link in named
         for end in (link.a, link.b)
-        if link.lag and link.other(end) in fabric.mlag_of
+        if link.other(end) in fabric.mlag_of
     )
     to_pair = {link for links in halves.values() if len(links) > 1 for link in links}
     single = [
         link
-        for links in pairs.values()
-        for link in links
-        if link.lag and link.count == 1 and link.counted and len(links) == 1 and link.id not in to_pair
+        for link in named
+        if link.count == 1 and link.counted and parallel[frozenset((link.a, link.b))] == 1 and link.id not in to_pair
     ]
     for lag, some in group_by_key((link.lag, link) for link in single).items():
         yield StaticFinding(Severity.WARNING, "lag-of-one", some[0].id, f"{_name(some)}: LAG {lag} of one cable")

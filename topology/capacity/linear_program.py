@@ -5,13 +5,15 @@ Kersting, Mladenov and Selman, Dimension Reduction via Colour Refinement, ESA 20
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import coo_array, csr_array, vstack
+from numpy.typing import ArrayLike, NDArray
 
 from benchconsole.topology.arrays import Floats, Indices
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _Words = NDArray[np.uint64]
 
@@ -28,7 +30,7 @@ class LinearProgram:
 
     gain: Floats
     most: Floats
-    matrix: csr_array
+    matrix: "csr_array"
     bound: Floats
     equal: int
 
@@ -42,13 +44,25 @@ class Solution:
     price: Floats
 
 
-def stack_rows(*parts: csr_array) -> csr_array:
+def make_matrix(values: ArrayLike, rows: ArrayLike, columns: ArrayLike, height: int, width: int) -> "csr_array":
+    """The matrix with these values at these places, 0 elsewhere; those at one place are added."""
+    # Scipy takes as long to load as a file of ten thousand nodes, and few questions need it.
+    from scipy.sparse import coo_array, csr_array
+
+    return csr_array(coo_array((values, (rows, columns)), shape=(height, width)))
+
+
+def stack_rows(*parts: "csr_array") -> "csr_array":
     """The rows of several matrices, one after the other; those without rows are left out."""
+    from scipy.sparse import csr_array, vstack
+
     return csr_array(vstack([part for part in parts if part.shape[0]]))
 
 
 def solve(program: LinearProgram) -> Solution:
     """The optimum. ArithmeticError where there is none, or where the answer breaks a row."""
+    from scipy.optimize import linprog
+
     rows, columns = _refine(program)
     small = _reduce(program, rows, columns)
     equal = slice(0, small.equal)
@@ -90,7 +104,7 @@ def certify(program: LinearProgram, variables: Floats, price: Floats) -> bool:
 
 def _refine(program: LinearProgram) -> tuple[Indices, Indices]:
     """The class of each row and each column: of one class are those that stand alike to every other class."""
-    entries = coo_array(program.matrix)
+    entries = program.matrix.tocoo()
     value = _number(entries.data)
     rows = _number(program.bound, np.arange(len(program.bound)) >= program.equal)
     columns = _number(program.gain, program.most)
@@ -141,11 +155,11 @@ def _reduce(program: LinearProgram, rows: Indices, columns: Indices) -> LinearPr
     gain[columns], most[columns] = program.gain, program.most
     first = np.unique(rows, return_index=True)[1]
     bound = np.bincount(rows, weights=program.bound).astype(np.float64)
-    matrix = csr_array(_make_sums(rows).T @ program.matrix @ _make_sums(columns, 1.0 / shared[columns]))
+    matrix = (_make_sums(rows).T @ program.matrix @ _make_sums(columns, 1.0 / shared[columns])).tocsr()
     return LinearProgram(gain, most * shared, matrix, bound, int((first < program.equal).sum()))
 
 
-def _make_sums(classes: Indices, weights: Floats | None = None) -> csr_array:
+def _make_sums(classes: Indices, weights: Floats | None = None) -> "csr_array":
     """One column for each class, with the weight (1 without) of each of its members."""
     values = np.ones(len(classes)) if weights is None else weights
-    return csr_array(coo_array((values, (np.arange(len(classes)), classes))))
+    return make_matrix(values, np.arange(len(classes)), classes, len(classes), int(classes.max(initial=-1)) + 1)

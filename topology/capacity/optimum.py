@@ -7,15 +7,18 @@ multicommodity flow is what all get together. Both are linear programs with one 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
 
 from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.capacity.arcs import Arcs
-from benchconsole.topology.capacity.linear_program import LinearProgram, solve, stack_rows
+from benchconsole.topology.capacity.linear_program import LinearProgram, make_matrix, solve, stack_rows
 from benchconsole.topology.model.fabric import Flow
 from benchconsole.topology.routing.attachment import Attachments
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MOST_VARIABLES = 2_000_000
 """Variables up to which the optimum is computed: some seconds, and a gigabyte at most."""
@@ -113,7 +116,7 @@ class _Program:
         ]
         return np.array(found, np.intp)
 
-    def _list_balance(self, tail: Indices, head: Indices) -> csr_array:
+    def _list_balance(self, tail: Indices, head: Indices) -> "csr_array":
         """One row for each commodity and vertex but its source: what comes in less what goes out and is taken."""
         arcs, vertices = self._arcs, self._vertices
         offset = np.repeat(np.arange(len(self._commodities)), arcs)
@@ -124,10 +127,10 @@ class _Program:
         place = np.concatenate((column, column, self._first + np.arange(len(taken))))
         value = np.concatenate((np.ones(self._first), -np.ones(self._first + len(taken))))
         sources = np.array([index * vertices + c.source for index, c in enumerate(self._commodities)], np.intp)
-        whole = csr_array(coo_array((value, (row, place)), shape=(len(self._commodities) * vertices, self._width)))
-        return csr_array(whole[np.setdiff1d(np.arange(whole.shape[0]), sources)])
+        whole = make_matrix(value, row, place, len(self._commodities) * vertices, self._width)
+        return whole[np.setdiff1d(np.arange(whole.shape[0]), sources)]
 
-    def _list_shares(self, arcs: Arcs) -> csr_array:
+    def _list_shares(self, arcs: Arcs) -> "csr_array":
         """One row for each arc, and one for each link where links have several arcs each way."""
         each = np.tile(np.arange(self._arcs), len(self._commodities))
         column = np.arange(self._first)
@@ -138,21 +141,21 @@ class _Program:
             row = np.concatenate((each, self._arcs + part[each]))
             place = np.concatenate((column, column))
             height += len(whole)
-        return csr_array(coo_array((np.ones(len(row)), (row, place)), shape=(height, self._width)))
+        return make_matrix(np.ones(len(row)), row, place, height, self._width)
 
     def _make(self, fixed: Sequence[tuple[int, float]], most: Floats, gain: Floats) -> LinearProgram:
         """With rows that tie the rate of a sink (by number) to so many times the level."""
         number = np.arange(len(fixed))
         sinks = np.array([sink for sink, _ in fixed], np.intp)
         weights = np.array([weight for _, weight in fixed], float)
-        tied = coo_array(
-            (
-                np.concatenate((np.ones(len(fixed)), -weights)),
-                (np.tile(number, 2), np.concatenate((self._first + sinks, np.full(len(fixed), self._width - 1)))),
-            ),
-            shape=(len(fixed), self._width),
+        tied = make_matrix(
+            np.concatenate((np.ones(len(fixed)), -weights)),
+            np.tile(number, 2),
+            np.concatenate((self._first + sinks, np.full(len(fixed), self._width - 1))),
+            len(fixed),
+            self._width,
         )
-        matrix = stack_rows(self._balance, csr_array(tied), self._shares)
+        matrix = stack_rows(self._balance, tied, self._shares)
         equal = self._balance.shape[0] + len(fixed)
         return LinearProgram(gain, most, matrix, np.concatenate((np.zeros(equal), self._bounds)), equal)
 

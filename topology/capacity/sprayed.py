@@ -7,17 +7,20 @@ Pióro, Max-min fairness and its applications to routing, IEEE Communications Su
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
 
 from benchconsole.topology.arrays import Floats
-from benchconsole.topology.capacity.linear_program import LinearProgram, Solution, solve, stack_rows
+from benchconsole.topology.capacity.linear_program import LinearProgram, Solution, make_matrix, solve, stack_rows
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.routes import Routes
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _EXACT = 1e-9
 _PRICE = 1e-7
@@ -81,7 +84,7 @@ class _Spraying:
         self._balance = self._list_balance()
         self._shares = self._list_shares()
 
-    def _list_balance(self) -> csr_array:
+    def _list_balance(self) -> "csr_array":
         graph = self._routes.graph
         rows: dict[tuple[int, str], int] = {}
         cells: list[tuple[int, int, float]] = []
@@ -94,12 +97,12 @@ class _Spraying:
                         cells.append((rows.setdefault((index, device), len(rows)), column, sign))
                 column += 1
             cells.append((rows.setdefault((index, sink), len(rows)), self._first + index, -1.0))
-        return _make_matrix(cells, len(rows), self._width)
+        return _fill_cells(cells, len(rows), self._width)
 
-    def _list_shares(self) -> csr_array:
+    def _list_shares(self) -> "csr_array":
         ways = [way for each in self._ways for way in each]
         cells = [(self._row[way], column, 1.0) for column, way in enumerate(ways)]
-        return _make_matrix(cells, len(self._used), self._width)
+        return _fill_cells(cells, len(self._used), self._width)
 
     def fill(self) -> list[SprayedRate]:
         """The rate of one flow of each group, the lowest first."""
@@ -128,7 +131,7 @@ class _Spraying:
         free = np.isnan(rate)
         cells = [(index, self._first + index, 1.0) for index in number.tolist()]
         cells += [(index, self._width - 1, -self._counts[index]) for index in np.flatnonzero(free).tolist()]
-        tied = _make_matrix(cells, len(rate), self._width)
+        tied = _fill_cells(cells, len(rate), self._width)
         matrix = stack_rows(self._balance, tied, self._shares)
         bound = np.concatenate(
             (np.zeros(self._balance.shape[0]), np.where(free, 0.0, rate * self._counts), self._capacity / self._scale)
@@ -140,6 +143,6 @@ class _Spraying:
         return solve(LinearProgram(gain, limits, matrix, bound, self._balance.shape[0] + len(rate)))
 
 
-def _make_matrix(cells: Sequence[tuple[int, int, float]], height: int, width: int) -> csr_array:
+def _fill_cells(cells: Sequence[tuple[int, int, float]], height: int, width: int) -> "csr_array":
     rows, columns, values = zip(*cells, strict=True)
-    return csr_array(coo_array((values, (rows, columns)), shape=(height, width)))
+    return make_matrix(values, rows, columns, height, width)

@@ -46,6 +46,8 @@ class NodeAddresses:
     def resolve(self, links: Mapping[LinkId, Link], networks: Mapping[str, Network]) -> None:
         """Give every node its addresses; problems for a network that does not fit, and for an address twice."""
         self._report_repeats()
+        if not self._stated and len({link.network for link in links.values()}) < 2:
+            return
         nodes = self._names.nodes
         joined = group_by_key((end, link.network) for link in links.values() for end in (link.a, link.b))
         for name, node in nodes.items():

@@ -30,6 +30,8 @@ class Grouping:
         self.report = names.report
 
     def mlags(self, links: Mapping[LinkId, Link]) -> list[Mlag]:
+        if not self.written.mlag:
+            return []
         between = group_by_key((frozenset((link.a, link.b)), link.id) for link in links.values())
         found: list[Mlag] = []
         taken: dict[str, str] = {}

@@ -62,8 +62,11 @@ class DeviceNames:
     def _those(
         self, text: str, location: Location, kinds: tuple[Collection[str], ...], what: str, expected: str
     ) -> list[str]:
+        names = self.expanded(text, location)
+        if any(all(name in kind for name in names) for kind in kinds):
+            return names
         found = []
-        for name in self.expanded(text, location):
+        for name in names:
             if any(name in kind for kind in kinds):
                 found.append(name)
             elif self.known(name):
@@ -72,8 +75,3 @@ class DeviceNames:
                 hint = find_near(name, [each for kind in kinds for each in kind])
                 self.report.add(location, f"unknown {what} {name!r}", expected, hint)
         return found
-
-    def tier(self, device: str) -> int:
-        """0 for a node, else the tier of the switch."""
-        switch = self.switches.get(SwitchId(device))
-        return switch.role.tier if switch else 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -93,17 +94,19 @@ class _Resolver:
                 self.node_addresses.state(network, names, self.addresses(each, here, names), here)
             if data:
                 self.node_addresses.state_data(names)
-            like = Node(
-                NodeId(""), role, kind, "", "",
+            # A file has a hundred thousand nodes: what those of a set have in common is looked up once.
+            make = partial(
+                Node,
+                role=role,
+                hardware=kind,
                 forwards=written.forwards,
                 production=written.production,
                 blank_disks=self.allowances.blank_disks(written, names, location),
-            )  # fmt: skip
+            )
             for name, address, data_address in zip(names, addresses, data or addresses, strict=True):
                 if self.names.claim(name, location) and self.unshared(address, name, (*location, "address")):
-                    self.names.nodes[NodeId(name)] = replace(
-                        like, id=NodeId(name), address=address, data_address=data_address
-                    )
+                    node = NodeId(name)
+                    self.names.nodes[node] = make(id=node, address=address, data_address=data_address)
         guests = {text: each.host for text, each in self.written.nodes.items() if each.host is not None}
         members = {text: self.names.quietly(text) for text in guests}
         virtual = {name for names in members.values() for name in names}

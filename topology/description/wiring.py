@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from itertools import repeat
 
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location
 from benchconsole.topology.description.names import DeviceNames
-from benchconsole.topology.errors import SelectionError, find_near
+from benchconsole.topology.errors import Position, SelectionError, find_near
 from benchconsole.topology.model.fabric import (
     Bond,
     Cable,
@@ -25,6 +27,9 @@ from benchconsole.topology.units import Unit, parse_length, parse_link_speed
 
 _VLAN = re.compile(r"[1-9]\d{0,3}")
 MAX_VLAN = 4094
+_OWN = frozenset(("id", "a", "b", "ports_a", "ports_b", "standby"))
+_SHARED = tuple(field.name for field in fields(Link) if field.name not in _OWN)
+"""What the cables of one written link have each by itself, and what they have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,8 @@ class Wiring:
         self.networks = networks
         self.policies = policies
         self.links: dict[LinkId, Link] = {}
+        self._tiers = {str(name): switch.role.tier for name, switch in names.switches.items()}
+        self._guests = frozenset(node.id for node in names.nodes.values() if node.host is not None)
         self._used: dict[tuple[str, str], Location] = {}
         self._declared = {
             name: frozenset(port for ports in switch.ports for port in ports.names)
@@ -57,22 +64,16 @@ class Wiring:
         pairs = self._pairs(lower, upper, written, here)
         lower_ports = self._ports(lower, [a for a, _ in pairs], like.count, (*here, "from"))
         upper_ports = self._ports(upper, [b for _, b in pairs], like.count, (*here, "to"))
+        place, tiers = self.report.document.at(here), self._tiers
+        # A file has a hundred thousand cables: what they have in common is looked up once.
+        make = partial(Link, **{name: getattr(like, name) for name in _SHARED})
         for (a, b), ports_a, ports_b in zip(pairs, lower_ports, upper_ports, strict=True):
             standby = like.bond is Bond.BACKUP and b != upper.devices[0]
-            lower_end, upper_end = (a, ports_a), (b, ports_b)
-            if self.names.tier(b) < self.names.tier(a):
-                lower_end, upper_end = upper_end, lower_end
-            # One copy for each cable: a file has a hundred thousand of them.
-            link = replace(
-                like,
-                id=LinkId(f"{lower_end[0]}--{upper_end[0]}"),
-                a=lower_end[0],
-                b=upper_end[0],
-                ports_a=lower_end[1],
-                ports_b=upper_end[1],
-                standby=standby,
-            )
-            self._add_link(link, here)
+            if tiers.get(b, 0) < tiers.get(a, 0):
+                link = make(id=LinkId(f"{b}--{a}"), a=b, b=a, ports_a=ports_b, ports_b=ports_a, standby=standby)
+            else:
+                link = make(id=LinkId(f"{a}--{b}"), a=a, b=b, ports_a=ports_a, ports_b=ports_b, standby=standby)
+            self._add_link(link, here, place)
 
     def _end(self, text: str, location: Location) -> _End:
         devices, _, ports = text.partition(":")
@@ -93,8 +94,12 @@ class Wiring:
         return list(zip(lower.devices, upper.devices, strict=False))
 
     def _ports(self, end: _End, at: Sequence[str], count: int, location: Location) -> Iterator[tuple[str, ...]]:
+        """The ports of each cable at its device of ``at``."""
+        return self._share_ports(end, at, count, location) if end.ports else repeat((), len(at))
+
+    def _share_ports(self, end: _End, at: Sequence[str], count: int, location: Location) -> Iterator[tuple[str, ...]]:
         given: dict[str, list[str]] = {}
-        for device in dict.fromkeys(at) if end.ports else ():
+        for device in dict.fromkeys(at):
             needed = at.count(device) * count
             if len(end.ports) != needed:
                 found = f"{len(end.ports)} ports for {needed} cables at {device}"
@@ -153,27 +158,30 @@ class Wiring:
             elif capacity is not None:
                 yield Channel(int(vlan), capacity)
 
-    def _add_link(self, link: Link, here: Location) -> None:
+    def _add_link(self, link: Link, here: Location, place: Position) -> None:
         """Add one link, its lower end first: a new one, or more members of a LAG that has a link already."""
         if link.a == link.b:
             self.report.add(here, f"a link from {link.a} to itself", "two different devices")
             return
-        for device in (link.a, link.b):
-            node = self.names.nodes.get(NodeId(device))
-            if node is not None and node.host is not None:
-                self.report.add(here, f"a cable of the virtual machine {device}", f"a cable of its host {node.host}")
-                return
+        guest = next((device for device in (link.a, link.b) if device in self._guests), None) if self._guests else None
+        if guest is not None:
+            host = self.names.nodes[NodeId(guest)].host
+            self.report.add(here, f"a cable of the virtual machine {guest}", f"a cable of its host {host}")
+            return
         plain = link.id
         turned = LinkId(f"{link.b}--{link.a}")
-        if plain not in self.links and turned in self.links:
+        if plain not in self.links:
+            if turned not in self.links:
+                self.links[plain] = link
+                self.names.places[plain] = place
+                return
             plain = turned
         named = LinkId(f"{plain}/{link.lag}")
         known = (self.links.get(name) for name in (plain, named))
         present = next((each for each in known if each is not None and each.lag == link.lag), None)
-        if plain not in self.links or (present is None and link.lag is not None):
-            name = named if plain in self.links else plain
-            self.links[name] = link if link.id == name else replace(link, id=name)
-            self.names.places[name] = self.report.document.at(here)
+        if present is None and link.lag is not None:
+            self.links[named] = replace(link, id=named)
+            self.names.places[named] = place
         elif present is not None and link.lag is not None:
             members = (*present.members, *link.members)
             ports_a, ports_b = link.ports_a, link.ports_b

@@ -200,6 +200,11 @@ class Link:
     def members(self) -> tuple[float, ...]:
         return self.mixed or (self.speed,) * self.count
 
+    @property
+    def fastest(self) -> float:
+        """byte/s of its fastest member."""
+        return max(self.mixed) if self.mixed else self.speed
+
     def with_members(self, members: tuple[float, ...], ports_a: tuple[str, ...], ports_b: tuple[str, ...]) -> "Link":
         """The same link of these member cables, each of its own byte/s, and their ports."""
         mixed = members if len(set(members)) > 1 else ()
@@ -434,7 +439,7 @@ class Fabric:
 
     def member_payload(self, link: Link) -> float:
         """byte/s of payload of the fastest member of ``link``: the most that one stream gets there."""
-        return self.payload(link, max(link.members))
+        return self.payload(link, link.fastest)
 
     @cached_property
     def mlag_of(self) -> Mapping[str, Mlag]:

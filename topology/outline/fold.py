@@ -19,6 +19,9 @@ from benchconsole.topology.units import counted, disk_size, duration, storage_ra
 
 __all__ = ["Box", "Edge", "Join", "Outline", "Span", "make_outline", "make_unfolded_outline"]
 
+Kinds = Sequence[Sequence[Link]]
+"""Links, equal ones together."""
+
 MOST_CABLINGS = 3
 """Kinds of cabling between two boxes that are told apart; more become one edge with ranges."""
 _GROUPS = {"chassis": "chassis", "rack": "racks", "pod": "pods", "site": "sites"}
@@ -38,7 +41,7 @@ def _fold_fabric(fabric: Fabric, alike: Equivalence) -> Outline:
     describe, box = _Describe(fabric), alike.of_device
     boxes = tuple(describe.box(f"b{number}", each) for number, each in enumerate(alike.folds))
     bundles = _list_bundles(fabric, box)
-    cables = [describe.edge(boxes[lower], boxes[upper], links) for (lower, upper), links in bundles]
+    cables = [describe.edge(boxes[lower], boxes[upper], kinds) for (lower, upper), kinds in bundles]
     guests = ((node.id, node.host) for node in fabric.nodes.values() if node.host is not None)
     hosts = (((box[guest], box[host]), (guest, host)) for guest, host in guests)
     served = ((system.name, server) for system in fabric.storage.values() for server in system.servers)
@@ -57,11 +60,9 @@ def _join_boxes(
 
 def _make_edge(join: Join, lower: Box, upper: Box, ends: Iterable[tuple[str, str]]) -> Edge:
     """An edge with its multiplicities; ``ends`` are distinct pairs of a lower and an upper device."""
-    below: Counter[str] = Counter()
-    above: Counter[str] = Counter()
-    for low, high in ends:
-        below[low] += 1
-        above[high] += 1
+    ends = list(ends)
+    below = Counter(low for low, _ in ends)
+    above = Counter(high for _, high in ends)
     if lower is upper:
         below.update(above)
         above = below
@@ -76,7 +77,7 @@ def _make_edge(join: Join, lower: Box, upper: Box, ends: Iterable[tuple[str, str
     )
 
 
-def _list_bundles(fabric: Fabric, box: Mapping[str, int]) -> Iterator[tuple[tuple[int, int], list[Link]]]:
+def _list_bundles(fabric: Fabric, box: Mapping[str, int]) -> Iterator[tuple[tuple[int, int], Kinds]]:
     """The links between two boxes, apart by their cabling where there are few kinds of it."""
     peers = {link for pair in fabric.mlags for link in pair.peer}
     # Folds are numbered from the core down.
@@ -86,11 +87,12 @@ def _list_bundles(fabric: Fabric, box: Mapping[str, int]) -> Iterator[tuple[tupl
         kinds = group_by_key((make_cabling_key(link, peers), link) for link in links)
         if len(kinds) > MOST_CABLINGS:
             # Put together, except that what carries nothing, or other traffic, stays apart; kind by kind.
-            every = (link for alike in kinds.values() for link in alike)
-            merged = group_by_key(((link.standby, link.network, link.id in peers), link) for link in every)
-            yield from ((pair, alike) for alike in merged.values())
+            merged = group_by_key(
+                ((alike[0].standby, alike[0].network, alike[0].id in peers), alike) for alike in kinds.values()
+            )
+            yield from ((pair, some) for some in merged.values())
         else:
-            yield from ((pair, alike) for alike in kinds.values())
+            yield from ((pair, [alike]) for alike in kinds.values())
 
 
 class _Describe:
@@ -161,26 +163,29 @@ class _Describe:
             nodes = {node for storage in systems for clients in storage.clients for node in clients.nodes}
             yield f"{counted(len(nodes), 'client node')} of them all"
 
-    def edge(self, lower: Box, upper: Box, links: Sequence[Link]) -> Edge:
-        """The ``links`` between two boxes as one edge."""
+    def edge(self, lower: Box, upper: Box, kinds: Kinds) -> Edge:
+        """The links between two boxes as one edge."""
         below = frozenset(lower.members)
-        pairs: Counter[tuple[str, str]] = Counter()
-        for link in links:
-            pairs[(link.a, link.b) if link.a in below else (link.b, link.a)] += link.count
+        pairs: dict[tuple[str, str], int] = {}
+        for links in kinds:
+            for link in links:
+                ends = (link.a, link.b) if link.a in below else (link.b, link.a)
+                pairs[ends] = pairs.get(ends, 0) + link.count
+        firsts = [links[0] for links in kinds]
         return replace(
             _make_edge(Join.CABLE, lower, upper, pairs),
             each=Span.of(pairs.values()),
-            members=Span.of(link.count for link in links),
-            speed=Span.of(speed for link in links for speed in (link.speed, *link.mixed)),
-            cables=sum(link.count for link in links),
-            capacity=sum(link.capacity for link in links),
-            counted=all(link.counted for link in links),
-            standby=links[0].standby,
-            notes=tuple(self._traits(links, pairs)),
+            members=Span.of(link.count for link in firsts),
+            speed=Span.of(speed for link in firsts for speed in (link.speed, *link.mixed)),
+            cables=sum(pairs.values()),
+            capacity=sum(links[0].capacity * len(links) for links in kinds),
+            counted=all(link.counted for link in firsts),
+            standby=firsts[0].standby,
+            notes=tuple(self._traits(firsts, pairs)),
         )
 
     def _traits(self, links: Sequence[Link], pairs: Collection[tuple[str, str]]) -> Iterator[str]:
-        """How the links are used, in words; links of one edge mostly agree."""
+        """How links are used, in words, by one of each kind; those of one edge mostly agree."""
         # MLAG where each lower device is cabled to both switches of every pair that it is cabled to.
         partner = {name: pair.other(name) for name, pair in self.fabric.mlag_of.items()}
         if links[0].id in self.peers:
