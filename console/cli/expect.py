@@ -147,16 +147,16 @@ def _add_bracket(
     from benchconsole.topology.capacity.bracket import compute_bracket, find_rule
     from benchconsole.topology.capacity.expect import expect
     from benchconsole.topology.capacity.flow_streams import Model
+    from benchconsole.topology.capacity.open_routing import OpenRouting
     from benchconsole.topology.model.routing_rule import RoutingRule
-    from benchconsole.topology.routing.layers import is_layered
     from benchconsole.topology.routing.routes import Routes
 
     fabric, drawn, routes = page.fabric, page.drawn, Routes(page.fabric)
-    rule = find_rule(routes, [group.flow for group in page.groups])
-    if not wanted and (rule is not None or is_layered(fabric)):
+    each = [group.flow for group in page.groups]
+    if not wanted and OpenRouting(routes).bound(each, [routes.route(flow) for flow in each]) is None:
         return page
     flows = _list_flows(asked, "--bracket" if wanted else "the bracket of a fabric whose routing is not said")
-    if drawn is None and rule is not RoutingRule.SPRAY:
+    if drawn is None and find_rule(routes, each) is not RoutingRule.SPRAY:
         drawn = hashes.sample(fabric, flows, Model.HASH)
     return replace(page, bracket=compute_bracket(routes, flows, expect(fabric, flows, routes=routes), drawn))
 

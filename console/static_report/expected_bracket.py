@@ -17,6 +17,7 @@ from benchconsole.topology.units import network_rate, percent
 UNLUCKY = "hash, unlucky"
 LUCKY = "hash, lucky"
 ROUTING = "this routing"
+LEAST = "any routing"
 RULES = {
     RoutingRule.SHORTEST: "least hops, even split",
     RoutingRule.WEIGHTED: "least hops, split by capacity",
@@ -46,7 +47,7 @@ def format_bracket(fabric: Fabric, found: Bracket, width: int, *, ascii_only: bo
 def name_judged(found: Bracket) -> str:
     """The name of the bound that judges: the lowest."""
     named = [(ROUTING, found.routing), *((rule.value, bound) for rule, bound in found.others)]
-    named += [] if found.unlucky is None else [(UNLUCKY, found.unlucky)]
+    named += [(name, bound) for name, bound in ((UNLUCKY, found.unlucky), (LEAST, found.least)) if bound is not None]
     return min(named, key=lambda each: float(f"{each[1].slowest:.9g}"))[0]
 
 
@@ -58,6 +59,7 @@ def _list_rows(found: Bracket) -> list[tuple[str, Bound, str]]:
         (ROUTING, found.routing, RULES[found.rule]),
         *((rule.value, bound, RULES[rule]) for rule, bound in found.others),
         (UNLUCKY, found.unlucky, "5 of 100 draws are worse"),
+        (LEAST, found.least, "all flows on every link that they may cross"),
     ]
     return [(name, bound, by) for name, bound, by in rows if bound is not None]
 
@@ -87,7 +89,7 @@ def make_bracket_record(fabric: Fabric, found: Bracket) -> Record:
     """The same for scripts, in byte/s where ``encode_record`` makes bit/s of it."""
     bounds = {
         "cut": found.cut, "optimum": found.optimum, "lucky": found.lucky, "routing": found.routing,
-        "unlucky": found.unlucky,
+        "unlucky": found.unlucky, "least": found.least,
     }  # fmt: skip
     return {
         **{

@@ -15,8 +15,10 @@ from benchconsole.probes.planning.plan_summary import (
     StageSummary,
     SweepSummary,
 )
+from benchconsole.topology.capacity.open_routing import OpenRouting
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.model.fabric import Fabric, LinkId
+from benchconsole.topology.routing.routes import Routes
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import counted as count
 from benchconsole.topology.units import disk_size, duration, percent
@@ -44,6 +46,7 @@ def format_plan(fabric: Fabric, summary: PlanSummary, rounds: Sequence[Round], *
         if stage.budget is not None:
             yield f"    heaviest load on a budget: {_format_heaviest(stage.budget)}"
     yield from format_left_out(fabric, summary)
+    yield from _format_open_networks(fabric, rounds)
     for _, group in groupby(rounds, key=lambda each: each.stage):
         yield from _format_rounds(list(group), most)
 
@@ -95,6 +98,15 @@ def format_left_out(fabric: Fabric, summary: PlanCoverage) -> Iterator[str]:
         yield f"pairs: {pairs.met:,} of {pairs.every:,} directed pairs meet ({pairs.met / pairs.every:.2%})"
         for number, why in pairs.left:
             yield f"    {number:,} do not: {sanitize(why)}"
+
+
+def _format_open_networks(fabric: Fabric, rounds: Sequence[Round]) -> Iterator[str]:
+    """The networks whose tests are held against several routings, for the file says none."""
+    for name in OpenRouting(Routes(fabric)).list_networks(flow for each in rounds for flow in each.flows):
+        yield (
+            f"nobody said how the network {sanitize(name)} is routed, and links inside a tier close rings: tests are "
+            "held against least hops, and fail only below what any routing gives"
+        )
 
 
 def _format_rounds(rounds: Sequence[Round], most: int) -> Iterator[str]:

@@ -341,9 +341,7 @@ def _sum_crossings(subjects: Sequence[FlowSubject], size: int) -> tuple[Indices,
     counts = [len(each.parts) for _, each in flows]
     owner = np.repeat(np.array([number for number, _ in flows], np.intp), counts)
     part = np.concatenate([each.parts for _, each in flows])
-    shares = np.concatenate(
-        [np.ones(len(each.parts)) if each.model == Model.STEERED.value else each.route.shares for _, each in flows]
-    )
-    rate = np.repeat(np.array([each.expected.value for _, each in flows]), counts)
+    shares = np.concatenate([each.shares for _, each in flows])
+    rate = np.repeat(np.array([min(each.expected.value, each.least) for _, each in flows]), counts)
     key, place = np.unique(owner * size + part, return_inverse=True)
     return key // size, key % size, sum_at(shares * rate, place, len(key))

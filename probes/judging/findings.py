@@ -28,6 +28,7 @@ from benchconsole.probes.judging.low_verdicts import LowVerdicts, is_low
 from benchconsole.probes.judging.node_group_text import make_group_finding
 from benchconsole.probes.judging.node_groups import MeasuredNodes, group_low_nodes
 from benchconsole.probes.judging.node_sets import JudgedSet, read_sets
+from benchconsole.probes.judging.open_routing_text import make_open_finding, part_by_routing
 from benchconsole.probes.judging.packet_loss import LossCause, PacketLosses
 from benchconsole.probes.judging.part_loads import PartLoads
 from benchconsole.probes.judging.pattern_causes import PatternCause, explain_low, find_agreeing
@@ -117,6 +118,7 @@ class Findings:
         slow, lost = _part_by_losses(list(self._list_observed(low.get(Yardstick.CAPACITY, ()))), losses)
         slow, fallen = part_by_networks(self._context, slow, self._loads.find_proven)
         slow, limits = part_by_hosts(self._context, slow)
+        slow, unrouted = part_by_routing(slow)
         further, patterns = self._explain(slow)
         found = [
             *self._lossy(lost),
@@ -125,6 +127,7 @@ class Findings:
             *self._network(patterns),
             *map(self._keep_pattern, further),
             *self._unexplained(),
+            *([self._keep_told(unrouted, unrouted, partial(make_open_finding, unrouted))] if unrouted else ()),
             *self._unsteered(slow),
         ]
         found += self._hardware(low.get(Yardstick.HARDWARE, ()))

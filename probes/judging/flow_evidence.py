@@ -56,28 +56,29 @@ class FlowEvidence:
         self._repeated: set[int] = set()
 
     def add(self, round_flows: RoundFlows, planned: Round) -> None:
-        """Take in the flows that gave a number of one metric in one more round."""
-        if not round_flows.flows:
+        """Take in the flows that gave a number of one metric in one more round; none whose routing is open."""
+        places = np.flatnonzero(~round_flows.least.is_open)
+        if not len(places):
             return
         crossed = round_flows.crossings
-        demand = [np.inf if each.demand is None else each.demand for each in round_flows.flows]
-        expected = np.array([each.value for each in round_flows.expectations])
-        self._crossings.append(
-            CrossingTable(
-                crossed.owner + self._size, crossed.part + len(self._flows) * self.parts.size, crossed.part,
-                crossed.share,
-            )
-        )  # fmt: skip
-        for number, (result, measurements) in enumerate(
-            zip(round_flows.results, round_flows.measurements, strict=True), self._size
-        ):
+        flows = [round_flows.flows[place] for place in places.tolist()]
+        demand = [np.inf if each.demand is None else each.demand for each in flows]
+        expected = np.array([each.value for each in round_flows.expectations])[places]
+        kept = ~round_flows.least.is_open[crossed.owner]
+        part = crossed.part[kept]
+        owner = np.searchsorted(places, crossed.owner[kept]) + self._size
+        place_of = part + len(self._flows) * self.parts.size
+        self._crossings.append(CrossingTable(owner, place_of, part, crossed.share[kept]))
+        for number, place in enumerate(places.tolist(), self._size):
+            measurements = round_flows.measurements[place]
             self.numbers.update((each.id, number) for each in measurements)
-            self._note_repeat(number, make_test_key(result.test, planned.stage), measurements[0], planned.number)
-        none = np.zeros(len(demand), bool)
-        assumed, alone = round_flows.assumed, round_flows.alone
-        self._flows.append(FlowTable(round_flows.values, expected, np.array(demand), assumed, alone, none))
-        self.ends += [(each.source, each.sink) for each in round_flows.flows]
-        self._size += len(round_flows.flows)
+            test = make_test_key(round_flows.results[place].test, planned.stage)
+            self._note_repeat(number, test, measurements[0], planned.number)
+        none = np.zeros(len(flows), bool)
+        assumed, alone = round_flows.assumed[places], round_flows.alone[places]
+        self._flows.append(FlowTable(round_flows.values[places], expected, np.array(demand), assumed, alone, none))
+        self.ends += [(each.source, each.sink) for each in flows]
+        self._size += len(flows)
         self._forget()
 
     def _note_repeat(self, number: int, test: TestKey, measurement: Reading, round_number: int) -> None:

@@ -8,6 +8,7 @@ the high end that of the luckiest. Of steered streams the members are known, so 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
+from benchconsole.probes.judging.rate_interval import RateInterval
 from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.topology.capacity.flow_streams import Model
 from benchconsole.topology.capacity.placements import (
@@ -21,13 +22,7 @@ from benchconsole.topology.capacity.placements import (
 from benchconsole.topology.capacity.route_forks import Cut, RouteForks, read_forks, simplify_forks
 from benchconsole.topology.model.fabric import Flow, NodeId, SwitchId
 from benchconsole.topology.routing.attachment import Legs
-from benchconsole.topology.routing.routes import Routes
-
-NEAR = 0.98
-"""From this share of the expectation on the low end changes neither a level nor a word."""
-
-SPARE = 0.95
-"""A placement excuses nothing that would meet the bound even with this share of its rate: the rest is for bursts."""
+from benchconsole.topology.routing.routes import Route, Routes
 
 PER_WAY = 8
 """Streams of a lone flow for each way that are advised at least."""
@@ -46,29 +41,18 @@ _WHOLE = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class HashInterval:
+class HashInterval(RateInterval):
     """What flows reach together, in byte/s of payload: ``least`` in the unluckiest likely placement, ``most`` at best.
 
     ``expected`` is the number to hold them against, from ``least`` to ``most``. So many ``placed`` streams (pairs of
     nodes, where the hash does not see ``by_stream``) are put on ``ways``, ``called`` legs, members or paths.
     """
 
-    least: float
-    expected: float
     most: float
     placed: int = 1
     ways: int = 1
     called: str = "paths"
     by_stream: bool = True
-
-    @property
-    def matters(self) -> bool:
-        """Whether placements differ by so much that it is said."""
-        return self.least < NEAR * self.expected
-
-    def excuses(self, required: float) -> bool:
-        """Whether an unlucky placement alone may bring the flows below the share ``required`` of what is expected."""
-        return self.matters and SPARE * self.least < required * self.expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +86,20 @@ class HashIntervals:
         self._lone: dict[Hashable, _Lone] = {}
 
     def find(self, flows: Sequence[MeasuredFlow], times: int = 1) -> HashInterval | None:
-        """The interval of a lone flow, or of the sum of several; None where members are known.
+        """The interval of a lone flow, or of the sum of several; None where members are known, or nothing is hashed.
 
         With ``times`` that of so many times their streams.
         """
-        if any(each.model == Model.STEERED.value for each in flows):
+        if any(each.model in (Model.STEERED, Model.SPRAYED) for each in flows):
             return None
         return self._find_of_one(flows[0], times) if len(flows) == 1 else self._find_of_sum(flows, times)
 
     def find_cuts(self, each: MeasuredFlow) -> list[frozenset[int]]:
         """Sets of directed links, by number: all of the flow crosses each, over any link of it or over several."""
+        return self._find_ends(each.route) if each.is_free else self._list_cuts(each)
+
+    def _list_cuts(self, each: MeasuredFlow) -> list[frozenset[int]]:
+        """The same of the route, which is one of several of a flow that is free."""
         ways: list[int] = each.route.ways.tolist()
         cuts = () if each.model == Model.STEERED.value else self._find_lone(each).cuts
         if cuts:
@@ -119,6 +107,12 @@ class HashIntervals:
         return [
             frozenset((way,)) for way, share in zip(ways, each.route.shares.tolist(), strict=True) if share > _WHOLE
         ]
+
+    def _find_ends(self, route: Route) -> list[frozenset[int]]:
+        """The legs at both ends of a route, which every other way of the flow crosses, too."""
+        starts, ways = self._routes.graph.starts, route.ways
+        out, into = starts[ways] == starts[ways[0]], starts[ways ^ 1] == starts[ways[-1] ^ 1]
+        return [frozenset(ways[out].tolist()), frozenset(ways[into].tolist())]
 
     def find_enough(self, flows: Sequence[MeasuredFlow], required: float) -> int | None:
         """How many streams of a pair, doubled as often as it takes, leave no excuse below the share ``required``.
@@ -207,7 +201,7 @@ class HashIntervals:
     def _list_shared(self, flows: Sequence[MeasuredFlow], lone: Sequence[_Lone]) -> list[_Shared]:
         found: dict[frozenset[int], tuple[list[int], Cut]] = {}
         for place, (each, own) in enumerate(zip(flows, lone, strict=True)):
-            for ways, cut in zip(self.find_cuts(each), own.cuts, strict=True):
+            for ways, cut in zip(self._list_cuts(each), own.cuts, strict=True):
                 found.setdefault(ways, ([], cut))[0].append(place)
         return [_Shared(tuple(places), cut) for places, cut in found.values()]
 

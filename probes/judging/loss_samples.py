@@ -86,12 +86,12 @@ class SampleReader:
         return found
 
     def _list_roomy(self, flows: RoundFlows) -> list[int]:
-        """The places of the flows that have room on every cable of their way."""
+        """The places of the flows that have room on every cable of their way, of which the routing is known."""
         if not flows.flows:
             return []
         crossed = flows.crossings
         without = np.bincount(crossed.owner[~self._find_room(flows)[crossed.part]], minlength=len(flows.flows))
-        return np.flatnonzero(without == 0).tolist()
+        return np.flatnonzero((without == 0) & ~flows.least.is_open).tolist()
 
     def _find_room(self, flows: RoundFlows) -> Flags:
         """Per part whether each cable of it has room for all that its flows could put on it."""

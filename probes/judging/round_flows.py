@@ -6,6 +6,7 @@ A round is read and routed once for each metric; the capacity yardstick, the lin
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from benchconsole.probes.readers.numbers import parse_decimal
 from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
 from benchconsole.topology.capacity.expect import MODEL, Expectation, expect
 from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.open_routing import LeastRates, OpenRouting
+from benchconsole.topology.capacity.sprayed import is_any_sprayed, is_sprayed
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion, Direction, Flow
 from benchconsole.topology.routing.graph import Graph
@@ -40,9 +43,11 @@ WHOLE = 1 - 1e-9
 class MeasuredFlow:
     """One flow that gave a number, in byte/s of payload, with its links and what ``model`` expects of it.
 
-    ``route`` are the links that it crosses, ``parts`` these and the known members of LAGs among them (``Parts``).
-    ``loads`` is byte/s that each of the parts carried while the round ran. ``outpaced`` tells where most of the other
-    flows over a part were clearly faster, ``spared`` where others crossed a part whole and none of them was slow.
+    ``route`` are the links that it crosses, ``parts`` these and the known members of LAGs among them (``Parts``), with
+    the ``shares`` of the flow there. Of a flow that ``is_free`` (``OpenRouting``) these are only those that it crosses
+    for certain. ``least`` is byte/s that it gets by any routing, infinite where its routing is known. ``loads``
+    is byte/s that each of the parts carried while the round ran. ``outpaced`` tells where most of the other flows over
+    a part were clearly faster, ``spared`` where others crossed a part whole and none of them was slow.
     """
 
     result: Result
@@ -50,11 +55,19 @@ class MeasuredFlow:
     flow: Flow
     route: Route
     parts: Indices
+    shares: Floats
     loads: Floats
     outpaced: Flags
     spared: Flags
     expected: Expectation
     model: str = MODEL
+    least: float = inf
+    is_free: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what it gets depends on a routing that is not said."""
+        return self.least < inf
 
     @property
     def value(self) -> float:
@@ -92,10 +105,11 @@ class RoundFlows:
     Where one of them is no measurement (``refused``) nothing is known of the flow, as if its test had failed.
     """
 
-    def __init__(self, routes: Routes, walks: StreamPaths, parts: Parts, closed: ClosedRound, metric: str) -> None:
-        self._routes = routes
-        self._walks = walks
-        self._parts = parts
+    def __init__(self, reader: "FlowReader", closed: ClosedRound, metric: str) -> None:
+        self._routes = routes = reader.routes
+        self._walks = reader.walks
+        self._open = reader.open_routing
+        self._parts = reader.parts
         self.results: list[Result] = []
         self.measurements: list[Sequence[Reading]] = []
         self.refused: list[RefusedFlow] = []
@@ -110,9 +124,25 @@ class RoundFlows:
                     self.results.append(result)
                     self.measurements.append(measurements)
                     sent.append(flow)
+        self._sent = sent
         self._divided = [routes.route(flow) for flow in sent]
         streams = [result.test.sending.streams for result in self.results]
-        self.flows: Sequence[Flow] = limit_flows(routes.graph, sent, self._divided, streams)
+        limited = limit_flows(routes.graph, sent, self._divided, streams)
+        if is_any_sprayed(routes.fabric):  # packets of one stream take every way
+            limited = [own if is_sprayed(routes, own) else each for own, each in zip(sent, limited, strict=True)]
+        self.flows: Sequence[Flow] = limited
+
+    @cached_property
+    def least(self) -> LeastRates:
+        """Which flows are open, for their routing is not said, and byte/s that each of these gets at least."""
+        found = self._open.bound(self._sent, self._divided)
+        none = np.zeros(len(self.flows), bool)
+        return LeastRates(none, none, np.full(len(self.flows), inf)) if found is None else found
+
+    @cached_property
+    def _sure(self) -> Floats:
+        """byte/s that each flow should have reached by whatever routing."""
+        return np.minimum([each.value for each in self.expectations], self.least.rates)
 
     @cached_property
     def _paths(self) -> Mapping[int, list[CableStep]]:
@@ -121,6 +151,7 @@ class RoundFlows:
             place: path
             for place, (result, flow) in enumerate(zip(self.results, self.flows, strict=True))
             if INWARD not in self.measurements[place][0].labels
+            and not self.least.is_free[place]
             and (path := find_steered_path(self._walks, result.test, flow))
         }
 
@@ -134,18 +165,24 @@ class RoundFlows:
 
     @cached_property
     def crossings(self) -> Crossings:
-        rows = [
-            (route.ways, route.shares)
-            if (path := self._paths.get(place)) is None
-            else (parts := self._parts.on_path(path), np.ones(len(parts)))
-            for place, route in enumerate(self.routes)
-        ]
+        rows = [self._list_crossed(place, route) for place, route in enumerate(self.routes)]
         counts = [len(parts) for parts, _ in rows]
         return Crossings(
             np.repeat(np.arange(len(counts)), counts),
             np.concatenate([parts for parts, _ in rows]),
             np.concatenate([shares for _, shares in rows]),
         )
+
+    def _list_crossed(self, place: int, route: Route) -> tuple[Indices, Floats]:
+        """The parts that a flow crosses for certain, and its share there."""
+        path = self._paths.get(place)
+        if path is not None:
+            parts = self._parts.on_path(path)
+            return parts, np.ones(len(parts))
+        if self.least.is_free[place]:
+            is_certain = self._open.find_certain(route)
+            return route.ways[is_certain], route.shares[is_certain]
+        return route.ways, route.shares
 
     @cached_property
     def _starts(self) -> Indices:
@@ -165,7 +202,7 @@ class RoundFlows:
     @cached_property
     def offered(self) -> Floats:
         """byte/s that every part should have carried."""
-        return self._sum_at_parts(np.array([each.value for each in self.expectations]))
+        return self._sum_at_parts(self._sure)
 
     def _sum_at_parts(self, values: Floats) -> Floats:
         crossed = self.crossings
@@ -203,12 +240,12 @@ class RoundFlows:
     @cached_property
     def slow(self) -> Flags:
         """Per flow whether it gave clearly less than it should have."""
-        return np.asarray(self.values < SLOW * np.array([each.value for each in self.expectations]), bool)
+        return np.asarray(self.values < SLOW * self._sure, bool)
 
     @cached_property
     def shares(self) -> tuple[Sequence[tuple[str, str]], Floats]:
-        """The ends of each flow whose path is not only assumed, and what it gave as a share of what was expected."""
-        chosen = np.flatnonzero(~self.assumed)
+        """The ends of each flow whose path and routing are known, and what it gave as a share of what was expected."""
+        chosen = np.flatnonzero(~(self.assumed | self.least.is_open))
         ends = [(str(self.flows[place].source), str(self.flows[place].sink)) for place in chosen.tolist()]
         expected = np.array([each.value for each in self.expectations])
         return ends, self.values[chosen] / expected[chosen]
@@ -255,12 +292,14 @@ class RoundFlows:
         return {each.id: (place, each) for place, group in enumerate(self.measurements) for each in group}
 
     def _measured(self, place: int, measurement: Reading) -> MeasuredFlow:
-        model = Model.STEERED.value if place in self._paths else MODEL
+        is_spread = self.expectations[place].model == Model.SPRAYED
+        model = Model.STEERED.value if place in self._paths else Model.SPRAYED.value if is_spread else MODEL
         own = slice(int(self._starts[place]), int(self._starts[place + 1]))
         parts = self.crossings.part[own]
         return MeasuredFlow(
-            self.results[place], measurement, self.flows[place], self.routes[place], parts, self.loads[parts],
-            self.outpaced[own], self.spared[parts], self.expectations[place], model,
+            self.results[place], measurement, self.flows[place], self.routes[place], parts, self.crossings.share[own],
+            self.loads[parts], self.outpaced[own], self.spared[parts], self.expectations[place], model,
+            float(self.least.rates[place]), bool(self.least.is_free[place]),
         )  # fmt: skip
 
 
@@ -268,9 +307,10 @@ class FlowReader:
     """Reads the flows of closed rounds over one fabric. Those of the newest round are kept, for it is asked again."""
 
     def __init__(self, routes: Routes, parts: Parts) -> None:
-        self._routes = routes
-        self._parts = parts
-        self._walks = StreamPaths(routes)
+        self.routes = routes
+        self.parts = parts
+        self.walks = StreamPaths(routes)
+        self.open_routing = OpenRouting(routes)
         self._results: Sequence[Result] | None = None
         self._flows: dict[str, RoundFlows] = {}
 
@@ -279,7 +319,7 @@ class FlowReader:
         if closed.results is not self._results:
             self._results, self._flows = closed.results, {}
         if metric not in self._flows:
-            self._flows[metric] = RoundFlows(self._routes, self._walks, self._parts, closed, metric)
+            self._flows[metric] = RoundFlows(self, closed, metric)
         return self._flows[metric]
 
 

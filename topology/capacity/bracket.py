@@ -1,7 +1,7 @@
 """Bounds on both sides of what flows should reach: from what an unlucky hash leaves to what no routing exceeds.
 
-They are ordered: hash <= this routing <= optimum <= cut. A fabric whose routing nobody described is somewhere between,
-and only what lies below the lowest of them speaks against it.
+They are ordered: any routing <= hash <= this routing <= optimum <= cut. A fabric whose routing nobody described is
+somewhere between, and only what lies below the lowest of them speaks against it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,11 +11,11 @@ from types import MappingProxyType
 from benchconsole.topology.capacity.arcs import make_arcs
 from benchconsole.topology.capacity.cuts import Cut, Cuts
 from benchconsole.topology.capacity.expect import Expectation, OverHashes, expect
+from benchconsole.topology.capacity.open_routing import LeastRates, OpenRouting
 from benchconsole.topology.capacity.optimum import Optimum, ProgramTooLarge, compute_optimum
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Fabric, Flow
 from benchconsole.topology.model.routing_rule import RoutingRule
-from benchconsole.topology.routing.layers import is_layered
 from benchconsole.topology.routing.routes import Routes
 
 
@@ -48,13 +48,18 @@ class Bracket:
     lucky: Bound | None = None
     rule: RoutingRule = RoutingRule.SHORTEST
     others: tuple[tuple[RoutingRule, Bound], ...] = ()
-    is_open: bool = False
+    least: Bound | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the routing matters and is not said."""
+        return self.least is not None
 
     @property
     def judged(self) -> Bound:
         """The lowest bounds: what a sound fabric reaches however its hashes fall, by whichever of the rules."""
         bounds = [self.routing, *(bound for _, bound in self.others)]
-        bounds += [] if self.unlucky is None else [self.unlucky]
+        bounds += [each for each in (self.unlucky, self.least) if each is not None]
         return Bound(min(bound.slowest for bound in bounds), min(bound.total for bound in bounds))
 
 
@@ -68,7 +73,7 @@ def compute_bracket(
     if not flows:
         raise ValueError("no flow, so nothing is bounded")
     rule = find_rule(routes, flows)
-    is_open = rule is None and not is_layered(routes.fabric)
+    open_rates = OpenRouting(routes).bound(flows, [routes.route(flow) for flow in flows])
     arcs = make_arcs(routes, flows)
     demands = [flow.demand for flow in flows if flow.demand is not None]
     try:
@@ -89,9 +94,14 @@ def compute_bracket(
         unlucky=None if drawn is None else _find_lower(Bound(drawn.slowest.p5, drawn.aggregate.p5), routing),
         lucky=None if drawn is None else Bound(drawn.slowest.p95, drawn.aggregate.p95),
         rule=rule or RoutingRule.SHORTEST,
-        others=tuple(_try_rules(routes.fabric, flows)) if is_open else (),
-        is_open=is_open,
+        others=() if open_rates is None else tuple(_try_rules(routes.fabric, flows)),
+        least=None if open_rates is None else _bound_least(open_rates, rates),
     )
+
+
+def _bound_least(least: LeastRates, rates: Sequence[Expectation]) -> Bound:
+    each = [min(rate.value, bound) for rate, bound in zip(rates, least.rates.tolist(), strict=True)]
+    return Bound(min(each), sum(each))
 
 
 def _find_lower(one: Bound, other: Bound) -> Bound:

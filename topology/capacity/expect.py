@@ -115,6 +115,10 @@ def _expect_sprayed(
     if crossed & others:
         way = graph.direction(min(crossed & others))
         raise RoutingError(f"{way.link} carries flows of a network that sprays packets, and of one that does not")
+    if groups[True] and not groups[False]:
+        even = _fill_evenly(routes, flows, capacity)
+        if even is not None:
+            return even
     parts = {way: LinkPart(graph.direction(way)) for way in sorted(crossed)}
     limits = dict(zip(parts, compute_capacities(fabric, [*parts.values()], capacity).tolist(), strict=True))
     rates = iter(spray(routes, groups[True], limits) if groups[True] else ())
@@ -133,6 +137,32 @@ def _expect_sprayed(
         ways = rate.limiting or [graph.direction(way) for way in routes.route(flow).ways.tolist()]
         share = min(fabric.goodput_of(fabric.links[way.link]) for way in ways)
         found.append(Expectation(rate.value, rate.limiting, Model.SPRAYED.value, share))
+    return tuple(found)
+
+
+def _fill_evenly(
+    routes: Routes, flows: Sequence[Flow], capacity: Mapping[Direction, float]
+) -> tuple[Expectation, ...] | None:
+    """The rates of an even split of sprayed flows, where no other split changes them; None where one might.
+
+    None does where each flow is held back by a link that all of its flows cross whole, whichever split there is.
+    """
+    traced = trace_flows(routes, flows, Model.FLUID)
+    if len(traced.owner) > len(flows):  # streams on unequal members, which a spray takes as one pipe
+        return None
+    parted = {
+        way for flow in flows for route in [routes.route(flow)] for way in route.ways[route.shares < 1 - 1e-9].tolist()
+    }
+    demand = np.array([np.inf if flow.demand is None else flow.demand for flow in flows])
+    limits = compute_capacities(routes.fabric, traced.parts, capacity)
+    even = _make_expectations(routes.fabric, traced, limits, demand, Model.SPRAYED)
+    graph, links = routes.graph, routes.fabric.links
+    found = []
+    for each in even:
+        fixed = tuple(way for way in each.limiting if graph.way(links[way.link], way.source) not in parted)
+        if each.limiting and not fixed:
+            return None
+        found.append(replace(each, limiting=fixed))
     return tuple(found)
 
 

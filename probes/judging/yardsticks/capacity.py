@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE, DefaultCriterion, grade, matching
 from benchconsole.probes.judging.hash_interval import HashInterval, sum_crossing
+from benchconsole.probes.judging.rate_interval import RateInterval, find_open_interval
 from benchconsole.probes.judging.reasons import explain_rate
 from benchconsole.probes.judging.round_flows import MeasuredFlow, RefusedFlow, find_margin
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
@@ -29,6 +30,11 @@ APART = 0.95
 POSSIBLE_SUM = 1.25
 """As ``POSSIBLE``, of the sum of several flows: each is the mean of a time of its own, so short that they differ."""
 
+ANY_ROUTING = ", any routing"
+"""What is added to the name of a model where the low end is that of any routing."""
+
+SAY_ROUTING = "say `routing` of the network"
+
 DISTURBING = frozenset(
     stage for stage in FailedAt if stage.outcome is TestOutcome.FAILED or stage is FailedAt.CANCELLED
 )
@@ -42,7 +48,7 @@ class FlowSubject:
     ``started`` is how many flows gave a number for the whole bundle, whichever of them the criterion speaks of.
     ``disturbed`` are links, by their number, whose load is not known, each with the target of the test in trouble.
     ``value`` is the sum over the flows and ``expected`` what it should be, in byte/s; ``hashed`` is the interval of it
-    over placements, None where the members are known.
+    over placements, None where the members are known, and ``routed`` that over routings, None where they are known.
     """
 
     context: JudgingContext
@@ -53,6 +59,7 @@ class FlowSubject:
     disturbed: Mapping[int, str]
     value: float = field(init=False)
     hashed: HashInterval | None = field(init=False)
+    routed: RateInterval | None = field(init=False)
     expected: float = field(init=False)
     together: float = field(init=False)
     level: Level = field(init=False)
@@ -61,9 +68,15 @@ class FlowSubject:
     def __post_init__(self) -> None:
         self.value = sum(each.value for each in self.flows)
         self.hashed = self.context.hash_intervals.find(self.flows)
+        self.routed = find_open_interval(self.flows, self.hashed)
         fluid = sum(each.expected.value for each in self.flows)
-        self.expected = fluid if self.hashed is None else self.hashed.expected
+        self.expected = fluid if self.interval is None else self.interval.expected
         self.together = overlap(self.flows)
+
+    @property
+    def interval(self) -> RateInterval | None:
+        """Where a sound fabric may be: by any routing where it is not said, else by any placement."""
+        return self.hashed if self.routed is None else self.routed
 
     @property
     def share(self) -> float:
@@ -72,17 +85,17 @@ class FlowSubject:
 
     @property
     def fails_below(self) -> float:
-        """The sum, in byte/s, below which the verdict is a fail: not by rounding, not by an unlucky hash."""
+        """The sum, in byte/s, below which the verdict is a fail: not by rounding, a hash or an unsaid routing."""
         asked = self.criterion.required * self.expected
-        if self.hashed is not None and self.hashed.excuses(self.criterion.required):
-            asked = min(asked, self.criterion.required * self.hashed.least)
+        if self.interval is not None and self.interval.excuses(self.criterion.required):
+            asked = min(asked, self.criterion.required * self.interval.least)
         step = self.criterion.step(self.expected)
         return (math.ceil(asked / step - 1e-9) - 0.5) * step if step else asked
 
     @property
     def is_disturbed(self) -> bool:
         """Whether it may not fail: flows of its bundle are missing, or the load beside it is not known."""
-        ways = (way for each in self.flows for way in each.route.ways.tolist())
+        ways = (way for each in self.flows for way in list_ways(self.context, each))
         return len(self.flows) < self.started or any(way in self.disturbed for way in ways)
 
     def rule(self, level: Level, because: str) -> None:
@@ -171,8 +184,8 @@ def _make_verdict(name: str, subject: FlowSubject, bundled: Sequence[Test]) -> V
         value=subject.value,
         expected=subject.expected,
         required=subject.criterion.required * subject.expected,
-        least=subject.hashed.least if subject.hashed is not None and subject.hashed.matters else None,
-        source=f"capacity ({first.model})",
+        least=subject.interval.least if subject.interval is not None and subject.interval.matters else None,
+        source=f"capacity ({first.model}{ANY_ROUTING if subject.routed is not None else ''})",
         limiting=", ".join(limits[:3]) + (f" and {len(limits) - 3} more" if len(limits) > 3 else ""),
         evidence=tuple(each.measurement.id for each in subject.flows),
     )
@@ -254,7 +267,9 @@ def weigh_overlap(subject: FlowSubject) -> None:
 def weigh_hash(subject: FlowSubject) -> None:
     """Low, but not lower than an unlucky hash makes it: then nothing is known, and more streams would tell."""
     criterion, hashed = subject.criterion, subject.hashed
-    if subject.level is not Level.FAIL or hashed is None or not hashed.excuses(criterion.required):
+    if subject.level is not Level.FAIL or subject.routed is not None:
+        return
+    if hashed is None or not hashed.excuses(criterion.required):
         return
     least, most = (percent(each / subject.expected) for each in (hashed.least, hashed.most))
     placed = counted(hashed.placed, "stream" if hashed.by_stream else "pair")
@@ -273,11 +288,25 @@ def weigh_hash(subject: FlowSubject) -> None:
     subject.rule(Level.UNKNOWN, f"{percent(subject.share)} of expected; {given} (99 of 100 placements): {advice}")
 
 
+def weigh_routing(subject: FlowSubject) -> None:
+    """Low, but not lower than another routing makes it, and which one there is nobody said: then nothing is known."""
+    criterion, routed = subject.criterion, subject.routed
+    if subject.level is not Level.FAIL or routed is None or not routed.excuses(criterion.required):
+        return
+    least = f"{percent(routed.least / subject.expected)} ({network_rate(routed.least)})"
+    step = criterion.step(subject.expected)
+    if grade(subject.value, criterion.required * routed.least, step=step) is Level.FAIL:
+        subject.because += f"; any routing gives at least {least}"
+        return
+    share = f"{percent(subject.share)} of what least hops give"
+    subject.rule(Level.UNKNOWN, f"{share}; nobody said the routing, and any gives at least {least}: {SAY_ROUTING}")
+
+
 def excuse_disturbed(subject: FlowSubject) -> None:
     """Low beside a test that ran into trouble on the same link: how much that one sent is not known."""
     if subject.level not in (Level.WATCH, Level.FAIL):
         return
-    ways = (way for each in subject.flows for way in each.route.ways.tolist())
+    ways = (way for each in subject.flows for way in list_ways(subject.context, each))
     troubled = next((subject.disturbed[way] for way in ways if way in subject.disturbed), None)
     if troubled is not None:
         words = f"{percent(subject.share)} of expected, but {troubled} ran into trouble on the same link"
@@ -337,6 +366,7 @@ RULES: tuple[Callable[[FlowSubject], None], ...] = (
     grade_share,
     weigh_overlap,
     weigh_hash,
+    weigh_routing,
     excuse_disturbed,
     refuse_impossible,
     leave_uncounted_open,
@@ -407,8 +437,14 @@ def _list_loaded(context: JudgingContext, tests: Iterable[Test]) -> dict[int, st
     loaded: dict[int, str] = {}
     for test in tests:
         for flow in test.flows:
-            loaded.update(dict.fromkeys(context.routes.route(flow).ways.tolist(), test.target.key))
+            ways = context.flows.open_routing.list_ways(context.routes.route(flow))
+            loaded.update(dict.fromkeys(ways, test.target.key))
     return loaded
+
+
+def list_ways(context: JudgingContext, each: MeasuredFlow) -> list[int]:
+    """The directed links, by their number, that a flow crosses, or may cross where its routing is not said."""
+    return context.flows.open_routing.list_ways(each.route) if each.is_free else each.route.ways.tolist()
 
 
 def _sum_loads(flows: Sequence[MeasuredFlow], rates: Sequence[float]) -> Mapping[int, float]:

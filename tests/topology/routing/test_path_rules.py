@@ -2,21 +2,20 @@
 
 import itertools
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
-from benchconsole.topology.capacity.expect import expect, sample_hashes
+from benchconsole.topology.capacity.expect import _fill_evenly, expect, sample_hashes
 from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.sprayed import spray
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.errors import RoutingError, TopologyError
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
 from benchconsole.topology.model.failed_elements import remove_elements
 from benchconsole.topology.model.routing_rule import RoutingRule
-from benchconsole.topology.routing.layers import is_layered
 from benchconsole.topology.routing.path_rules import PathRules
 from benchconsole.topology.routing.routes import Routes
-from tests.fabrics import SMALL, fabric
+from tests.fabrics import SMALL
 from tests.topology import referee
 
 DRAGONFLY = """\
@@ -168,6 +167,31 @@ def test_sprayed_levels_rise_one_after_the_other() -> None:
     assert rates == pytest.approx([20.0, 20.0, 60.0], rel=1e-9)
 
 
+SPRAYED_CLOS = """\
+schema: 1
+fabric: clos
+network: {mtu: 9000, routing: spray}
+switches: {"leaf[1-4]": {role: leaf}, "spine[1-3]": {role: spine}}
+nodes: {"n[1-4]-[1-4]": {}}
+templates: {rack: {links: [{from: "n{r}-[1-4]", to: "leaf{r}", speed: 100G}]}}
+use: [{template: rack, r: "1-4"}]
+links:
+  - {from: "leaf[1-4]", to: "spine[1-3]", speed: UPG}
+"""
+
+
+@pytest.mark.parametrize(("up", "is_even"), [(200, True), (100, False)])
+def test_an_even_split_of_sprayed_flows_is_taken_where_no_other_changes_it(up: int, is_even: bool) -> None:
+    """The linear program gives the same, and where links between switches bind it is asked."""
+    described = load_text(SPRAYED_CLOS.replace("UPG", f"{up}G"), "clos.yaml")
+    routes, names = Routes(described), list(described.nodes)
+    flows = [Flow(a, b) for a, b in zip(names, names[5:] + names[:5], strict=True)] + [Flow(names[0], names[9])]
+    assert (_fill_evenly(routes, flows, {}) is not None) is is_even
+    capacity = dict(enumerate(routes.graph.payload.tolist()))
+    rates = [each.value for each in spray(routes, flows, capacity)]
+    assert [each.value for each in expect(described, flows, routes=routes)] == pytest.approx(rates, rel=1e-9)
+
+
 @pytest.mark.parametrize(
     ("text", "rule", "what"),
     [
@@ -209,11 +233,3 @@ def test_parts_of_paths_add_up_to_one() -> None:
 def test_an_unknown_rule_is_refused_with_its_place() -> None:
     with pytest.raises(TopologyError, match=r"rules.yaml:3:\d+: 'adaptive', expected one of shortest"):
         load(TORUS, "adaptive")
-
-
-def test_trees_and_clos_fabrics_are_layered_and_rings_are_not(tmp_path: Path) -> None:
-    assert is_layered(fabric(tmp_path))
-    assert not is_layered(load(TORUS, "shortest"))
-    assert not is_layered(load(DRAGONFLY, "shortest"))
-    crossed = SMALL.replace("links:\n", "links:\n  - {from: spine1, to: spine2, speed: 40G}\n")
-    assert is_layered(fabric(tmp_path, crossed))
