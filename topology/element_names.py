@@ -1,11 +1,19 @@
-"""Names of elements in sentences: ``n3 out``, ``leaf1 to spine1``, ``ra to rb/south`` for the second of two lines."""
+"""Names of elements in sentences: ``n3 out``, ``leaf1 to spine1``, ``ra to rb/south`` for the second of two lines.
+
+Of a node with several cables the port is named, where the file does: ``g01:p1 out``.
+"""
 
 from benchconsole.topology.model.fabric import Direction, Fabric, Link, NodeId
 
 
 def link_name(fabric: Fabric, link: Link) -> str:
     """``n3 NIC`` for the cable of a node, ``leaf1 to spine1`` between switches."""
-    return f"{link.a} NIC" if NodeId(link.a) in fabric.nodes else name_ends(link)
+    return f"{_name_nic(fabric, link)} NIC" if NodeId(link.a) in fabric.nodes else name_ends(link)
+
+
+def _name_nic(fabric: Fabric, link: Link) -> str:
+    port = link.port_at(link.a) if len(fabric.described.links_at[link.a]) > 1 else ""
+    return f"{link.a}:{port}" if port else link.a
 
 
 def name_ends(link: Link, source: str | None = None) -> str:
@@ -19,7 +27,7 @@ def direction_name(fabric: Fabric, direction: Direction) -> str:
     """One way over a link: ``n3 out``, ``n3 in``, ``leaf1 to spine1``."""
     link = fabric.links[direction.link]
     if NodeId(link.a) in fabric.nodes:
-        return f"{link.a} out" if direction.source == link.a else f"{link.a} in"
+        return f"{_name_nic(fabric, link)} {'out' if direction.source == link.a else 'in'}"
     return name_ends(link, direction.source)
 
 

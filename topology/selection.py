@@ -25,13 +25,14 @@ DASH = re.compile(r"[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
 """Characters that look like a minus and are none."""
 _RANGE = re.compile(r"\[([^\[\]]*)\]")
 _STEP = re.compile(r"0*(\d{1,18})(?:-0*(\d{1,18})(?:/(\d{1,9}))?)?")
-_GROUP = re.compile(r"@([A-Za-z0-9_:.-]+)")
+GROUP = re.compile(r"@([A-Za-z0-9_:.-]+)")
 _NUMBERED = re.compile(r"([A-Za-z_.-]+)([0-9]{1,18})")
 """A name with one number, at its end."""
 _NO_GROUPS = GroupResolver(GroupSource("none", {}))
 
 
-def _split_terms(text: str, separators: str = ",!&^") -> list[str]:
+def split_terms(text: str, separators: str = ",!&^") -> list[str]:
+    """The parts of a node set between ``separators`` that stand outside of brackets."""
     found, depth = [""], 0
     for letter in text:
         depth += (letter == "[") - (letter == "]")
@@ -47,7 +48,7 @@ def _count_names(text: str) -> int:
     dash = DASH.search(text)
     if dash is not None:
         raise SelectionError(f"{text!r} has {dash[0]!r} (U+{ord(dash[0]):04X}), which is no minus: write -")
-    total = sum(_count_term(term) for term in _split_terms(text))
+    total = sum(_count_term(term) for term in split_terms(text))
     if total > MAX_NODES:
         raise SelectionError(f"{text!r} stands for more than {MAX_NODES:,} names")
     return total
@@ -108,14 +109,14 @@ def _expand_names(text: str) -> tuple[str, ...]:
 def _expand_term(text: str, what: str) -> list[str]:
     _count_names(text)
     _check_padding(text)
-    terms = [text] if any(sign in text for sign in "!&^") else _split_terms(text, ",")
+    terms = [text] if any(sign in text for sign in "!&^") else split_terms(text, ",")
     try:
         return list(dict.fromkeys(name for term in terms for name in NodeSet(term, resolver=_NO_GROUPS)))
     except NodeSetException as error:
         raise SelectionError(f"{text!r} is not {what}: {error}") from None
 
 
-_PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,62}")
+_PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:-]{0,62}")
 
 
 def expand_ports(text: str) -> list[str]:
@@ -125,7 +126,7 @@ def expand_ports(text: str) -> list[str]:
     names = _expand_term(text, "a set of ports")
     for name in names:
         if not _PORT.fullmatch(name):
-            raise SelectionError(f"{name!r} is not a port name, expected letters, digits, '-', '_', '.' and '/'")
+            raise SelectionError(f"{name!r} is not a port name, expected letters, digits, '-', '_', '.', '/' and ':'")
     return names
 
 
@@ -203,7 +204,7 @@ def choose(text: str, known: Collection[str], known_groups: Mapping[str, Collect
         return f"@{name}"
 
     try:
-        wanted = NodeSet(_GROUP.sub(plain, text), resolver=GroupResolver(GroupSource("fabric", meant)))
+        wanted = NodeSet(GROUP.sub(plain, text), resolver=GroupResolver(GroupSource("fabric", meant)))
     except (NodeSetException, GroupResolverError, GroupSourceError) as error:
         raise SelectionError(f"{text!r} is not a node set: {error}") from None
     unknown = [name for name in wanted if name not in known]

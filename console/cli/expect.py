@@ -14,9 +14,8 @@ from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput
 from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.errors import RoutingError, SelectionError
-from benchconsole.topology.model.fabric import Fabric, Flow
+from benchconsole.topology.model.fabric import Fabric, Flow, Link
 from benchconsole.topology.model.failed_elements import remove_elements
-from benchconsole.topology.selection import select
 
 if TYPE_CHECKING:
     from benchconsole.console.static_report.expected_flows import ExpectedFlows
@@ -41,7 +40,7 @@ MODELS = ("fluid", "hash", "polarised", "steered")
     "down",
     multiple=True,
     metavar="ELEMENT",
-    help="An element that is down: a switch, a node, LINK, or LINK:MEMBERS.",
+    help="An element that is down: a switch, a node, NODE:PORT, LINK, or LINK:MEMBERS.",
 )
 @click.option("--network", default="", metavar="NAME", help="The network that the flows take, where there are several.")
 @click.option(
@@ -69,10 +68,10 @@ def command(
 ) -> None:  # fmt: skip
     """Say what FLOWS should reach on TOPOLOGY when all run at once, and what limits each. Connects to nothing.
 
-    A flow is written FROM>TO with node sets or groups, in quotes: "n[1-16]>@storage". After it may stand streams=8, and
-    rate=5Gb/s for the most that each of its flows asks for. Rates are
-    max-min fair and payload; links are named as check names them: "leaf1 to spine1", or leaf1--spine1. A flow takes
-    the data network that both of its nodes are in, unless --network names another.
+    A flow is written FROM>TO with node sets or groups, in quotes: "n[1-16]>@storage", and names ports where nodes have
+    several: "g01:p1>g02:p1". After it may stand streams=8, and rate=5Gb/s for the most that each of its flows asks
+    for. Rates are max-min fair and payload; links are named as check names them: "leaf1 to spine1", or leaf1--spine1.
+    A flow takes the data network that both of its nodes are in, unless --network names another.
     """
     from benchconsole.console.static_report.expected_flows import format_page, make_record
     from benchconsole.topology.capacity.flow_groups import FlowSet
@@ -197,24 +196,27 @@ def _add_loads(
 
 def _list_asked(fabric: Fabric, texts: Sequence[str], demands: Path | None, shared: "FlowSet") -> "list[FlowSet]":
     """The flows of the arguments, then those of the file; ``shared`` is what holds where a flow says nothing."""
-    from benchconsole.topology.capacity.demand_matrix import list_said, make_flow_set, read_matrix
+    from benchconsole.topology.capacity.demand_matrix import list_said, make_flow_set, make_flow_sets, read_matrix
 
     if not texts and demands is None:
         raise SelectionError("no flow, expected FROM>TO in quotes or --demands FILE")
-    found = []
+    found: list[FlowSet] = []
     for text, said in list_said(texts):
         source, arrow, sink = text.partition(">")
         if not arrow:
             raise BadInput(f"benchconsole: {text!r} is no flow, expected FROM>TO in quotes")
-        sources, sinks = select(fabric, source.strip()), select(fabric, sink.strip())
-        if shared.in_order and len(sources) != len(sinks):
-            raise SelectionError(f"{text!r} pairs {len(sources)} nodes with {len(sinks)}, expected as many")
-        found.append(make_flow_set(replace(shared, sources=sources, sinks=sinks), said))
+        found += make_flow_sets(fabric, source.strip(), sink.strip(), make_flow_set(shared, said))
     return found + (read_matrix(demands, fabric, shared.network) if demands is not None else [])
 
 
+def _find_link_at(fabric: Fabric, device: str, port: str) -> Link | None:
+    """The link that is plugged in this port of a node or switch."""
+    return next((link for link in fabric.links_at.get(device, ()) if link.port_at(device) == port), None)
+
+
 def _remove_elements(fabric: Fabric, elements: Sequence[str]) -> Fabric:
-    switches, nodes, links, members = [], [], [], {}
+    switches, nodes, members = [], [], {}
+    links: list[str] = []
     for text in elements:
         name, _, number = text.partition(":")
         link = name.replace(" to ", "--")
@@ -223,6 +225,8 @@ def _remove_elements(fabric: Fabric, elements: Sequence[str]) -> Fabric:
             if not number.isdecimal():
                 raise SelectionError(f"{text!r}, expected a number of members such as {name}:1")
             members[link] = int(number)
+        elif number and (leg := _find_link_at(fabric, name, number)) is not None:
+            links.append(leg.id)
         elif link in fabric.links or "--" in link:
             links.append(link if link in fabric.links else name.replace(" to ", "--"))
         elif name in fabric.nodes:

@@ -24,14 +24,18 @@ from benchconsole.topology.capacity.maxmin import compute_fairness
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId, SwitchId
+from benchconsole.topology.port_selection import fold_ports, has_apart_ports, list_ports
 from benchconsole.topology.routing.network_choice import NetworkChoice, say_networks
-from benchconsole.topology.selection import expand, fold
 from benchconsole.topology.units import counted as count
 from benchconsole.topology.units import network_rate, percent
 
 _UNCOUNTED = (
     "Nobody counted the cables of {links}: one is taken for each link, so flows over them may get more, and flows "
     "beside those less."
+)
+_TOGETHER = (
+    "A flow that names no port is the traffic of all ports of its nodes from which the other end is nearest, together "
+    "and in even parts. One connection has one port: {how}."
 )
 SHOWN = 3
 """Elements that tie as the limit are named up to here, then counted."""
@@ -114,6 +118,9 @@ def format_page(found: ExpectedFlows, width: int, *, ascii_only: bool = False) -
     uncounted = find_uncounted(found.fabric).links
     if uncounted:
         yield from wrap_text(sanitize(_UNCOUNTED.format(links=format_links(uncounted))), width)
+    together = _find_together(found)
+    if together is not None:
+        yield from wrap_text(sanitize(_TOGETHER.format(how=_say_how(found.fabric, together))), width)
     if found.drawn is not None:
         yield from wrap_text(sanitize(_format_samples(found.drawn)), width)
     if found.bracket is not None:
@@ -125,6 +132,24 @@ def format_page(found: ExpectedFlows, width: int, *, ascii_only: bool = False) -
     if found.sums is not None:
         yield ""
         yield from format_sums(found.sums, width, ascii_only=ascii_only)
+
+
+def _find_together(found: ExpectedFlows) -> Flow | None:
+    """A flow between two nodes of several ports each that names none of them."""
+    choice = NetworkChoice(found.fabric)
+    flows = (group.flow for group in found.groups if group.flow.leg is group.flow.last_leg is None)
+    for flow in flows:
+        networks = choice.choose(flow)
+        if all(has_apart_ports(found.fabric, node, networks) for node in (flow.source, flow.sink)):
+            return flow
+    return None
+
+
+def _say_how(fabric: Fabric, flow: Flow) -> str:
+    ports = [next(iter(list_ports(fabric, node)), "") for node in (flow.source, flow.sink)]
+    if all(ports):
+        return f"name it, as in {flow.source}:{ports[0]}>{flow.sink}:{ports[1]}"
+    return f'name the ports in links, as in from: "{flow.source}:p1", and flows can name them'
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,21 +165,32 @@ class _Row:
         return sum(group.count for group in self.groups)
 
     @property
-    def sources(self) -> str:
-        return _fold_nodes(group.sources for group in self.groups)
+    def sources(self) -> "_Ends":
+        return _Ends([(group.flow.leg, group.sources) for group in self.groups])
 
     @property
-    def sinks(self) -> str:
-        return _fold_nodes(group.sinks for group in self.groups)
+    def sinks(self) -> "_Ends":
+        return _Ends([(group.flow.last_leg, group.sinks) for group in self.groups])
 
 
-def _fold_nodes(sets: Iterable[tuple[NodeId, ...]]) -> str:
-    different = {id(each): each for each in sets}  # groups share the tuples of their classes
-    return fold(dict.fromkeys(node for each in different.values() for node in each))
+class _Ends:
+    """One side of flows: ports (None: all of a node together) with the nodes that have them."""
 
+    def __init__(self, ends: Iterable[tuple[str | None, tuple[NodeId, ...]]]) -> None:
+        different = {(port, id(nodes)): nodes for port, nodes in ends}  # groups share the tuples of their classes
+        self._nodes: dict[str | None, dict[NodeId, None]] = {}
+        for (port, _), nodes in different.items():
+            self._nodes.setdefault(port, {}).update(dict.fromkeys(nodes))
 
-def _shorten_set(nodes: str) -> str:
-    return nodes if len(nodes) <= LONGEST_SET else count(len(expand(nodes)), "node")
+    def __str__(self) -> str:
+        return fold_ports(self._nodes.items())
+
+    def shorten(self) -> str:
+        """The same, or the number of nodes or ports where it is long."""
+        text = str(self)
+        if len(text) <= LONGEST_SET:
+            return text
+        return count(sum(map(len, self._nodes.values())), "node" if set(self._nodes) == {None} else "port")
 
 
 def _list_rows(found: ExpectedFlows) -> list[_Row]:
@@ -173,8 +209,8 @@ def _make_table(found: ExpectedFlows, rows: Sequence[_Row]) -> Table:
         "Expected" if found.drawn is None else "Expected by one hash of those that are possible",
         rows,
         (number("flows"), lambda row: f"{row.count:,}"),
-        (words("from", 10), lambda row: _shorten_set(row.sources)),
-        (words("to", 10), lambda row: _shorten_set(row.sinks)),
+        (words("from", 10), lambda row: row.sources.shorten()),
+        (words("to", 10), lambda row: row.sinks.shorten()),
         (number("each"), lambda row: network_rate(row.rate)),
         (words("limited by", 18), lambda row: row.limits),
     )
@@ -256,8 +292,8 @@ def make_record(found: ExpectedFlows, flows: Iterable[tuple[Flow, Expectation]] 
             "groups": [
                 {
                     "flows": row.count,
-                    "from": row.sources,
-                    "to": row.sinks,
+                    "from": str(row.sources),
+                    "to": str(row.sinks),
                     "expected_bps": row.rate,
                     "limited_by": row.limits,
                 }
@@ -268,7 +304,9 @@ def make_record(found: ExpectedFlows, flows: Iterable[tuple[Flow, Expectation]] 
             else [
                 {
                     "from": flow.source,
+                    "from_port": flow.leg,
                     "to": flow.sink,
+                    "to_port": flow.last_leg,
                     "expected_bps": rate.value,
                     "goodput": rate.goodput,
                     "model": rate.model,

@@ -26,6 +26,7 @@ class Question(NamedTuple):
 
 
 PODS = "h1-[01-16]>h2-[01-16]"
+RAILS = "g[01-16]:p1>g[17-32]:p2 g[17-32]:p1>g[01-16]:p2"
 GROUPS = "n0-[0-7]>n1-[0-7]"
 FABRICS = {
     "fat-tree": (
@@ -35,13 +36,28 @@ FABRICS = {
     "rail-optimised": (
         "Rail-optimised: 32 machines of 8 x 400 Gb/s, 4 spines",
         [
-            Question("g[01-16]-1>g[17-32]-1"),
-            Question("g[01-32]-1>g[01-32]-2"),
-            Question("g[01-32]-1>g[01-32]-2", ("spine1",)),
+            Question("g[01-16]:p1>g[17-32]:p1"),
+            Question(RAILS),
+            Question(RAILS, ("spine1",)),
+            Question("g[01-16]>g[17-32]", ("rail1",)),
         ],
     ),
-    "rail-only": ("Rail-only", [Question("g[01-16]>g[17-32]"), Question("g[01-16]>g[17-32]", ("rail1",))]),
-    "dual-plane": ("Dual plane", [Question("n[01-16]>n[17-32]"), Question("n[01-16]>n[17-32]", ("la1",))]),
+    "rail-only": (
+        "Rail-only",
+        [
+            Question("g[01-16]:p1>g[17-32]:p1"),
+            Question("g[01-16]>g[17-32]"),
+            Question("g[01-16]>g[17-32]", ("rail1",)),
+        ],
+    ),
+    "dual-plane": (
+        "Dual plane",
+        [
+            Question("n[01-16]:port-a>n[17-32]:port-a"),
+            Question("n[01-16]>n[17-32]"),
+            Question("n[01-16]>n[17-32]", ("la1",)),
+        ],
+    ),
     "dragonfly": (
         "Dragonfly, a = 4, h = 2, g = 9",
         [Question(GROUPS), Question(GROUPS, routing="valiant"), Question(GROUPS, routing="shortest")],
@@ -66,7 +82,10 @@ FABRICS = {
         "MLAG with orphans and a peer link",
         [Question("n[1-4],o[1-2]>st1"), Question("n[1-4],o[1-2]>st1", ("tora to spine",)), Question("o1>o2")],
     ),
-    "nvme-of": ("NVMe-oF over two planes", [Question("h[1-8]>c[1-4]"), Question("h[1-8]>c[1-4]", ("sana",))]),
+    "nvme-of": (
+        "NVMe-oF over two planes",
+        [Question("h[1-8]:p1>c[1-4]:p1"), Question("h[1-8]>c[1-4]"), Question("h[1-8]>c[1-4]", ("sana",))],
+    ),
 }
 
 
@@ -91,7 +110,8 @@ def ask(name: str, question: Question) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{name}.yaml"
         file.write_text(text_of(name, question.routing))
-        words = [str(file), question.flows, "--bracket", "--json", *(["--one-to-one"] * is_paired(question, name))]
+        words = [str(file), *question.flows.split(), "--bracket", "--json"]
+        words += ["--one-to-one"] * is_paired(question, name)
         for element in question.without:
             words += ["--without", element]
         result = CliRunner().invoke(command, ["expect", *words], prog_name="benchconsole")
@@ -110,7 +130,8 @@ def _list_parts() -> Iterator[str]:
     yield (
         "# Ten fabrics\n\nWritten by `docs/reference/fabric_page.py` from the files in `fabrics/` and from "
         "`expect --bracket`.\n\nGoodput is 100 % in all files, so the rates are those of the wire. Flows are "
-        "one-to-one, to `st1` and to controllers each to each.\nRates are of the slowest flow, `in all` is the sum "
+        "one-to-one, to `st1` and to controllers each to each; one that names no port is the traffic of all ports of "
+        "its nodes together.\nRates are of the slowest flow, `in all` is the sum "
         "by the routing; the columns are explained in [capacity](../explanation/capacity.md#brackets).\n"
         "`tests/topology/test_reference_fabrics.py` holds every rate and optimum against rational numbers and a "
         "program of its own.\n"
@@ -126,7 +147,8 @@ def _list_parts() -> Iterator[str]:
 
 def _make_row(name: str, question: Question) -> str:
     bracket = ask(name, question)["bracket"]
-    flows = f"`{question.flows}`" + "".join(f" without `{element}`" for element in question.without)
+    flows = " and ".join(f"`{flow}`" for flow in question.flows.split())
+    flows += "".join(f" without `{element}`" for element in question.without)
     rates = [bracket[bound]["slowest_bps"] / 8 for bound in ("unlucky", "routing", "optimum", "cut")]
     cells = [*rates, bracket["routing"]["total_bps"] / 8]
     rule = RULES[RoutingRule(bracket["rule"] or "shortest")]

@@ -168,3 +168,46 @@ def test_cables_that_nobody_counted_are_told(tmp_path: Path) -> None:
     shown = " ".join(expect(str(path), "n1>n2").stdout.split())
     assert "Nobody counted the cables of leaf[1-2] to spine: one is taken for each link" in shown
     assert found(SC11, "c-sea01>c-ind01")["uncounted"] == []
+
+
+RAILS = """\
+schema: 1
+fabric: rails
+network: {goodput: 100 %}
+switches: {"rail[1-8]": {role: leaf}}
+nodes: {"g[01-32]": {}}
+links:
+  - {from: "g[01-32]:p[1-8]", to: "rail[1-8]", speed: 400 Gb/s}
+"""
+
+
+def test_a_flow_names_its_ports_or_stands_for_all_of_them(tmp_path: Path) -> None:
+    (tmp_path / "rails.yaml").write_text(RAILS)
+    file = str(tmp_path / "rails.yaml")
+    answer = found(file, "g01:p1>g02:p1")
+    (flow,) = answer["flows"]
+    assert (flow["from"], flow["from_port"], flow["to"], flow["to_port"]) == ("g01", "p1", "g02", "p1")
+    assert flow["expected_bps"] == pytest.approx(400e9)
+    assert flow["limited_by"] == ["g01:p1 out", "g02:p1 in"]
+    shown = " ".join(expect(file, "g[01-16]:p[1-8]>g[17-32]:p[1-8]", "--one-to-one").stdout.split())
+    assert "128 g[01-16]:p[1-8] g[17-32]:p[1-8] 400 Gb/s" in shown
+    assert "names no port" not in shown
+    together = " ".join(expect(file, "g01>g02").stdout.split())
+    assert "3.20 Tb/s" in together
+    assert "name it, as in g01:p1>g02:p1" in together
+    assert found(file, "g01>g02")["flows"][0]["from_port"] is None
+
+
+def test_a_port_can_be_down_and_rails_do_not_meet(tmp_path: Path) -> None:
+    (tmp_path / "rails.yaml").write_text(RAILS)
+    file = str(tmp_path / "rails.yaml")
+    assert found(file, "g01>g02", "--without", "g01:p1")["total_bps"] == pytest.approx(2.8e12)
+    for arguments, what in (
+        (("g01:p1>g02:p2",), "such data crosses rails inside a node"),
+        (("g01:p1>g02:p1", "--without", "g01:p1"), "a flow of g01 cannot take p1: its cable is down"),
+        (("g01:p9>g02:p1",), "g01: no port p9"),
+        (("g[01-02]:p[1-2]>g03:p1", "--one-to-one"), "pairs 4 ports with 1 in order"),
+    ):
+        result = CliRunner().invoke(command, ["expect", file, *arguments], prog_name="benchconsole")
+        assert isinstance(result.exception, BadInput)
+        assert what in str(result.exception)

@@ -51,15 +51,33 @@ def described(name: str, question: Any) -> Fabric:
     links = {each: link for each, link in whole.links.items() if link.network != "mgmt"}
     switches = [each for each in question.without if each in whole.switches]
     cut = [LinkId(each.replace(" to ", "--")) for each in question.without if " to " in each]
-    left = remove_elements(whole, switches=switches, links=cut)
+    left = part_ports(remove_elements(whole, switches=switches, links=cut), question)
     return replace(left, links=MappingProxyType({each: left.links[each] for each in links if each in left.links}))
 
 
+def part_ports(fabric: Fabric, question: Any) -> Fabric:
+    """Where a question names ports, each port is a device of its own with one cable: ``g01:p1``."""
+    if ":" not in question.flows:
+        return fabric
+    links = {
+        each: replace(link, a=f"{link.a}:{link.ports_a[0]}") if link.ports_a else link
+        for each, link in fabric.links.items()
+    }
+    return replace(fabric, links=MappingProxyType(links))
+
+
+def list_ends(fabric: Fabric, text: str) -> list[str]:
+    nodes, colon, port = text.partition(":")
+    return [f"{node}{colon}{port}" for node in select(fabric, nodes)]
+
+
 def pairs_of(fabric: Fabric, name: str, question: Any) -> list[tuple[str, str]]:
-    source, _, sink = question.flows.partition(">")
-    ends = select(fabric, source), select(fabric, sink)
-    paired = zip(*ends, strict=True) if WRITER.is_paired(question, name) else itertools.product(*ends)
-    return [(a, b) for a, b in paired]
+    found: list[tuple[str, str]] = []
+    for flow in question.flows.split():
+        source, _, sink = flow.partition(">")
+        ends = list_ends(fabric, source), list_ends(fabric, sink)
+        found += zip(*ends, strict=True) if WRITER.is_paired(question, name) else itertools.product(*ends)
+    return found
 
 
 def mlag_paths(fabric: Fabric, source: str, sink: str) -> list[tuple[Fraction, Sequence[str]]]:

@@ -15,7 +15,8 @@ import numpy as np
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric, PortSet, SwitchId
+from benchconsole.topology.model.fabric import Fabric, Switch, SwitchId
+from benchconsole.topology.model.port_set import find_split
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.units import network_rate
 
@@ -108,7 +109,7 @@ def analyse_ports(cabled: Tables) -> tuple[SwitchPorts, ...]:
                 known[mine] = tuple(Need(speed, count, count) for speed, count in mine)
             found.append(SwitchPorts(switch.id, known[mine], None))
         else:
-            found.append(_fill_declared(switch.id, switch.ports, (mine, at), float(fastest[number])))
+            found.append(_fill_declared(switch, (mine, at), float(fastest[number])))
     return tuple(found)
 
 
@@ -155,36 +156,45 @@ def _list_named_ports(fabric: Fabric) -> Mapping[str, Sequence[tuple[str, float]
 
 
 def _fill_declared(
-    switch: SwitchId, sets: tuple[PortSet, ...], links: tuple[_Cables, Sequence[tuple[str, float]]], node_speed: float
+    switch: Switch, links: tuple[_Cables, Sequence[tuple[str, float]]], node_speed: float
 ) -> SwitchPorts:
     """Put the cables of one switch into its declared ports."""
+    sets = switch.ports
     cables, named = links
     filling = [_Filling(len(each.names), each.speed, each.breakout) for each in sets]
     place = {name: each for each, declared in zip(filling, sets, strict=True) for name in declared.names}
     left = dict(cables)
     taken: dict[float, int] = {}
     unfit = 0
+    opened: dict[str, float] = {}
     for name, speed in dict(named).items():
-        each = place.get(name)
+        split = find_split(switch.ports, name)
+        each = place.get(split or name)
         if each is None:
             continue
-        each.used += 1
         left[speed] -= 1
-        taken[speed] = taken.get(speed, 0) + 1
-        unfit += not each.parts(speed)
+        if split in opened:  # one more part of a port that is counted
+            each.split[opened[split]] -= 1
+        else:
+            each.used += 1
+            taken[speed] = taken.get(speed, 0) + 1
+        if split is not None and split not in opened:
+            opened[split] = speed
+            each.split[speed] = each.split.get(speed, 0) + each.breakout - 1
+        unfit += not each.parts(speed if split is None else speed * each.breakout)
     for speed, count in left.items():
         fitting = sorted((each for each in filling if each.parts(speed)), key=lambda each: each.rank(speed))
         taken[speed] = taken.get(speed, 0) + (_place(fitting, speed, count) if fitting else count)
         unfit += 0 if fitting else count
     needs = tuple(Need(speed, count, taken[speed]) for speed, count in cables)
     if sum(taken.values()) > sum(each.total for each in filling):
-        needs = _match_ports(sets, (cables, named), place) or needs
+        needs = _match_ports(switch, (cables, named), place) or needs
     free = sum(each.room(node_speed) for each in filling) * node_speed if node_speed else None
-    return SwitchPorts(switch, needs, sum(each.total for each in filling), unfit, free)
+    return SwitchPorts(switch.id, needs, sum(each.total for each in filling), unfit, free)
 
 
 def _match_ports(
-    sets: tuple[PortSet, ...], links: tuple[_Cables, Sequence[tuple[str, float]]], place: Mapping[str, _Filling]
+    switch: Switch, links: tuple[_Cables, Sequence[tuple[str, float]]], place: Mapping[str, _Filling]
 ) -> tuple[Need, ...]:
     """The fewest ports that hold all cables, by integer programming (HiGHS); none where the sets cannot hold them.
 
@@ -194,14 +204,26 @@ def _match_ports(
     from scipy.optimize import LinearConstraint, milp
 
     cables, named = links
+    sets = switch.ports
     at = {name: number for number, each in enumerate(sets) for name in each.names}
     room = [len(each.names) for each in sets]
-    left, kept = dict(cables), dict.fromkeys((speed for speed, _ in cables), 0)
+    left, kept, free = dict(cables), dict.fromkeys((speed for speed, _ in cables), 0), dict[float, int]()
+    opened: dict[str, float] = {}
     for name, speed in dict(named).items():
-        if name in place:
-            room[at[name]] -= 1
-            left[speed] -= 1
-            kept[speed] += 1
+        split = find_split(switch.ports, name)
+        port = split or name
+        if port not in place:
+            continue
+        left[speed] -= 1
+        if split in opened:
+            free[opened[split]] -= 1
+            continue
+        room[at[port]] -= 1
+        kept[speed] += 1
+        if split is not None:
+            opened[split] = speed
+            free[speed] = free.get(speed, 0) + sets[at[port]].breakout - 1
+    left = {speed: max(count - free.get(speed, 0), 0) for speed, count in left.items()}
     speeds = [speed for speed, _ in cables]
     parts = np.array([[_Filling(0, each.speed, each.breakout).parts(speed) for each in sets] for speed in speeds])
     within, holds = np.zeros((len(sets), parts.size)), np.zeros((len(speeds), parts.size))

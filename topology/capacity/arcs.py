@@ -1,6 +1,7 @@
 """The fabric as a network of arcs that flows may use in any way, without the rule by which its devices forward.
 
-A node that does not forward sends from one vertex and receives at another, so nothing goes through it.
+A node that does not forward sends from one vertex and receives at another, so nothing goes through it. A port that
+flows name is two vertices more, with an arc beside that of its node over the same link.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from benchconsole.topology.arrays import Floats, Indices
-from benchconsole.topology.model.fabric import Flow, NodeId
+from benchconsole.topology.model.fabric import Fabric, Flow, LinkId, NodeId
 from benchconsole.topology.routing.graph import Graph
 from benchconsole.topology.routing.routes import Routes
 
@@ -20,7 +21,8 @@ class Arcs:
     """Directed links from vertex ``tail`` to vertex ``head``, each of ``capacity`` byte/s of payload.
 
     ``ways`` numbers their links (``Graph.way``); a link that is split in channels has one arc for each. ``devices``
-    names the vertices, ``sends`` and ``receives`` give those of each device that has cables.
+    names the vertices, ``sends`` and ``receives`` give those of each device that has cables, ``ports`` both of each
+    link whose end flows name, by the device and its leg.
     """
 
     graph: Graph
@@ -32,6 +34,7 @@ class Arcs:
     devices: tuple[str, ...]
     sends: dict[str, int]
     receives: dict[str, int]
+    ports: dict[tuple[str, LinkId], tuple[int, int]]
 
     def __len__(self) -> int:
         return len(self.ways)
@@ -41,13 +44,21 @@ class Arcs:
         """byte/s of payload of the whole link of each arc."""
         return self.graph.payload[self.ways]
 
-    def source(self, node: NodeId) -> int:
-        """The vertex that a node sends from; that of its host for a virtual machine."""
-        return self.sends[self.graph.fabric.nodes[node].host or node]
+    def source(self, flow: Flow) -> int:
+        """The vertex that a flow is sent from: of its node (the host of a virtual machine), or of its port."""
+        device, link = _find_end(self.graph.fabric, flow.source, flow.leg)
+        return self.sends[device] if link is None else self.ports[device, link][0]
 
-    def sink(self, node: NodeId) -> int:
-        """The vertex that a node receives at."""
-        return self.receives[self.graph.fabric.nodes[node].host or node]
+    def sink(self, flow: Flow) -> int:
+        """The vertex that a flow is received at."""
+        device, link = _find_end(self.graph.fabric, flow.sink, flow.last_leg)
+        return self.receives[device] if link is None else self.ports[device, link][1]
+
+
+def _find_end(fabric: Fabric, node: NodeId, leg: str | None) -> tuple[str, LinkId | None]:
+    """The device that a flow begins or ends at, and the link that it names there."""
+    link = None if leg is None else fabric.find_leg(node, leg)
+    return fabric.nodes[node].host or node, None if link is None else link.id
 
 
 def make_arcs(routes: Routes, flows: Sequence[Flow]) -> Arcs:
@@ -66,7 +77,10 @@ def make_arcs(routes: Routes, flows: Sequence[Flow]) -> Arcs:
     through = {device for device in passed if device in graph.vertex and device in nodes}
     used = [index for index, link in enumerate(links) if link.network in networks and _is_up(graph, index)]
     used = sorted({*used, *(crossed >> 1).tolist()})
-    return _number_vertices(graph, used, through)
+    fabric = graph.fabric
+    ends = (_find_end(fabric, *end) for flow in flows for end in ((flow.source, flow.leg), (flow.sink, flow.last_leg)))
+    named = {(device, link) for device, link in ends if link is not None}
+    return _number_vertices(graph, used, through, named)
 
 
 def _is_up(graph: Graph, index: int) -> bool:
@@ -75,10 +89,13 @@ def _is_up(graph: Graph, index: int) -> bool:
     return all(link in graph.active_legs(end) for end in ends)
 
 
-def _number_vertices(graph: Graph, used: Sequence[int], through: Collection[str]) -> Arcs:
+def _number_vertices(
+    graph: Graph, used: Sequence[int], through: Collection[str], named: Collection[tuple[str, LinkId]]
+) -> Arcs:
     devices: list[str] = []
     sends: dict[str, int] = {}
     receives: dict[str, int] = {}
+    ports: dict[tuple[str, LinkId], tuple[int, int]] = {}
     rows: list[tuple[int, int, float, int, int | None]] = []
     for index in used:
         link = graph.links[index]
@@ -88,12 +105,17 @@ def _number_vertices(graph: Graph, used: Sequence[int], through: Collection[str]
                 sends[end] = len(devices)
                 receives[end] = len(devices) + apart
                 devices += [end] * (1 + apart)
+            if (end, link.id) in named:
+                ports[end, link.id] = (len(devices), len(devices) + 1)
+                devices += [f"{end}:{link.port_at(end)}"] * 2
         for back, (here, there) in enumerate(((link.a, link.b), (link.b, link.a))):
             channels: list[tuple[int | None, float]] = [
                 (each.vlan, graph.fabric.payload(link, each.capacity)) for each in link.channels
             ]
+            tails = [sends[here], *(ports[end][0] for end in ((here, link.id),) if end in ports)]
+            heads = [receives[there], *(ports[end][1] for end in ((there, link.id),) if end in ports)]
             for vlan, capacity in channels or [(None, float(graph.payload[2 * index]))]:
-                rows.append((sends[here], receives[there], capacity, 2 * index + back, vlan))
+                rows += [(tail, head, capacity, 2 * index + back, vlan) for tail in tails for head in heads]
     tail, head, rates, ways, vlans = zip(*rows, strict=True)
     return Arcs(
         graph=graph,
@@ -105,4 +127,5 @@ def _number_vertices(graph: Graph, used: Sequence[int], through: Collection[str]
         devices=tuple(devices),
         sends=sends,
         receives=receives,
+        ports=ports,
     )

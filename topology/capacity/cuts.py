@@ -7,6 +7,7 @@ J. ACM 46, 1999); every cut is a bound, and the least of them is told.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from benchconsole.topology.arrays import Flags, Floats
 from benchconsole.topology.capacity.arcs import Arcs
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId
+from benchconsole.topology.port_selection import fold_ports
 from benchconsole.topology.selection import fold
 
 _SAME = 1e-9
@@ -50,15 +52,23 @@ def name_cut(fabric: Fabric, cut: Cut) -> str:
     ways = cut.links
     heads = [fabric.links[way.link].other(way.source) for way in ways]
     if cut.alike:
-        direction = "out of" if ways[0].source in cut.alike else "into"
+        direction = "out of" if ways[0].source in {name.partition(":")[0] for name in cut.alike} else "into"
         return f"the ports {direction} {'each of ' if len(cut.alike) > 1 else ''}{fold(cut.alike)}"
     if len(ways) == 1:
         return direction_name(fabric, ways[0])
     if all(NodeId(head) in fabric.nodes for head in heads):
-        return f"all ports into {fold(heads)}"
+        return f"all ports into {_fold_ports(fabric, ways, heads)}"
     if all(NodeId(way.source) in fabric.nodes for way in ways):
-        return f"all ports out of {fold(way.source for way in ways)}"
+        return f"all ports out of {_fold_ports(fabric, ways, [way.source for way in ways])}"
     return f"{len(ways)} links, {fold(way.source for way in ways)} to {fold(heads)}"
+
+
+def _fold_ports(fabric: Fabric, ways: Sequence[Direction], nodes: Sequence[str]) -> str:
+    """The nodes at one end of some legs; their ports where they have others beside them."""
+    if all(len(fabric.links_at[node]) == count for node, count in Counter(nodes).items()):
+        return fold(nodes)
+    links = (fabric.links[way.link] for way in ways)
+    return fold_ports((link.port_at(node) or None, (node,)) for link, node in zip(links, nodes, strict=True))
 
 
 class Cuts:
@@ -66,7 +76,7 @@ class Cuts:
 
     def __init__(self, arcs: Arcs, flows: Sequence[Flow]) -> None:
         self._arcs = arcs
-        ends = [(arcs.source(flow.source), arcs.sink(flow.sink)) for flow in flows]
+        ends = [(arcs.source(flow), arcs.sink(flow)) for flow in flows]
         pairs, self._count = np.unique(np.array(ends, np.intp), axis=0, return_counts=True)
         self._sources, self._sinks = pairs[:, 0], pairs[:, 1]
         vertices = len(arcs.devices)
@@ -124,6 +134,12 @@ class Cuts:
                 below.setdefault(ends.pop(), set()).add(node)
         for members in (*below.values(), *(group.members for group in fabric.groups)):
             inside = [each[device] for device in members for each in (arcs.sends, arcs.receives) if device in each]
+            inside += [
+                vertex
+                for (device, link), ends in arcs.ports.items()
+                if device in members or fabric.links[link].other(device) in members
+                for vertex in ends
+            ]
             if inside:
                 side = np.zeros(len(arcs.devices), bool)
                 side[inside] = True

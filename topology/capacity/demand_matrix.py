@@ -1,8 +1,8 @@
 """A demand matrix as CSV (RFC 4180): who sends to whom, and at most how much.
 
-The first line names the columns: ``from`` and ``to`` (node sets or groups), and, as one likes, ``rate`` (with its unit;
-empty for all that a flow gets), ``streams`` and ``pairs`` (``each`` or ``in order``). Lines that begin with ``#`` are
-comments.
+The first line names the columns: ``from`` and ``to`` (node sets or groups, which may name ports), and, as one likes,
+``rate`` (with its unit; empty for all that a flow gets), ``streams`` and ``pairs`` (``each`` or ``in order``). Lines
+that begin with ``#`` are comments.
 """
 
 import csv
@@ -13,7 +13,7 @@ from pathlib import Path
 from benchconsole.topology.capacity.flow_groups import FlowSet
 from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.fabric import Fabric
-from benchconsole.topology.selection import select
+from benchconsole.topology.port_selection import select_ports
 from benchconsole.topology.units import Unit, UnitError, parse
 
 COLUMNS = ("from", "to", "rate", "streams", "pairs")
@@ -45,7 +45,7 @@ def read_matrix(path: Path, fabric: Fabric, network: str = "") -> list[FlowSet]:
                 raise SelectionError(f"{len(cells)} cells, expected {len(columns)} ({', '.join(columns)}); "
                                      "a set with a comma stands in quotes")  # fmt: skip
             row = dict(zip(columns, map(str.strip, cells), strict=True))
-            found.append(_read_row(row, fabric, network))
+            found += _read_row(row, fabric, network)
         except (SelectionError, csv.Error) as error:
             problems.append(f"{path}:{number}: {error}")
     if not found and not problems:
@@ -69,17 +69,32 @@ def _check_columns(where: str, columns: list[str]) -> None:
         raise SelectionError(f"{where}: {what}, expected a first line such as from,to,rate")
 
 
-def _read_row(row: Mapping[str, str], fabric: Fabric, network: str) -> FlowSet:
+def _read_row(row: Mapping[str, str], fabric: Fabric, network: str) -> list[FlowSet]:
     pairs = row.get("pairs", "")
     if pairs not in _PAIRS:
         raise SelectionError(f"pairs {pairs!r}, expected each or in order")
-    sources, sinks = select(fabric, row["from"]), select(fabric, row["to"])
-    if _PAIRS[pairs] and len(sources) != len(sinks):
-        raise SelectionError(f"pairs {len(sources)} nodes with {len(sinks)} in order, expected as many")
-    return make_flow_set(
-        FlowSet(sources, sinks, _PAIRS[pairs], network=network),
-        {key: row[key] for key in ("rate", "streams") if row.get(key)},
-    )
+    said = {key: row[key] for key in ("rate", "streams") if row.get(key)}
+    like = make_flow_set(FlowSet((), (), _PAIRS[pairs], network=network), said)
+    return make_flow_sets(fabric, row["from"], row["to"], like)
+
+
+def make_flow_sets(fabric: Fabric, source: str, sink: str, like: FlowSet) -> list[FlowSet]:
+    """The flows between what two texts name, one set for each two ports; all else is as in ``like``.
+
+    SelectionError for what does not exist, and where flows in order have not as many ends on both sides.
+    """
+    sources, sinks = select_ports(fabric, source), select_ports(fabric, sink)
+    if not like.in_order:
+        pairs = [(one, other) for one in sources for other in sinks]
+    elif [len(each.nodes) for each in sources] != [len(each.nodes) for each in sinks]:
+        counts = [sum(len(each.nodes) for each in ends) for ends in (sources, sinks)]
+        expected = "as many nodes for each port" if counts[0] == counts[1] else "as many"
+        what = "nodes" if all(each.port is None for each in (*sources, *sinks)) else "ports"
+        found = f"'{source}>{sink}' pairs {counts[0]} {what} with {counts[1]} in order"
+        raise SelectionError(f"{found}, expected {expected}")
+    else:
+        pairs = list(zip(sources, sinks, strict=True))
+    return [replace(like, sources=a.nodes, sinks=b.nodes, leg=a.port, last_leg=b.port) for a, b in pairs]
 
 
 def make_flow_set(flows: FlowSet, said: Mapping[str, str]) -> FlowSet:

@@ -36,7 +36,8 @@ class FlowSet:
     """Flows that are asked for together: from each of ``sources`` to each of ``sinks`` but itself.
 
     ``in_order``: from each to the one at its place (as many of both). ``streams`` flows go between the two of a pair.
-    ``network`` and ``demand``, byte/s of each flow, are those of ``Flow``.
+    ``network``, ``demand`` (byte/s of each flow), ``leg`` and ``last_leg`` (of every source, and of every sink, the
+    port of this name) are those of ``Flow``.
     """
 
     sources: Nodes
@@ -45,6 +46,8 @@ class FlowSet:
     streams: int = 1
     network: str = ""
     demand: float | None = None
+    leg: str | None = None
+    last_leg: str | None = None
 
     def __len__(self) -> int:
         if self.in_order:
@@ -55,7 +58,11 @@ class FlowSet:
         """Every flow, the streams of a pair one after the other."""
         for source, sink in self.pairs():
             if source != sink:
-                yield from (Flow(source, sink, demand=self.demand, network=self.network),) * self.streams
+                yield from (self.make_flow(source, sink),) * self.streams
+
+    def make_flow(self, source: NodeId, sink: NodeId) -> Flow:
+        """One flow between the two."""
+        return Flow(source, sink, self.demand, self.leg, self.last_leg, network=self.network)
 
     def pairs(self) -> Iterator[tuple[NodeId, NodeId]]:
         """The two ends of each pair, also where they are one."""
@@ -72,6 +79,17 @@ class FlowGroup:
     count: int
     sources: Nodes
     sinks: Nodes
+
+
+_PLAIN = FlowSet((), ())
+
+
+def make_group(sources: Nodes, sinks: Nodes, count: int, like: FlowSet = _PLAIN) -> FlowGroup:
+    """``count`` flows, as those of ``like``, from the nodes of a class to those of another, or of the same, which has
+    two at least.
+    """
+    sink = next(node for node in sinks[:2] if node != sources[0])
+    return FlowGroup(like.make_flow(sources[0], sink), count, sources, sinks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +149,6 @@ def count_pairs(sources: Nodes, sinks: Nodes, *, is_same: bool) -> int:
     return len(sources) * (len(sinks) - is_same)
 
 
-def make_group(sources: Nodes, sinks: Nodes, count: int, network: str = "", demand: float | None = None) -> FlowGroup:
-    """``count`` flows from the nodes of a class to those of another, or of the same, which has two at least."""
-    sink = next(node for node in sinks[:2] if node != sources[0])
-    return FlowGroup(Flow(sources[0], sink, demand=demand, network=network), count, sources, sinks)
-
-
 def _group_each_to_each(asked: FlowSet, classes: Mapping[NodeId, int]) -> Iterator[FlowGroup]:
     """Nodes of one class are in the same sets on the same sides, so a class is all among the sources, or not at all."""
     sources, sinks = (
@@ -147,15 +159,14 @@ def _group_each_to_each(asked: FlowSet, classes: Mapping[NodeId, int]) -> Iterat
         for other, there in sinks:
             pairs = count_pairs(here, there, is_same=number == other)
             if pairs:
-                yield make_group(here, there, pairs * asked.streams, asked.network, asked.demand)
+                yield make_group(here, there, pairs * asked.streams, asked)
 
 
 def _group_in_order(asked: FlowSet, classes: Mapping[NodeId, int]) -> Iterator[FlowGroup]:
     pairs = ((a, b) for a, b in asked.pairs() if a != b)
     for alike in group_by_key(((classes[a], classes[b]), (a, b)) for a, b in pairs).values():
         sources, sinks = zip(*alike, strict=True)
-        flow = Flow(*alike[0], demand=asked.demand, network=asked.network)
-        yield FlowGroup(flow, len(alike) * asked.streams, sources, sinks)
+        yield FlowGroup(asked.make_flow(*alike[0]), len(alike) * asked.streams, sources, sinks)
 
 
 # -- classes of nodes
@@ -163,11 +174,11 @@ def _group_in_order(asked: FlowSet, classes: Mapping[NodeId, int]) -> Iterator[F
 
 def _classify_nodes(fabric: Fabric, asked: Sequence[FlowSet]) -> dict[NodeId, int]:
     """A number for each node of ``asked``; nodes of one number are cabled alike, and in as many flows of each kind."""
-    part: dict[NodeId, list[int]] = {}
+    part: dict[NodeId, list[tuple[int, int]]] = {}
     for number, each in enumerate(asked):
-        for side, nodes in enumerate((each.sources, each.sinks)):
+        for side, (nodes, leg) in enumerate(((each.sources, each.leg), (each.sinks, each.last_leg))):
             for node in nodes:
-                part.setdefault(node, []).append(2 * number + side)
+                part.setdefault(node, []).append((2 * number + side, _find_place(fabric, node, leg)))
     describe = make_node_key(fabric)
     colours = _number({node: (describe(node), *places) for node, places in part.items()})
     ordered = [(number, each) for number, each in enumerate(asked) if each.in_order]
@@ -183,6 +194,12 @@ def _classify_nodes(fabric: Fabric, asked: Sequence[FlowSet]) -> dict[NodeId, in
             break
         colours = finer
     return colours
+
+
+def _find_place(fabric: Fabric, node: NodeId, leg: str | None) -> int:
+    """The place of a leg that flows name among those of its node; -1 for all legs, and for one that is down."""
+    link = None if leg is None else fabric.find_leg(node, leg)
+    return next((place for place, own in enumerate(_sort_legs(fabric, node)) if own is link), -1)
 
 
 def _number(keys: Mapping[NodeId, Hashable]) -> dict[NodeId, int]:

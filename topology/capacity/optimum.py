@@ -54,7 +54,7 @@ class _Commodity:
 
 def compute_optimum(arcs: Arcs, flows: Sequence[Flow], attachments: Attachments) -> Optimum:
     """The optimum of ``flows`` over ``arcs``. ProgramTooLarge above ``MOST_VARIABLES``."""
-    ends = [(arcs.source(flow.source), arcs.sink(flow.sink)) for flow in flows]
+    ends = [(arcs.source(flow), arcs.sink(flow)) for flow in flows]
     turned = len({sink for _, sink in ends}) < len({source for source, _ in ends})
     commodities = _group_flows(arcs, flows, [(b, a) if turned else (a, b) for a, b in ends], attachments)
     if len(commodities) * len(arcs) > MOST_VARIABLES:

@@ -30,12 +30,12 @@ from benchconsole.topology.model.fabric import (
     Node,
     NodeId,
     NodeRole,
-    PortSet,
     Switch,
     SwitchId,
     SwitchRole,
 )
 from benchconsole.topology.model.network import DATA
+from benchconsole.topology.model.port_set import PortSet
 from benchconsole.topology.selection import expand_ports, list_groups
 from benchconsole.topology.units import parse_link_speed
 

@@ -22,6 +22,7 @@ from benchconsole.topology.model.fabric import (
     Wan,
 )
 from benchconsole.topology.model.network import DATA, Network
+from benchconsole.topology.model.port_set import find_split
 from benchconsole.topology.selection import expand_ports
 from benchconsole.topology.units import Unit, parse_length, parse_link_speed
 
@@ -50,6 +51,7 @@ class Wiring:
         self._tiers = {str(name): switch.role.tier for name, switch in names.switches.items()}
         self._guests = frozenset(node.id for node in names.nodes.values() if node.host is not None)
         self._used: dict[tuple[str, str], Location] = {}
+        self._split: dict[tuple[str, str], Location] = {}
         self._declared = {
             name: frozenset(port for ports in switch.ports for port in ports.names)
             for name, switch in names.switches.items()
@@ -116,11 +118,27 @@ class Wiring:
     def _take(self, device: str, port: str, location: Location) -> None:
         declared = self._declared.get(SwitchId(device))
         if declared and port not in declared:
-            self.report.add(location, f"unknown port {device}:{port}", f"a port of {device}", find_near(port, declared))
+            self._take_part(device, port, location)
+        elif (device, port) in self._split:
+            line = self.report.document.at(self._split[device, port]).line
+            self.report.add(location, f"the port {device}:{port} whole, split in line {line}", "a part, or a free port")
         first = self._used.setdefault((device, port), location)
         if first is not location:
             line = self.report.document.at(first).line
             self.report.add(location, f"the port {device}:{port} a second time (first in line {line})", "a free port")
+
+    def _take_part(self, device: str, part: str, location: Location) -> None:
+        """A port that is not declared: a part of one that is split, or a problem."""
+        switch = self.names.switches[SwitchId(device)]
+        port = find_split(switch.ports, part)
+        if port is None:
+            names = self._declared[switch.id]
+            self.report.add(location, f"unknown port {device}:{part}", f"a port of {device}", find_near(part, names))
+        elif (device, port) in self._used:
+            line = self.report.document.at(self._used[device, port]).line
+            self.report.add(location, f"a part of the port {device}:{port}, cabled whole in line {line}", "a free port")
+        else:
+            self._split.setdefault((device, port), location)
 
     def _common(self, written: raw.RawLink, here: Location) -> Link:
         speed = self.report.quantity(written.speed, (*here, "speed"), parse_link_speed)
@@ -176,10 +194,11 @@ class Wiring:
                 self.names.places[plain] = place
                 return
             plain = turned
-        named = LinkId(f"{plain}/{link.lag}")
+        apart = link.lag or self._find_apart_port(link, plain)
+        named = LinkId(f"{plain}/{apart}")
         known = (self.links.get(name) for name in (plain, named))
         present = next((each for each in known if each is not None and each.lag == link.lag), None)
-        if present is None and link.lag is not None:
+        if apart and (present is None or link.lag is None):
             self.links[named] = replace(link, id=named)
             self.names.places[named] = place
         elif present is not None and link.lag is not None:
@@ -191,4 +210,13 @@ class Wiring:
             self.links[present.id] = replace(joined, counted=present.counted and link.counted)
         else:
             expected = "each link once (parallel cables are one link with a count, or LAGs with different names)"
+            if link.a in self.names.nodes:
+                expected += f'; NICs with an address each name their ports, as in from: "{link.a}:p1"'
             self.report.add(here, f"a second link from {link.a} to {link.b}", expected)
+
+    def _find_apart_port(self, link: Link, plain: LinkId) -> str:
+        """The port of the node that tells this link from another between the same two devices; empty without one."""
+        first = self.links.get(plain)
+        if first is None or first.lag is not None or link.bond is not None or link.a not in self.names.nodes:
+            return ""
+        return link.port_at(link.a) if first.port_at(link.a) and first.bond is None else ""

@@ -20,8 +20,9 @@ from collections.abc import Iterator, Mapping
 
 from benchconsole.topology.exporters import ExportError
 from benchconsole.topology.importers.containerlab import GROUPS, PREFIX
-from benchconsole.topology.model.fabric import Fabric, HashPolicy, Link, Node, PortSet, Switch
+from benchconsole.topology.model.fabric import Fabric, HashPolicy, Link, Node, Switch
 from benchconsole.topology.model.network import DATA, Network, NetworkRole, compute_goodput
+from benchconsole.topology.model.port_set import PortSet
 from benchconsole.topology.selection import expand_ports
 from benchconsole.topology.units import format_link_speed, format_metres, format_seconds
 from benchconsole.topology.writing.node_set_folding import fold_in_order

@@ -13,6 +13,7 @@ from typing import NewType
 from benchconsole.topology.errors import Position
 from benchconsole.topology.model.claims import Claim, ReportedResult
 from benchconsole.topology.model.network import DATA, Network, NetworkRole, tcp_goodput
+from benchconsole.topology.model.port_set import PortSet
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.model.sweep import Sweep
@@ -95,15 +96,6 @@ class Node:
         """The same node for tests over ``network``: they go to its address there. The node itself where it has none."""
         found = self.find_address(network)
         return self if found in (None, self.data_address) else replace(self, data_address=found)
-
-
-@dataclass(frozen=True, slots=True)
-class PortSet:
-    """Ports of a switch that are alike. ``breakout`` is how many slower cables one port can be split into."""
-
-    names: tuple[str, ...]
-    speed: float | None = None
-    breakout: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +217,11 @@ class Link:
     def other(self, device: str) -> str:
         return self.b if device == self.a else self.a
 
+    def port_at(self, device: str) -> str:
+        """The name of the port of ``device`` that it is plugged in; empty for a LAG, and where the file names none."""
+        ports = self.ports_a if device == self.a else self.ports_b
+        return ports[0] if ports and self.count == 1 else ""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Direction:
@@ -238,16 +235,18 @@ class Direction:
 class Flow:
     """Data going from one node to another; ``demand`` in byte/s of payload, None for all it can get.
 
-    ``leg`` and ``last_leg`` pin the first and the last link, as binding a test to one port of
-    a bond does. ``vlan`` is what it is sent in; None for the first that both ends share. ``network`` names the one that
-    it takes; empty for the one of ``role`` that both ends are in (``routing.network_choice``).
+    ``leg`` and ``last_leg`` pin the first and the last link, as the address of one port does: each is the id of a link,
+    or the name of the port of its node (``Fabric.find_leg``). Without them it is the traffic of all ports together from
+    which the other end is nearest, in even parts. ``vlan`` is what it is sent in; None for the first that both ends
+    share. ``network`` names the one that it takes; empty for the one of ``role`` that both ends are in
+    (``routing.network_choice``).
     """
 
     source: NodeId
     sink: NodeId
     demand: float | None = None
-    leg: LinkId | None = None
-    last_leg: LinkId | None = None
+    leg: str | None = None
+    last_leg: str | None = None
     vlan: int | None = None
     network: str = ""
     role: NetworkRole = NetworkRole.DATA
@@ -461,6 +460,11 @@ class Fabric:
         """The links that a node sends over: its own, or those of the host of a virtual machine."""
         found = self.nodes.get(NodeId(node))
         return self.links_at[found.host if found is not None and found.host is not None else node]
+
+    def find_leg(self, node: str, leg: str) -> Link | None:
+        """The leg of a node by the id of its link or the name of its port; None where it has no such leg."""
+        device = self.nodes[NodeId(node)].host or node
+        return next((link for link in self.legs(node) if leg in (link.id, link.port_at(device))), None)
 
     def attached(self, switch: str) -> Iterator[Node]:
         for link in self.links_at[switch]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from benchconsole.topology.errors import RoutingError
-from benchconsole.topology.model.fabric import Channel, Flow, Link, LinkId, NodeId
+from benchconsole.topology.model.fabric import Channel, Flow, Link, NodeId
 from benchconsole.topology.model.network import DATA
 from benchconsole.topology.routing.graph import Graph, NextHop
 
@@ -71,7 +71,7 @@ class Attachments:
         self.fabric = graph.fabric
         self._way = way
         self._alike: dict[object, NodeCabling] = {}
-        self._legs: dict[tuple[str, LinkId | None], Legs] = {}
+        self._legs: dict[tuple[str, str | None], Legs] = {}
         self._ends: dict[tuple[NodeCabling, NodeCabling], tuple[LagPair, ...]] = {}
 
     def of(self, flow: Flow) -> tuple[Legs, Legs]:
@@ -86,8 +86,8 @@ class Attachments:
             self.vlan(flow)
         return source, sink
 
-    def legs(self, node: NodeId, pinned: LinkId | None = None) -> Legs:
-        """The legs of ``node`` that carry data, or the ``pinned`` one of them."""
+    def legs(self, node: NodeId, pinned: str | None = None) -> Legs:
+        """The legs of ``node`` that carry data, or the ``pinned`` one of them, by its id or the name of its port."""
         key = (node, pinned)
         if key not in self._legs:
             links = self.graph.active_legs(node)
@@ -95,13 +95,25 @@ class Attachments:
                 down = self._way and self.fabric.described.legs(node)
                 way = f"has no way into {self._way}: no cable of it there is up"
                 raise RoutingError(f"{node} {way if down else 'is not cabled to anything'}")
-            chosen = tuple(link for link in links if pinned in (None, link.id))
-            if not chosen:
-                idle = any(link.id == pinned for link in self.fabric.legs(node))
-                why = "stands by while another leg of its bond is up" if idle else f"is no leg of {node}"
-                raise RoutingError(f"a flow of {node} cannot take {pinned}: it {why}")
+            chosen = links if pinned is None else self._find_pinned(node, links, pinned)
             self._legs[key] = self._plugged(node, links, chosen)
         return self._legs[key]
+
+    def _find_pinned(self, node: NodeId, links: tuple[Link, ...], pinned: str) -> tuple[Link]:
+        """The one of ``links`` that ``pinned`` names. RoutingError where it carries nothing."""
+        meant = self.fabric.described.find_leg(node, pinned)
+        if meant is None:
+            raise RoutingError(f"a flow of {node} cannot take {pinned}: it is no leg of {node}")
+        found = next((link for link in links if link.id == meant.id), None)
+        if found is None:
+            if meant.id not in self.fabric.links:
+                why = "its cable is down"
+            elif self._way and meant.network not in (networks := {link.network for link in links}):
+                why = f"it is in the network {meant.network}, and the flow takes {' and '.join(sorted(networks))}"
+            else:
+                why = "it stands by while another leg of its bond is up"
+            raise RoutingError(f"a flow of {node} cannot take {pinned}: {why}")
+        return (found,)
 
     def _plugged(self, node: NodeId, links: tuple[Link, ...], chosen: tuple[Link, ...]) -> Legs:
         device = self.fabric.nodes[node].host or node
@@ -160,8 +172,20 @@ class Attachments:
             self._ends[key] = self._nearest(*key)
         if not self._ends[key]:
             way = f" over {self._way}" if self._way else ""
-            raise RoutingError(f"no path from {flow.source} to {flow.sink}{way}")
+            raise RoutingError(f"no path from {flow.source} to {flow.sink}{way}{self._explain_apart(flow)}")
         return self._ends[key]
+
+    def _explain_apart(self, flow: Flow) -> str:
+        """Why two nodes that reach each other do not do so between the legs that a flow names; else nothing."""
+        if flow.leg is None or flow.last_leg is None:
+            return ""
+        source, sink = self.legs(flow.source).attachment, self.legs(flow.sink).attachment
+        if not self._nearest(source, sink):
+            return ""
+        return (
+            f" between the ports {flow.leg} and {flow.last_leg}: no cable joins their rails, "
+            "so such data crosses rails inside a node, or changes the port"
+        )
 
     def _nearest(self, source: NodeCabling, sink: NodeCabling) -> tuple[LagPair, ...]:
         found: dict[tuple[bool, bool, int], list[LagPair]] = {}

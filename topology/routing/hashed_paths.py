@@ -41,11 +41,15 @@ class FlowHashes(NamedTuple):
 
 
 def hash_flows(flows: Sequence[Flow]) -> list[FlowHashes]:
-    """One key for each flow. Flows of the same two ends are parallel streams, numbered in order."""
-    streams: dict[tuple[str, str], int] = {}
+    """One key for each flow. Flows of the same two ends are parallel streams, numbered in order.
+
+    Ports that flows name have addresses of their own.
+    """
+    streams: dict[tuple[str, ...], int] = {}
     found = []
     for flow in flows:
-        ends = (flow.source, flow.sink)
+        ports = () if flow.leg is flow.last_leg is None else (flow.leg or "", flow.last_leg or "")
+        ends = (flow.source, flow.sink, *ports)
         streams[ends] = streams.get(ends, 0) + 1
         found.append(FlowHashes(_hash_text(*ends), _hash_text(*ends, str(streams[ends]))))
     return found

@@ -89,7 +89,8 @@ class NetworkChoice:
         return frozenset((name,))
 
     def _find_unnamed(self, flow: Flow) -> Networks:
-        legs = [self._fabric.links.get(leg) for leg in (flow.leg, flow.last_leg) if leg is not None]
+        ends = ((flow.source, flow.leg), (flow.sink, flow.last_leg))
+        legs = [self._fabric.find_leg(node, leg) for node, leg in ends if leg is not None]
         pinned = {link.network for link in legs if link is not None}
         common = self.list_common(flow.source, flow.sink)
         if pinned:

@@ -127,3 +127,27 @@ def test_ports_that_can_be_split_are_kept_for_what_needs_them(order: tuple[str, 
     assert not list(list_findings(fitting))
     too_many = analyse_ports(make_tables(fabric(tmp_path, text.replace("NUMBER", "17"))))
     assert [each.code for each in list_findings(too_many)] == ["too-few-ports"]
+
+
+def test_named_parts_of_a_split_port_take_one_port_together(tmp_path: Path) -> None:
+    links = '  - {from: "n[01-03]", to: "s:p1/[1-3]", speed: 25G}\n  - {from: "n[04-05]", to: s, speed: 25G}\n'
+    found = switch(tmp_path, ', ports: {"p[1-2]": {speed: 100 Gb/s, breakout: 4}}', links)
+    assert found.needs == (Need(3.125e9, 5, 2),)
+    assert (found.unfit, found.free) == (0, 3 * 3.125e9)
+    assert not list(list_findings([found]))
+
+
+def test_a_part_is_too_slow_for_more_than_its_share_of_the_port(tmp_path: Path) -> None:
+    links = '  - {from: n01, to: "s:p1/1", speed: 50G}\n'
+    found = switch(tmp_path, ', ports: {"p1": {speed: 100 Gb/s, breakout: 4}}', links)
+    assert found.unfit == 1
+
+
+def test_parts_by_name_are_counted_once_where_ports_are_matched(tmp_path: Path) -> None:
+    """Filling by rank takes the ports that 400G needs; matching counts the free parts of the named port."""
+    links = (
+        '  - {from: n01, to: "s:a1/1", speed: 100G}\n  - {from: "n[02-04]", to: s, speed: 100G}\n'
+        "  - {from: s, to: t, speed: 400G, count: 3}\n"
+    )
+    found = switch(tmp_path, ', ports: {"a[1-2]": {speed: 400 Gb/s, breakout: 4}, "b[1-2]": 400 Gb/s}', links)
+    assert (found.needed, found.declared) == (4, 4)

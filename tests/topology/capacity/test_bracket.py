@@ -277,3 +277,29 @@ def test_the_least_cut_in_the_middle_is_found_without_the_prices() -> None:
     cut = Cuts(make_arcs(Routes(described), flows), flows).find_share()
     assert cut.share / described.goodput == pytest.approx(4e9 / 8 / 8)
     assert name_cut(described, cut) == "4 links, a[1-2] to b[1-2]"
+
+
+def test_a_port_that_flows_name_is_bounded_by_its_own_cable() -> None:
+    """The program knows that the ways of a flow begin and end at its ports, and that ports share what they share."""
+    described = load_text(
+        'schema: 1\nfabric: x\nnetwork: {goodput: 100 %}\nswitches: {"r[1-2]": {}, s: {role: spine}}\n'
+        'nodes: {"g[1-4]": {}}\nlinks:\n  - {from: "g[1-4]:p[1-2]", to: "r[1-2]", speed: 80 Gb/s}\n'
+        '  - {from: "r[1-2]", to: s, speed: 120 Gb/s}\n',
+        "x.yaml",
+    )
+    one, two, three = (NodeId(f"g{number}") for number in (1, 2, 3))
+    same = [Flow(one, two, leg="p1", last_leg="p1")]
+    found = bracket_of(described, same)
+    assert found.optimum is not None
+    assert found.optimum.slowest == found.cut.slowest == pytest.approx(10e9)
+    assert "the ports out of g1:p1" in name_cut(described, found.narrowest)
+    # A flow of all ports beside it: p1 carries half of each, so 160 Gb/s are shared as 80 and 80.
+    found = bracket_of(described, [*same, Flow(one, two)], hashed=False)
+    assert found.optimum is not None
+    assert found.optimum.slowest == pytest.approx(10e9)
+    assert found.routing.slowest == pytest.approx(80e9 / 1.5 / 8)
+    # Across rails two flows share the 120 Gb/s to the spine.
+    across = [Flow(node, other, leg="p1", last_leg="p2") for node, other in ((one, two), (two, three))]
+    found = bracket_of(described, across)
+    assert found.optimum is not None
+    assert [found.routing.slowest, found.optimum.slowest, found.cut.slowest] == pytest.approx([7.5e9] * 3)

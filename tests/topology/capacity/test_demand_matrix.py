@@ -41,7 +41,7 @@ def test_rows_are_flows(tmp_path: Path) -> None:
         ("from,to,rate\nn1,n2,-1 Gb/s\n", "csv:2: rate '-1 Gb/s'"),
         ("from,to,streams\nn1,n2,0\n", "csv:2: streams '0', expected a number from 1 to 128"),
         ("from,to,pairs\nn1,n2,sorted\n", "csv:2: pairs 'sorted', expected each or in order"),
-        ('from,to,pairs\n"n1,n2",n3,in order\n', "csv:2: pairs 2 nodes with 1 in order"),
+        ('from,to,pairs\n"n1,n2",n3,in order\n', "csv:2: 'n1,n2>n3' pairs 2 nodes with 1 in order"),
         ('from,to\n"n1,n2\n', "csv:2: "),
     ],
 )  # fmt: skip

@@ -179,3 +179,62 @@ def test_a_machine_may_be_written_before_its_host(tmp_path: Path) -> None:
     found = fabric(tmp_path, "schema: 1\nfabric: x\nnodes:\n  'v[1-4]': {host: 'n[1-2]'}\n  'n[1-2]': {}\n")
     assert [found.nodes[NodeId(f"v{i}")].host for i in range(1, 5)] == ["n1", "n1", "n2", "n2"]
     assert list(found.nodes) == ["v1", "v2", "v3", "v4", "n1", "n2"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "ports"),
+    [
+        ("swp[1-4]", "swp1s[0-1],swp2s3"),
+        ("Ethernet1/[1-4]", "Ethernet1/1/[1-2],Ethernet1/2/4"),
+        ("1/[1-4]", "1/1/[1-2],1/2/4"),
+        ("et-0/0/[0-3]", "et-0/0/0:[0-2]"),
+        ("ethernet1/1/[1-4]", "ethernet1/1/1:[1-3]"),
+    ],
+)
+def test_parts_of_split_ports_have_the_names_of_their_vendors(tmp_path: Path, declared: str, ports: str) -> None:
+    text = HEAD.replace("Eth[49-52]", declared)
+    found = fabric(tmp_path, f'{text}  - {{from: "n[1-3]:eth0", to: "leaf1:{ports}", speed: 10G}}\n')
+    assert len({found.links[LinkId(f"n{node}--leaf1")].ports_b for node in (1, 2, 3)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        (['{from: n1, to: "leaf1:Eth49/5", speed: 10G}'], "unknown port leaf1:Eth49/5, expected a port of leaf1"),
+        (['{from: n1, to: "leaf1:Eth1/1", speed: 10G}'], "unknown port leaf1:Eth1/1, expected a port of leaf1"),
+        (
+            ['{from: n1, to: "leaf1:Eth49/1", speed: 10G}', '{from: spine1, to: "leaf1:Eth49", speed: 40G}'],
+            "the port leaf1:Eth49 whole, split in line 12, expected a part, or a free port",
+        ),
+        (
+            ['{from: spine1, to: "leaf1:Eth49", speed: 40G}', '{from: n1, to: "leaf1:Eth49s0", speed: 10G}'],
+            "a part of the port leaf1:Eth49, cabled whole in line 12, expected a free port",
+        ),
+        (
+            ['{from: n1, to: "leaf1:Eth49s0", speed: 10G}', '{from: n2, to: "leaf1:Eth49s0", speed: 10G}'],
+            "the port leaf1:Eth49s0 a second time (first in line 12)",
+        ),
+        (
+            ['{from: "n1:p1", to: leaf1, speed: 10G}', '{from: "n1:p1", to: leaf2, speed: 10G}'],
+            "the port n1:p1 a second time (first in line 12)",
+        ),
+        (
+            ["{from: n1, to: leaf1, speed: 10G}", '{from: "n1:p2", to: leaf1, speed: 10G}'],
+            'NICs with an address each name their ports, as in from: "n1:p1"',
+        ),
+    ],
+)
+def test_a_port_is_cabled_once_whole_or_in_parts(tmp_path: Path, links: list[str], expected: str) -> None:
+    assert any(expected in each for each in problems(tmp_path, *links))
+
+
+def test_nics_of_one_node_on_one_switch_are_links_of_their_own(tmp_path: Path) -> None:
+    found = described(
+        tmp_path, '{from: "n[1-2]:p1", to: leaf1, speed: 10G}', '{from: "n[1-2]:p2", to: leaf1, speed: 10G}'
+    )
+    assert [(each.id, each.ports_a, each.count) for each in found.links.values()] == [
+        ("n1--leaf1", ("p1",), 1),
+        ("n2--leaf1", ("p1",), 1),
+        ("n1--leaf1/p2", ("p2",), 1),
+        ("n2--leaf1/p2", ("p2",), 1),
+    ]
