@@ -178,7 +178,7 @@ def keep_reports_at_end(store: "Store", key: str) -> None:
     Whoever does not wait for it here interrupts it, and nothing else.
     """
     from benchconsole.console.session.judged_rounds import read_large
-    from benchconsole.console.session.kept_report import is_large, keep_reports
+    from benchconsole.console.session.kept_report import is_large, keep_reports, render_reports
     from benchconsole.console.session.report_details import read_details
     from benchconsole.console.session.session import Session
     from benchconsole.store.errors import StoreError
@@ -191,7 +191,7 @@ def keep_reports_at_end(store: "Store", key: str) -> None:
         basis, probes = read_report_basis(store.session(key)), load_installed_probes()
         session = Session.stored(store, key, probes, judged=read_large(store.session(key), probes))
         view = session.view()
-        keep_reports(store, key, view, read_details(session, view), basis)
+        keep_reports(store, key, render_reports(view, read_details(session, view)), basis)
 
 
 def print_json(record: object) -> None:

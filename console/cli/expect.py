@@ -103,7 +103,7 @@ def _expect(
     from benchconsole.console.static_report.expected_flows import collect_flows, collect_merged
     from benchconsole.topology.capacity.expect import expect, expect_merged
     from benchconsole.topology.capacity.flow_streams import Model
-    from benchconsole.topology.capacity.sprayed import is_any_sprayed
+    from benchconsole.topology.routing.spraying import is_any_sprayed
 
     chosen = Model.POLARISED if model == "polarised" else Model(model)
     sprayed = is_any_sprayed(fabric)

@@ -3,8 +3,9 @@
 import asyncio
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -16,8 +17,10 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.topology.collector import pause_collector
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchconsole.console.reports.content import TimedNote
     from benchconsole.console.session.session import Session
-    from benchconsole.console.view.run_view import RunView
     from benchconsole.console.view.session_verdict import SessionVerdict
 
 
@@ -41,8 +44,7 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
     """
     from benchconsole.console.reports import ReportOptions
     from benchconsole.console.session.judged_rounds import judge_stored
-    from benchconsole.console.session.kept_report import FOR_PEOPLE, KeptReport, keep_reports
-    from benchconsole.console.session.report_details import read_details
+    from benchconsole.console.session.kept_report import KeptReport, keep_reports
     from benchconsole.console.session.session import Session
     from benchconsole.console.session.stored_verdict import keep_verdict
 
@@ -55,18 +57,32 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
         except PlanError as error:
             raise BadInput(str(error)) from None
         shown = Session.stored(store, key, probes, judged=new.judged)
-        with ThreadPoolExecutor(1) as pool:  # the view is made while the judgement is stored
-            made = pool.submit(_decide, shown)
+        earlier = store.session(key).read_notes()
+        with ThreadPoolExecutor(1) as pool:  # the reports are made while the judgement is stored
+            made = pool.submit(_make_reports, shown, (*earlier, *new.notes))
             basis = asyncio.run(new.keep())
-        view, verdict = made.result()
-        details = read_details(shown, view, verdict)
+        verdict, reports = made.result()
         asyncio.run(keep_verdict(store, key, verdict))
-        KeptReport(store, key, "text", ReportOptions(), basis).make(view, details)(sys.stdout)
+        KeptReport(store, key, "text", ReportOptions(), basis).give(reports["text"])(sys.stdout)
         sys.stdout.flush()
-        keep_reports(store, key, view, details, basis, FOR_PEOPLE - {"text"})
+        if len(reports) > 1:
+            keep_reports(store, key, reports, basis)
     raise click.exceptions.Exit(verdict.exit_code())
 
 
-def _decide(session: "Session") -> "tuple[RunView, SessionVerdict]":
+class _Made(NamedTuple):
+    """The verdict on a session, and its text report; with the other reports for people where it is large."""
+
+    verdict: "SessionVerdict"
+    reports: "Mapping[str, str]"
+
+
+def _make_reports(session: "Session", notes: "Sequence[TimedNote]") -> _Made:
+    """What is told of a judgement that may not be stored yet; ``notes`` are those of the session with it."""
+    from benchconsole.console.session.kept_report import FOR_PEOPLE, has_many_results, render_reports
+    from benchconsole.console.session.report_details import read_details
+
     view = session.view()
-    return view, decide(view)
+    verdict = decide(view)
+    details = replace(read_details(session, view, verdict), notes=notes)
+    return _Made(verdict, render_reports(view, details, FOR_PEOPLE if has_many_results(view) else ("text",)))

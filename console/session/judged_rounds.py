@@ -14,7 +14,7 @@ from benchconsole.probes.judging.confirmation import plan_confirmation
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.detectable_loss import DetectableLoss, DetectableLosses
 from benchconsole.probes.judging.findings import Findings
-from benchconsole.probes.judging.judge import JudgedTable, is_plain, judge_round, judge_table, tell_table
+from benchconsole.probes.judging.judge import JudgedTable, find_plain, judge_round, judge_table, tell_table
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measurement_table import MeasurementTable
@@ -162,13 +162,28 @@ class JudgedRounds:
         """The round with its verdicts; it is not added."""
         return replace(closed, verdicts=judge_round(self._context, closed))
 
-    def is_plain(self, planned: Round) -> bool:
-        """Whether the measurements of a round can be judged in a table."""
-        return is_plain(self._context, planned)
+    def find_plain(self, plan: Sequence[Round]) -> frozenset[int]:
+        """The rounds of ``plan``, by number, whose measurements can be judged in a table."""
+        return find_plain(self._context, plan)
 
-    def may_be_columns(self, planned: Round) -> bool:
-        """Whether nothing of a round is told verdict by verdict where it passed."""
-        return planned.swept is None and planned.probe in self._in_columns and self.is_plain(planned)
+    def find_columns(self, plan: Sequence[Round], closed: Iterable[int]) -> frozenset[int]:
+        """The rounds of ``plan``, by number, whose passes may stand in columns; ``closed`` are all that were closed.
+
+        Those that were closed several times, or repeat tests, or are repeated, are told verdict by verdict; so is what
+        belongs to a sweep.
+        """
+        repeats = find_repeats(plan)
+        repeated = {*repeats, *chain.from_iterable(repeats.values())}
+        attempts, plain = Counter(closed), self.find_plain(plan)
+        return frozenset(
+            each.number
+            for each in plan
+            if attempts[each.number] == 1
+            and each.swept is None
+            and each.probe in self._in_columns
+            and each.number in plain
+            and repeated.isdisjoint(test.id for test in each.tests)
+        )
 
     @cached_property
     def _in_columns(self) -> frozenset[str]:
@@ -235,13 +250,11 @@ def judge_stored(
         fabric = replace(described, criteria=criteria_from.criteria)
     judged = JudgedRounds(fabric, probes)
     basis, plan = read_report_basis(session), session.read_plan(described)
-    is_large = count_measurements(session) >= LARGE
+    plain = judged.find_plain(plan) if count_measurements(session) >= LARGE else ()
     verdicts: dict[tuple[int, int], Sequence[Verdict]] = {}
     columns: dict[tuple[int, int], JudgedMeasurements] = {}
     rounds: list[JudgedRound] = []
-    for stored, measured in read_unjudged(
-        session, described, lambda planned: is_large and judged.is_plain(planned), plan=plan
-    ):
+    for stored, measured in read_unjudged(session, described, lambda planned: planned.number in plain, plan=plan):
         place = stored.round.number, stored.attempt
         if measured is None:
             again = judged.judge(stored)
@@ -257,7 +270,7 @@ def judge_stored(
     source = criteria_from.file if criteria_from is not None else ""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
     judged_by = f"{name_judgement(fabric)}, again {stamp}"
-    in_columns = find_columns(judged, plan, [each.closed.round.number for each in rounds])
+    in_columns = judged.find_columns(plan, [each.closed.round.number for each in rounds])
     told = tuple(replace(_tell(session, each, in_columns), judged_by=judged_by) for each in rounds)
     return NewJudgement(
         session,
@@ -268,23 +281,6 @@ def judge_stored(
         ChosenCriteria(None if criteria_from is None else fabric.criteria, source, now),
         [SessionNote("criteria", text, now) for text in describe_choice(described, criteria_from, who)],
         basis,
-    )
-
-
-def find_columns(judged: JudgedRounds, plan: Sequence[Round], closed: Iterable[int]) -> frozenset[int]:
-    """The rounds of ``plan`` whose passes may stand in columns; ``closed`` are the numbers of all that were closed.
-
-    Those that were closed several times, or repeat tests, or are repeated, are told verdict by verdict.
-    """
-    repeats = find_repeats(plan)
-    repeated = {*repeats, *chain.from_iterable(repeats.values())}
-    attempts = Counter(closed)
-    return frozenset(
-        each.number
-        for each in plan
-        if attempts[each.number] == 1
-        and judged.may_be_columns(each)
-        and repeated.isdisjoint(test.id for test in each.tests)
     )
 
 
@@ -307,7 +303,7 @@ def read_large(session: "SessionStore", probes: Mapping[str, "Probe"]) -> Judged
     fabric = load_judged_fabric(session)
     plan = session.read_plan(fabric)
     closed = [number for number, _ in session.list_closed_rounds()]
-    in_columns = find_columns(JudgedRounds(fabric, probes), plan, closed)
+    in_columns = JudgedRounds(fabric, probes).find_columns(plan, closed)
     rounds = read_told(session, fabric, lambda planned: planned.number in in_columns, plan=plan)
     return JudgedSession(fabric, plan, tuple(rounds), findings, read_losses(session))
 

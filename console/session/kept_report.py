@@ -8,7 +8,7 @@ import asyncio
 import io
 import json
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -33,10 +33,10 @@ LARGE = 20_000
 """Results and verdicts of a session from which on its reports are kept: fewer are read anew in a second."""
 
 
-def count_results(view: "RunView") -> int:
-    """Results and verdicts of a session."""
+def has_many_results(view: "RunView") -> bool:
+    """Whether reports on a session are worth keeping, by its results and verdicts."""
     in_columns = sum(len(each.value) for each in view.passed)
-    return len(view.results) + sum(map(len, view.verdicts.values())) + in_columns
+    return len(view.results) + sum(map(len, view.verdicts.values())) + in_columns >= LARGE
 
 
 def is_large(store: "Store", key: str) -> bool:
@@ -72,26 +72,28 @@ class KeptReport:
     def read(self) -> Write | None:
         """What is kept; None where nothing is that still holds."""
         kept = read_kept_report(self._store.session(self._key), self._name) if self._may_be_kept else None
-        return None if kept is None else self._give(kept)
+        return None if kept is None else self.give(kept)
 
     def make(self, view: "RunView", details: "SessionDetails") -> Write:
         """The report on ``view`` of the session, with its ``details``; kept where it is large and the database can."""
         from benchconsole.console.reports import render
 
         options = replace(self._options, details=details)
-        if self._basis is None or not self._may_be_kept or count_results(view) < LARGE:
+        if not self._may_be_kept or not has_many_results(view):
             return lambda out: render(self._format, view, out, options)
-        made, mark = io.StringIO(), secrets.token_hex(16)
-        render(self._format, view, made, replace(options, ascii=False, operator=mark))
-        kept = f"{mark}\n{made.getvalue()}"
-        if self._store.read_only is None:
+        kept = render_report(self._format, view, options)
+        self.keep(kept)
+        return self.give(kept)
+
+    def keep(self, kept: str) -> None:
+        """Keep the report, as ``render_report`` gives it, where the database can."""
+        if self._may_be_kept and self._basis is not None and self._store.read_only is None:
             # A database that refuses costs nothing but the wait of whoever asks next.
             with suppress(StoreError):
                 asyncio.run(self._store.keep_report(self._key, self._name, self._basis, kept))
-        return self._give(kept)
 
-    def _give(self, kept: str) -> Write:
-        """What is kept begins with the mark that stands in it for the operator: no node could know and print it."""
+    def give(self, kept: str) -> Write:
+        """The report that ``render_report`` made, with its operator."""
         mark, _, text = kept.partition("\n")
         # Only the text report knows the option, and no operator.
         if self._format == "text":
@@ -106,21 +108,35 @@ class KeptReport:
         return find_page(self._format).format_operator(operator) if operator else NOT_RECORDED
 
 
-def keep_reports(
-    store: "Store",
-    key: str,
-    view: "RunView",
-    details: "SessionDetails",
-    basis: str | None,
-    formats: Collection[str] = FOR_PEOPLE,
-) -> None:
-    """Keep the reports for people on ``view`` of a large session, as commands make them."""
+def render_report(format_: str, view: "RunView", options: "ReportOptions") -> str:
+    """A report that names any operator: it begins with the mark that stands in it for one.
+
+    No node could know the mark, and print it.
+    """
+    from benchconsole.console.reports import render
+
+    made, mark = io.StringIO(), secrets.token_hex(16)
+    render(format_, view, made, replace(options, ascii=False, operator=mark))
+    return f"{mark}\n{made.getvalue()}"
+
+
+def render_reports(
+    view: "RunView", details: "SessionDetails", formats: Collection[str] = FOR_PEOPLE
+) -> Mapping[str, str]:
+    """Reports by format as ``render_report`` gives them, in the form in which commands make them."""
     from benchconsole.console.reports import ReportOptions
 
-    if basis is not None and count_results(view) >= LARGE:
-        for format_ in sorted(formats):
-            options = ReportOptions(version=benchconsole.__version__)
-            KeptReport(store, key, format_, options, basis).make(view, details)
+    options = ReportOptions(version=benchconsole.__version__, details=details)
+    return {format_: render_report(format_, view, options) for format_ in sorted(formats)}
+
+
+def keep_reports(store: "Store", key: str, reports: Mapping[str, str], basis: str | None) -> None:
+    """Keep ``reports`` on a session, as ``render_reports`` gives them, where ``basis`` is known."""
+    from benchconsole.console.reports import ReportOptions
+
+    options = ReportOptions(version=benchconsole.__version__)
+    for format_, kept in reports.items():
+        KeptReport(store, key, format_, options, basis).keep(kept)
 
 
 @cache

@@ -6,7 +6,6 @@ that findings speak of now or no longer; all others are the same objects as befo
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import chain
 
 from benchconsole.console.view.blame import read_unexplained
 from benchconsole.console.view.persistent_map import LayeredMap, make_layered
@@ -22,6 +21,7 @@ from benchconsole.console.view.run_view import (
     worst,
 )
 from benchconsole.probes.judging.link_state import read_links
+from benchconsole.probes.model.alike_passes import TestedNames
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Bundle, Failure, Result
 from benchconsole.topology.grouping import group_by_key
@@ -30,13 +30,13 @@ from benchconsole.topology.model.fabric import LinkId, Node, NodeId
 Links = Mapping[LinkId, LinkView]
 
 
-def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mapping[NodeId, NodeView]:
-    """Nodes after a round: those that it tested, and those that findings speak of now or spoke of before."""
-    counted = (result for result in closed.results if result.test.id not in view.replaced)
+def advance_nodes(before: RunView, view: RunView, rounds: Sequence[ClosedRound]) -> Mapping[NodeId, NodeView]:
+    """Nodes after ``rounds``: those that they tested, and those that findings speak of now or spoke of before."""
+    counted = (result for each in rounds for result in each.results if result.test.id not in view.replaced)
     results = group_by_key((str(node.id), result) for result in counted for node in result.test.target.nodes)
-    judgements = (verdict for verdict in closed.verdicts if verdict.test not in view.replaced)
+    judgements = (verdict for each in rounds for verdict in each.verdicts if verdict.test not in view.replaced)
     verdicts = group_by_key((name, verdict) for verdict in judgements for name in verdict.nodes)
-    passed = set(chain.from_iterable(each.nodes for each in closed.passed))
+    passed = TestedNames().list_nodes(each for closed in rounds for each in closed.passed)
     blamed: dict[str, Finding] = {}
     for each in view.findings:
         for name in each.nodes:
@@ -44,8 +44,7 @@ def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mappin
                 blamed[name] = each
     explained = {test for finding in view.findings for test in finding.tests}
     outdated = view.replaced - before.replaced
-    if closed.round.number in before.closed:
-        outdated |= {test.id for test in closed.round.tests}
+    outdated |= {test.id for each in rounds if each.round.number in before.closed for test in each.round.tests}
     changed: dict[NodeId, NodeView] = {}
     touched = _find_changed(before, view) | _list_nodes(before, outdated)
     for name in touched | results.keys() | verdicts.keys():
@@ -149,12 +148,13 @@ def read_session_links(view: RunView) -> Links:
     return LayeredMap({**before, **links})
 
 
-def read_round_links(view: RunView, closed: ClosedRound, verdicts: Mapping[str, Sequence[Verdict]]) -> Links:
-    """The links of ``view`` after one more round that repeats nothing."""
+def read_round_links(view: RunView, rounds: Sequence[ClosedRound], verdicts: Mapping[str, Sequence[Verdict]]) -> Links:
+    """The links of ``view`` after more ``rounds`` that repeat nothing."""
     links: dict[LinkId, LinkView] = {}
-    bundles = {bundle.name: bundle for bundle in closed.round.bundles}
-    for result in closed.results:
-        _add_verdicts(links, view.carried, view, bundles, result, verdicts.get(result.test.id, ()))
+    for closed in rounds:
+        bundles = {bundle.name: bundle for bundle in closed.round.bundles}
+        for result in closed.results:
+            _add_verdicts(links, view.carried, view, bundles, result, verdicts.get(result.test.id, ()))
     return make_layered(view.carried).plus(links)
 
 

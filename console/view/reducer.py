@@ -6,6 +6,7 @@ they come from a run or from the store. A step costs what the event brings, not 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from types import MappingProxyType
 
 from benchconsole.console.view.element_state import (
@@ -80,7 +81,7 @@ def advance(view: RunView, event: Event) -> RunView:
     if isinstance(event, RoundStarted):
         return _round_started(view, event)
     if isinstance(event, ClosedRound):
-        return _judged(view, event)
+        return _judged(view, (event,))
     if isinstance(event, (Held, Resumed)):
         return _held(view, event)
     if isinstance(event, Noticed):
@@ -92,15 +93,24 @@ def advance(view: RunView, event: Event) -> RunView:
 
 
 def advance_all(view: RunView, events: Iterable[Event]) -> RunView:
-    """The view after all of ``events``, as ``advance`` would give it one by one; a thousand tests are one step."""
+    """The view after all of ``events``, as ``advance`` would give it one by one; a thousand tests are one step.
+
+    So are rounds that follow each other, as those of a stored session do, up to one that is closed again.
+    """
     tests: list[TestStarted | Result] = []
+    rounds: dict[int, ClosedRound] = {}
     for event in events:
+        if rounds and (not isinstance(event, ClosedRound) or event.round.number in rounds):
+            view, rounds = _judged(view, [*rounds.values()]), {}
         if isinstance(event, (TestStarted, Result)):
             tests.append(event)
             continue
-        view = advance(_tested(view, tests), event)
-        tests = []
-    return _tested(view, tests)
+        view, tests = _tested(view, tests), []
+        if isinstance(event, ClosedRound):
+            rounds[event.round.number] = event
+        else:
+            view = advance(view, event)
+    return _judged(view, [*rounds.values()]) if rounds else _tested(view, tests)
 
 
 def read_judged(
@@ -192,8 +202,8 @@ def _list_repeats(event: SessionOpened) -> Mapping[str, tuple[str, ...]]:
     return MappingProxyType({}) if event.sampled else find_repeats(event.plan)
 
 
-def _logged(view: RunView, line: Line) -> tuple[Line, ...]:
-    return (*view.log, line)[-LOG_LINES:]
+def _logged(view: RunView, *lines: Line) -> tuple[Line, ...]:
+    return (*view.log, *lines)[-LOG_LINES:]
 
 
 def _held(view: RunView, event: Held | Resumed) -> RunView:
@@ -234,33 +244,38 @@ def _ended(view: RunView, event: SessionEnded) -> RunView:
     )
 
 
-def _judged(view: RunView, closed: ClosedRound) -> RunView:
-    by_test: dict[str, Sequence[Verdict]] = {result.test.id: () for result in closed.results}
-    by_test.update(group_by_key((verdict.test, verdict) for verdict in closed.verdicts))
-    current = view.current if view.current and view.current.number != closed.round.number else None
-    replaced = {test for result in closed.results for test in view.repeats.get(result.test.id, ())} - view.replaced
-    stopped = {number: words for number, words in view.stopped.items() if number != closed.round.number}
-    if closed.reason is CloseReason.STOPPED:
-        stopped[closed.round.number] = closed.because
+def _judged(view: RunView, rounds: Sequence[ClosedRound]) -> RunView:
+    """The view after ``rounds``, none of them twice."""
+    numbers = {closed.round.number for closed in rounds}
+    results = {result.test.id: result for closed in rounds for result in closed.results}
+    by_test: dict[str, Sequence[Verdict]] = dict.fromkeys(results, ())
+    by_test.update(group_by_key((verdict.test, verdict) for closed in rounds for verdict in closed.verdicts))
+    current = view.current if view.current and view.current.number not in numbers else None
+    replaced = {test for result in results for test in view.repeats.get(result, ())} - view.replaced
+    stopped = {number: words for number, words in view.stopped.items() if number not in numbers}
+    stopped |= {each.round.number: each.because for each in rounds if each.reason is CloseReason.STOPPED}
+    findings = rounds[-1].findings
     moved = replace(
         view,
-        results=make_layered(view.results).plus({result.test.id: result for result in closed.results}),
+        results=make_layered(view.results).plus(results),
         verdicts=make_layered(view.verdicts).plus({test: tuple(found) for test, found in by_test.items()}),
-        findings=closed.findings,
-        closed=MappingProxyType({**view.closed, closed.round.number: (closed.started, closed.ended)}),
+        findings=findings,
+        closed=MappingProxyType({**view.closed, **{each.round.number: (each.started, each.ended) for each in rounds}}),
         current=current,
         fresh=LayeredMap() if current is None else view.fresh,
         running=OpenTests() if current is None else view.running,
-        log=_logged(view, _closing_line(closed)),
+        log=_logged(view, *map(_closing_line, rounds)),
         replaced=view.replaced | replaced if replaced else view.replaced,
         stopped=MappingProxyType(stopped),
-        passed=(*(each for each in view.passed if each.like.round != closed.round.number), *closed.passed),
+        passed=(
+            *(each for each in view.passed if each.like.round not in numbers),
+            *chain.from_iterable(closed.passed for closed in rounds),
+        ),
     )
-    again = bool(replaced) or closed.round.number in view.closed
-    carried = read_session_links(moved) if again else read_round_links(view, closed, by_test)
-    return replace(
-        moved, nodes=advance_nodes(view, moved, closed), carried=carried, links=apply_findings(carried, closed.findings)
-    )
+    again = bool(replaced) or not numbers.isdisjoint(view.closed)
+    carried = read_session_links(moved) if again else read_round_links(view, rounds, by_test)
+    nodes = advance_nodes(view, moved, rounds)
+    return replace(moved, nodes=nodes, carried=carried, links=apply_findings(carried, findings))
 
 
 def _closing_line(closed: ClosedRound) -> Line:

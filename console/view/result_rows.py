@@ -13,7 +13,7 @@ from functools import lru_cache
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view import wording
 from benchconsole.console.view.blame import Blame
-from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure
+from benchconsole.console.view.run_view import RunView, State, share_result, state_of, state_of_failure
 from benchconsole.probes.model.alike_passes import list_tested
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Failure, Labels, Reading, Result, Test
@@ -92,9 +92,10 @@ def list_rows(view: RunView) -> Iterator[ResultRow]:
         yield replace(row, outcome=RowOutcome.REPEATED) if repeated else row
 
 
-def list_current_rows(view: RunView) -> Iterator[ResultRow]:
+@share_result
+def list_current_rows(view: RunView) -> tuple[ResultRow, ...]:
     """The rows that count: those of ``list_rows`` that no later test repeats."""
-    return (row for row in list_rows(view) if row.outcome is not RowOutcome.REPEATED)
+    return tuple([row for row in list_rows(view) if row.outcome is not RowOutcome.REPEATED])
 
 
 def _all_rows(view: RunView) -> Iterator[ResultRow]:

@@ -8,9 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
-from benchconsole.probes.model.alike_passes import AlikePasses, list_tested
+from benchconsole.probes.model.alike_passes import AlikePasses, TestedNames
 from benchconsole.probes.model.judgement import Verdict, Yardstick
 from benchconsole.probes.model.measuring import Result, Test
 from benchconsole.probes.model.sending import Directions
@@ -78,6 +77,7 @@ def list_scopes(
         probe: _Planned(own, results) for probe, own in group_by_key((each.probe, each) for each in tests).items()
     }
     by_metric = group_by_key((verdict.metric, verdict) for verdict in verdicts)
+    names = TestedNames()
     in_columns = group_by_key((each.like.metric, each) for each in passed)
     read: dict[str, set[str]] = defaultdict(set)
     for test, result in results.items():
@@ -89,6 +89,7 @@ def list_scopes(
             by_probe.get(_name_probe(criterion), _Planned((), results)),
             by_metric.get(criterion.metric, ()),
             in_columns.get(criterion.metric, ()),
+            names,
             read,
         )
         for criterion in criteria
@@ -106,6 +107,10 @@ class _Planned:
     def __init__(self, tests: Sequence[Test], results: Mapping[str, Result]) -> None:
         self.tests = tests
         self.results = results
+
+    @cached_property
+    def ids(self) -> Set[str]:
+        return {test.id for test in self.tests}
 
     @cached_property
     def without(self) -> list[Test]:
@@ -135,12 +140,13 @@ def _find_scope(
     planned: _Planned,
     verdicts: Sequence[Verdict],
     passed: Sequence[AlikePasses],
+    names: TestedNames,
     read: Mapping[str, Set[str]],
 ) -> CriterionScope:
     """The scope of one criterion; ``read`` are the tests that gave a reading of each metric."""
     held = [verdict for verdict in verdicts if is_held_against(criterion, verdict)]
     alike = [each for each in passed if is_like_held(criterion, each.like)]
-    alone = set(chain.from_iterable(each.nodes for each in alike))
+    alone = names.list_nodes(alike)
     if criterion.nodes:
         met = {_alone(node) for verdict in held for node in verdict.nodes}
         met |= {_alone(node) for node in criterion.nodes & alone}
@@ -153,13 +159,13 @@ def _find_scope(
         scope = planned.list_scope(criterion)
     known = met | lacking
     missed = (subject[0] for subject in scope if subject not in known)
-    also = {result.test.id for result in list_tested(passed)} | read.get(criterion.metric, set())
+    measured = names.list_tests(passed) | read.get(criterion.metric, set())
     return CriterionScope(
         criterion,
         tuple(sorted({name for name, _ in met})),
         tuple(dict.fromkeys(missed)),
         len(planned.tests),
-        sum(test.id in also for test in planned.tests),
+        len(measured & planned.ids),
     )
 
 

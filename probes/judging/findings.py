@@ -293,7 +293,7 @@ class Findings:
         Nodes by themselves are one finding for each node and probe, or for a group of them; what several did not reach
         together is one for each cause, or belongs to a finding that explains it.
         """
-        sets = read_sets((self._rounds[number] for number in sorted(self._rounds)), low)
+        sets = read_sets([self._rounds[number] for number in sorted(self._rounds)], low)
         in_sets = {id(each) for own in sets for each in own.low}
         alone = group_by_key(((each.nodes[0], each.probe), each) for each in low if id(each) not in in_sets)
         nodes = {

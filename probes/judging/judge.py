@@ -1,6 +1,6 @@
 """The only place where a number meets a bound: closed round in, verdicts out. Pure functions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.low_verdicts import is_low
-from benchconsole.probes.judging.node_sets import is_shared
+from benchconsole.probes.judging.node_sets import find_shared
 from benchconsole.probes.judging.yardsticks import capacity, criteria, hardware
 from benchconsole.probes.model.judgement import ClosedRound, Verdict
 from benchconsole.probes.model.measurement_table import (
@@ -46,13 +46,19 @@ class JudgedTable(NamedTuple):
     low: ClosedRound
 
 
-def is_plain(context: JudgingContext, planned: Round) -> bool:
-    """Whether the tests of a round are of one node each, and nothing of them is held against the fabric."""
-    return not (context.capacity_criteria(planned.probe) or any(map(is_shared, planned.tests)))
+def find_plain(context: JudgingContext, plan: Sequence[Round]) -> frozenset[int]:
+    """The plain rounds of ``plan``, by number: nothing of their probe is held against the fabric or against sets.
+
+    Their tests are of one node each, as all tests of that probe are.
+    """
+    together = find_shared(plan)
+    return frozenset(
+        each.number for each in plan if each.probe not in together and not context.capacity_criteria(each.probe)
+    )
 
 
 def judge_table(context: JudgingContext, closed: ClosedRound, table: MeasurementTable) -> JudgedTable:
-    """The verdicts on a plain round (``is_plain``) whose measurements are in ``table`` and not in ``closed``."""
+    """The verdicts on a plain round (``find_plain``) whose measurements are in ``table`` and not in ``closed``."""
     facts = tuple(hardware.give_verdicts(context, closed))
     judged = criteria.judge_table(context, closed, table)
     chosen = np.array([is_low(form) for form in judged.forms], bool)[judged.form]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from benchconsole.probes.judging.low_verdicts import is_low
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import Test
+from benchconsole.probes.model.measuring import Round, Test
 from benchconsole.probes.model.repeats import TestKey, make_test_key
 from benchconsole.topology.grouping import group_by_key
 
@@ -71,17 +71,17 @@ class SetCause:
         return (*names, self.is_named, self.by_number, *list_verdicts(self.low), *list_verdicts(self.good))
 
 
-def read_sets(rounds: Iterable[ClosedRound], standing: Iterable[Verdict]) -> list[JudgedSet]:
+def read_sets(rounds: Sequence[ClosedRound], standing: Iterable[Verdict]) -> list[JudgedSet]:
     """What was tested on several nodes together or on a shared storage system; ``rounds`` in their order.
 
-    ``standing`` are the low verdicts that count; only their probes are read.
+    A node by itself is such a set where its probe tested others. ``standing`` are the low verdicts that count; only
+    their probes are read.
     """
     low = {id(each): each for each in standing}
-    probes = {each.probe for each in low.values()}
+    probes = {each.probe for each in low.values()} & find_shared(judged.round for judged in rounds)
     newest: dict[TestKey, list[tuple[Test, Verdict]]] = {}
     for judged in rounds:
-        # All tests of a round have one probe, one shape and one storage system.
-        if judged.round.probe not in probes or not any(map(is_shared, judged.round.tests[:1])):
+        if judged.round.probe not in probes:
             continue
         keys = {test.id: (make_test_key(test, judged.round.stage), test) for test in judged.round.tests}
         own = (each for each in judged.verdicts if each.kind is Yardstick.CRITERION)
@@ -100,9 +100,14 @@ def list_verdicts(sets: Iterable[JudgedSet]) -> list[Verdict]:
     return [verdict for each in sets for verdict in each.verdicts]
 
 
-def is_shared(test: Test) -> bool:
-    """Whether several nodes take part in a test, or a storage system that they share."""
-    return len(test.target.nodes) > 1 or bool(test.target.members) or bool(name_system(test))
+def find_shared(rounds: Iterable[Round]) -> frozenset[str]:
+    """The probes of ``rounds`` that tested several nodes together, or a storage system that these share."""
+    # All tests of a round have one probe, one shape and one storage system.
+    return frozenset(each.probe for each in rounds if any(map(_is_shared, each.tests[:1])))
+
+
+def _is_shared(test: Test) -> bool:
+    return len(test.target.nodes) > 1 or bool(name_system(test))
 
 
 def name_system(test: Test) -> str:

@@ -5,6 +5,7 @@ carries, arithmetic above the stated peaks of all nodes of a test, bytes above t
 the test was told to use.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measurement_table import MeasurementTable
 from benchconsole.probes.model.measuring import Against, Reading, Test
 from benchconsole.topology.analysis.fan_in import list_port_rates
-from benchconsole.topology.arrays import Flags
+from benchconsole.topology.arrays import Floats
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.units import Unit, percent, storage_rate
@@ -45,8 +46,8 @@ def find_impossible(context: JudgingContext, closed: ClosedRound, table: Measure
     tests = [result.test for result in closed.results]
     alone = dict(wrong)
     for kind, places in table.find(metric):
-        limited = _find_limited(context, tests, kind.unit)
-        for place in places[limited[table.result[places]]].tolist():
+        least = _list_limits(context, tests, kind.unit)[table.result[places]]
+        for place in places[table.value[places] > least].tolist():
             if table.ids[place] not in wrong and (
                 why := _describe_excess(context, tests[table.result[place]], table.read(place))
             ):
@@ -80,13 +81,23 @@ def _find_above_wire(context: JudgingContext, closed: ClosedRound, metric: str) 
     return Impossible({**alone, **refused}, together)
 
 
-def _find_limited(context: JudgingContext, tests: Sequence[Test], unit: Unit) -> Flags:
-    """Of which tests anything may be stated that limits what they measure in ``unit``."""
+def _list_limits(context: JudgingContext, tests: Sequence[Test], unit: Unit) -> Floats:
+    """Below which value nothing limits what each test measures in ``unit``; infinite where nothing is stated."""
     if unit is Unit.FLOP_RATE:
-        return np.ones(len(tests), bool)
+        return np.array([_limit_rate(test) for test in tests], np.float64)
     if unit is Unit.BYTE_RATE and context.fabric.storage:
-        return np.array([_find_system(context, test) is not None for test in tests], bool)
-    return np.zeros(len(tests), bool)
+        return np.array([0.0 if _find_system(context, test) else math.inf for test in tests], np.float64)
+    return np.full(len(tests), math.inf)
+
+
+def _limit_rate(test: Test) -> float:
+    """FLOP/s up to which a number of a test may be right; infinite where a peak is not stated."""
+    known = _list_peaks(test)
+    return POSSIBLE * sum(known) if len(known) == len(test.target.nodes) else math.inf
+
+
+def _list_peaks(test: Test) -> list[float]:
+    return [node.hardware.peak for node in test.target.nodes if node.hardware.peak is not None]
 
 
 def _describe_excess(context: JudgingContext, test: Test, reading: Reading) -> str:
@@ -97,13 +108,12 @@ def _describe_excess(context: JudgingContext, test: Test, reading: Reading) -> s
 
 
 def _describe_above_peak(test: Test, value: float) -> str:
-    nodes = test.target.nodes
-    known = [node.hardware.peak for node in nodes if node.hardware.peak is not None]
-    if len(known) < len(nodes) or value <= POSSIBLE * sum(known):
+    if value <= _limit_rate(test):
         return ""
+    nodes = test.target.nodes
     bases = "; ".join(dict.fromkeys(node.hardware.peak_basis or "basis not stated" for node in nodes))
     whose = f"the peaks of {len(nodes)} nodes" if len(nodes) > 1 else "peak"
-    return f"{percent(value / sum(known))} of {whose} ({bases}): the number or the stated peak is wrong"
+    return f"{percent(value / sum(_list_peaks(test)))} of {whose} ({bases}): the number or the stated peak is wrong"
 
 
 def _find_system(context: JudgingContext, test: Test) -> Storage | None:

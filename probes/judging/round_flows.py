@@ -21,12 +21,12 @@ from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
 from benchconsole.topology.capacity.expect import MODEL, Expectation, expect
 from benchconsole.topology.capacity.flow_streams import Model
 from benchconsole.topology.capacity.open_routing import LeastRates, OpenRouting
-from benchconsole.topology.capacity.sprayed import is_any_sprayed, is_sprayed
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion, Direction, Flow
 from benchconsole.topology.routing.graph import Graph
 from benchconsole.topology.routing.hashed_paths import CableStep
 from benchconsole.topology.routing.routes import Route, Routes
+from benchconsole.topology.routing.spraying import is_any_sprayed, is_sprayed
 from benchconsole.topology.units import Shown
 
 FAIR = 0.75

@@ -1,4 +1,7 @@
-"""Verdicts that passed and are alike, in columns: reports count them and tell their range, and list none of them."""
+"""Verdicts that passed and are alike, in columns: reports count them and tell their range, and list none of them.
+
+Lists and sessions on screen have none, and do without numpy.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -51,7 +54,7 @@ class AlikePasses:
 
 def sort_values(values: Iterable[float], passed: Iterable[AlikePasses]) -> "Floats":
     """``values`` and those of ``passed``, the lowest first."""
-    import numpy as np  # here: lists and sessions on screen do without it
+    import numpy as np
 
     found = np.concatenate([np.array([*values], np.float64), *(each.value for each in passed)])
     found.sort()
@@ -60,6 +63,46 @@ def sort_values(values: Iterable[float], passed: Iterable[AlikePasses]) -> "Floa
 
 def list_tested(passed: Iterable[AlikePasses]) -> Iterator[Result]:
     """The results that these verdicts are of, each once."""
+    for results, places in _list_places(passed):
+        yield from (results[place] for place in places.tolist())
+
+
+def _list_places(passed: Iterable[AlikePasses]) -> Iterator[tuple[Sequence[Result], "Indices"]]:
+    """The results of each round, with the places of those that have any of these verdicts."""
+    import numpy as np
+
     for own in group_by_key((id(each.results), each) for each in passed).values():
-        places = set[int]().union(*(each.result.tolist() for each in own))
-        yield from (own[0].results[place] for place in sorted(places))
+        results = own[0].results
+        is_tested = np.zeros(len(results), bool)
+        for each in own:
+            is_tested[each.result] = True
+        yield results, np.flatnonzero(is_tested)
+
+
+class TestedNames:
+    """The names of what verdicts in columns are of. Those of a round are read once, for however many columns it has."""
+
+    def __init__(self) -> None:
+        self._read: dict[int, tuple[Sequence[Result], tuple[list[str], list[str]]]] = {}
+
+    def list_tests(self, passed: Iterable[AlikePasses]) -> set[str]:
+        """The ids of the tests that these verdicts are of."""
+        return self._list(passed, 0)
+
+    def list_nodes(self, passed: Iterable[AlikePasses]) -> set[str]:
+        """The ids of the nodes that these verdicts are of."""
+        return self._list(passed, 1)
+
+    def _list(self, passed: Iterable[AlikePasses], which: int) -> set[str]:
+        found: set[str] = set()
+        for results, places in _list_places(passed):
+            found.update(map(self._read_round(results)[which].__getitem__, places.tolist()))
+        return found
+
+    def _read_round(self, results: Sequence[Result]) -> tuple[list[str], list[str]]:
+        # Beside the names stand the results, so that no others take their number.
+        if id(results) not in self._read:
+            tests = [result.test for result in results]
+            names = [test.id for test in tests], [str(test.target.node.id) for test in tests]
+            self._read[id(results)] = results, names
+        return self._read[id(results)][1]

@@ -21,11 +21,12 @@ from benchconsole.topology.capacity.flow_groups import (
 )
 from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Members, Model, trace_flows
 from benchconsole.topology.capacity.maxmin import Usage, certify, find_binding, max_min, weigh_usage
-from benchconsole.topology.capacity.sprayed import is_any_sprayed, is_sprayed, spray
+from benchconsole.topology.capacity.sprayed import spray
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link, NodeId
 from benchconsole.topology.routing.hashed_paths import mix_bits
 from benchconsole.topology.routing.routes import Routes
+from benchconsole.topology.routing.spraying import is_any_sprayed, is_sprayed
 
 MODEL = Model.FLUID.value
 DRAWS = 200

@@ -15,8 +15,7 @@ from benchconsole.topology.arrays import Floats
 from benchconsole.topology.capacity.linear_program import LinearProgram, Solution, make_matrix, solve, stack_rows
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Direction, Fabric, Flow
-from benchconsole.topology.model.routing_rule import RoutingRule
+from benchconsole.topology.model.fabric import Direction, Flow
 from benchconsole.topology.routing.routes import Routes
 
 if TYPE_CHECKING:
@@ -33,18 +32,6 @@ class SprayedRate:
 
     value: float
     limiting: tuple[Direction, ...]
-
-
-def is_any_sprayed(fabric: Fabric) -> bool:
-    """Whether any network of ``fabric`` sprays packets."""
-    return any(network.routing is RoutingRule.SPRAY for network in fabric.networks.values())
-
-
-def is_sprayed(routes: Routes, flow: Flow) -> bool:
-    """Whether the network that ``flow`` enters sprays its packets."""
-    links = routes.graph.links
-    first = links[int(routes.route(flow).ways[0]) >> 1]
-    return routes.fabric.routing_of(first) is RoutingRule.SPRAY
 
 
 def spray(routes: Routes, flows: Sequence[Flow], capacity: Mapping[int, float]) -> tuple[SprayedRate, ...]:

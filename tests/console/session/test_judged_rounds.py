@@ -60,7 +60,7 @@ async def test_columns_are_judged_as_objects_are(tmp_path: Path, monkeypatch: py
         strict = replace(fabric, criteria=tuple(harder))
         await judge_stored(session, probes, strict, clock=lambda: 1e9).keep()
         columns = read_rows(path), session.read_findings()
-        monkeypatch.setattr(JudgedRounds, "is_plain", lambda *_: False)
+        monkeypatch.setattr(JudgedRounds, "find_plain", lambda *_: frozenset())
         await judge_stored(session, probes, strict, clock=lambda: 2e9).keep()
         assert (read_rows(path), session.read_findings()) == columns
         assert len(columns[0]) == made.values

@@ -15,6 +15,7 @@ from benchconsole.console.text.cells import to_ascii
 from benchconsole.store.errors import LockedError, ReadOnlyError
 from benchconsole.store.store import Store
 from tests.scenarios.test_judging_trials import TRIAD, WEAK, Site, stream
+from tests.scenarios.test_session_verdicts import PAIRS, RUN_FABRIC, Reach, play_nodes
 
 
 def count_kept(site: Site) -> int:
@@ -115,6 +116,30 @@ def test_after_judge_every_report_for_people_is_there(
     monkeypatch.setattr(kept_report, "LARGE", 1)
     assert call(site, "show") == printed
     assert [call(site, "report", "--format", format_) for format_ in ("html", "md")] == pages
+
+
+def test_after_a_run_every_report_for_people_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    play_nodes(monkeypatch, Reach())
+    site = Site(tmp_path, text=f"{RUN_FABRIC}suites:\n  default:\n{PAIRS}")
+    monkeypatch.setattr(kept_report, "LARGE", 1)
+    assert "the reports are made and kept with the session" in call(site, "run", str(site.topology))
+    assert count_kept(site) == len(kept_report.FOR_PEOPLE)
+    program = kept_report.find_program
+    monkeypatch.setattr(kept_report, "find_program", lambda: "another")
+    asked = (["show"], ["report", "--format", "html"], ["report", "--format", "md"])
+    pages = [call(site, *each) for each in asked]
+    monkeypatch.setattr(kept_report, "find_program", program)
+    request.getfixturevalue("sealed")
+    assert [call(site, *each) for each in asked] == pages
+
+
+def test_a_small_run_keeps_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    play_nodes(monkeypatch, Reach())
+    site = Site(tmp_path, text=f"{RUN_FABRIC}suites:\n  default:\n{PAIRS}")
+    call(site, "run", str(site.topology))
+    assert count_kept(site) == 0
 
 
 def test_nothing_is_kept_of_a_judgement_that_something_came_between(

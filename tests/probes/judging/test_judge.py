@@ -7,7 +7,7 @@ import pytest
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.grading import grade, matching
-from benchconsole.probes.judging.judge import is_plain, judge_round, judge_table
+from benchconsole.probes.judging.judge import find_plain, judge_round, judge_table
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Yardstick
 from benchconsole.probes.model.measurement_table import make_verdicts, tabulate
 from benchconsole.probes.model.measuring import Fact, FailedAt, Failure, Reading, Result, Round, Target, Test, labels
@@ -98,7 +98,7 @@ def grade_by(criterion: Criterion, value: float) -> Level:
 
 def test_a_table_gets_the_verdicts_of_its_objects() -> None:
     closed = close()
-    assert is_plain(CONTEXT, closed.round)
+    assert find_plain(CONTEXT, [closed.round]) == {closed.round.number}
     verdicts = judge_round(CONTEXT, closed)
     table = tabulate(closed.results)
     judged = judge_table(CONTEXT, empty(closed), table)
@@ -132,17 +132,25 @@ def test_a_repeat_in_a_table_takes_back_what_it_repeats() -> None:
     [
         (Target(NODES[0]), True),
         (Target(NODES[0], NODES[1]), False),
-        (Target(NODES[0], members=(NODES[0],)), False),
+        (Target(NODES[0], members=(NODES[0],)), True),
+        (Target(NODES[0], members=(NODES[0], NODES[1])), False),
         (Target(NODES[0], options={"shared": "scratch"}), False),
     ],
 )
 def test_plain_rounds_are_of_single_nodes_by_themselves(target: Target, plain: bool) -> None:
     planned = Round(1, "stage", "t", (Test("1", "t", target, 1),), 1.0, "")
-    assert is_plain(CONTEXT, planned) is plain
+    assert find_plain(CONTEXT, [planned]) == ({1} if plain else set())
+
+
+def test_a_node_by_itself_is_not_plain_where_its_probe_tests_sets() -> None:
+    """The sets that are good clear nodes, so the good ones of one node have to be at hand."""
+    alone, together = Target(NODES[0], members=NODES[:1]), Target(NODES[0], members=NODES[:2])
+    plan = [Round(n, "stage", "t", (Test(str(n), "t", each, n),), 1.0, "") for n, each in ((1, alone), (2, together))]
+    other = Round(3, "stage", "u", (Test("3", "u", alone, 3),), 1.0, "")
+    assert find_plain(CONTEXT, [*plan, other]) == {3}
 
 
 def test_rounds_that_are_held_against_the_fabric_are_not_plain() -> None:
     described = load_text(STAR, "star.yaml")
     lone = Round(1, "stage", "iperf3", (Test("1", "iperf3", Target(described.nodes[NodeId("n1")]), 1),), 1.0, "")
-    assert not is_plain(JudgingContext(described, METRICS), lone)
-    assert is_plain(JudgingContext(described, METRICS), replace(lone, probe="fio"))
+    assert find_plain(JudgingContext(described, METRICS), [lone, replace(lone, number=2, probe="fio")]) == {2}

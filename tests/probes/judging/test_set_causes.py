@@ -48,6 +48,10 @@ def run(*sets: tuple[str, float], metric: str = "hpl.rate") -> list[Told]:
         # all low alike: one finding on all of them
         ([("n[1-2]", 0.6), ("n[3-4]", 0.6), ("n[5-6]", 0.6)], [(SET, "n[1-6]", POSSIBLE)]),
         ([("n[1-2]", 0.6), ("n[3-4]", 0.6), ("n[5-6]", 0.6), ("n[7-8]", 1.0)], [(SET, "n[1-6]", POSSIBLE)]),  # 75 %
+        # nodes by themselves: where the probe tested no sets, each is at fault itself
+        ([("n1", 0.6), ("n2", 0.6), ("n3", 1.0)], [(NODE, "n1", LIKELY), (NODE, "n2", LIKELY)]),
+        # where it did, they clear nodes
+        ([("n[1-2]", 0.6), ("n1", 1.0), ("n[3-4]", 1.0)], [(SET, "n2", POSSIBLE)]),
         # every member was in a good set
         ([("n[1-4]", 0.6), ("n[1-2]", 1.0), ("n[3-4]", 1.0)], [(SET, "n[1-4]", POSSIBLE)]),
     ],
@@ -155,7 +159,7 @@ NEAR = [f"n{number}" for number in range(1, 9)]
         (5, 3, [(NODE, f"n{number}", CERTAIN) for number in range(1, 6)]),
         (1, 7, [(NODE, "n1", CERTAIN)]),
         (3, 0, [(SYSTEM, "lake", LIKELY)]),
-        (2, 0, [(NODE, "n1", CERTAIN), (NODE, "n2", CERTAIN)]),
+        (2, 0, [(NODE, "n1", LIKELY), (NODE, "n2", LIKELY)]),
         (0, 8, []),
     ],
 )
