@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
+Words = NDArray[np.uint64]
 
 
 def sum_at(values: Floats | Indices, at: Indices, size: int) -> Floats:
@@ -17,6 +18,17 @@ def join_slices(start: Indices, count: Indices) -> Indices:
     """The positions of several slices, one after the other."""
     ends = np.cumsum(count)
     return np.arange(int(count.sum())) + np.repeat(start - ends + count, count)
+
+
+def mix_words(words: Words) -> Words:
+    """64 bits for each word, each of which depends on each of it.
+
+    SplitMix64: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
+    """
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
 
 
 _SPARSE = 16

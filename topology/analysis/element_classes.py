@@ -12,10 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from benchconsole.topology.arrays import Words, mix_words
 from benchconsole.topology.capacity.flow_groups import Nodes, describe_link
 from benchconsole.topology.model.fabric import Fabric
-
-Words = NDArray[np.uint64]
 
 Marks = tuple[str, tuple[str, ...]]
 """What an element is besides its devices (its kind), and its devices."""
@@ -50,19 +49,11 @@ def _refine(table: Words, starts: NDArray[np.intp], ends: NDArray[np.intp], kind
     if len(ends):
         first = np.flatnonzero(np.concatenate(([True], ends[1:] != ends[:-1])))
         for _ in range(min(_ROUNDS, table.shape[1] + 1)):
-            seen = _mix(table[:, starts] + kinds)
-            table = _mix(table)
+            seen = mix_words(table[:, starts] + kinds)
+            table = mix_words(table)
             table[:, ends[first]] += np.add.reduceat(seen, first, axis=1)
-    found: list[int] = _mix(table).sum(axis=1, dtype=np.uint64).tolist()
+    found: list[int] = mix_words(table).sum(axis=1, dtype=np.uint64).tolist()
     return found
-
-
-def _mix(words: Words) -> Words:
-    """SplitMix64 of each: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014."""
-    words = words + np.uint64(0x9E3779B97F4A7C15)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
 
 
 def _hash(text: str) -> int:

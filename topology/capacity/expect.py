@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
+from benchconsole.topology.arrays import Flags, Floats, sum_at
 from benchconsole.topology.capacity.flow_groups import (
     FlowGroup,
     FlowSet,
@@ -20,6 +20,7 @@ from benchconsole.topology.capacity.flow_groups import (
     trace_groups,
 )
 from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Members, Model, trace_flows
+from benchconsole.topology.capacity.hash_draws import HashDraws
 from benchconsole.topology.capacity.maxmin import Usage, certify, find_binding, max_min, weigh_usage
 from benchconsole.topology.capacity.sprayed import spray
 from benchconsole.topology.errors import RoutingError
@@ -298,16 +299,11 @@ def sample_hashes(
     """
     if model not in (Model.HASH, Model.POLARISED) or not flows or draws < 1:
         raise ValueError(f"{draws} draws of {len(flows)} flows by {model.value}: there is nothing to draw")
-    routes = Routes(fabric)
-    demand = np.array([np.inf if flow.demand is None else flow.demand for flow in flows])
+    drawn = HashDraws(Routes(fabric), flows, model, lambda parts: compute_capacities(fabric, parts, capacity or {}))
     batch = max(1, _AT_ONCE // len(flows))
     rates = []
     for first in range(0, draws, batch):
-        seeds = range(mix_bits(seed) + first, mix_bits(seed) + min(first + batch, draws))
-        drawn = [trace_flows(routes, flows, model, seed=each) for each in seeds]
-        limits = [compute_capacities(fabric, each.parts, capacity or {}) for each in drawn]
-        rate = max_min(_join_draws(drawn), np.concatenate(limits), np.tile(demand, len(drawn)))
-        rates.append(rate.reshape(len(drawn), len(flows)))
+        rates.append(drawn.compute_rates(range(mix_bits(seed) + first, mix_bits(seed) + min(first + batch, draws))))
         if not go_on(min(first + batch, draws)):
             break
     table = np.concatenate(rates)
@@ -322,19 +318,6 @@ def sample_hashes(
         slowest=_make_spread(slowest),
         barrier=_make_spread(slowest * len(flows)),
     )
-
-
-def _join_draws(drawn: Sequence[Crossings]) -> Usage:
-    """All draws as one, each with flows and links of its own."""
-    flows: list[Indices] = []
-    links: list[Indices] = []
-    streams = parts = 0
-    for each in drawn:
-        flows.append(each.used.flow + streams)
-        links.append(each.used.link + parts)
-        streams += len(each.owner)
-        parts += len(each.parts)
-    return Usage(np.concatenate(flows), np.concatenate(links), np.concatenate([each.used.share for each in drawn]))
 
 
 def _make_spread(values: Floats) -> RateSpread:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchconsole.topology.arrays import Flags, Floats, Indices
+from benchconsole.topology.arrays import Flags, Floats, Indices, find_distinct, join_slices, mix_words
 
 _EXACT = 1e-9
 """Relative difference below which two levels are one: rounding, far below any rate that is measured."""
@@ -76,6 +76,49 @@ def fill(used: Usage, capacity: Floats, demand: Floats) -> tuple[Floats, int]:
         kept = ~gone
         flow, link, share = flow[kept], link[kept], share[kept]
     return rate, rounds
+
+
+def fill_whole(flow: Indices, link: Indices, capacity: Floats, demand: Floats) -> Floats:
+    """The max-min fair rates of flows that load each link that they cross with all of themselves.
+
+    ``flow`` is sorted. Of very many flows few links are full. Only those that are the lowest for some flow are filled
+    at first, flows that cross the same of them as one; a link that then carries too much is filled as well. Rates that
+    leave every other link room are those of all links, as they hold the certificate (``certify``).
+    """
+    starts = np.flatnonzero(np.concatenate(([True], flow[1:] != flow[:-1])))
+    even = np.full(len(capacity), np.inf)
+    crossed = np.bincount(link, minlength=len(capacity))
+    np.divide(capacity, crossed, out=even, where=crossed > 0)
+    offered = even[link]
+    is_lowest = offered <= np.repeat(np.minimum.reduceat(offered, starts), np.diff(starts, append=flow.size))
+    filled = np.zeros(len(capacity), bool)
+    filled[link[is_lowest]] = True
+    while True:
+        rate = _fill_alike(flow, link, starts, filled[link], capacity, demand)
+        load = np.bincount(link, weights=rate[flow], minlength=len(capacity))
+        over = ~filled & (load > capacity * (1 + _EXACT))
+        if not over.any():
+            return rate
+        filled |= over
+
+
+def _fill_alike(
+    flow: Indices, link: Indices, starts: Indices, counts: Flags, capacity: Floats, demand: Floats
+) -> Floats:
+    """The rates on the links that count, where flows of one demand that cross the same of these are one.
+
+    That they cross the same is told by a sum of 64-bit hashes.
+    """
+    words = np.where(counts, mix_words(link.astype(np.uint64)), np.uint64(0))
+    alike = np.add.reduceat(words, starts) + mix_words(demand.view(np.uint64))
+    _, first, group, size = np.unique(alike, return_index=True, return_inverse=True, return_counts=True)
+    uses = np.diff(starts, append=flow.size)
+    place = join_slices(starts[first], uses[first])
+    of_group = np.repeat(np.arange(len(first)), uses[first])
+    place, of_group = place[counts[place]], of_group[counts[place]]
+    numbers, at = find_distinct(link[place], len(capacity))
+    rate, _ = fill(Usage(of_group, at, size[of_group].astype(float)), capacity[numbers], demand[first])
+    return rate[group]
 
 
 def certify(used: Usage, capacity: Floats, demand: Floats, rate: Floats, tolerance: float = 1e-6) -> bool:

@@ -15,6 +15,7 @@ from benchconsole.topology.capacity.maxmin import (
     compute_fairness,
     compute_load,
     fill,
+    fill_whole,
     find_binding,
     max_min,
     weigh_usage,
@@ -184,3 +185,13 @@ def test_fairness_is_jains_index() -> None:
     assert compute_fairness(np.array([3.0, 3.0])) == 1.0
     assert compute_fairness(np.array([1.0, 0.0, 0.0, 0.0])) == 0.25
     assert math.isnan(compute_fairness(np.zeros(3)))
+
+
+@given(cases(60))
+@settings(max_examples=100, deadline=None)
+def test_flows_that_cross_the_same_full_links_are_filled_as_one(case: Case) -> None:
+    used, capacity, demand = case
+    whole = Usage(used.flow, used.link, np.ones(len(used.share)))
+    found = fill_whole(whole.flow, whole.link, capacity, demand)
+    np.testing.assert_allclose(found, max_min(whole, capacity, demand), rtol=1e-9)
+    assert certify(whole, capacity, demand, found)
