@@ -1,8 +1,8 @@
 """Links that contradict the rest of a description: NICs of classes, bonds, MLAG pairs, LAGs, speeds unlike all others.
 
-A speed is unlike the others where the links between the same kinds of devices are a hundred times faster or slower: a
-slip of the prefix, as 25 Mb/s among 25 Gb/s. Alone it is implausible below 10 Mb/s and above 1.6 Tb/s a cable, which
-no port has (IEEE 802.3; InfiniBand Trade Association, roadmap).
+A speed is unlike the others where the links of its network between the same kinds of devices are a hundred times faster
+or slower: a slip of the prefix, as 25 Mb/s among 25 Gb/s. Alone it is implausible below 10 Mb/s and above 1.6 Tb/s a
+cable, which no port has (IEEE 802.3; InfiniBand Trade Association, roadmap).
 """
 
 import itertools
@@ -75,8 +75,8 @@ def _check_speeds(fabric: Fabric) -> Iterator[StaticFinding]:
     """Speeds that no port has, and speeds unlike those of the links between devices of the same kinds."""
     roles: dict[str, str] = {node.id: node.role.value for node in fabric.nodes.values()}
     roles.update((switch.id, switch.role.value) for switch in fabric.switches.values())
-    ways = group_by_key(((roles[link.a], roles[link.b]), link) for link in fabric.links.values())
-    kinds = group_by_key((frozenset(ends), links) for ends, links in ways.items())
+    ways = group_by_key(((link.network, roles[link.a], roles[link.b]), link) for link in fabric.links.values())
+    kinds = group_by_key(((network, frozenset(ends)), links) for (network, *ends), links in ways.items())
     for links in (list(itertools.chain(*both)) for both in kinds.values()):
         usual = sorted(link.speed for link in links)[len(links) // 2]
         odd = [link for link in links if not usual / _UNLIKE < link.speed < usual * _UNLIKE]

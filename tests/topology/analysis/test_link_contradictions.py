@@ -45,3 +45,24 @@ def test_a_slip_of_the_prefix_stands_out(tmp_path: Path) -> None:
     assert [each.text for each in found] == [
         "m1--leaf1 and 1 more run at 25.0 Mb/s, most links of its kind at 25.0 Gb/s: is the prefix right?"
     ]
+
+
+def test_a_management_network_is_no_slip(tmp_path: Path) -> None:
+    """Two servers with one fast and one slow NIC each; the slow ones are of another network."""
+    text = """\
+schema: 1
+fabric: x
+networks: {mgmt: {role: management}}
+switches: {sw: {role: leaf}, mw: {role: leaf}}
+nodes: {"st[1-2]": {role: storage}, "n[1-4]": {}}
+links:
+  - {from: "st[1-2]", to: sw, speed: 100 Gb/s}
+  - {from: st1, to: mw, speed: 1 Gb/s, network: mgmt}
+  - {from: "n[1-4]", to: sw, speed: 100 Gb/s}
+  - {from: "n[1-4]", to: mw, speed: 1 Gb/s, network: mgmt}
+"""
+    assert list(list_findings(fabric(tmp_path, text))) == []
+    more = '"n[1-3]", to: mw, speed: 1 Gb/s, network: mgmt}\n  - {from: n4, to: mw, speed: 1 kb/s'
+    slip = text.replace('"n[1-4]", to: mw, speed: 1 Gb/s', more)
+    found = [each.text for each in list_findings(fabric(tmp_path, slip)) if each.code == "speed-unlike-others"]
+    assert found == ["n4--mw runs at 1.00 kb/s, most links of its kind at 1.00 Gb/s: is the prefix right?"]
