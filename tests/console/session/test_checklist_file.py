@@ -133,12 +133,10 @@ def test_a_command_that_cannot_be_started_leaves_the_step_not_done(tmp_path: Pat
 
 
 def test_a_command_that_does_not_end_fails_and_is_ended_with_what_it_began(tmp_path: Path) -> None:
-    began = time.monotonic()
-    script = "sleep 60 & echo $! > child; echo begun; wait"
+    script = "sleep 100000 & echo $! > child; echo begun; wait"
     state, note, evidence = shown(Step("a", "a", "", ("sh", "-c", script), 0.5), tmp_path)
     assert (state, evidence) == (StepState.FAIL, {"stdout": b"begun\n"})
     assert "it may take 500 ms" in note
-    assert time.monotonic() - began < 30
     child = int((tmp_path / "child").read_text())
     deadline = time.monotonic() + 20
     while _lives(child) and time.monotonic() < deadline:

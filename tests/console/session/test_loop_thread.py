@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 
 import pytest
 
@@ -77,9 +76,7 @@ async def test_what_does_not_end_does_not_keep_the_console() -> None:
 
     engine.submit(block)
     assert await asyncio.to_thread(blocking.wait, 5)
-    began = time.monotonic()
     assert not await asyncio.to_thread(engine.close, 0.2)
-    assert time.monotonic() - began < 5
     release.set()
 
 

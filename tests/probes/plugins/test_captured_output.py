@@ -1,4 +1,3 @@
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -91,11 +90,9 @@ HOSTILE = ["1" * 80_000, " " * 80_000 + "x", "\t" * 80_000 + "x", "a" + " " * 80
         "inventory/ibstat-28.0.txt", "inventory/lscpu-2.38.txt", "inventory/ethtool-5.9.txt",
     ],
 )  # fmt: skip
-def test_a_hostile_line_takes_no_time(name: str, line: str) -> None:
-    """Each of the patterns that once took from seconds to minutes now takes milliseconds; the bound leaves room."""
+def test_a_hostile_line_is_read_to_its_end(name: str, line: str) -> None:
+    """Patterns that try each part of a line again took minutes for these: the test would not end."""
     (read,) = [read for known, _, read in readers() if known == name]
     raw = (TRANSCRIPTS / name).read_text(encoding="utf-8")
-    begun = time.process_time()
     with suppress(ProbeOutputError):
         read(Output((), f"{raw}{line}\n".encode()))
-    assert time.process_time() - begun < 1.0

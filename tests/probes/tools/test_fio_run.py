@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -158,10 +157,8 @@ def test_a_signal_ends_fio_and_removes_the_directory(tmp_path: Path, played: dic
     with subprocess.Popen(script(root), env={**played, "HANGS": str(ready)}, stdout=-1, stderr=-1) as going:
         assert ready.read_text() == "ready\n"
         assert len(list(root.iterdir())) == 1
-        began = time.monotonic()
         going.send_signal(number)
         assert going.wait(timeout=10) == 128 + number
-    assert time.monotonic() - began < 5
     assert list(root.iterdir()) == []
 
 

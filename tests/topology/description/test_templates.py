@@ -1,6 +1,5 @@
 """Templates: repeated structure said once, with the place of every mistake, and no way to run away."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -111,6 +110,4 @@ def test_longer_loops_are_named(tmp_path: Path) -> None:
 def test_templates_that_multiply_without_end_are_stopped(tmp_path: Path) -> None:
     levels = "".join(f"  t{i}: {{use: [{{template: t{i + 1}, k: 1-99}}]}}\n" for i in range(9))
     text = f"schema: 1\nfabric: x\nnodes: {{a: {{}}}}\ntemplates:\n{levels}  t9: {{nodes: {{'n{{k}}': {{}}}}}}\nuse: [{{template: t0}}]\n"
-    start = time.monotonic()
     assert "templates that write without end" in problems(tmp_path, text)[0]
-    assert time.monotonic() - start < 30

@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import socket
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -32,10 +31,8 @@ async def _listening(answer: Answer) -> AsyncIterator[int]:
 
 async def _failure(bench: Bench, port: int, limits: SshLimits = QUICK, address: str = ADDRESS) -> Failure:
     access = replace(bench.access(), port=port)
-    began = time.monotonic()
     with pytest.raises(RemoteError) as raised:
         await bench.reach(access, limits).remote(node(address, "n1"))
-    assert time.monotonic() - began < 5
     assert raised.value.failure.node == "n1"
     return raised.value.failure
 
