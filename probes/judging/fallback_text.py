@@ -1,12 +1,17 @@
 """Findings on nodes whose traffic fell back to another network, in words."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import describe_low, make_unexplained_finding
-from benchconsole.probes.judging.network_fallback import Fallback, find_fallback, find_fallen
+from benchconsole.probes.judging.network_fallback import (
+    Fallback,
+    find_fallback,
+    find_fallen,
+    find_shared_fallback,
+)
 from benchconsole.probes.judging.set_cover import PART, LowVerdict
 from benchconsole.probes.model.judgement import Confidence, Finding, Suspect
 from benchconsole.topology.grouping import group_by_key
@@ -34,8 +39,9 @@ def part_by_networks(
 ) -> tuple[list[LowVerdict], list[FallenNodes]]:
     """What no other network explains, and the nodes that fell back to one: together where they did so alike."""
     rest, found = list[LowVerdict](), list[tuple[LowVerdict, Fallback]]()
+    together = _find_shared(context, low)
     for seen in low:
-        fallback = _explain(context, seen)
+        fallback = _explain(context, seen, together)
         if fallback is None:
             rest.append(seen)
         else:
@@ -43,12 +49,13 @@ def part_by_networks(
     worst = [(max(seen[1], key=lambda each: each.missing), fallback) for seen, fallback in found]
     nodes = find_fallen(context, worst, proven)
     alike = group_by_key(
-        ((fallback, own.is_certain, () if own.is_certain else own.nodes), (own.nodes, seen))
-        for own, (seen, fallback) in zip(nodes, found, strict=True)
+        ((fallback.meant, fallback.taken, own.is_certain, () if own.is_certain else own.nodes), (own.nodes, *pair))
+        for own, pair in zip(nodes, found, strict=True)
+        for fallback in (pair[1],)
     )
     return rest, [
-        FallenNodes(_join(names for names, _ in own), is_certain, fallback, tuple(seen for _, seen in own))
-        for (fallback, is_certain, _), own in alike.items()
+        FallenNodes(_join(names for names, *_ in own), is_certain, own[0][2], tuple(seen for _, seen, _ in own))
+        for (*_, is_certain, _), own in alike.items()
     ]
 
 
@@ -56,10 +63,21 @@ def _join(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for each in names for name in each))
 
 
-def _explain(context: JudgingContext, low: LowVerdict) -> Fallback | None:
-    """The network that explains most of what is missing of a low throughput."""
+def _find_shared(context: JudgingContext, low: Sequence[LowVerdict]) -> dict[str, Fallback]:
+    """The network that flows took together, by the id of what was measured; of each round by itself."""
+    found: dict[str, Fallback] = {}
+    if len(context.routes.choice.used) > 1:
+        for flows in group_by_key((verdict.round, each) for verdict, own in low for each in own).values():
+            shared = zip(flows, find_shared_fallback(context, flows), strict=True)
+            found.update((each.measurement.id, fallback) for each, fallback in shared if fallback is not None)
+    return found
+
+
+def _explain(context: JudgingContext, low: LowVerdict, together: Mapping[str, Fallback]) -> Fallback | None:
+    """The network that explains most of what is missing of a low throughput, alone or ``together`` with others."""
     flows = low[1]
-    found = [(fallback, each) for each in flows if (fallback := find_fallback(context, each)) is not None]
+    asked = ((find_fallback(context, each) or together.get(each.measurement.id), each) for each in flows)
+    found = [(fallback, each) for fallback, each in asked if fallback is not None]
     missing = sum(each.missing for each in flows)
     for fallback, own in group_by_key(found).items():
         if sum(each.missing for each in own) >= PART * missing:
@@ -80,7 +98,7 @@ def make_fallback_finding(fallen: FallenNodes) -> Finding:
         suspect=Suspect.SET if several else Suspect.NODE,
         element=fold(fallen.nodes),
         where=f"{names}, network {fallback.meant}",
-        what=f"{reached}: as {whose} {fallback.words} carries ({network_rate(fallback.wire)})",
+        what=f"{reached}: as {whose} {fallback.words} carries ({fallback.capacity})",
         nodes=fallen.nodes,
         nodes_at=fallen.nodes if fallen.is_certain else (),
         confidence=Confidence.CERTAIN if len(fallen.seen) > 1 and fallen.is_certain else Confidence.LIKELY,

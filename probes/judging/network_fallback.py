@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.round_flows import MeasuredFlow
+from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Flow, NodeId
 from benchconsole.topology.model.network import NetworkRole
+from benchconsole.topology.units import network_rate
 
 NEAR = (0.85, 1.05)
 """What was measured over what the other network carries: below, it is not its limit; above, it cannot be."""
@@ -23,23 +25,41 @@ FAR = 0.5
 FEW, MANY = 3, 0.4
 """More than so many nodes of which this share is blamed have fallen back together: a chain of pairs blames half."""
 
+SHARED, EACH = 3, (0.4, 2.5)
+"""So many flows that fell back together share what the other network carries; each reached so much of its fair share.
+
+TCP shares a full link unevenly, so their sum is what tells.
+"""
+
+MOST = 0.75
+"""The share of the flows of a round that may have fallen back together, and did."""
+
 SEEN = 2.0
 """Times what the other network carries from which a node was seen to use its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """What explains a flow: the network that it was meant for and the one that it took, with byte/s on its wire."""
+    """What explains a flow: the network that it was meant for and the one that it took, with byte/s on its wire.
+
+    ``shared`` is how many flows of a round took it together.
+    """
 
     meant: str
     taken: str
     wire: float
     is_management: bool
+    shared: int = 1
 
     @property
     def words(self) -> str:
         """``management network mgmt``."""
         return f"{'management ' if self.is_management else ''}network {self.taken}"
+
+    @property
+    def capacity(self) -> str:
+        """``1.00 Gb/s``, or ``1.00 Gb/s for 16 flows``."""
+        return network_rate(self.wire) + (f" for {self.shared} flows" if self.shared > 1 else "")
 
 
 def find_fallback(context: JudgingContext, each: MeasuredFlow) -> Fallback | None:
@@ -52,13 +72,59 @@ def find_fallback(context: JudgingContext, each: MeasuredFlow) -> Fallback | Non
     for name in choice.list_common(flow.source, flow.sink):
         if name in meant:
             continue
-        carried, wire = _measure(context, replace(flow, network=name, demand=None, leg=None, last_leg=None, vlan=None))
+        carried, wire = _measure(context, _turn(flow, name))
         low, high = NEAR
         if carried <= FAR * each.expected.value and low * carried <= each.value <= high * carried:
-            network = context.fabric.networks.get(name)
-            is_management = network is not None and network.role is NetworkRole.MANAGEMENT
-            found.append((abs(each.value / carried - 1), Fallback(_say(meant), name, wire, is_management)))
+            found.append((abs(each.value / carried - 1), _make_fallback(context, each, name, wire)))
     return min(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def find_shared_fallback(context: JudgingContext, flows: Sequence[MeasuredFlow]) -> list[Fallback | None]:
+    """The other network that each of ``flows`` took, all low in one round, where they share what it carries."""
+    found: list[Fallback | None] = [None] * len(flows)
+    for name in sorted(context.routes.choice.used):
+        free = [place for place, each in enumerate(flows) if found[place] is None and _may_take(context, each, name)]
+        for place, wire in _fill_network(context, [flows[place] for place in free], name).items():
+            found[free[place]] = replace(_make_fallback(context, flows[free[place]], name, wire), shared=len(free))
+    return found
+
+
+def _may_take(context: JudgingContext, each: MeasuredFlow, name: str) -> bool:
+    choice, flow = context.routes.choice, each.flow
+    return name not in choice.choose(flow) and name in choice.list_common(flow.source, flow.sink)
+
+
+def _fill_network(context: JudgingContext, flows: Sequence[MeasuredFlow], name: str) -> dict[int, float]:
+    """Which of ``flows`` reached together what ``name`` carries, with byte/s on the wire that they share."""
+    if len(flows) < SHARED:
+        return {}
+    try:
+        rates = expect(context.fabric, [_turn(each.flow, name) for each in flows], routes=context.routes)
+    except RoutingError:
+        return {}
+    fair = [rate.value for rate in rates]
+    alike = [
+        place
+        for place, each in enumerate(flows)
+        if fair[place] <= FAR * each.expected.value and EACH[0] <= each.value / fair[place] <= EACH[1]
+    ]
+    share = sum(flows[place].value for place in alike) / (sum(fair[place] for place in alike) or 1.0)
+    if len(alike) < max(SHARED, MOST * len(flows)) or not NEAR[0] <= share <= NEAR[1]:
+        return {}
+    links = context.fabric.links
+    narrowest = [min((links[way.link].capacity for way in rates[place].limiting), default=0.0) for place in alike]
+    return dict(zip(alike, narrowest, strict=True))
+
+
+def _turn(flow: Flow, network: str) -> Flow:
+    """The flow as it is over another network."""
+    return replace(flow, network=network, demand=None, leg=None, last_leg=None, vlan=None)
+
+
+def _make_fallback(context: JudgingContext, each: MeasuredFlow, name: str, wire: float) -> Fallback:
+    network = context.fabric.networks.get(name)
+    is_management = network is not None and network.role is NetworkRole.MANAGEMENT
+    return Fallback(_say(context.routes.choice.choose(each.flow)), name, wire, is_management)
 
 
 def _say(names: Collection[str]) -> str:

@@ -123,6 +123,37 @@ def test_a_network_that_a_node_is_not_in_explains_nothing() -> None:
     assert not any("mgmt" in each.what for each in found)
 
 
+RACKS = TEXT.replace("msw: {role: leaf}, ", "msw1: {role: leaf}, msw2: {role: leaf}, mcore: {role: spine}, ").replace(
+    '  - {from: "n[1-8]", to: msw, speed: 1G, network: mgmt}\n',
+    """\
+  - {from: "n[1-4]", to: msw1, speed: 1G, network: mgmt}
+  - {from: "n[5-8]", to: msw2, speed: 1G, network: mgmt}
+  - {from: "msw[1-2]", to: mcore, speed: 1G, network: mgmt}
+""",
+)
+ACROSS = [("n1", "n5"), ("n2", "n6"), ("n3", "n7"), ("n4", "n8")]
+
+
+@pytest.mark.parametrize("rates", [(0.235, 0.235, 0.235, 0.235), (0.11, 0.18, 0.25, 0.38)])
+def test_nodes_that_fall_back_together_share_what_the_other_network_carries(rates: tuple[float, ...]) -> None:
+    """Of each rack as many flows as the one slow uplink carries: no link of the fast network is named."""
+    tests = [sent(*ends, rate) for ends, rate in zip(ACROSS, rates, strict=True)]
+    (found,) = find(described(RACKS), *tests)
+    assert found.what.endswith("as their management network mgmt carries (1.00 Gb/s for 4 flows)")
+    assert (found.suspect, found.nodes, found.links) == (
+        Suspect.SET,
+        tuple(f"n{n}" for n in (1, 5, 2, 6, 3, 7, 4, 8)),
+        (),
+    )
+
+
+@pytest.mark.parametrize("rates", [(0.5, 0.5, 0.5, 0.5), (0.05, 0.05, 0.05, 0.79), (0.15, 0.15, 0.15, 0.15)])
+def test_sums_that_the_other_network_does_not_carry_are_no_fallback(rates: tuple[float, ...]) -> None:
+    found = find(described(RACKS), *(sent(*ends, rate) for ends, rate in zip(ACROSS, rates, strict=True)))
+    assert found
+    assert not any("mgmt carries" in each.what for each in found)
+
+
 def test_nearly_equal_networks_are_not_told_apart() -> None:
     found = find(described(TEXT.replace("speed: 10G", "speed: 120G")), *ring("n3", rate=112.0))
     assert found
