@@ -19,10 +19,12 @@ from benchconsole.console.text.table import Table, format_table, make_table, num
 from benchconsole.topology.analysis.uncounted_cables import find_uncounted, format_links
 from benchconsole.topology.capacity.bracket import Bracket
 from benchconsole.topology.capacity.expect import Expectation, MergedExpectation, OverHashes, RateSpread
+from benchconsole.topology.capacity.limit_names import list_limits, name_kind, name_limit
 from benchconsole.topology.capacity.link_loads import LinkLoad, NodeSum
 from benchconsole.topology.capacity.maxmin import compute_fairness
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId, SwitchId
 from benchconsole.topology.port_selection import fold_ports, has_apart_ports, list_ports
 from benchconsole.topology.routing.network_choice import NetworkChoice, say_networks
@@ -224,23 +226,30 @@ def _format_rest(rows: Sequence[_Row]) -> str:
 
 def _format_limits(fabric: Fabric, rate: Expectation) -> str:
     """The elements that tie as the limit, the first of them named: ``tor1 to spine1``, ``receiver's NIC``."""
-    kinds = list(dict.fromkeys(_name_limit(fabric, way) for way in rate.limiting))
+    kinds = list(dict.fromkeys(_name_limit(fabric, limit) for limit in list_limits(rate)))
     return ", ".join(kinds[:SHOWN]) + (f" and {len(kinds) - SHOWN} more" if len(kinds) > SHOWN else "")
 
 
 def _format_limit_kinds(fabric: Fabric, rate: Expectation) -> str:
     """The limits by the roles of their ends, without names: ``leaf to spine``."""
-    return ", ".join(dict.fromkeys(_name_limit_kind(fabric, way) for way in rate.limiting))
+    return ", ".join(dict.fromkeys(_name_limit_kind(fabric, limit) for limit in list_limits(rate)))
 
 
-def _name_limit_kind(fabric: Fabric, way: Direction) -> str:
+def _name_limit_kind(fabric: Fabric, way: Direction | CeilingSide) -> str:
+    if isinstance(way, CeilingSide):
+        switch = fabric.switches.get(SwitchId(way.device))
+        return _name_limit(fabric, way) if switch is None else f"{switch.role} {way.name}{name_kind(fabric, way)}"
     ends = (way.source, fabric.links[way.link].other(way.source))
     if any(end in fabric.nodes for end in ends):
         return _name_limit(fabric, way)
     return " to ".join(fabric.switches[SwitchId(end)].role for end in ends)
 
 
-def _name_limit(fabric: Fabric, way: Direction) -> str:
+def _name_limit(fabric: Fabric, way: Direction | CeilingSide) -> str:
+    if isinstance(way, CeilingSide):
+        if way.device not in fabric.nodes:
+            return name_limit(fabric, way)
+        return f"{'receiver' if way.inward else 'sender'}'s {way.name}{name_kind(fabric, way)}"
     if way.source in fabric.nodes:
         return "sender's NIC"
     if fabric.links[way.link].other(way.source) in fabric.nodes:
@@ -311,7 +320,7 @@ def make_record(found: ExpectedFlows, flows: Iterable[tuple[Flow, Expectation]] 
                     "goodput": rate.goodput,
                     "model": rate.model,
                     "networks": sorted(choice.choose(flow)),
-                    "limited_by": [direction_name(fabric, way) for way in rate.limiting],
+                    "limited_by": [name_limit(fabric, limit) for limit in list_limits(rate)],
                 }
                 for flow, rate in flows
             ],

@@ -62,7 +62,11 @@ class FlowEvidence:
             return
         crossed = round_flows.crossings
         flows = [round_flows.flows[place] for place in places.tolist()]
-        demand = [np.inf if each.demand is None else each.demand for each in flows]
+        asked = [np.inf if each.demand is None else each.demand for each in flows]
+        rates = [round_flows.expectations[place] for place in places.tolist()]
+        # Parts are cables; what a ceiling inside a device holds back gets no more whatever the cables do.
+        held = [each.value if any(part.ceiling for part in each.parts) else np.inf for each in rates]
+        demand = list(map(min, asked, held))
         expected = np.array([each.value for each in round_flows.expectations])[places]
         kept = ~round_flows.least.is_open[crossed.owner]
         part = crossed.part[kept]

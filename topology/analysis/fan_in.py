@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchconsole.topology.capacity.ceiling_loads import sum_legs
 from benchconsole.topology.capacity.expect import compute_capacities
 from benchconsole.topology.capacity.flow_groups import describe_legs
 from benchconsole.topology.capacity.flow_streams import LinkPart, Model, trace_flows
 from benchconsole.topology.capacity.maxmin import Usage, max_min
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link, NodeId, SwitchId
+from benchconsole.topology.model.fabric import Fabric, Flow, Link, NodeId, SwitchId
 from benchconsole.topology.model.network import NetworkRole
 from benchconsole.topology.routing.routes import Routes
 
@@ -125,31 +126,37 @@ class FanIn:
         self.parts, self._owner, self._weight = crossed.parts, crossed.owner, crossed.weight
         of_use = [pairs[owner] for owner in crossed.owner[crossed.used.flow].tolist()]
         times = [
-            self._times(client, server, self.parts[part].way)
+            self._times(client, server, self.parts[part])
             for (client, server), part in zip(of_use, crossed.used.link.tolist(), strict=True)
         ]
         self._used = Usage(crossed.used.flow, crossed.used.link, crossed.used.share * np.array(times, float))
         # A server takes in every copy of what is written.
-        into = [fabric.links[part.way.link].other(part.way.source) in self._serving for part in self.parts]
+        into = [self._find_ends(part)[1] in self._serving for part in self.parts]
         copies = pattern.copies if pattern.writing else 1
         self._limits = compute_capacities(fabric, self.parts, {}) / np.where(into, copies, 1)
         number = {client: index for index, client in enumerate(self._clients)}
         self._client = np.array([number[client] for client, _ in of_use], np.intp)
 
-    def _times(self, client: NodeKind, server: NodeKind, way: Direction) -> int:
-        """How many flows of one kind to another are on a link that one of them crosses."""
-        ends = {way.source, self._fabric.links[way.link].other(way.source)}
+    def _find_ends(self, part: LinkPart) -> tuple[str, str]:
+        """The devices that a part leads from and to; a ceiling leads into its device, or out of it."""
+        if part.ceiling is not None:
+            return ("", part.ceiling.device) if part.ceiling.inward else (part.ceiling.device, "")
+        return part.way.source, self._fabric.links[part.way.link].other(part.way.source)
+
+    def _times(self, client: NodeKind, server: NodeKind, part: LinkPart) -> int:
+        """How many flows of one kind to another are on a part that one of them crosses."""
+        ends = self._find_ends(part)
         if client.machine in ends:
             return client.together * server.reached_from(client)
         if server.machine in ends:
             return server.together * client.reached_from(server)
         return client.total * server.reached_from(client)
 
-    def total(self, limiting: Callable[[Direction], bool] = lambda _: True) -> float:
-        """byte/s of all flows together when only the ``limiting`` links limit; infinite where they do not."""
+    def total(self, limiting: Callable[[LinkPart], bool] = lambda _: True) -> float:
+        """byte/s of all flows together when only the ``limiting`` parts limit; infinite where they do not."""
         if not self.parts:
             return math.inf
-        chosen = np.array([limiting(part.way) for part in self.parts], bool)[self._used.link]
+        chosen = np.array([limiting(part) for part in self.parts], bool)[self._used.link]
         stream, part, share = self._used.flow[chosen], self._used.link[chosen], self._used.share[chosen]
         if self._pattern.striped:
             share = share * self._weight[stream] / len(self._pattern.servers)
@@ -170,19 +177,19 @@ class FanIn:
         and a link that carries so much with the others allows it alone.
         """
         together = self.total()
-        found = group_by_key((self._kind(part.way, gateways), part.way) for part in self.parts)
+        found = group_by_key((self._kind(part, gateways), part) for part in self.parts)
         lowest = math.inf
-        for (_, name), ways in sorted(found.items()):
-            rate = max(self.total(set(ways).__contains__), together)
+        for (_, name), parts in sorted(found.items()):
+            rate = max(self.total(set(parts).__contains__), together)
             if math.isfinite(rate):
                 lowest = min(lowest, rate)
                 yield name, rate
         if together < lowest * (1.0 - 1e-9):
             yield ALL_LINKS, together
 
-    def _kind(self, way: Direction, gateways: Collection[str]) -> tuple[int, str]:
-        """The layer of a directed link, with its place on the way."""
-        ends = {way.source, self._fabric.links[way.link].other(way.source)}
+    def _kind(self, part: LinkPart, gateways: Collection[str]) -> tuple[int, str]:
+        """The layer of a part, with its place on the way; ceilings inside a node belong to its ports."""
+        ends = {end for end in self._find_ends(part) if end}
         for place, name, machines in (
             (9, SERVER_PORTS, self._serving),
             (0, CLIENT_PORTS, self._asking),
@@ -192,6 +199,9 @@ class FanIn:
                 return place, name
         switches = self._fabric.switches
         roles = {end: switches[SwitchId(end)].role.value if end in switches else "forwarding node" for end in ends}
+        if part.ceiling is not None:
+            device = part.ceiling.device
+            return 2 + self._fabric.tier(device), f"{roles[device]} ceilings"
         lower, upper = sorted((self._fabric.tier(end), roles[end]) for end in ends)
         return 2 + lower[0], f"{lower[1]} to {upper[1]} links"
 
@@ -208,6 +218,7 @@ def list_port_rates(fabric: Fabric, nodes: Sequence[str]) -> list[float]:
 
     sharing = Counter(machine_of(fabric, node) for node in nodes)
     return [
-        sum(fabric.payload(link) for link in fabric.legs(node) if carries(link)) / sharing[machine_of(fabric, node)]
+        sum_legs(fabric, machine, [link for link in fabric.legs(node) if carries(link)]) / sharing[machine]
         for node in nodes
+        for machine in (machine_of(fabric, node),)
     ]

@@ -11,9 +11,20 @@ from functools import cached_property
 import numpy as np
 
 from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.capacity.ceiling_loads import compute_payload, find_passed
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Flow, LinkId, NodeId
 from benchconsole.topology.routing.graph import Graph
 from benchconsole.topology.routing.routes import Routes
+
+
+@dataclass(frozen=True, eq=False)
+class ArcCeiling:
+    """One direction of a ceiling inside a device: ``capacity`` byte/s of payload for these parts of what arcs carry."""
+
+    capacity: float
+    arcs: Indices
+    shares: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +49,25 @@ class Arcs:
 
     def __len__(self) -> int:
         return len(self.ways)
+
+    @cached_property
+    def ceilings(self) -> tuple[ArcCeiling, ...]:
+        """The ceilings that arcs pass."""
+        fabric = self.graph.fabric
+        passed = find_passed(self.graph) if fabric.ceilings else {}
+        found = group_by_key(
+            (side, (arc, sum(inside) / len(inside)))
+            for arc, way in enumerate(self.ways.tolist())
+            for side, inside in passed.get(way, ())
+        )
+        return tuple(
+            ArcCeiling(
+                compute_payload(fabric, side),
+                np.array([arc for arc, _ in own], np.intp),
+                np.array([part for _, part in own]),
+            )
+            for side, own in found.items()
+        )
 
     @cached_property
     def payload(self) -> Floats:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchconsole.topology.arrays import Flags, Floats, sum_at
+from benchconsole.topology.capacity.ceiling_loads import compute_payload
 from benchconsole.topology.capacity.flow_groups import (
     FlowGroup,
     FlowSet,
@@ -17,6 +18,7 @@ from benchconsole.topology.capacity.flow_groups import (
     Nodes,
     merge_flows,
     name_legs,
+    name_parts,
     trace_groups,
 )
 from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Members, Model, trace_flows
@@ -46,7 +48,8 @@ class Expectation:
 
     ``limiting`` is empty when the flow's own demand is the limit. ``model`` names the rule. ``goodput`` is the payload
     share of the wire of the limiting links (of all that the flow crosses where its demand is the limit), the lowest
-    where they differ. ``parts`` are the member cables and channels among the limits, where the model knows them.
+    where they differ. ``parts`` are the member cables, channels and ceilings among the limits, where the model knows
+    them; for a ceiling the first link that passes it is among ``limiting``.
     """
 
     value: float
@@ -60,7 +63,12 @@ def compute_capacities(fabric: Fabric, parts: Sequence[LinkPart], known: Mapping
     """byte/s of payload that each part carries; ``known`` replaces what is described of whole links, on the wire."""
     links = (fabric.links[part.way.link] for part in parts)
     return np.array(
-        [fabric.payload(link, _find_wire_rate(link, part, known)) for link, part in zip(links, parts, strict=True)]
+        [
+            fabric.payload(link, _find_wire_rate(link, part, known))
+            if part.ceiling is None
+            else compute_payload(fabric, part.ceiling)
+            for link, part in zip(links, parts, strict=True)
+        ]
     )
 
 
@@ -138,7 +146,8 @@ def _expect_sprayed(
         rate = next(rates)
         ways = rate.limiting or [graph.direction(way) for way in routes.route(flow).ways.tolist()]
         share = min(fabric.goodput_of(fabric.links[way.link]) for way in ways)
-        found.append(Expectation(rate.value, rate.limiting, Model.SPRAYED.value, share))
+        inside = tuple(part for part in rate.parts if not part.is_whole)
+        found.append(Expectation(rate.value, rate.limiting, Model.SPRAYED.value, share, inside))
     return tuple(found)
 
 
@@ -162,7 +171,8 @@ def _fill_evenly(
     found = []
     for each in even:
         fixed = tuple(way for way in each.limiting if graph.way(links[way.link], way.source) not in parted)
-        if each.limiting and not fixed:
+        inside = any(part.ceiling and part.ceiling.device in routes.fabric.switches for part in each.parts)
+        if (each.limiting and not fixed) or inside:  # what passes a switch is a matter of the split
             return None
         found.append(replace(each, limiting=fixed))
     return tuple(found)
@@ -180,7 +190,8 @@ class MergedExpectation:
         """Every flow, in the order in which they were asked for, with what it should reach and its own limits."""
         for flow, place in self.merged:
             rate = self.rates[place]
-            yield flow, replace(rate, limiting=name_legs(self.fabric, rate.limiting, flow, self.merged))
+            limiting = name_legs(self.fabric, rate.limiting, flow, self.merged)
+            yield flow, replace(rate, limiting=limiting, parts=name_parts(self.fabric, rate.parts, flow, self.merged))
 
 
 def expect_merged(fabric: Fabric, asked: Sequence[FlowSet]) -> MergedExpectation:
@@ -241,7 +252,7 @@ def _make_expectations(
             limiting=tuple(dict.fromkeys(part.way for part in parts)),
             model=model.value if streams[index] == 1 else model.value + APART,
             goodput=float(payload[index]),
-            parts=tuple(part for part in parts if part.member is not None or part.vlan is not None),
+            parts=tuple(part for part in parts if not part.is_whole),
         )
         for index, parts in enumerate(limiting)
     )

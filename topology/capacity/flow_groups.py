@@ -12,6 +12,7 @@ from operator import attrgetter
 
 import numpy as np
 
+from benchconsole.topology.capacity.ceiling_loads import describe_ceilings, place_side
 from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Model, trace_flows
 from benchconsole.topology.capacity.maxmin import Usage
 from benchconsole.topology.errors import SelectionError
@@ -226,7 +227,8 @@ def make_node_key(fabric: Fabric) -> Callable[[NodeId], Hashable]:
             return node
         # The network that a flow takes follows from what its ends are cabled to as described.
         meant = () if fabric.whole is None else describe_legs(fabric.whole, node)
-        return legs, meant, fabric.vlans_of.get(node)
+        ceilings = describe_ceilings(fabric, node, _sort_legs(fabric, node)) if node in fabric.ceilings else ()
+        return legs, meant, fabric.vlans_of.get(node), ceilings
 
     return describe
 
@@ -257,10 +259,10 @@ def trace_groups(routes: Routes, groups: Sequence[FlowGroup], members: Mapping[N
     numbers: dict[LinkPart, int] = {}
     place, sharing = np.empty(len(crossed.parts), np.intp), np.empty(len(crossed.parts))
     for index, part in enumerate(crossed.parts):
-        node = _find_owner(routes.fabric, part.way, members)
+        node = _find_owner(routes.fabric, part, members)
         nodes = () if node is None else members[node]
         sharing[index] = max(len(nodes), 1)
-        alike = part if node is None else replace(part, way=_move_leg(routes.fabric, part.way, node, nodes[0]))
+        alike = part if node is None else _move_part(routes.fabric, part, node, nodes[0])
         place[index] = numbers.setdefault(alike, len(numbers))
     count = np.array([group.count for group in groups], float)
     used = crossed.used
@@ -268,10 +270,21 @@ def trace_groups(routes: Routes, groups: Sequence[FlowGroup], members: Mapping[N
     return replace(crossed, used=Usage(used.flow, place[used.link], share), parts=tuple(numbers))
 
 
-def _find_owner(fabric: Fabric, way: Direction, members: Mapping[NodeId, Nodes]) -> NodeId | None:
-    """The node of ``members`` whose leg ``way`` is; None where it is no leg, or that of a node like no other."""
-    link = fabric.links[way.link]
+def _find_owner(fabric: Fabric, part: LinkPart, members: Mapping[NodeId, Nodes]) -> NodeId | None:
+    """The node of ``members`` that a part belongs to; None where it is none of a node, or of one like no other."""
+    if part.ceiling is not None:
+        device = NodeId(part.ceiling.device)
+        return device if device in members else None
+    link = fabric.links[part.way.link]
     return next((node for node in (NodeId(link.a), NodeId(link.b)) if node in members), None)
+
+
+def _move_part(fabric: Fabric, part: LinkPart, node: NodeId, to: NodeId) -> LinkPart:
+    """The part of the node ``to`` that is what ``part`` is for ``node``, which is cabled alike."""
+    if part.ceiling is None:
+        return replace(part, way=_move_leg(fabric, part.way, node, to))
+    side = replace(part.ceiling, device=to)
+    return LinkPart(place_side(fabric, side), ceiling=side)
 
 
 def _move_leg(fabric: Fabric, way: Direction, node: NodeId, to: NodeId) -> Direction:
@@ -282,8 +295,17 @@ def _move_leg(fabric: Fabric, way: Direction, node: NodeId, to: NodeId) -> Direc
 
 def name_legs(fabric: Fabric, ways: Sequence[Direction], flow: Flow, merged: MergedFlows) -> tuple[Direction, ...]:
     """``ways`` of the group of ``flow`` as they are for ``flow``: its own legs instead of those of its group."""
-    owners = (_find_owner(fabric, way, merged.members) for way in ways)
+    return tuple(part.way for part in name_parts(fabric, [LinkPart(way) for way in ways], flow, merged))
+
+
+def name_parts(fabric: Fabric, parts: Sequence[LinkPart], flow: Flow, merged: MergedFlows) -> tuple[LinkPart, ...]:
+    """The same for parts."""
+    owners = (_find_owner(fabric, part, merged.members) for part in parts)
     return tuple(
-        way if node is None else _move_leg(fabric, way, node, flow.source if way.source == node else flow.sink)
-        for way, node in zip(ways, owners, strict=True)
+        part if node is None else _move_part(fabric, part, node, flow.source if _leaves(part, node) else flow.sink)
+        for part, node in zip(parts, owners, strict=True)
     )
+
+
+def _leaves(part: LinkPart, node: NodeId) -> bool:
+    return part.way.source == node if part.ceiling is None else not part.ceiling.inward

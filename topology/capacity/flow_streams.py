@@ -13,8 +13,10 @@ from itertools import product
 import numpy as np
 
 from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.capacity.ceiling_loads import find_passed, place_side
 from benchconsole.topology.capacity.maxmin import Usage
 from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Direction, Flow
 from benchconsole.topology.routing.hashed_paths import CableStep, Hashed, InTurn, Walker, hash_flows
 from benchconsole.topology.routing.routes import Route, Routes
@@ -44,11 +46,19 @@ class Model(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class LinkPart:
-    """What fills by itself: a directed link, one member cable of it (from 0), or its channel of a VLAN."""
+    """What fills by itself: a directed link, one member cable of it (from 0), its channel of a VLAN, or a ceiling.
+
+    For a ceiling inside a device the first link that passes it stands.
+    """
 
     way: Direction
     member: int | None = None
     vlan: int | None = None
+    ceiling: CeilingSide | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        return self.member is None and self.vlan is None and self.ceiling is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +124,8 @@ class _Table:
         self._apart = frozenset(
             2 * index + back for index, link in enumerate(self._links) if link.mixed or link.channels for back in (0, 1)
         )
-        self._further: dict[tuple[int, int | None, int | None], int] = {}
+        self._further: dict[tuple[int, int | None, int | None] | CeilingSide, int] = {}
+        self._passed = find_passed(routes.graph) if routes.fabric.ceilings else {}
         self._columns: list[Indices] = []
         self._shares: list[Floats] = []
         self._weights: list[float] = []
@@ -125,6 +136,7 @@ class _Table:
         columns: list[int] = []
         for way, member, vlan in path:
             columns.append(way)
+            columns += [self._side(side) for side, inside in self._passed.get(way, ()) if inside[member]]
             if self._links[way >> 1].count > 1:
                 columns.append(self._column(way, member=member))
             if vlan is not None:
@@ -135,11 +147,12 @@ class _Table:
     def add_divided(self, flow: Flow, route: Route, known: Mapping[Direction, int]) -> None:
         graph = self._routes.graph
         on = {graph.way(self._routes.fabric.links[way.link], way.source): member for way, member in known.items()}
-        ways = route.ways.tolist() if on or self._apart else []
+        ways = route.ways.tolist() if on or self._apart or self._passed else []
+        passed = list(self._pass_ceilings(route, ways))
         unequal = [way for way in ways if way in self._apart and way not in on and self._links[way >> 1].mixed]
         for weight, members in self._streams(ways, unequal):
             columns, shares = route.ways, route.shares
-            further: list[tuple[int, float]] = []
+            further = passed.copy()
             for way, member in {**on, **members}.items():
                 if self._links[way >> 1].count > 1:
                     further.append((self._column(way, member=member), _find_share(route, way)))
@@ -152,6 +165,15 @@ class _Table:
                 shares = np.append(shares, [share for _, share in further])
             self._add(weight, columns, shares)
         self._flows += 1
+
+    def _pass_ceilings(self, route: Route, ways: list[int]) -> Iterator[tuple[int, float]]:
+        """The columns of the ceilings that a divided flow passes; a LAG shares it out over its members evenly."""
+        for way, share in zip(ways, route.shares.tolist(), strict=True) if self._passed else ():
+            for side, inside in self._passed.get(way, ()):
+                yield self._side(side), share * sum(inside) / len(inside)
+
+    def _side(self, side: CeilingSide) -> int:
+        return self._further.setdefault(side, 2 * len(self._links) + len(self._further))
 
     def _streams(self, ways: list[int], unequal: list[int]) -> Iterator[tuple[float, dict[int, int]]]:
         """The streams that a flow divides into, with the member of each unequal link that they are on.
@@ -206,10 +228,11 @@ class _Table:
         further = list(self._further)
         parts = []
         for number in np.flatnonzero(present).tolist():
-            way, member, vlan = (
-                (number, None, None) if number < 2 * len(self._links) else further[number - 2 * len(self._links)]
-            )
-            parts.append(LinkPart(graph.direction(way), member, vlan))
+            part = (number, None, None) if number < 2 * len(self._links) else further[number - 2 * len(self._links)]
+            if isinstance(part, CeilingSide):
+                parts.append(LinkPart(place_side(self._routes.fabric, part), ceiling=part))
+            else:
+                parts.append(LinkPart(graph.direction(part[0]), *part[1:]))
         return Crossings(
             used=Usage(streams, (np.cumsum(present) - 1)[columns], np.concatenate(self._shares)),
             parts=tuple(parts),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from benchconsole.topology.arrays import Floats, Indices, join_slices
+from benchconsole.topology.capacity.ceiling_loads import find_passed, place_side
 from benchconsole.topology.capacity.flow_streams import LinkPart, Model, trace_flows
 from benchconsole.topology.capacity.maxmin import fill_whole
 from benchconsole.topology.model.fabric import Flow
@@ -37,17 +38,20 @@ class HashDraws:
             self._list_parts(self._walks)
 
     def _list_parts(self, walks: HashedWalks) -> None:
-        """Per cable that any flow can cross the parts that it loads: its link, and the member of a LAG."""
+        """Per cable that any flow can cross the parts that it loads: its link, the member of a LAG, ceilings."""
         graph = self._routes.graph
         numbers: dict[LinkPart, int] = {}
         found: list[int] = []
         starts = []
+        passed = find_passed(graph) if graph.fabric.ceilings else {}
         for way, member in walks.cables:
             starts.append(len(found))
             direction = graph.direction(way)
             parts = [LinkPart(direction)]
             if graph.links[way >> 1].count > 1:
                 parts.append(LinkPart(direction, member))
+            sides = (side for side, inside in passed.get(way, ()) if inside[member])
+            parts += [LinkPart(place_side(graph.fabric, side), ceiling=side) for side in sides]
             found += [numbers.setdefault(part, len(numbers)) for part in parts]
         self._parts = np.array(found, np.intp)
         self._part_start = np.array(starts, np.intp)

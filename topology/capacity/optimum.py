@@ -103,7 +103,9 @@ class _Program:
         whole, part = np.unique(arcs.ways, return_inverse=True)
         capacity = np.zeros(len(whole))
         capacity[part] = arcs.payload / self._scale
-        self._bounds = np.concatenate((self._capacity, capacity)) if len(whole) < len(arcs) else self._capacity
+        ceilings = np.array([each.capacity for each in arcs.ceilings], float) / self._scale
+        links = capacity if len(whole) < len(arcs) else capacity[:0]
+        self._bounds = np.concatenate((self._capacity, links, ceilings))
 
     def _list_closed(self, arcs: Arcs) -> Indices:
         """Columns of arcs that are a channel of another VLAN than that of the commodity."""
@@ -131,7 +133,7 @@ class _Program:
         return whole[np.setdiff1d(np.arange(whole.shape[0]), sources)]
 
     def _list_shares(self, arcs: Arcs) -> "csr_array":
-        """One row for each arc, and one for each link where links have several arcs each way."""
+        """One row for each arc, one for each link where links have several arcs each way, and one for each ceiling."""
         each = np.tile(np.arange(self._arcs), len(self._commodities))
         column = np.arange(self._first)
         row, place = each, column
@@ -141,7 +143,15 @@ class _Program:
             row = np.concatenate((each, self._arcs + part[each]))
             place = np.concatenate((column, column))
             height += len(whole)
-        return make_matrix(np.ones(len(row)), row, place, height, self._width)
+        offsets = np.arange(len(self._commodities)) * self._arcs
+        rows, places, values = [row], [place], [np.ones(len(row))]
+        for number, ceiling in enumerate(arcs.ceilings):
+            at = (offsets[:, None] + ceiling.arcs).ravel()
+            rows.append(np.full(len(at), height + number))
+            places.append(at)
+            values.append(np.tile(ceiling.shares, len(offsets)))
+        ends = (np.concatenate(rows), np.concatenate(places), height + len(arcs.ceilings))
+        return make_matrix(np.concatenate(values), ends[0], ends[1], ends[2], self._width)
 
     def _make(self, fixed: Sequence[tuple[int, float]], most: Floats, gain: Floats) -> LinearProgram:
         """With rows that tie the rate of a sink (by number) to so many times the level."""

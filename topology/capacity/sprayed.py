@@ -5,13 +5,15 @@ The lowest rate is a linear program, those that it holds back are kept at it, an
 Pióro, Max-min fairness and its applications to routing, IEEE Communications Surveys 10, 2008).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchconsole.topology.arrays import Floats
+from benchconsole.topology.arrays import Flags, Floats
+from benchconsole.topology.capacity.ceiling_loads import compute_payload, find_passed, place_side
+from benchconsole.topology.capacity.flow_streams import LinkPart
 from benchconsole.topology.capacity.linear_program import LinearProgram, Solution, make_matrix, solve, stack_rows
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
@@ -28,10 +30,15 @@ _PRICE = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class SprayedRate:
-    """byte/s of payload of one flow, and the directed links that hold it back; none where its demand does."""
+    """byte/s of payload of one flow, and the links and ceilings that hold it back; none where its demand does."""
 
     value: float
-    limiting: tuple[Direction, ...]
+    parts: tuple[LinkPart, ...]
+
+    @property
+    def limiting(self) -> tuple[Direction, ...]:
+        """The links among them, with those that stand for ceilings."""
+        return tuple(dict.fromkeys(part.way for part in self.parts))
 
 
 def spray(routes: Routes, flows: Sequence[Flow], capacity: Mapping[int, float]) -> tuple[SprayedRate, ...]:
@@ -64,6 +71,8 @@ class _Spraying:
             raise RoutingError(f"{routes.graph.links[split >> 1].id} is split in channels, and spray knows no channels")
         self._row = {way: row for row, way in enumerate(used)}
         self._used = used
+        self._passed = find_passed(routes.graph) if routes.fabric.ceilings else {}
+        self._sides = list(dict.fromkeys(side for way in used for side, _ in self._passed.get(way, ())))
         self._capacity = np.array([capacity[way] for way in used])
         self._scale = float(self._capacity.max())
         self._first = sum(map(len, self._ways))
@@ -89,28 +98,47 @@ class _Spraying:
     def _list_shares(self) -> "csr_array":
         ways = [way for each in self._ways for way in each]
         cells = [(self._row[way], column, 1.0) for column, way in enumerate(ways)]
-        return _fill_cells(cells, len(self._used), self._width)
+        row = {side: len(self._used) + number for number, side in enumerate(self._sides)}
+        for column, way in enumerate(ways):
+            for side, inside in self._passed.get(way, ()):
+                cells.append((row[side], column, sum(inside) / len(inside)))
+        return _fill_cells(cells, len(self._used) + len(self._sides), self._width)
 
     def fill(self) -> list[SprayedRate]:
         """The rate of one flow of each group, the lowest first."""
         demand = np.array([np.inf if flow.demand is None else flow.demand / self._scale for flow in self._flows])
         rate = np.full(len(self._flows), np.nan)
-        limiting: list[tuple[Direction, ...]] = [()] * len(self._flows)
+        limiting: list[tuple[LinkPart, ...]] = [()] * len(self._flows)
         while np.isnan(rate).any():
             left = np.flatnonzero(np.isnan(rate))
             found = self._raise(rate, float(demand[left].min()))
             level = float(found.variables[-1])
             price = np.abs(found.price[self._balance.shape[0] :][: len(rate)])
-            full = found.price[-len(self._used) :] > _PRICE
+            full = found.price[-len(self._used) - len(self._sides) :] > _PRICE
             done = [index for index in left if demand[index] <= level * (1 + _EXACT)]
             held = [index for index in left if price[index] * self._counts[index] > _PRICE and index not in done]
             for index in held:
                 ways = [way for way in self._ways[index] if full[self._row[way]]]
-                limiting[index] = tuple(self._routes.graph.direction(way) for way in ways)
+                limiting[index] = (
+                    *(LinkPart(self._routes.graph.direction(way)) for way in ways),
+                    *self._place_full_sides(int(index), full[len(self._used) :]),
+                )
             if not done and not held:
                 raise ArithmeticError("no flow holds the level of sprayed flows back, though it cannot rise")
             rate[[*done, *held]] = level
         return [SprayedRate(float(each) * self._scale, ways) for each, ways in zip(rate, limiting, strict=True)]
+
+    def _list_bounds(self) -> tuple[Floats, Floats]:
+        """What each used link and each ceiling carries, in parts of the fastest link."""
+        ceilings = [compute_payload(self._routes.fabric, side) for side in self._sides]
+        return self._capacity / self._scale, np.array(ceilings, float) / self._scale
+
+    def _place_full_sides(self, index: int, full: Flags) -> Iterator[LinkPart]:
+        """The full ceilings that flows of a group pass."""
+        passed = {side for way in self._ways[index] for side, _ in self._passed.get(way, ())}
+        for side, is_full in zip(self._sides, full.tolist(), strict=True):
+            if is_full and side in passed:
+                yield LinkPart(place_side(self._routes.fabric, side), ceiling=side)
 
     def _raise(self, rate: Floats, most: float) -> Solution:
         """The highest level of all groups that have no rate yet."""
@@ -121,7 +149,7 @@ class _Spraying:
         tied = _fill_cells(cells, len(rate), self._width)
         matrix = stack_rows(self._balance, tied, self._shares)
         bound = np.concatenate(
-            (np.zeros(self._balance.shape[0]), np.where(free, 0.0, rate * self._counts), self._capacity / self._scale)
+            (np.zeros(self._balance.shape[0]), np.where(free, 0.0, rate * self._counts), *self._list_bounds())
         )
         limits = np.full(self._width, np.inf)
         limits[-1] = most

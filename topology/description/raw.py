@@ -139,12 +139,28 @@ class RawPorts(_Strict):
     breakout: Annotated[int, Field(ge=1, le=16)] = 1
 
 
+class RawSlot(_Strict):
+    """A slot of PCI Express."""
+
+    generation: int
+    lanes: int
+
+
+class RawCeiling(_Strict):
+    """What the traffic of ``ports`` of a device passes together; of all ports without them."""
+
+    ports: str | None = None
+    rate: Quantity | None = None
+    pcie: RawSlot | None = None
+
+
 class RawSwitch(_Strict):
     """A set of switches; ``ports`` is their number, or sets of port names."""
 
     role: Literal["chassis", "leaf", "spine", "core"] = "leaf"
     model: str | None = None
     ports: Annotated[int, Field(ge=1, le=100_000)] | dict[str, RawPorts | Quantity] | None = None
+    ceilings: dict[str, RawCeiling] = Field(default_factory=dict)
 
 
 class RawNode(_Strict):
@@ -159,6 +175,7 @@ class RawNode(_Strict):
     forwards: bool = False
     production: bool = False
     blank_disks: list[str | None] = Field(default_factory=list)
+    ceilings: dict[str, RawCeiling] = Field(default_factory=dict)
 
 
 class RawCable(_Strict):

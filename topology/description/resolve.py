@@ -9,6 +9,7 @@ from types import MappingProxyType
 from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.addresses import NodeAddresses, find_bad_address
+from benchconsole.topology.description.ceilings import read_ceilings
 from benchconsole.topology.description.claims import list_scopes, read_claims
 from benchconsole.topology.description.declarations import Declarations, resolve_hardware
 from benchconsole.topology.description.document import Document, Location, ProblemReport, read, read_text
@@ -183,6 +184,7 @@ class _Resolver:
             mlags=tuple(pairs),
             vlans=MappingProxyType(vlans),
             storage=MappingProxyType(systems),
+            ceilings=MappingProxyType(read_ceilings(written, names, wiring.links)),
             parameters=MappingProxyType(dict(written.parameters)),
             caps=self.allowances.caps(written.caps, tuple(systems)),
             places=MappingProxyType(names.places),

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NewType
 
 from benchconsole.topology.errors import Position
+from benchconsole.topology.model.ceiling import Ceiling
 from benchconsole.topology.model.claims import Claim, ReportedResult
 from benchconsole.topology.model.network import DATA, Network, NetworkRole, tcp_goodput
 from benchconsole.topology.model.port_set import PortSet
@@ -377,9 +378,9 @@ class Access:
 class Fabric:
     """One described machine, or several that share something.
 
-    Order of ``nodes``, ``switches`` and ``links`` is that of the file. ``places`` says where in
-    it a device, link, group or storage system stands. ``whole`` is the fabric as described, where elements of this one
-    are down (``model.failed_elements``).
+    Order of ``nodes``, ``switches`` and ``links`` is that of the file. ``places`` says where in it a device, link,
+    group or storage system stands. ``ceilings`` are those inside each device that has any. ``whole`` is the fabric as
+    it was described, where elements of this one are down (``model.failed_elements``).
     """
 
     name: str
@@ -398,6 +399,7 @@ class Fabric:
     mlags: tuple[Mlag, ...] = ()
     vlans: Mapping[int, Vlan] = field(default_factory=lambda: MappingProxyType({}))
     storage: Mapping[str, Storage] = field(default_factory=lambda: MappingProxyType({}))
+    ceilings: Mapping[str, tuple[Ceiling, ...]] = field(default_factory=lambda: MappingProxyType({}))
     claims: tuple[Claim, ...] = ()
     reported: tuple[ReportedResult, ...] = ()
     parameters: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))

@@ -19,6 +19,7 @@ from benchconsole.probes.judging.round_flows import MeasuredFlow, RefusedFlow, f
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Reading, Test, TestOutcome
 from benchconsole.probes.model.sending import Directions
+from benchconsole.topology.capacity.limit_names import list_limits, name_limit
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion
@@ -166,8 +167,8 @@ def _make_verdict(name: str, subject: FlowSubject, bundled: Sequence[Test]) -> V
     asked = [dict(each.target.labels) for each in bundled]
     labels = tuple((label, value) for label, value in reading.labels if len({own.get(label) for own in asked}) < 2)
     # Elements that tie as the limit are all named, at most three in full.
-    ways = dict.fromkeys(way for each in subject.flows for way in each.expected.limiting)
-    limits = [direction_name(subject.context.fabric, way) for way in ways]
+    tied = dict.fromkeys(limit for each in subject.flows for limit in list_limits(each.expected))
+    limits = [name_limit(subject.context.fabric, limit) for limit in tied]
     return Verdict(
         test=test.id,
         round=test.round,
