@@ -25,6 +25,7 @@ RULES = {
     RoutingRule.MINIMAL: "minimal on a dragonfly",
     RoutingRule.VALIANT: "Valiant on a dragonfly",
     RoutingRule.DIMENSION_ORDER: "dimension order on a torus",
+    RoutingRule.TABLES: "forwarding tables of the switches",
 }
 
 

@@ -39,6 +39,10 @@ _TOGETHER = (
     "A flow that names no port is the traffic of all ports of its nodes from which the other end is nearest, together "
     "and in even parts. One connection has one port: {how}."
 )
+_WITHOUT_TABLES = (
+    "The forwarding tables hold with everything up. Without these elements a subnet manager writes others, for which "
+    "least hops with even splits are taken."
+)
 SHOWN = 3
 """Elements that tie as the limit are named up to here, then counted."""
 
@@ -123,6 +127,8 @@ def format_page(found: ExpectedFlows, width: int, *, ascii_only: bool = False) -
     together = _find_together(found)
     if together is not None:
         yield from wrap_text(sanitize(_TOGETHER.format(how=_say_how(found.fabric, together))), width)
+    if found.fabric.described.tables and not found.fabric.tables:
+        yield from wrap_text(_WITHOUT_TABLES, width)
     if found.drawn is not None:
         yield from wrap_text(sanitize(_format_samples(found.drawn)), width)
     if found.bracket is not None:

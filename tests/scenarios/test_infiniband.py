@@ -2,23 +2,30 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from benchconsole import topology
+from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.importers import import_sources
+from benchconsole.topology.model.fabric import Flow, NodeId
 from tests.lab.host import wait_for
 from tests.probes.tools.inventory.simulators import DEADLINE, listens, running
 from tests.scenarios.commands import benchconsole
+from tests.topology import referee
 
 PATH = f"{os.environ['PATH']}:/usr/sbin"
 pytestmark = pytest.mark.skipif(
-    not all(shutil.which(tool, path=PATH) for tool in ("ibsim", "ibnetdiscover")) and not os.environ.get("CI"),
-    reason="NOT TESTED: infiniband-diags or ibsim-utils is not installed here (in CI this fails)",
+    not all(shutil.which(tool, path=PATH) for tool in ("ibsim", "ibnetdiscover", "opensm"))
+    and not os.environ.get("CI"),
+    reason="NOT TESTED: infiniband-diags, ibsim-utils or opensm is not installed here (in CI this fails)",
 )
 
 LEAVES, SPINES, HOSTS, TRUNK = 4, 4, 8, 2
@@ -121,3 +128,53 @@ def test_other_outputs_of_the_real_tools_tell_the_same_subnet(
     assert benchconsole("init", cluster, "--from", "ib", dump).code == 0
     compared = benchconsole("diff", cluster, "--from", "ib", other)
     assert compared.code == 0, compared.out
+
+
+def follow(tables: str, subnet: str) -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """By hand: the cables from each host to each, as (device, port) where traffic enters them."""
+    far: dict[tuple[str, str], tuple[str, str]] = {}
+    here = ""
+    for line in subnet.splitlines():
+        if node := re.match(r'(?:Switch|Ca)\s+\d+ "[^"]+"\s+# "([^"]+)"', line):
+            here = node[1]
+        elif cable := re.match(r'\[(\d+)\](?:\(\w+\))?\s+"[^"]+"\[(\d+)\](?:\(\w+\))?\s+#.*?"([^"]+)" lid', line):
+            far[here, cable[1]] = (cable[3], cable[2])
+    port: dict[tuple[str, str], str] = {}
+    for line in tables.splitlines():
+        if begun := re.match(r"Unicast lids .*\('?(\w+)'?\):", line):
+            here = begun[1]
+        elif entry := re.match(r"0x\w{4} (\d{3}) .*: '(\w+)'", line):
+            port[here, entry[2]] = str(int(entry[1]))
+    hosts = [f"n{number:02}" for number in range(1, LEAVES * HOSTS + 1)]
+    found = {}
+    for source in hosts:
+        for sink in (host for host in hosts if host != source):
+            way = [(source, "1")]
+            while far[way[-1]][0] != sink:
+                switch = far[way[-1]][0]
+                way.append((switch, port[switch, sink]))
+            found[source, sink] = way
+    return found
+
+
+def test_flows_follow_the_tables_of_a_real_subnet_manager(subnet: Subnet, tmp_path: Path) -> None:
+    cluster, dump, tables, log = (tmp_path / each for each in ("cluster.yaml", "subnet.txt", "tables.txt", "log"))
+    folders = (f"OSM_TMP_DIR={tmp_path}", f"OSM_CACHE_DIR={tmp_path}")
+    subnet.ask("env", *folders, "opensm", "--once", "-R", "updn", "-D", "0x43", "-f", str(log))
+    dump.write_text(subnet.ask("ibnetdiscover"))
+    tables.write_text(subnet.ask("dump_fts"))
+    assert benchconsole("init", cluster, "--from", "ib", dump, tables).code == 0
+    files = (tables, tmp_path / "opensm-lfts.dump", tmp_path / "opensm.fdbs")
+    told = [import_sources("ib", [dump, each]).document.data for each in files]
+    assert told[0] == told[1] == told[2]
+
+    fabric = topology.load(cluster)
+    ways = follow(tables.read_text(), dump.read_text())
+    hosts = sorted(fabric.nodes)
+    flows = [Flow(NodeId(a), NodeId(b)) for a, b in zip(hosts, hosts[11:] + hosts[:11], strict=True)]
+    shares = [{(*way, ""): Fraction(1) for way in ways[flow.source, flow.sink]} for flow in flows]
+    capacity = {way: Fraction(32 * 10**9, 8) for each in shares for way in each}
+    goodput = fabric.goodput_of(next(iter(fabric.links.values())))
+    filled = [float(rate) * goodput for rate in referee.fill(capacity, shares)]
+    assert [each.value for each in expect(fabric, flows)] == pytest.approx(filled, rel=1e-9)
+    assert benchconsole("diff", cluster, "--from", "ib", dump, tables).code == 0

@@ -21,6 +21,7 @@ from benchconsole.topology.arrays import Floats
 from benchconsole.topology.capacity.flow_groups import describe_link, group_cabled_nodes
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId
 from benchconsole.topology.model.failed_elements import remove_elements
+from benchconsole.topology.model.forwarding import forget_tables
 from benchconsole.topology.selection import fold
 from benchconsole.topology.tables.fabric_tables import Tables, make_tables
 from benchconsole.topology.tables.graph_algorithms import UnitTooFineError
@@ -84,7 +85,7 @@ class FailureFlows:
     """The flows over the elements of one fabric, with and without each."""
 
     def __init__(self, fabric: Fabric) -> None:
-        self._fabric = fabric
+        self._fabric = fabric = forget_tables(fabric)  # what is lost makes a subnet manager write others
         self._groups = group_cabled_nodes(fabric)
         self._whole = GroupFlows(fabric, self._groups)
         self._group_of = {node: number for number, group in enumerate(self._groups) for node in group}

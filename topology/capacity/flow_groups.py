@@ -18,6 +18,7 @@ from benchconsole.topology.capacity.maxmin import Usage
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link, NodeId
+from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.routes import Routes
 
 MOST_GROUPS = 200_000
@@ -212,8 +213,8 @@ def _number(keys: Mapping[NodeId, Hashable]) -> dict[NodeId, int]:
 def make_node_key(fabric: Fabric) -> Callable[[NodeId], Hashable]:
     """What is equal for nodes that routes and capacities cannot tell apart but by name.
 
-    A node that shares cables with a virtual machine, forwards, or is cabled to one that does not forward is like no
-    other.
+    A node that shares cables with a virtual machine, forwards, is cabled to one that does not forward, or stands in
+    forwarding tables is like no other.
     """
     hosts = {node.host for node in fabric.nodes.values() if node.host is not None}
     nodes = fabric.nodes
@@ -221,6 +222,8 @@ def make_node_key(fabric: Fabric) -> Callable[[NodeId], Hashable]:
     def describe(node: NodeId) -> Hashable:
         here = nodes[node]
         if here.host is not None or here.forwards or node in hosts:
+            return node
+        if fabric.tables and any(fabric.routing_of(link) is RoutingRule.TABLES for link in fabric.links_at[node]):
             return node
         legs = describe_legs(fabric, node)
         if any(far in nodes and not nodes[NodeId(far)].forwards for far, _ in legs):

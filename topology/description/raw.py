@@ -32,7 +32,7 @@ class RawAccess(_Strict):
 
 Mtu = Annotated[int, Field(ge=256, le=65535)]
 Hash = Literal["l2", "l3", "l3l4", "steered", "unknown"]
-Routing = Literal["shortest", "weighted", "spray", "minimal", "valiant", "dimension-order"]
+Routing = Literal["shortest", "weighted", "spray", "minimal", "valiant", "dimension-order", "tables"]
 Facts = dict[str, Scalar]
 
 
@@ -45,6 +45,7 @@ class RawNetwork(_Strict):
     goodput: Quantity | None = None
     hash: Hash | None = None
     routing: Routing | None = None
+    tables: dict[str, dict[str, str]] = {}
 
 
 class RawCpu(_Strict):

@@ -13,6 +13,7 @@ from benchconsole.topology.description.ceilings import read_ceilings
 from benchconsole.topology.description.claims import list_scopes, read_claims
 from benchconsole.topology.description.declarations import Declarations, resolve_hardware
 from benchconsole.topology.description.document import Document, Location, ProblemReport, read, read_text
+from benchconsole.topology.description.forwarding import resolve_tables
 from benchconsole.topology.description.grouping import Grouping, resolve_cohorts
 from benchconsole.topology.description.names import DeviceNames
 from benchconsole.topology.description.networks import list_hashes, resolve_networks
@@ -188,6 +189,7 @@ class _Resolver:
             parameters=MappingProxyType(dict(written.parameters)),
             caps=self.allowances.caps(written.caps, tuple(systems)),
             places=MappingProxyType(names.places),
+            tables=resolve_tables(written, names, wiring.links, self.report),
         )
         declared = Declarations(self.report, names.nodes, list_groups(fabric), vocabulary, tuple(written.cohorts))
         for node, labels in resolve_cohorts(written, self.report, declared.chosen).items():

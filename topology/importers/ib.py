@@ -1,13 +1,14 @@
 """Reads an InfiniBand subnet from what its tools saved: switches, hosts, cables and the rates that cables trained to.
 
-The files are those of ``topology.infiniband``: one dump, and beside it a node-name-map. A host with several adapters is
-one node; the chips of one switch are switches of one chassis. A switch that a cable leads from to a host is a leaf,
-unless its name or its place in its chassis says what it is.
+The files are those of ``topology.infiniband``: one dump, and beside it a node-name-map and forwarding tables. A host
+with several adapters is one node; the chips of one switch are switches of one chassis. A switch that a cable leads from
+to a host is a leaf, unless its name or its place in its chassis says what it is.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchconsole.topology.description.document import Imported
@@ -15,9 +16,11 @@ from benchconsole.topology.errors import Position
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft, DraftDevice
+from benchconsole.topology.importers.ib_tables import add_tables
 from benchconsole.topology.importers.roles import find_switch_role
 from benchconsole.topology.infiniband.device_names import SubnetDevice, SubnetDevices, find_devices, format_partitions
 from benchconsole.topology.infiniband.dump_files import read_dump, read_files
+from benchconsole.topology.infiniband.forwarding_dumps import ForwardingDump
 from benchconsole.topology.infiniband.subnet import NodeKind, Subnet, SubnetCable
 from benchconsole.topology.model.fabric import SwitchRole
 from benchconsole.topology.units import counted as count
@@ -31,7 +34,7 @@ def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
     """Saved files, or a directory of them. ``speed`` is for cables whose rate is not told. Raises TopologyError."""
     found = read_files(paths)
     draft = Draft(found.subnet.file, "")
-    _fill(draft, found.subnet)
+    _fill(draft, found.subnet, found.forwarding)
     if found.partitions:
         told = format_partitions(found.partitions, found.subnet, find_devices(found.subnet))
         draft.remark(f"partitions: {'. '.join(told)}")
@@ -43,23 +46,29 @@ def fill(draft: Draft) -> None:
     _fill(draft, read_dump(draft.text, draft.file))
 
 
-def _fill(draft: Draft, subnet: Subnet) -> None:
+def _fill(draft: Draft, subnet: Subnet, forwarding: ForwardingDump | None = None) -> None:
     devices = find_devices(subnet)
     where = {device.name: min(subnet.nodes[guid].where for guid in device.guids) for device in devices.by_name.values()}
     for device in sorted(devices.by_name.values(), key=lambda device: (device.kind.value, device.name)):
         draft.device(_make_device(device, where[device.name]))
     cables = [cable for cable in subnet.cables if not devices.left_out & {cable.a.guid, cable.b.guid}]
     pairs = Counter(_name_pair(cable, devices) for cable in cables)
-    inside = 0
+    inside, number = 0, Counter[tuple[str, str]]()
     for cable in sorted(cables, key=lambda cable: (_name_pair(cable, devices), cable.a)):
         pair = _name_pair(cable, devices)
         if pair[0] == pair[1]:
             inside += 1
             continue
-        draft.cable(_make_cable(cable, devices, draft, parallel=pairs[pair] > 1))
+        made = _make_cable(cable, devices, draft, parallel=pairs[pair] > 1)
+        if forwarding is not None and pairs[pair] > 1:  # tables choose among cables, so each is a link of its own
+            number[pair] += 1
+            made = replace(made, lag=str(number[pair]), joined=False, fields={"network": NETWORK})
+        draft.cable(made)
     draft.section("networks", NETWORK, {"type": "InfiniBand"}, draft.start)
+    if forwarding is not None:
+        add_tables(draft, forwarding, subnet, devices, NETWORK)
     _add_chassis(draft, devices, where)
-    _add_remarks(draft, subnet, devices, pairs, inside)
+    _add_remarks(draft, subnet, devices, pairs if forwarding is None else {}, inside)
 
 
 def _name_pair(cable: SubnetCable, devices: SubnetDevices) -> tuple[str, str]:

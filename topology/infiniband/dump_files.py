@@ -12,6 +12,7 @@ from benchconsole.topology.description.document import source_text
 from benchconsole.topology.errors import Position, TopologyError, refuse
 from benchconsole.topology.infiniband.counters import PortCounters, looks_like_counters, read_counters
 from benchconsole.topology.infiniband.device_names import match_name_line
+from benchconsole.topology.infiniband.forwarding_dumps import ForwardingDump, looks_like_tables, read_forwarding
 from benchconsole.topology.infiniband.ibdiagnet import has_links, read_net_dump, read_tables
 from benchconsole.topology.infiniband.iblinkinfo import read_links
 from benchconsole.topology.infiniband.ibnetdiscover import read_blocks, read_port_list
@@ -23,6 +24,7 @@ from benchconsole.topology.infiniband.subnet_builder import SubnetBuilder
 NAMES = "node-name-map"
 PARTITIONS = "partitions.conf"
 COUNTERS = "counters"
+FORWARDING = "forwarding tables"
 TABLES = "ibdiagnet2.db_csv"
 
 _BLOCKS = r'^(?:Switch|Ca|Hca|Rt|Router)\s+\d{1,3}\s*"|^# Topology file: generated'
@@ -38,32 +40,37 @@ _DUMPS: Mapping[str, tuple[re.Pattern[str], Callable[[SubnetBuilder, str], None]
 
 EXPECTED = (
     "the output of ibnetdiscover, iblinkinfo, ibqueryerrors or perfquery, an opensm-subnet.lst, "
-    "files of ibdiagnet2, a partitions.conf or a node-name-map"
+    "files of ibdiagnet2, forwarding tables (dump_fts, opensm-lfts.dump, .fdbs), a partitions.conf or a node-name-map"
 )
-_SUFFIXES = (".ibnetdiscover", ".db_csv", ".lst", ".net_dump")
+_SUFFIXES = (".ibnetdiscover", ".db_csv", ".lst", ".net_dump", ".fdbs")
 _LOOKED_AT = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class SubnetFiles:
     """What saved files tell: the subnet, what its dump was, and what else was given: counters (None for none of them),
-    of which the ports with errors are kept, and partitions.
+    of which the ports with errors are kept, partitions, and forwarding tables (None without any).
     """
 
     subnet: Subnet
     dump: str
     counters: tuple[PortCounters, ...] | None = None
     partitions: tuple[Partition, ...] = ()
+    forwarding: ForwardingDump | None = None
 
 
 def recognize(text: str) -> str | None:
-    """What a saved file is: a name of a dump, ``node-name-map``, ``counters``, ``partitions.conf``; None for others."""
+    """What a saved file is: a name of a dump, ``node-name-map``, ``counters``, ``partitions.conf``,
+    ``forwarding tables``; None for others.
+    """
     start = text[:_LOOKED_AT]
     for name, (mark, _) in _DUMPS.items():
         if mark.search(start):
             return name
     if looks_like_counters(start):
         return COUNTERS
+    if looks_like_tables(start):
+        return FORWARDING
     if looks_like_partitions(start):
         return PARTITIONS
     lines = [line for line in start.splitlines() if line.strip() and not line.lstrip().startswith("#")]
@@ -122,7 +129,10 @@ def read_files(paths: Sequence[Path]) -> SubnetFiles:
     counted = [(each, told) for each, told, kind in kinds if kind == COUNTERS or _has_counters(told)]
     counters = [found for each, told in counted for found in read_counters(told, each, subnet)]
     partitions = [found for each, told, kind in kinds if kind == PARTITIONS for found in read_partitions(told, each)]
-    return SubnetFiles(subnet, list(_DUMPS)[number], tuple(counters) if counted else None, tuple(partitions))
+    tables = {each: told for each, told, kind in kinds if kind == FORWARDING}
+    forwarding = read_forwarding(tables) if tables else None
+    dump = list(_DUMPS)[number]
+    return SubnetFiles(subnet, dump, tuple(counters) if counted else None, tuple(partitions), forwarding)
 
 
 def _has_counters(text: str) -> bool:

@@ -24,6 +24,9 @@ NodeId = NewType("NodeId", str)
 SwitchId = NewType("SwitchId", str)
 LinkId = NewType("LinkId", str)
 
+ForwardingTables = Mapping[str, Mapping[str, LinkId]]
+"""Switch to its table: a destination, which is a node or one of its ports (``n01:mlx5_0/1``), to the link to take."""
+
 
 class NodeRole(StrEnum):
     """What a node is for."""
@@ -406,6 +409,7 @@ class Fabric:
     caps: Caps = Caps()
     places: Mapping[str, Position] = field(default_factory=lambda: MappingProxyType({}), compare=False)
     whole: "Fabric | None" = None
+    tables: ForwardingTables = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def described(self) -> "Fabric":

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId
+from benchconsole.topology.model.forwarding import forget_tables
 
 
 def remove_elements(
@@ -24,8 +25,9 @@ def remove_elements(
 
     ``legs`` names switches that lose their links to nodes and keep those to switches. ``members`` says how many cables
     of a LAG are down: the fastest of them, where they differ, since that leaves least; with all of them down the link
-    is gone. A pair of switches keeps working with the peer links, and the switch, that are left. Raises SelectionError
-    that names every element that the fabric does not have, and every LAG with fewer members.
+    is gone. A pair of switches keeps working with the peer links, and the switch, that are left. In place of forwarding
+    tables, which a subnet manager then writes anew, least hops are taken. Raises SelectionError that names every
+    element that the fabric does not have, and every LAG with fewer members.
     """
     lost = members or {}
     named = {"switch": (*switches, *legs), "node": nodes, "link": (*links, *lost)}
@@ -41,7 +43,7 @@ def remove_elements(
         if link.id not in cut and not ends & dead and not leg and down < link.count:
             left[link.id] = _remove_members(link, down) if down else link
     return replace(
-        fabric,
+        forget_tables(fabric) if any(named.values()) else fabric,
         links=MappingProxyType(left),
         mlags=tuple(replace(pair, peer=tuple(link for link in pair.peer if link in left)) for pair in fabric.mlags),
         whole=fabric.described,

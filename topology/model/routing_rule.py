@@ -10,7 +10,8 @@ class RoutingRule(StrEnum):
     capacity of a device's own links (WCMP: Zhou et al., EuroSys 2014). ``SPRAY``: over all ways of least hops in the
     best parts, as adaptive routing of each packet does where it works. ``MINIMAL`` and ``VALIANT``: those of a
     dragonfly (Kim, Dally, Scott and Abts, ISCA 2008). ``DIMENSION_ORDER``: those of a torus or mesh (Dally and Towles,
-    Principles and Practices of Interconnection Networks, chapter 8).
+    Principles and Practices of Interconnection Networks, chapter 8). ``TABLES``: the switches' own forwarding tables
+    (``Fabric.tables``), as InfiniBand has them.
     """
 
     SHORTEST = "shortest"
@@ -19,6 +20,7 @@ class RoutingRule(StrEnum):
     MINIMAL = "minimal"
     VALIANT = "valiant"
     DIMENSION_ORDER = "dimension-order"
+    TABLES = "tables"
 
     @property
     def is_by_paths(self) -> bool:

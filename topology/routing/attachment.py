@@ -4,12 +4,14 @@ Legs to one switch, or to both of an MLAG pair, are one LAG; a node with several
 is nearest.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Channel, Flow, Link, NodeId
+from benchconsole.topology.model.forwarding import name_destination
 from benchconsole.topology.model.network import DATA
+from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.graph import Graph, NextHop
 
 
@@ -18,13 +20,15 @@ class NodeCabling:
     """How a node is cabled, leg by leg; nodes cabled alike have one together and share their routes.
 
     ``landing`` is where data has to arrive for a pinned last leg, when the node has another leg
-    at the twin of that switch: what arrives there would take that one.
+    at the twin of that switch: what arrives there would take that one. ``destinations`` is what forwarding tables call
+    each leg, where there are any: such a node is cabled like no other.
     """
 
     devices: tuple[str, ...]
     cables: tuple[int, ...]
     networks: tuple[str, ...]
     landing: str | None = None
+    destinations: tuple[tuple[str, ...], ...] = ()
 
     def by_cables(self, positions: Collection[int]) -> Iterator[tuple[int, float]]:
         """Each of these legs with its part of what they carry together."""
@@ -121,16 +125,24 @@ class Attachments:
         pair = self.fabric.mlag_of.get(ends[0])
         twinned = pair is not None and pair.other(ends[0]) in {link.other(device) for link in links} - set(ends)
         cabled = tuple((link.count, link.network) for link in chosen)
+        named = self._name_legs(device, chosen)
         attachment = self._alike.setdefault(
-            (ends, cabled, twinned),
+            (ends, cabled, twinned, named),
             NodeCabling(
                 devices=ends,
                 cables=tuple(link.count for link in chosen),
                 networks=tuple(link.network for link in chosen),
                 landing=ends[0] if twinned else None,
+                destinations=named,
             ),
         )
         return Legs(device, chosen, tuple(self.graph.way(link, device) for link in chosen), attachment)
+
+    def _name_legs(self, device: str, legs: Sequence[Link]) -> tuple[tuple[str, ...], ...]:
+        if all(self.fabric.routing_of(link) is not RoutingRule.TABLES for link in legs):
+            return ()
+        ports = (link.ports_a if link.a == device else link.ports_b for link in legs)
+        return tuple(name_destination(device, own) for own in ports)
 
     def direct(self, source: Legs, sink: Legs) -> NextHop | None:
         """The cables between two nodes, which carry their data only where one of them forwards."""

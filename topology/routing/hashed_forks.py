@@ -90,6 +90,7 @@ class HashedForks:
             rule = self._routes.find_rule(ends, source.attachment)
             legs = source.out(self._attachments.leaving(ends, source.attachment, sink.attachment))
             onward = self._choose_path if rule.is_by_paths else self._go_on
+            onward = self._look_up if rule is RoutingRule.TABLES else onward
             return self._take_cable(source.device, legs, lambda here: onward(here, sink, ends, rule))
 
         among = self._sort(self._attachments.ends(flow, source, sink))
@@ -128,6 +129,20 @@ class HashedForks:
             return self._take_in_turn(hops, lambda: self._arrive(among[position][-1], sink, ends))
 
         return HashedFork(here, "path", among, HashPolicy.UNKNOWN, follow)
+
+    def _look_up(self, here: str, sink: Legs, ends: LagPair, rule: RoutingRule) -> HashedFork:
+        """The one path that forwarding tables have to a leg of the sink; of several legs each is as likely."""
+        at = sink.attachment
+
+        def follow(position: int) -> HashedFork:
+            leg = ends.last[position]
+            ways = self._routes.tables.find(here, at.destinations[leg], at.devices[leg])
+            hops = [(self._graph.direction(way).source, (way,)) for way in ways]
+            return self._take_in_turn(
+                hops, lambda: self._take_cable(at.devices[leg], sink.into((leg,)), lambda _: None)
+            )
+
+        return HashedFork(here, rule.value, ends.last, HashPolicy.UNKNOWN, follow)
 
     def _take_in_turn(
         self, hops: Sequence[tuple[str, tuple[int, ...]]], arrive: Callable[[], HashedFork]

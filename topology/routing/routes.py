@@ -19,6 +19,7 @@ from benchconsole.topology.routing.attachment import Attachments, LagPair, Legs,
 from benchconsole.topology.routing.graph import Graph, NextHop
 from benchconsole.topology.routing.network_choice import NetworkChoice, Networks, say_networks
 from benchconsole.topology.routing.path_rules import PathRules
+from benchconsole.topology.routing.table_paths import TablePaths
 
 Shares = Mapping[Direction, float]
 """Directed link to the part of a flow that crosses it, each in (0, 1]."""
@@ -77,6 +78,7 @@ class Routes:
         self.graph = Graph(fabric, networks)
         self.attachments = Attachments(self.graph, "" if networks is None else say_networks(networks))
         self.rules = PathRules(self.graph)
+        self.tables = TablePaths(self.graph)
         self.choice = NetworkChoice(fabric)
         self._is_limited = networks is not None
         self._limited: dict[Networks, Routes] = {}
@@ -172,6 +174,9 @@ class Routes:
                 _add(entered, source.devices[position], part / len(ends))
             rule = self.find_rule(each, source)
             carried = tuple(entered.items())
+            if rule is RoutingRule.TABLES:
+                self._look_up(carried, each, sink, inner, last)
+                continue
             if rule.is_by_paths:
                 tail = self._follow(carried, each.egress, rule)
             else:
@@ -189,6 +194,14 @@ class Routes:
                     _add(last, leg, part * through)
         shares = np.array([*first.values(), *inner.values(), *last.values()], float)
         return _Middle(first, np.array(list(inner), np.intp), last, shares)
+
+    def _look_up(self, carried: _Carried, ends: LagPair, sink: NodeCabling, inner: _Parts, last: _Parts) -> None:
+        """The way to each leg by forwarding tables, from each device where a part of a flow has come to."""
+        for leg, through in sink.by_cables(ends.last):
+            for device, part in carried:
+                for way in self.tables.find(device, sink.destinations[leg], sink.devices[leg]):
+                    _add(inner, way, part * through)
+            _add(last, leg, through * sum(part for _, part in carried))
 
     def find_rule(self, ends: LagPair, source: NodeCabling) -> RoutingRule:
         """The rule of the network that a flow enters by its first leg."""
