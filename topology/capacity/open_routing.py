@@ -18,7 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from benchconsole.topology.arrays import Flags, Floats, Indices
+from benchconsole.topology.capacity.ceiling_loads import PassedBy, compute_payload, find_passed
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Flow, Link, SwitchId
 from benchconsole.topology.routing.graph import Graph
 from benchconsole.topology.routing.routes import Route, Routes
@@ -78,8 +80,35 @@ class OpenRouting:
         capacity[goes_by] = self._rings.thinnest[ring[goes_by]]
         _, first = np.unique(np.column_stack((owner, place)), axis=0, return_index=True)
         used = _Used(owner[first], place[first], np.where(on_ring, 1.0, share)[first], capacity[first])
+        if self._passed:
+            used = used.join(self._list_ceilings(owner, way, np.where(on_ring, 1.0, share), goes_by))
         is_open = used.find_open(is_free)
         return LeastRates(is_open, is_free, np.where(is_open, used.fill(most), np.inf))
+
+    def _list_ceilings(self, owner: Indices, way: Indices, weight: Floats, goes_by: Flags) -> "_Used":
+        """The ceilings inside devices that flows may pass, with the part that does at most."""
+        around = {int(ring) for ring in self._rings.of[way[goes_by] >> 1]}
+        links_of = {ring: np.flatnonzero(self._rings.of == ring).tolist() for ring in around}
+        ways_of = {ring: [2 * link + back for link in links for back in (0, 1)] for ring, links in links_of.items()}
+        found: dict[tuple[int, CeilingSide], float] = {}
+        for flow, each, part, may_turn in zip(owner.tolist(), way.tolist(), weight.tolist(), goes_by, strict=True):
+            for one in ways_of[int(self._rings.of[each >> 1])] if may_turn else (each,):
+                for side, inside in self._passed.get(one, ()):
+                    key = flow, side
+                    whole = 1.0 if may_turn else part * sum(inside) / len(inside)
+                    found[key] = min(found.get(key, 0.0) + whole, 1.0)
+        numbers = {side: index for index, side in enumerate(dict.fromkeys(side for _, side in found))}
+        first = 2 * len(self._graph.links) + len(self._rings.thinnest)
+        return _Used(
+            np.array([flow for flow, _ in found], np.intp),
+            np.array([first + numbers[side] for _, side in found], np.intp),
+            np.array(list(found.values()), float),
+            np.array([compute_payload(self._graph.fabric, side) for _, side in found], float),
+        )
+
+    @cached_property
+    def _passed(self) -> PassedBy:
+        return find_passed(self._graph) if self._graph.fabric.ceilings else {}
 
     def find_certain(self, route: Route) -> Flags:
         """Per directed link of a route of least hops whether any routing takes it, in the same part."""
@@ -169,6 +198,9 @@ class _Used(NamedTuple):
     place: Indices
     weight: Floats
     capacity: Floats
+
+    def join(self, other: "_Used") -> "_Used":
+        return _Used(*(np.concatenate(columns) for columns in zip(self, other, strict=True)))
 
     def find_open(self, is_free: Flags) -> Flags:
         """Per flow whether it shares a place with one that is free, perhaps by way of others."""

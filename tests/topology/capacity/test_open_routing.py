@@ -2,7 +2,9 @@
 
 import itertools
 import random
+from dataclasses import replace
 from fractions import Fraction
+from types import MappingProxyType
 
 import networkx as nx
 import pytest
@@ -13,6 +15,7 @@ from benchconsole.topology.capacity.bracket import compute_bracket
 from benchconsole.topology.capacity.expect import expect, sample_hashes
 from benchconsole.topology.capacity.open_routing import LeastRates, OpenRouting
 from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.ceiling import Ceiling
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
 from benchconsole.topology.routing.routes import Routes
 from tests.topology import referee
@@ -201,3 +204,21 @@ def test_the_bracket_begins_with_any_routing(text: str) -> None:
     assert [rule for rule, _ in found.others] == (
         ["minimal", "valiant"] if text == OPEN_DRAGONFLY else ["dimension-order"]
     )
+
+
+@pytest.mark.parametrize(("text", "least"), [(OPEN_TORUS, 12.5e9 / 4), (OPEN_DRAGONFLY, 6.25e9 / 4)])
+def test_ceilings_of_switches_that_flows_may_pass_bound_them(text: str, least: float) -> None:
+    """By least hops some pass the switch with half of themselves, by another routing with all."""
+    ends = (
+        [("n0-0", "n1-1"), ("n0-1", "n1-0"), ("n1-0", "n0-1"), ("n1-1", "n0-0")]
+        if text == OPEN_TORUS
+        else [("n0-0", "n1-1"), ("n0-1", "n5-1"), ("n3-0", "n4-2"), ("n6-0", "n7-1")]
+    )
+    slow = "r0-0" if text == OPEN_TORUS else "r8-3"
+    rate = 100 if text == OPEN_TORUS else 50
+    described = load_text(text, "flat.yaml")
+    side = Ceiling("backplane", rate * 1e9 / 8)
+    described = replace(described, ceilings=MappingProxyType({slow: (side,)}))
+    found = bound(described, flows_of(*ends))
+    assert found is not None
+    assert found.rates.min() / described.goodput == pytest.approx(least, rel=1e-9)
