@@ -13,8 +13,8 @@ from benchconsole.topology.analysis.storage_ceilings import GroupCeilings
 from benchconsole.topology.model.fabric import Fabric
 
 _TIER = {
-    "name": "role", "switches": "switches", "down_bps": "down", "up_bps": "up", "ratio": "ratio",
-    "least": "least.ratio", "most": "most.ratio", "ratio_filled": "filled",
+    "name": "role", "networks": "networks", "switches": "switches", "down_bps": "down", "up_bps": "up",
+    "ratio": "ratio", "least": "least.ratio", "most": "most.ratio", "ratio_filled": "filled",
 }  # fmt: skip
 _SWITCH = {
     "name": "switch", "role": "role", "down_bps": "down", "up_bps": "up", "side_bps": "side", "ratio": "ratio",
@@ -30,7 +30,8 @@ _NETWORK = {
     "model": "model", "worst_cable": "cable", "worst_switch": "switch_lost", "flat": "flat",
 }  # fmt: skip
 _LOSS = {
-    "kind": "kind", "role": "role", "elements": "elements", "cut_off": "effect.cut", "degraded": "effect.degraded",
+    "kind": "kind", "role": "role", "networks": "networks", "elements": "elements",
+    "cut_off": "effect.cut", "degraded": "effect.degraded",
     "left": "effect.left", "ratio": "effect.ratio", "load_after": "effect.load", "redundant": "redundant",
     "sides": "sides", "flows_before_bps": "flows.before", "flows_after_bps": "flows.after",
     "flows_share": "flows.share", "flows_degraded": "flows.degraded", "lacks_peer_link": "flows.lacks_peer_link",

@@ -70,7 +70,7 @@ def _list_capacity(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
     yield make_table(
         "Oversubscription by tier",
         report.oversubscription.tiers,
-        (Column("tier"), lambda each: each.role),
+        (Column("tier"), lambda each: f"{each.role}{_format_networks(each.networks)}"),
         (number("switches"), lambda each: str(each.switches)),
         (number("down"), lambda each: _format_rate(each.down)),
         (number("up"), lambda each: _format_rate(each.up)),
@@ -283,9 +283,13 @@ def _make_tier_losses(losses: Sequence[ElementLoss]) -> Table:
     )
 
 
+def _format_networks(names: Sequence[str]) -> str:
+    return f" ({', '.join(names)})" if names else ""
+
+
 def _format_elements(each: ElementLoss) -> str:
     if each.kind in (FailureKind.SWITCH, FailureKind.GATEWAY):
-        return fold(each.elements)
+        return fold(each.elements) + _format_networks(each.networks)
     shown = [element.replace("--", " to ") for element in each.elements[:SHOWN]]
     return ", ".join(shown) if len(each.elements) <= SHOWN else f"{shown[0]} ... ({each.role})"
 

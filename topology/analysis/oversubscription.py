@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchconsole.topology.analysis.network_names import NetworkNames
 from benchconsole.topology.analysis.ports import SwitchPorts, analyse_ports
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.grouping import group_by_key
@@ -70,7 +71,10 @@ class Oversubscription(_DownOverUp):
 
 @dataclass(frozen=True, slots=True)
 class TierOversubscription(_DownOverUp):
-    """All switches of a role together, and the extremes of those with a way up: a sum hides one bad switch."""
+    """All switches of a role together, and the extremes of those with a way up: a sum hides one bad switch.
+
+    Switches of different networks are no tier together; ``networks`` has none where there is only one.
+    """
 
     role: SwitchRole
     switches: int
@@ -79,6 +83,7 @@ class TierOversubscription(_DownOverUp):
     free: float | None
     least: Oversubscription | None
     most: Oversubscription | None
+    networks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,21 +155,25 @@ def name_failures(worst: Worst, names: Sequence[str], first: int = 0) -> list[Wo
 
 
 def _analyse_tiers(cabled: Tables, switches: tuple[Oversubscription, ...]) -> Iterator[TierOversubscription]:
-    by_role = group_by_key((cabled.fabric.switches[each.switch].role, each) for each in switches)
-    for role in SwitchRole:
-        members = by_role.get(role, [])
-        if members:
-            rated = sorted((each for each in members if each.up), key=lambda each: each.down / each.up)
-            free = [each.free for each in members if each.free is not None]
-            yield TierOversubscription(
-                role,
-                len(members),
-                sum(each.down for each in members),
-                sum(each.up for each in members),
-                sum(free) if free else None,
-                rated[0] if rated else None,
-                rated[-1] if rated else None,
-            )
+    names = NetworkNames(cabled.fabric)
+    order = list(SwitchRole)
+    tiers = group_by_key(
+        ((order.index(cabled.fabric.switches[each.switch].role), names.list_names(each.switch)), each)
+        for each in switches
+    )
+    for (place, networks), members in sorted(tiers.items(), key=lambda tier: tier[0][0]):
+        rated = sorted((each for each in members if each.up), key=lambda each: each.down / each.up)
+        free = [each.free for each in members if each.free is not None]
+        yield TierOversubscription(
+            order[place],
+            len(members),
+            sum(each.down for each in members),
+            sum(each.up for each in members),
+            sum(free) if free else None,
+            rated[0] if rated else None,
+            rated[-1] if rated else None,
+            networks,
+        )
 
 
 def _analyse_groups(cabled: Tables) -> Iterator[GroupOversubscription]:

@@ -19,9 +19,11 @@ import numpy as np
 
 from benchconsole.topology.analysis.failure_flows import FailureFlows, FlowLoss
 from benchconsole.topology.analysis.group_flows import MOST_GROUPS
+from benchconsole.topology.analysis.network_names import NetworkNames
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.routing.network_choice import say_networks
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import find_components
 from benchconsole.topology.tables.single_failures import (
@@ -46,7 +48,8 @@ class ElementLoss:
     ``flows`` is what flows over one of them keep, None where they were not computed. ``sides`` are the nodes that send
     each other, of the first element; empty where the flows are those that cross the element. ``flat``: the elements
     join switches of one tier, so that ``effect`` says nothing but ``cut``. ``pieces`` with nodes are what the
-    network of the first of several switches falls into without it.
+    network of the first of several switches falls into without it. ``networks`` are those of the elements, none where
+    it has only one, or the elements are in all.
     """
 
     kind: FailureKind
@@ -57,6 +60,7 @@ class ElementLoss:
     sides: tuple[str, str] = ("", "")
     flat: bool = False
     pieces: int = 1
+    networks: tuple[str, ...] = ()
 
     @property
     def redundant(self) -> bool | None:
@@ -74,7 +78,8 @@ def analyse_redundancy(cabled: Tables) -> tuple[ElementLoss, ...]:
     """What each single failure does, switches first."""
     failures = Failures(cabled)
     links = (*list_link_failures(failures), *list_leg_failures(failures))
-    by_tiers = (*_merge_cases(list_device_failures(failures), cabled.devices), *_merge_cases(links, cabled.links))
+    merged = (*_merge_cases(list_device_failures(failures), cabled.devices), *_merge_cases(links, cabled.links))
+    by_tiers: tuple[ElementLoss, ...] = tuple(_part_networks(cabled, merged))
     by_tiers = tuple(
         replace(each, pieces=_count_pieces(cabled, each.elements[0])) if _is_cut_vertex(each) else each
         for each in by_tiers
@@ -87,6 +92,17 @@ def analyse_redundancy(cabled: Tables) -> tuple[ElementLoss, ...]:
         [(each.kind, name) for each in by_tiers if not _is_plain_leg(each) for name in each.elements]
     )
     return tuple(part for each in by_tiers for part in _divide(each, known, flows))
+
+
+def _part_networks(cabled: Tables, losses: Iterable[ElementLoss]) -> Iterator[ElementLoss]:
+    """The elements of each loss by their network."""
+    names = NetworkNames(cabled.fabric)
+    for loss in losses:
+        if not names.has_several:
+            yield loss
+            continue
+        for networks, elements in group_by_key((names.list_names(each), each) for each in loss.elements).items():
+            yield replace(loss, elements=elements, networks=networks)
 
 
 def _is_cut_vertex(loss: ElementLoss) -> bool:
@@ -160,7 +176,8 @@ def list_findings(losses: Sequence[ElementLoss]) -> Iterator[StaticFinding]:
                 text = f"{counted(number, 'node')} {have} no second leg ({loss.role})"
                 yield StaticFinding(Severity.NOTE, "single-leg", loss.elements[0], text)
         elif cut:
-            text = f"{title} cuts off {counted(cut, 'node')}"
+            network = f" from {say_networks(loss.networks)}" if loss.networks else ""
+            text = f"{title} cuts off {counted(cut, 'node')}{network}"
             if loss.pieces > 1:
                 outside = f"{counted(cut, 'node')} {'is' if cut == 1 else 'are'} outside the one that stays"
                 text = f"{title} parts the fabric into {loss.pieces} pieces: {outside}"
