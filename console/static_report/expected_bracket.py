@@ -22,9 +22,9 @@ RULES = {
     RoutingRule.SHORTEST: "least hops, even split",
     RoutingRule.WEIGHTED: "least hops, split by capacity",
     RoutingRule.SPRAY: "least hops, best split",
-    RoutingRule.MINIMAL: "minimal on a dragonfly",
-    RoutingRule.VALIANT: "Valiant on a dragonfly",
-    RoutingRule.DIMENSION_ORDER: "dimension order on a torus",
+    RoutingRule.MINIMAL: "minimal on a dragonfly or HyperX",
+    RoutingRule.VALIANT: "Valiant on a dragonfly or HyperX",
+    RoutingRule.DIMENSION_ORDER: "dimension order on a torus or HyperX",
     RoutingRule.TABLES: "forwarding tables of the switches",
 }
 

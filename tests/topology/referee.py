@@ -142,6 +142,29 @@ def dimension_order(source: str, sink: str, size: int) -> list[tuple[Fraction, l
     return [(Fraction(1, len(found)), path) for path in found]
 
 
+def hyperx_minimal(source: str, sink: str) -> list[tuple[Fraction, list[str]]]:
+    """Two dimensions, one cable in each that differs, in either order; ``n{x}-{y}`` is below ``r{x}-{y}``."""
+    (x, y), (u, v) = (tuple(map(int, re.findall(r"\d+", name))) for name in (source, sink))
+    corners = {((u, y),), ((x, v),)} if x != u and y != v else {()}
+    found = [[f"r{x}-{y}", *(f"r{a}-{b}" for a, b in corner), f"r{u}-{v}"] for corner in corners]
+    return [(Fraction(1, len(found)), [source, *dict.fromkeys(path), sink]) for path in found]
+
+
+def hyperx_valiant(source: str, sink: str, switches: Iterable[str]) -> list[tuple[Fraction, list[str]]]:
+    """By each other switch evenly: the first dimension, then the second, and from there again."""
+
+    def cross(here: str, there: str) -> list[str]:
+        (_x, y), (u, v) = (re.findall(r"\d+", name) for name in (here, there))
+        return list(dict.fromkeys([here, f"r{u}-{y}", f"r{u}-{v}"]))
+
+    first, last = (f"r{name[1:]}" for name in (source, sink))
+    between = sorted(set(switches) - {first, last})
+    return [
+        (Fraction(1, len(between)), [source, *cross(first, middle), *cross(middle, last)[1:], sink])
+        for middle in between
+    ]
+
+
 def fill(capacity: Mapping[Way, Fraction], flows: Sequence[Shares]) -> list[Fraction]:
     """Max-min fair rates, one level after the other (Bertsekas and Gallager), in rational numbers."""
     left = dict(capacity)

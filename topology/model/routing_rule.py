@@ -9,8 +9,9 @@ class RoutingRule(StrEnum):
     ``SHORTEST``: least hops, equal ones evenly (ECMP, RFC 2992). ``WEIGHTED``: the same, but in proportion to the
     capacity of a device's own links (WCMP: Zhou et al., EuroSys 2014). ``SPRAY``: over all ways of least hops in the
     best parts, as adaptive routing of each packet does where it works. ``MINIMAL`` and ``VALIANT``: those of a
-    dragonfly (Kim, Dally, Scott and Abts, ISCA 2008). ``DIMENSION_ORDER``: those of a torus or mesh (Dally and Towles,
-    Principles and Practices of Interconnection Networks, chapter 8). ``TABLES``: the switches' own forwarding tables
+    dragonfly (Kim, Dally, Scott and Abts, ISCA 2008) or a HyperX (Ahn, Binkert, Davis, McLaren and Schreiber, SC 2009).
+    ``DIMENSION_ORDER``: those of a torus, mesh or HyperX (Dally and Towles, Principles and Practices of Interconnection
+    Networks, chapter 8). ``TABLES``: the switches' own forwarding tables
     (``Fabric.tables``), as InfiniBand has them.
     """
 

@@ -1,7 +1,9 @@
-"""Paths of rules that are not those of least hops: minimal and Valiant on a dragonfly, dimension order on a torus.
+"""Paths of rules that are not those of least hops: minimal and Valiant on a dragonfly or HyperX, dimension order on a
+torus, mesh or HyperX.
 
-The groups of a dragonfly are the pods of the file. The place of a switch on a torus or mesh is in its name: each number
-that differs between switches is a coordinate (``r2-3``), the first is crossed first.
+The groups of a dragonfly are the pods of the file. The place of a switch on a torus, mesh or HyperX is in its name:
+each number that differs between switches is a coordinate (``r2-3``), the first is crossed first. A dimension with a
+cable between switches that are no neighbours in it is one of a HyperX, where each is cabled to each.
 """
 
 import itertools
@@ -45,6 +47,10 @@ class PathRules:
                 raise RoutingError(f"{pairs[0]} is one of a pair (mlag), and {rule} routing knows single switches only")
             if rule is RoutingRule.DIMENSION_ORDER:
                 paths = self._in_dimensions(source, sink)
+            elif self._is_hyperx and rule is RoutingRule.VALIANT:
+                paths = self._by_third_switch(source, sink)
+            elif self._is_hyperx:
+                paths = self._in_any_order(source, sink)
             elif rule is RoutingRule.VALIANT:
                 paths = self._by_third_group(source, sink)
             else:
@@ -112,7 +118,50 @@ class PathRules:
             raise RoutingError(f"no Valiant path from {source} to {sink}: no third group is cabled to both of theirs")
         return [WeightedPath(path.part / len(found), path.devices) for paths in found for path in paths]
 
-    # -- torus and mesh
+    # -- HyperX
+
+    @cached_property
+    def _is_hyperx(self) -> bool:
+        """Whether the file has no groups, and places switches in dimensions of which one has more than neighbours."""
+        if self._graph.fabric.group_of("pod").keys() & set(self._graph.switches):
+            return False
+        try:
+            return bool(self._meshed)
+        except RoutingError:  # no such names, so its groups are asked for
+            return False
+
+    def _in_any_order(self, source: str, sink: str) -> list[WeightedPath]:
+        """One cable in each dimension that differs, in each order of them evenly."""
+        ends, start = self._places[sink], self._places[source]
+        differing = [axis for axis, (a, b) in enumerate(zip(start, ends, strict=True)) if a != b]
+        found = []
+        for order in itertools.permutations(differing):
+            path, here = [source], list(start)
+            for axis in order:
+                here[axis] = ends[axis]
+                path.append(self._at.get(tuple(here), ""))
+            if all(itertools.starmap(self._cabled, itertools.pairwise(path))):
+                found.append(tuple(path))
+        if not found:
+            raise RoutingError(f"no minimal path from {source} to {sink}: one cable in each dimension")
+        return [WeightedPath(Fraction(1, len(found)), path) for path in found]
+
+    def _by_third_switch(self, source: str, sink: str) -> list[WeightedPath]:
+        """By way of each other switch evenly, in the order of the dimensions to it and on."""
+        if source == sink:
+            return [WeightedPath(Fraction(1), (source,))]
+        found: list[list[WeightedPath]] = []
+        for middle in sorted(set(self._places) - {source, sink}):
+            try:
+                to, on = self._in_dimensions(source, middle), self._in_dimensions(middle, sink)
+            except RoutingError:  # no way there, so no flow is sent there
+                continue
+            found.append([WeightedPath(a.part * b.part, a.devices + b.devices[1:]) for a in to for b in on])
+        if not found:
+            raise RoutingError(f"no Valiant path from {source} to {sink}: no third switch is cabled to both")
+        return [WeightedPath(path.part / len(found), path.devices) for paths in found for path in paths]
+
+    # -- torus, mesh and HyperX
 
     @cached_property
     def _places(self) -> Mapping[str, tuple[int, ...]]:
@@ -132,20 +181,24 @@ class PathRules:
         twice = [names for names in group_by_key((place, name) for name, place in found.items()).values() if names[1:]]
         if twice:
             raise RoutingError(f"{twice[0][0]} and {twice[0][1]} are at the same place of the torus by their names")
-        self._check_neighbours(found)
         return found
 
-    def _check_neighbours(self, places: Mapping[str, tuple[int, ...]]) -> None:
+    @cached_property
+    def _meshed(self) -> frozenset[int]:
+        """The dimensions of a HyperX: those with a cable between switches that are no neighbours in it."""
+        places, found = self._places, set()
         sizes = [max(axis) + 1 for axis in zip(*places.values(), strict=True)]
         for here, there in ((a, b) for a in places for b in self._graph.hops_from(a) if b in places):
             steps = [
                 min((x - y) % size, (y - x) % size)
                 for x, y, size in zip(places[here], places[there], sizes, strict=True)
             ]
-            if sum(steps) != 1:
+            if sum(step > 0 for step in steps) != 1:
                 raise RoutingError(
                     f"{here} to {there} joins no neighbours of a torus or mesh, by the numbers in their names"
                 )
+            found |= {axis for axis, step in enumerate(steps) if step > 1}
+        return frozenset(found)
 
     @cached_property
     def _at(self) -> Mapping[tuple[int, ...], str]:
@@ -166,8 +219,19 @@ class PathRules:
             found = longer
         return found
 
+    def _across(self, start: Sequence[int], axis: int, end: int) -> Iterator[tuple[str, ...]]:
+        """The switch at the end, where it is cabled to the first."""
+        before, after = self._at[tuple(start)], self._at.get((*start[:axis], end, *start[axis + 1 :]))
+        if before == after:
+            yield ()
+        elif after is not None and self._cabled(before, after):
+            yield (after,)
+
     def _along(self, start: Sequence[int], axis: int, end: int) -> Iterator[tuple[str, ...]]:
         """The switches after the first, each way round that is cabled; once where both ways are the same."""
+        if axis in self._meshed:
+            yield from self._across(start, axis, end)
+            return
         size = 1 + max(place[axis] for place in self._at)
         seen = set()
         for step in (1, -1):

@@ -94,6 +94,56 @@ def test_dimension_order_goes_the_shorter_way_round_and_splits_half_way() -> Non
     check(described, {(a, b): referee.walk(described, referee.dimension_order(a, b, 4)) for a, b in pairs})
 
 
+HYPERX = """\
+schema: 1
+fabric: hyperx
+network: {mtu: 9000, routing: RULE}
+switches: {"r[0-3]-[0-4]": {}}
+nodes: {"n[0-3]-[0-4]": {}}
+links:
+  - {from: "n[0-3]-[0-4]", to: "r[0-3]-[0-4]", wiring: one-to-one, speed: 100G}
+  - {from: "r0-[0-4]", to: "r1-[0-4]", wiring: one-to-one, speed: 100G}
+  - {from: "r0-[0-4]", to: "r2-[0-4]", wiring: one-to-one, speed: 100G}
+  - {from: "r1-[0-4]", to: "r2-[0-4]", wiring: one-to-one, speed: 100G}
+templates:
+  row:
+    links:
+      - {from: "r{x}-0", to: "r{x}-[1-4]", speed: 50G}
+      - {from: "r{x}-1", to: "r{x}-[2-4]", speed: 50G}
+      - {from: "r{x}-2", to: "r{x}-[3-4]", speed: 50G}
+      - {from: "r{x}-3", to: "r{x}-4", speed: 50G}
+  column: {links: [{from: "r[0-2]-{y}", to: "r3-{y}", speed: 100G}]}
+use: [{template: row, x: "0-3"}, {template: column, y: "0-4"}]
+"""
+OVER_HYPERX = [
+    ("n0-0", "n3-4"), ("n0-0", "n0-2"), ("n1-3", "n2-3"), ("n2-1", "n0-4"), ("n3-2", "n1-2"), ("n1-1", "n2-4"),
+]  # fmt: skip
+
+
+def test_a_hyperx_is_crossed_dimension_by_dimension_or_by_a_third_switch() -> None:
+    """Minimal in any order of the dimensions, which is what least hops give; Valiant by each other switch."""
+    described = load(HYPERX, "minimal")
+    shares = {(a, b): referee.walk(described, referee.hyperx_minimal(a, b)) for a, b in OVER_HYPERX}
+    check(described, shares)
+    check(load(HYPERX, "shortest"), shares)
+    described = load(HYPERX, "valiant")
+    found = {(a, b): referee.walk(described, referee.hyperx_valiant(a, b, described.switches)) for a, b in OVER_HYPERX}
+    check(described, found)
+    ordered = Routes(load(HYPERX, "dimension-order")).shares("n0-0", "n3-4")
+    assert {str(way.link) for way in ordered} == {"n0-0--r0-0", "r0-0--r3-0", "r3-0--r3-4", "n3-4--r3-4"}
+
+
+def test_a_hyperx_with_a_cable_less_goes_round_it_or_says_so() -> None:
+    described = remove_elements(load(HYPERX, "minimal"), links=["r0-0--r3-0"])
+    assert {str(way.link) for way in Routes(described).shares("n0-0", "n3-4")} == {
+        "n0-0--r0-0", "r0-0--r0-4", "r0-4--r3-4", "n3-4--r3-4"
+    }  # fmt: skip
+    with pytest.raises(RoutingError, match="no minimal path from r0-0 to r3-0: one cable in each dimension"):
+        Routes(described).shares("n0-0", "n3-0")
+    valiant = Routes(remove_elements(load(HYPERX, "valiant"), links=["r0-0--r3-0"])).shares("n0-0", "n3-0")
+    assert sum(share for way, share in valiant.items() if way.source == "n0-0") == pytest.approx(1)
+
+
 def test_a_hash_chooses_among_the_paths_of_the_rule() -> None:
     for text, rule, ends in ((DRAGONFLY, "minimal", ("n0-0", "n1-0")), (TORUS, "dimension-order", ("n0-0", "n2-2"))):
         described = load(text, rule)
