@@ -41,6 +41,10 @@ _PEER_LINK = {
     "pairs": "pairs", "role": "role", "lost": "lost", "nodes": "nodes", "cut_off": "cut", "offered_bps": "offered",
     "capacity_bps": "capacity", "share_bps": "share", "leg_bps": "leg", "enough": "enough",
 }  # fmt: skip
+_RAIL = {
+    "name": "name", "nodes": "nodes", "switches": "switches", "lacking": "lacking", "ports_bps": "capacity",
+    "left": "left", "bisection_upper_bound_bps": "halves.bound",
+}  # fmt: skip
 _TIER_CUT = {"below": "below", "upper_bound_bps": "bound"}
 _LAG = {
     "links": "links", "lower": "lower", "upper": "upper", "members": "members", "member_bps": "speed",
@@ -77,6 +81,15 @@ def make_check_record(fabric: Fabric, report: StaticReport) -> Record:
             "redundancy": [select_fields(each, _LOSS) for each in report.losses],
             "peer_links": [select_fields(each, _PEER_LINK) for each in report.peers],
             "bisection": _describe_bisection(report),
+            "rails": [
+                {
+                    "network": each.network,
+                    "kind": each.kind,
+                    "inferred": each.is_inferred,
+                    "parts": [select_fields(rail, _RAIL) for rail in each.rails],
+                }
+                for each in report.rails
+            ],
             "lags": [{**select_fields(each, _LAG), "model": "hash"} for each in report.lags],
             "vlans": _list_lanes(report),
             "wan": [

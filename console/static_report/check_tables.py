@@ -10,12 +10,14 @@ from benchconsole.topology.analysis.class_totals import TOTALS, add_up, format_t
 from benchconsole.topology.analysis.end_to_end import EndToEnd
 from benchconsole.topology.analysis.failure_flows import FlowLoss
 from benchconsole.topology.analysis.oversubscription import GroupOversubscription, Oversubscription, WorstFailure
+from benchconsole.topology.analysis.rails import Rail, RailSet
 from benchconsole.topology.analysis.redundancy import ElementLoss
 from benchconsole.topology.analysis.static_analysis import StaticReport
 from benchconsole.topology.analysis.storage_ceilings import Ceiling, GroupCeilings, LayerCeiling
 from benchconsole.topology.analysis.vlans import Lane
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.network import DATA, Parallel
 from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.selection import fold
 from benchconsole.topology.tables.single_failures import FailureKind
@@ -201,6 +203,8 @@ def _list_redundancy(report: StaticReport) -> Iterator[Table]:
         yield _make_tier_losses([each for each in report.losses if each not in by_flows])
     else:
         yield _make_tier_losses(report.losses)
+    for each in report.rails:
+        yield _make_rails(each)
     yield make_table(
         "Peer links, when all nodes of a role lose one leg",
         report.peers,
@@ -229,6 +233,32 @@ def _make_flow_losses(losses: Sequence[ElementLoss]) -> Table:
         "switch all whose way leads over it, of a leg its node and all others; all at once, payload, as expect "
         "--without computes it (max-min, model fluid). Capacity is the least cut, on the wire, in one direction. "
         "Redundant only if nobody is cut off and nothing is lost.",
+    )
+
+
+def _make_rails(found: RailSet) -> Table:
+    """Rails or planes of one network, those with equal numbers together."""
+
+    def find_key(rail: Rail) -> Hashable:
+        return len(rail.nodes), rail.capacity, rail.left, rail.lacking, find_halves(rail)
+
+    def find_halves(rail: Rail) -> float | None:
+        return None if rail.halves is None else rail.halves.bound
+
+    of = "" if found.network == DATA else f" of the network {found.network}"
+    stops = "stops collectives over all rails" if found.kind is Parallel.RAILS else "moves its traffic to the others"
+    return make_table(
+        f"{found.kind.capitalize()}{of}",
+        list(group_by_key((find_key(rail), rail) for rail in found.rails).values()),
+        (words(found.kind, 10), lambda alike: fold([rail.name for rail in alike])),
+        (words("switches", 10), lambda alike: fold(dict.fromkeys(name for rail in alike for name in rail.switches))),
+        (number("nodes"), lambda alike: f"{len(alike[0].nodes):,}"),
+        (number("lack it"), lambda alike: f"{len(alike[0].lacking):,}" if alike[0].lacking else NOTHING),
+        (number("ports carry"), lambda alike: network_rate(alike[0].capacity)),
+        (number("halves at most"), lambda alike: _format_rate(find_halves(alike[0]))),
+        (number("left without it"), lambda alike: percent(alike[0].left)),
+        note=f"Each {found.kind.removesuffix('s')} by itself; its loss {stops}. Halves of its nodes exchange at most "
+        "so much within it, in one direction; left without it: of the capacity of its nodes.",
     )
 
 

@@ -18,6 +18,7 @@ from benchconsole.topology.analysis import (
     oversubscription,
     peer_links,
     ports,
+    rails,
     redundancy,
     reported_results,
     stated_vs_computed,
@@ -40,6 +41,7 @@ class StaticReport:
     losses: tuple[redundancy.ElementLoss, ...]
     peers: tuple[peer_links.PeerCheck, ...]
     bisection: bisection.BisectionReport
+    rails: tuple[rails.RailSet, ...]
     ports: tuple[ports.SwitchPorts, ...]
     vlans: tuple[vlans.SplitLink, ...]
     lags: tuple[hashing.LagKind, ...]
@@ -58,6 +60,7 @@ def make_static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None
     losses = redundancy.analyse_redundancy(cabled)
     peers = peer_links.check_peer_links(cabled)
     cuts = bisection.analyse_bisection(cabled)
+    parallel = rails.analyse_rails(fabric)
     split = vlans.analyse_vlans(fabric)
     lags = hashing.analyse_hashing(cabled)
     lines = wan.analyse_wan(fabric, buffers=buffers)
@@ -67,7 +70,7 @@ def make_static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None
     if uncounted:
         ratios = uncounted_cables.keep_known(fabric, uncounted, ratios)
         cuts = uncounted_cables.leave_bisection_open(fabric, uncounted)
-        ways, losses, peers, ceilings, narrow = (), (), (), (), []
+        ways, losses, peers, ceilings, narrow, parallel = (), (), (), (), [], ()
     claims = stated_vs_computed.compare_claims(cabled, ratios, ways, cuts)
     found = (
         *uncounted_cables.list_findings(fabric, uncounted),
@@ -81,6 +84,7 @@ def make_static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None
         *oversubscription.list_findings(ratios),
         *end_to_end.list_findings(ways),
         *redundancy.list_findings(losses),
+        *rails.list_findings(parallel),
         *peer_links.list_findings(peers),
         *ports.list_findings(used),
         *([] if uncounted else bisection.list_findings(cuts)),
@@ -92,4 +96,6 @@ def make_static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None
     )
     order = list(Severity)
     findings = tuple(sorted(found, key=lambda each: order.index(each.severity)))
-    return StaticReport(ratios, ways, losses, peers, cuts, used, split, lags, lines, ceilings, claims, findings)
+    return StaticReport(
+        ratios, ways, losses, peers, cuts, parallel, used, split, lags, lines, ceilings, claims, findings
+    )  # fmt: skip

@@ -10,6 +10,7 @@ from benchconsole.topology.model.network import (
     Network,
     NetworkKind,
     NetworkRole,
+    Parallel,
     compute_goodput,
     find_ip_mtu,
     find_kind,
@@ -50,7 +51,8 @@ def _resolve(name: str, written: raw.RawNetwork, here: Location, report: Problem
     role = NetworkRole(written.role) if written.role else infer_role(name)
     inferred = written.role is None and role is not NetworkRole.DATA
     rule = RoutingRule(written.routing) if written.routing else None
-    return Network(name, mtu, goodput, written.type, kind, role, inferred, basis, rule)
+    legs = Parallel(written.legs) if written.legs else None
+    return Network(name, mtu, goodput, written.type, kind, role, inferred, basis, rule, legs)
 
 
 def _compute(

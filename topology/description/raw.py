@@ -46,6 +46,7 @@ class RawNetwork(_Strict):
     hash: Hash | None = None
     routing: Routing | None = None
     tables: dict[str, dict[str, str]] = {}
+    legs: Literal["rails", "planes"] | None = None
 
 
 class RawCpu(_Strict):

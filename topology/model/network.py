@@ -33,6 +33,13 @@ class NetworkRole(StrEnum):
     MANAGEMENT = "management"
 
 
+class Parallel(StrEnum):
+    """What several legs of a node that are in no bond are to each other: planes stand in for each other, rails not."""
+
+    RAILS = "rails"
+    PLANES = "planes"
+
+
 _KINDS = (
     (NetworkKind.INFINIBAND, re.compile(r"\binfiniband\b")),
     (NetworkKind.OMNI_PATH, re.compile(r"\bomni-?path\b")),
@@ -74,7 +81,7 @@ class Network:
     ``mtu`` is that of IP packets. ``type`` is what the file calls it, ``kind`` what that means. ``basis`` names the
     rule of ``goodput`` (``TCP over Ethernet``), or says that it is stated. ``is_role_inferred``: the role was not
     written down and follows from the name. ``routing`` is None where the file does not say it: then
-    ``RoutingRule.SHORTEST`` is taken.
+    ``RoutingRule.SHORTEST`` is taken. ``legs`` is None where the file says neither rails nor planes.
     """
 
     name: str
@@ -86,6 +93,7 @@ class Network:
     is_role_inferred: bool = False
     basis: str = "TCP over Ethernet"
     routing: RoutingRule | None = None
+    legs: Parallel | None = None
 
     @property
     def is_ethernet(self) -> bool:

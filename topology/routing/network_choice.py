@@ -69,7 +69,7 @@ class NetworkChoice:
         if node not in self._places:
             device = self._fabric.nodes[node].host or node
             legs = self._fabric.legs(node)
-            self._places[node] = frozenset((link.network, self._find_part(link, device)) for link in legs)
+            self._places[node] = frozenset((link.network, self.find_part(link, device)) for link in legs)
         return self._places[node]
 
     def _role(self, name: str) -> NetworkRole:
@@ -160,7 +160,7 @@ class NetworkChoice:
                 above[find(self._vertices[link.a])] = find(self._vertices[link.b])
         return {device: find(vertex) for device, vertex in self._vertices.items()}
 
-    def _find_part(self, link: Link, device: str) -> str:
+    def find_part(self, link: Link, device: str) -> str:
         """What stands for the part of its network that a leg of ``device`` leads to."""
         for end in (link.other(device), device):
             if end in self._vertices:
