@@ -60,6 +60,7 @@ _FAULT = "report this as a fault of the runner"
 
 
 @lru_cache(maxsize=1024)  # the tests of a stage share their options, and nobody can change them
+@lru_cache(maxsize=1024)  # nearly all tests of a round have the same
 def parse_options(value: str) -> Mapping[str, str | int | float]:
     """Options from JSON."""
     parsed = json.loads(value)

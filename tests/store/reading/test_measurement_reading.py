@@ -15,6 +15,7 @@ from benchconsole.probes.model.measurement_table import MeasurementVerdicts, mak
 from benchconsole.probes.model.measuring import Reading, Result, Round, Target, Test, labels
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.model import JudgedMeasurements, StoredMeasurements
+from benchconsole.store.reading import measurement_reading
 from benchconsole.store.reading.measurement_reading import read_unjudged
 from benchconsole.store.session_store import SessionStore
 from benchconsole.store.store import Store
@@ -60,7 +61,11 @@ def read(session: SessionStore) -> StoredMeasurements:
     return measured
 
 
-async def test_columns_have_what_the_objects_have(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at_once", [1, 4, 512])
+async def test_columns_have_what_the_objects_have(
+    at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measurement_reading, "_AT_ONCE", at_once)
     with Store.open(tmp_path / "s.db") as store:
         session = await fill(store)
         whole = list(session.read_rounds(FABRIC))
@@ -75,7 +80,9 @@ async def test_columns_have_what_the_objects_have(tmp_path: Path) -> None:
         assert [measured.table.read(place) for place in places] == [expected.read(place) for place in places]
         assert measured.table.result.tolist() == expected.result.tolist()
         keys = dict(sqlite3.connect(store.path).execute("SELECT id, key FROM measurement").fetchall())
-        assert [keys[number] for number in measured.numbers.tolist()] == list(measured.table.ids)
+        ids = [keys[number] for number in measured.numbers.tolist()]
+        assert list(measured.table.ids) == ids
+        assert (measured.table.ids[-1], measured.table.ids[2:5]) == (ids[-1], ids[2:5])
 
 
 async def test_a_round_without_measurements_has_empty_columns(tmp_path: Path) -> None:
