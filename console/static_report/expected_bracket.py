@@ -25,6 +25,7 @@ RULES = {
     RoutingRule.MINIMAL: "minimal on a dragonfly or HyperX",
     RoutingRule.VALIANT: "Valiant on a dragonfly or HyperX",
     RoutingRule.DIMENSION_ORDER: "dimension order on a torus or HyperX",
+    RoutingRule.UGAL: "minimal paths, as UGAL on idle links",
     RoutingRule.TABLES: "forwarding tables of the switches",
 }
 
@@ -66,7 +67,9 @@ def _list_rows(found: Bracket) -> list[tuple[str, Bound, str]]:
 
 
 def _list_sentences(fabric: Fabric, found: Bracket) -> Iterator[str]:
-    if found.is_open:
+    if found.rule is RoutingRule.UGAL:
+        yield "UGAL goes minimally or by a third place as queues tell: it may give anything in the bracket."
+    elif found.is_open:
         yield (
             "The file does not say how this fabric is routed (routing of its network), and its switches are cabled "
             "in rings: the rates above are those of least hops, and another routing may give anything in the bracket."
@@ -100,7 +103,7 @@ def make_bracket_record(fabric: Fabric, found: Bracket) -> Record:
         "served": found.served,
         "slowest_cut": [direction_name(fabric, way) for way in found.narrowest.links],
         "total_cut": [direction_name(fabric, way) for way in found.all_cut.links],
-        "rule": None if found.is_open else found.rule,
+        "rule": None if found.is_open and found.rule is not RoutingRule.UGAL else found.rule,
         "others": {rule: {"slowest_bps": bound.slowest, "total_bps": bound.total} for rule, bound in found.others},
         "judged": name_judged(found),
     }

@@ -127,7 +127,11 @@ class Findings:
             *self._network(patterns),
             *map(self._keep_pattern, further),
             *self._unexplained(),
-            *([self._keep_told(unrouted, unrouted, partial(make_open_finding, unrouted))] if unrouted else ()),
+            *(
+                [self._keep_told(unrouted, unrouted, partial(make_open_finding, self._context, unrouted))]
+                if unrouted
+                else ()
+            ),
             *self._unsteered(slow),
         ]
         found += self._hardware(low.get(Yardstick.HARDWARE, ()))

@@ -1,4 +1,4 @@
-"""Low throughputs whose flows may have taken any of several ways, for nobody said the routing: no link is named.
+"""Low throughputs whose flows may have taken any of several ways, as nobody said or queues told: no link is named.
 
 Every part that such a flow may cross could be the cause, and which flows met on it is not known.
 """
@@ -6,7 +6,9 @@ Every part that such a flow may cross could be the cause, and which flows met on
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import describe_low, make_unexplained_finding
+from benchconsole.probes.judging.rate_interval import is_ugal
 from benchconsole.probes.judging.set_cover import LowVerdict
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.units import counted
@@ -20,21 +22,24 @@ def part_by_routing(low: Sequence[LowVerdict]) -> tuple[list[LowVerdict], list[L
     return known, open_
 
 
-def make_open_finding(seen: Sequence[LowVerdict]) -> Finding:
+def make_open_finding(context: JudgingContext, seen: Sequence[LowVerdict]) -> Finding:
     """The one finding on all of them; the worst is named first."""
     ordered = sorted(seen, key=lambda low: low[0].share or 0.0)
     made = make_unexplained_finding(ordered)
     worst = ordered[0][0]
     told = [*_name_common(ordered, "leave", 0), *_name_common(ordered, "go to", 1)] if len(ordered) > 1 else []
     below = "below what any routing gives"
+    chosen = all(is_ugal(context.routes.graph, flows) for _, flows in ordered)
+    unknown = "UGAL chooses by queues" if chosen else "the file does not say how the fabric is routed"
+    remedy = "" if chosen else "say `routing` of the network and judge again, or "
     return replace(
         made,
         where=worst.subject if len(ordered) == 1 else f"{counted(len(ordered), 'result')}, worst {worst.subject}",
         what=f"{describe_low(worst).split(', ', 1)[1]}; {below}",
         because=(*made.because, *told),
-        cannot_tell="which links these flows took: the file does not say how the fabric is routed",
+        cannot_tell=f"which links these flows took: {unknown}",
         means="a NIC or a link that they may have crossed is slow, or something else loaded the fabric",
-        do="say `routing` of the network and judge again, or test neighbours one by one",
+        do=f"{remedy}test neighbours one by one",
     )
 
 

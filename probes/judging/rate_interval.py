@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchconsole.probes.judging.round_flows import MeasuredFlow
+from benchconsole.topology.model.routing_rule import RoutingRule
+from benchconsole.topology.routing.graph import Graph
 
 NEAR = 0.98
 """From this share of the expectation on the low end changes neither a level nor a word."""
@@ -39,3 +41,9 @@ def find_open_interval(flows: Sequence[MeasuredFlow], hashed: RateInterval | Non
     least = sum(min(each.least, each.expected.value) for each in flows)
     expected = sum(each.expected.value for each in flows)
     return RateInterval(least if hashed is None else min(least, hashed.least), expected)
+
+
+def is_ugal(graph: Graph, flows: Sequence[MeasuredFlow]) -> bool:
+    """Whether it is UGAL that leaves the way of ``flows`` open, and not the file."""
+    first = (graph.links[int(each.route.ways[0]) >> 1] for each in flows if each.is_open)
+    return any(graph.fabric.routing_of(link) is RoutingRule.UGAL for link in first)

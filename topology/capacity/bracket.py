@@ -94,7 +94,7 @@ def compute_bracket(
         unlucky=None if drawn is None else _find_lower(Bound(drawn.slowest.p5, drawn.aggregate.p5), routing),
         lucky=None if drawn is None else Bound(drawn.slowest.p95, drawn.aggregate.p95),
         rule=rule or RoutingRule.SHORTEST,
-        others=() if open_rates is None else tuple(_try_rules(routes.fabric, flows)),
+        others=() if open_rates is None else tuple(_try_rules(routes.fabric, flows, _list_rules(rule))),
         least=None if open_rates is None else _bound_least(open_rates, rates),
     )
 
@@ -117,13 +117,20 @@ def find_rule(routes: Routes, flows: Sequence[Flow]) -> RoutingRule | None:
     return next((rule for rule in RoutingRule if rule in said and None not in said), None)
 
 
-def _try_rules(fabric: Fabric, flows: Sequence[Flow]) -> Iterator[tuple[RoutingRule, Bound]]:
-    """What the rules of a dragonfly or a torus give where the fabric has the shape of one."""
-    for rule in RoutingRule:
-        if not rule.is_by_paths:
-            continue
+def _list_rules(said: RoutingRule | None) -> list[RoutingRule]:
+    """The rules that a fabric may be routed by, where its file says none, or one that chooses by queues."""
+    if said is RoutingRule.UGAL:
+        return [RoutingRule.VALIANT]
+    return [rule for rule in RoutingRule if rule.is_by_paths and rule is not RoutingRule.UGAL]
+
+
+def _try_rules(
+    fabric: Fabric, flows: Sequence[Flow], rules: Sequence[RoutingRule]
+) -> Iterator[tuple[RoutingRule, Bound]]:
+    """What these rules give where the fabric has the shape that they are made for."""
+    for rule in rules:
         said = {
-            name: network if network.routing else replace(network, routing=rule)
+            name: replace(network, routing=rule) if network.routing in (None, RoutingRule.UGAL) else network
             for name, network in fabric.networks.items()
         }
         try:

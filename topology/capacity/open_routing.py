@@ -1,9 +1,10 @@
-"""What flows get at least where nobody said how a fabric is routed, whichever of its ways they take.
+"""What flows get at least where nobody said how a fabric is routed, or queues decide, whichever way they take.
 
 Least hops are the plain way to route a tree or a Clos fabric. Where links inside a tier close rings, other rules are as
 usual. On a torus or a mesh they choose among the ways of least hops. Where three switches are cabled to each other
 (dragonfly, HyperX, full mesh) traffic may go by a third one. So a flow may cross any link of its ways of least hops on
-rings without such triangles, and any link of a ring with them.
+rings without such triangles, and any link of a ring with them. By UGAL it may cross any link of its minimal and its
+Valiant paths.
 
 The bound holds for every split over these ways. A flow that a link holds back is no slower there than any other
 (max-min fairness: Bertsekas and Gallager, Data Networks, 1992, section 6.5.2). So it gets at least the fair share of
@@ -11,17 +12,20 @@ that link when all flows cross it that may.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from benchconsole.topology.arrays import Flags, Floats, Indices
 from benchconsole.topology.capacity.ceiling_loads import PassedBy, compute_payload, find_passed
+from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Flow, Link, SwitchId
+from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.graph import Graph
 from benchconsole.topology.routing.routes import Route, Routes
 from benchconsole.topology.tables.graph_algorithms import find_components, search_depth_first
@@ -52,8 +56,8 @@ class OpenRouting:
 
     @property
     def is_possible(self) -> bool:
-        """Whether any flow can be open: a network of which no routing is said has links on rings."""
-        return len(self._rings.thinnest) > 0
+        """Whether any flow can be open: a network of which no routing is said has links on rings, or one has UGAL."""
+        return len(self._rings.thinnest) > 0 or bool(self._is_chosen.any())
 
     def bound(self, flows: Sequence[Flow], routes: Sequence[Route]) -> LeastRates | None:
         """What each of ``flows`` gets at least when all run at once; ``routes`` are those of least hops.
@@ -62,12 +66,13 @@ class OpenRouting:
         """
         if not self.is_possible or not flows:
             return None
+        routes = [self._widen(flow, route) for flow, route in zip(flows, routes, strict=True)]
         owner = np.repeat(np.arange(len(flows)), [len(route.ways) for route in routes])
         way = np.concatenate([route.ways for route in routes])
         share = np.concatenate([route.shares for route in routes])
         ring = self._rings.of[way >> 1]
-        on_ring = ring >= 0
-        goes_by = on_ring & self._rings.has_triangles[ring]
+        goes_by = self._is_on_triangles(ring)
+        on_ring = (ring >= 0) | self._is_chosen[way >> 1]
         is_free = np.zeros(len(flows), bool)
         is_free[owner[self._may_vary(way, share)]] = True
         if not is_free.any():
@@ -118,12 +123,54 @@ class OpenRouting:
         """Per directed link of ways of least hops whether a routing may take another part there."""
         if not self.is_possible:
             return np.zeros(len(way), bool)
-        ring = self._rings.of[way >> 1]
-        return np.asarray((ring >= 0) & ((share < _WHOLE) | self._rings.has_triangles[ring]), bool)
+        return np.asarray(self._is_unsaid(way, share) | self._is_chosen[way >> 1], bool)
 
-    def list_ways(self, route: Route) -> list[int]:
-        """The directed links that a flow may cross whose route of least hops this is."""
-        ways: list[int] = route.ways.tolist()
+    def _is_unsaid(self, way: Indices, share: Floats) -> Flags:
+        """The same where no routing is said."""
+        ring = self._rings.of[way >> 1]
+        return np.asarray(((ring >= 0) & (share < _WHOLE)) | self._is_on_triangles(ring), bool)
+
+    def _is_on_triangles(self, ring: Indices) -> Flags:
+        if not len(self._rings.thinnest):
+            return np.zeros(len(ring), bool)
+        return np.asarray((ring >= 0) & self._rings.has_triangles[ring], bool)
+
+    def _widen(self, flow: Flow, route: Route) -> Route:
+        """A route of UGAL with the Valiant paths beside the minimal ones, any other as it is."""
+        if not self._is_chosen[route.ways >> 1].any():
+            return route
+        try:
+            other = self._valiant.route(flow)
+        except RoutingError:  # no third group or switch leads there
+            return route
+        further = ~np.isin(other.ways, route.ways)
+        return Route(
+            np.concatenate((route.ways, other.ways[further])), np.concatenate((route.shares, other.shares[further]))
+        )
+
+    @cached_property
+    def _valiant(self) -> Routes:
+        fabric = self._graph.fabric
+        networks = {
+            name: replace(network, routing=RoutingRule.VALIANT) if network.routing is RoutingRule.UGAL else network
+            for name, network in fabric.networks.items()
+        }
+        return Routes(replace(fabric, networks=MappingProxyType(networks)))
+
+    @cached_property
+    def _is_chosen(self) -> Flags:
+        """Per link whether it joins switches of a network that UGAL routes."""
+        fabric = self._graph.fabric
+        if all(network.routing is not RoutingRule.UGAL for network in fabric.networks.values()):
+            return np.zeros(len(self._graph.links), bool)
+        return np.array([
+            fabric.routing_of(link) is RoutingRule.UGAL and {link.a, link.b} <= fabric.switches.keys()
+            for link in self._graph.links
+        ])  # fmt: skip
+
+    def list_ways(self, flow: Flow, route: Route) -> list[int]:
+        """The directed links that ``flow`` may cross, whose route of least hops, or of minimal paths, this is."""
+        ways: list[int] = self._widen(flow, route).ways.tolist()
         if not self.is_possible:
             return ways
         rings = {ring for ring in self._rings.of[route.ways >> 1].tolist() if ring >= 0}
@@ -136,7 +183,7 @@ class OpenRouting:
         found: dict[str, None] = {}
         for flow in flows if self.is_possible else ():
             route = self._routes.route(flow)
-            varied = route.ways[self._may_vary(route.ways, route.shares)].tolist()
+            varied = route.ways[self._is_unsaid(route.ways, route.shares)].tolist()
             found.update((self._graph.links[way >> 1].network, None) for way in varied)
         return list(found)
 

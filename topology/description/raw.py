@@ -32,7 +32,7 @@ class RawAccess(_Strict):
 
 Mtu = Annotated[int, Field(ge=256, le=65535)]
 Hash = Literal["l2", "l3", "l3l4", "steered", "unknown"]
-Routing = Literal["shortest", "weighted", "spray", "minimal", "valiant", "dimension-order", "tables"]
+Routing = Literal["shortest", "weighted", "spray", "minimal", "valiant", "dimension-order", "ugal", "tables"]
 Facts = dict[str, Scalar]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE, DefaultCriterion, grade, matching
 from benchconsole.probes.judging.hash_interval import HashInterval, sum_crossing
-from benchconsole.probes.judging.rate_interval import RateInterval, find_open_interval
+from benchconsole.probes.judging.rate_interval import RateInterval, find_open_interval, is_ugal
 from benchconsole.probes.judging.reasons import explain_rate
 from benchconsole.probes.judging.round_flows import MeasuredFlow, RefusedFlow, find_margin
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
@@ -299,8 +299,13 @@ def weigh_routing(subject: FlowSubject) -> None:
     if grade(subject.value, criterion.required * routed.least, step=step) is Level.FAIL:
         subject.because += f"; any routing gives at least {least}"
         return
-    share = f"{percent(subject.share)} of what least hops give"
-    subject.rule(Level.UNKNOWN, f"{share}; nobody said the routing, and any gives at least {least}: {SAY_ROUTING}")
+    if is_ugal(subject.context.routes.graph, subject.flows):
+        why = (
+            f"what minimal paths give; UGAL chooses by queues, and any choice gives at least {least}: run fewer at once"
+        )
+    else:
+        why = f"what least hops give; nobody said the routing, and any gives at least {least}: {SAY_ROUTING}"
+    subject.rule(Level.UNKNOWN, f"{percent(subject.share)} of {why}")
 
 
 def excuse_disturbed(subject: FlowSubject) -> None:
@@ -438,14 +443,14 @@ def _list_loaded(context: JudgingContext, tests: Iterable[Test]) -> dict[int, st
     loaded: dict[int, str] = {}
     for test in tests:
         for flow in test.flows:
-            ways = context.flows.open_routing.list_ways(context.routes.route(flow))
+            ways = context.flows.open_routing.list_ways(flow, context.routes.route(flow))
             loaded.update(dict.fromkeys(ways, test.target.key))
     return loaded
 
 
 def list_ways(context: JudgingContext, each: MeasuredFlow) -> list[int]:
     """The directed links, by their number, that a flow crosses, or may cross where its routing is not said."""
-    return context.flows.open_routing.list_ways(each.route) if each.is_free else each.route.ways.tolist()
+    return context.flows.open_routing.list_ways(each.flow, each.route) if each.is_free else each.route.ways.tolist()
 
 
 def _sum_loads(flows: Sequence[MeasuredFlow], rates: Sequence[float]) -> Mapping[int, float]:

@@ -170,3 +170,22 @@ def test_streams_of_a_sprayed_network_are_on_no_member() -> None:
         assert verdict.expected == pytest.approx(expected * 1e9 / 8 * described.goodput, rel=1e-9)
         assert (verdict.level, verdict.least) == (level, None)
         assert verdict.source == ("capacity (sprayed)" if rule == "spray" else "capacity (fluid)")
+
+
+def test_what_ugal_may_choose_is_no_failure() -> None:
+    described = load_text(DRAGONFLY.replace("RULE", "ugal"), "dragonfly.yaml")
+    context = JudgingContext(described, METRICS)
+    carried = 12.5 * described.goodput
+    beside = [flow(f"n0-{i}", f"n2-{i}", carried / 4) for i in range(1, 4)]
+    for share, level, said in (
+        (0.24, Level.UNKNOWN, "UGAL chooses by queues, and any choice gives at least"),
+        (0.1, Level.FAIL, "any routing gives at least"),
+    ):
+        closed = close(described, 1, flow("n0-0", "n1-0", share * carried), *beside)
+        verdicts = judge_round(context, closed)
+        assert verdicts[0].level is level
+        assert said in verdicts[0].because
+        assert verdicts[0].source == "capacity (fluid, any routing)"
+        findings = list_findings(context, [replace(closed, verdicts=verdicts)])
+        told = [each.cannot_tell for each in findings]
+        assert told == (["which links these flows took: UGAL chooses by queues"] if level is Level.FAIL else [])

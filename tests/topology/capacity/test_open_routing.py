@@ -222,3 +222,45 @@ def test_ceilings_of_switches_that_flows_may_pass_bound_them(text: str, least: f
     found = bound(described, flows_of(*ends))
     assert found is not None
     assert found.rates.min() / described.goodput == pytest.approx(least, rel=1e-9)
+
+
+UGAL = DRAGONFLY.replace("RULE", "ugal")
+
+
+@given(st.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=15)
+def test_whatever_ugal_chooses_gives_no_less(chance: random.Random) -> None:
+    """Each flow on one of its minimal or Valiant paths; between two groups alone nobody else may come there."""
+    described = load_text(UGAL, "dragonfly.yaml")
+    ends = [chance.sample([*described.nodes], 2) for _ in range(chance.randint(1, 10))]
+    flows = [Flow(a, b) for a, b in ends if a[:2] != b[:2]]
+    least = bound(described, flows)
+    if least is None:
+        assert not flows
+        return
+    assert least.is_free.all()
+    taken = []
+    for flow in flows:
+        paths = [
+            *referee.minimal(described, flow.source, flow.sink),
+            *referee.valiant(described, flow.source, flow.sink),
+        ]
+        taken.append(referee.walk(described, [(Fraction(1), chance.choice(paths)[1])]))
+    rates = [float(rate) * described.goodput for rate in referee.fill(referee.rates_of(described), taken)]
+    assert all(low <= rate * (1 + 1e-9) for low, rate in zip(least.rates.tolist(), rates, strict=True))
+
+
+def test_ugal_is_bounded_by_the_links_of_its_two_rules() -> None:
+    described = load_text(UGAL, "dragonfly.yaml")
+    least = bound(described, flows_of(("n0-0", "n0-1"), ("n0-2", "n1-1"), ("n3-2", "n0-1"), ("n5-0", "n5-3")))
+    assert least is not None
+    # The first and the third have one receiver, and the second may meet the third on its way; nobody meets the last.
+    assert least.rates / described.goodput == pytest.approx([6.25e9, 6.25e9, 6.25e9, 12.5e9], rel=1e-9)
+    flows = flows_of(*((f"n0-{i}", f"n1-{i}") for i in range(4)))
+    found = compute_bracket(Routes(described), flows, expect(described, flows))
+    assert found.rule == "ugal"
+    assert [rule for rule, _ in found.others] == ["valiant"]
+    assert found.least is not None
+    assert found.judged == found.least
+    assert found.routing.slowest == pytest.approx(12.5e9 / 4 * described.goodput)
+    assert found.routing.slowest < found.others[0][1].slowest
