@@ -178,6 +178,9 @@ class FlowClasses:
         if self.streams is not None and self.streams * self._member[path.ways].min() < nominal:
             route = Route(path.ways, path.shares)
             nominal = min(nominal, float(compute_most(self.routes.graph, [route], [self.streams])[0]))
+        for legs in (path.first, path.last):
+            of_one = self.routes.graph.connection_payload[path.ways[[index for _, index in legs]]]
+            nominal = min(nominal, float(of_one.max(initial=0.0) or inf) * (self._caps.link or 1.0))
         load = nominal * path.shares / capacity
         forked = self._hashed[path.ways] | (path.shares < 1 - 1e-9)
         return FlowClass(

@@ -24,13 +24,14 @@ def compute_most(graph: Graph, routes: Sequence[Route], streams: Sequence[int]) 
     """The most that so many ``streams`` of each flow can reach on its route, in byte/s of payload; inf without a bound.
 
     Where all of the flow leaves a device, or enters one, each stream is on one of the cables there, and all are on the
-    same one where the hash sees addresses only.
+    same one where the hash sees addresses only. All are on one port of a node that has a port for each rail or plane.
     """
     crossed = [len(route.ways) for route in routes]
     flow = np.repeat(np.arange(len(routes)), crossed)
     way = np.concatenate([route.ways for route in routes])
     share = np.concatenate([route.shares for route in routes])
     rate = graph.member_payload[way] * np.where(graph.sees_ports[way], np.repeat(streams, crossed), 1)
+    rate = np.minimum(rate, graph.connection_payload[way])
     most = np.full(len(routes), inf)
     for device in (graph.starts[way], graph.starts[way ^ 1]):
         devices = int(graph.starts.max()) + 1

@@ -8,23 +8,20 @@ A part is all legs of one port name where the file names ports, else what is cab
 Ratios of capacity are on the wire.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from benchconsole.topology.analysis.bisection import FabricCut, analyse_bisection
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric, Link, LinkId, Node, NodeId
+from benchconsole.topology.model.fabric import Fabric, Link, LinkId, NodeId
 from benchconsole.topology.model.network import Parallel
-from benchconsole.topology.port_selection import has_apart_ports
-from benchconsole.topology.routing.network_choice import NetworkChoice
+from benchconsole.topology.routing.parallel_legs import ParallelLegs, find_node, find_parallel_legs, list_apart_legs
 from benchconsole.topology.selection import fold
 from benchconsole.topology.tables.fabric_tables import make_tables
 from benchconsole.topology.units import counted, percent
 
-_RAIL = re.compile(r"rail", re.IGNORECASE)
 MOST_RAILS = 16
 MOST_NODES = 5_000
 """Parts and nodes up to which each part is halved: some seconds."""
@@ -60,67 +57,23 @@ class RailSet:
 
 def analyse_rails(fabric: Fabric) -> tuple[RailSet, ...]:
     """The rails or planes of every network in which nodes have several ports of their own."""
-    found = []
-    for network in dict.fromkeys(link.network for link in fabric.links.values()):
-        nodes = [node for node in fabric.nodes.values() if node.host is None and len(fabric.links_at[node.id]) > 1]
-        several = [node for node in nodes if has_apart_ports(fabric, node.id, (network,))]
-        if len(several) > 1:
-            parts = _part_legs(fabric, network, several)
-            kind, is_said = _find_kind(fabric, network, parts)
-            if len(parts) > 1 and kind is not None:
-                found.append(RailSet(network, kind, not is_said, tuple(_describe(fabric, network, several, parts))))
-    return tuple(found)
+    return tuple(
+        RailSet(each.network, each.kind, each.is_inferred, tuple(_describe(fabric, each)))
+        for each in find_parallel_legs(fabric)
+    )
 
 
-def _find_kind(fabric: Fabric, network: str, parts: "_Legs") -> tuple[Parallel | None, bool]:
-    """What parts are to each other, and whether the file says it; None for ports into one fabric that nothing names."""
-    said = fabric.networks[network].legs if network in fabric.networks else None
-    if said is not None:
-        return said, True
-    ends = {end for legs in parts.values() for link in legs for end in (link.a, link.b) if end in fabric.switches}
-    if any(_RAIL.search(name) for name in (*ends, *parts)):
-        return Parallel.RAILS, False
-    choice = NetworkChoice(fabric)
-    places = [{choice.find_part(link, _find_node(fabric, link)) for link in legs} for legs in parts.values()]
-    are_apart = sum(map(len, places)) == len(set().union(*places))
-    return (Parallel.PLANES if are_apart else None), False
-
-
-def _find_node(fabric: Fabric, link: Link) -> str:
-    return link.a if link.a in fabric.nodes else link.b
-
-
-_Legs = Mapping[str, Sequence[Link]]
-
-
-def _list_legs(fabric: Fabric, network: str, node: Node) -> list[Link]:
-    return [link for link in fabric.links_at[node.id] if link.network == network and link.bond is None]
-
-
-def _part_legs(fabric: Fabric, network: str, nodes: Sequence[Node]) -> _Legs:
-    """Per part its legs; none where nothing tells parts apart."""
-    legs = [(node, link) for node in nodes for link in _list_legs(fabric, network, node)]
-    if all(link.port_at(node.id) for node, link in legs):
-        return group_by_key((link.port_at(node.id), link) for node, link in legs)
-    places = NetworkChoice(fabric)
-    planes = {link.id: places.find_part(link, node.id) for node, link in legs}
-    if len(set(planes.values())) > 1:
-        by_plane = group_by_key((planes[link.id], (link.other(node.id), link)) for node, link in legs).values()
-        return {fold(sorted({switch for switch, _ in own})): [link for _, link in own] for own in by_plane}
-    leaves = {frozenset(link.other(node.id) for link in _list_legs(fabric, network, node)) for node in nodes}
-    return group_by_key((link.other(node.id), link) for node, link in legs) if len(leaves) == 1 else {}
-
-
-def _describe(fabric: Fabric, network: str, nodes: Sequence[Node], parts: _Legs) -> Iterator[Rail]:
-    total = {node.id: sum(link.capacity for link in _list_legs(fabric, network, node)) for node in nodes}
+def _describe(fabric: Fabric, legs_of: ParallelLegs) -> Iterator[Rail]:
+    network, nodes, parts = legs_of.network, legs_of.nodes, legs_of.parts
+    total = {node.id: sum(link.capacity for link in list_apart_legs(fabric, network, node)) for node in nodes}
     small = len(parts) <= MOST_RAILS and len(nodes) <= MOST_NODES
     for name, legs in parts.items():
-        own = tuple(dict.fromkeys(_find_node(fabric, link) for link in legs))
+        own = tuple(dict.fromkeys(find_node(fabric, link) for link in legs))
         capacity, whole = sum(link.capacity for link in legs), sum(total[NodeId(node)] for node in own)
         rail = Rail(
             name,
             own,
-            tuple(dict.fromkeys(link.other(_find_node(fabric, link)) for link in legs)),
+            tuple(dict.fromkeys(link.other(find_node(fabric, link)) for link in legs)),
             capacity,
             (whole - capacity) / whole,
         )
@@ -139,7 +92,7 @@ def _list_lacking(fabric: Fabric, network: str, rail: Rail) -> Iterator[str]:
 
     for node in fabric.nodes.values():
         if node.id not in having and (node.hardware.name, node.role) in kinds:
-            legs = _list_legs(fabric, network, node)
+            legs = list_apart_legs(fabric, network, node)
             if legs and not any(is_in(link, node.id) for link in legs):
                 yield node.id
 

@@ -17,6 +17,7 @@ from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Link
 from benchconsole.topology.model.routing_rule import RoutingRule
+from benchconsole.topology.routing.parallel_legs import find_parallel_legs, list_apart_legs
 
 GATEWAY = 1 << 20
 """Links that a forwarding node on the way counts for: more than any path of switches has."""
@@ -74,6 +75,22 @@ class Graph:
     def member_payload(self) -> Floats:
         """byte/s of payload of the fastest member of each directed link: the most that one stream gets there."""
         return np.repeat([self.fabric.member_payload(link) for link in self.links], 2)
+
+    @cached_property
+    def connection_payload(self) -> Floats:
+        """byte/s of payload that a connection has of all legs of a node, by each directed link of these; inf elsewhere.
+
+        Ports that lead to rails or planes have addresses of their own: what goes between two addresses takes one of
+        them, which may be a LAG, however many streams it is.
+        """
+        found = np.full(2 * len(self.links), np.inf)
+        for parallel in find_parallel_legs(self.fabric):
+            for node in parallel.nodes:
+                legs = list_apart_legs(self.fabric, parallel.network, node)
+                for together in group_by_key((self.vertex.get(link.other(node.id)), link) for link in legs).values():
+                    ways = [way for link in together for way in (self.way(link, link.a), self.way(link, link.b))]
+                    found[ways] = sum(self.payload[ways]) / 2
+        return found
 
     @cached_property
     def sees_ports(self) -> Flags:

@@ -5,9 +5,10 @@ from types import MappingProxyType
 
 import pytest
 
+from benchconsole.probes.judging.round_flows import limit_flows
 from benchconsole.probes.planning.flow_classes import FlowClasses
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import Caps, NodeId
+from benchconsole.topology.model.fabric import Caps, Flow, NodeId
 from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import are_connected, fabric
 
@@ -66,3 +67,28 @@ links:
     classes = FlowClasses(routes)
     assert classes.find_class(NodeId("a"), NodeId("b")) is not None
     assert classes.find_class(NodeId("a"), NodeId("c")) is None
+
+
+@pytest.mark.parametrize("streams", [1, 8, None])
+@pytest.mark.parametrize("cap", [None, 0.5])
+def test_a_test_between_two_addresses_has_one_port_of_a_node_with_rails(
+    tmp_path: Path, streams: int | None, cap: float | None
+) -> None:
+    text = (
+        'schema: 1\nfabric: x\nnetwork: {goodput: 100 %}\nswitches: {"rail[1-4]": {}, "leaf[1-4]": {}, s: {role: spine}}\n'
+        'nodes: {"g[1-4]": {}, "h[1-4]": {}}\nlinks:\n  - {from: "g[1-4]:p[1-4]", to: "rail[1-4]", speed: 100G}\n'
+        '  - {from: "h[1-4]", to: "leaf[1-4]", speed: 100G}\n  - {from: "leaf[1-4]", to: s, speed: 100G}\n'
+    )
+    routes = Routes(fabric(tmp_path, text))
+    classes = FlowClasses(routes, caps=Caps(link=cap)).sending(streams)
+    found = classes.find_class(NodeId("g1"), NodeId("g2"))
+    assert found is not None
+    assert found.nominal == pytest.approx(12.5e9 * (cap or 1.0))
+    flow = Flow(NodeId("g1"), NodeId("g2"))
+    (limited,) = limit_flows(routes.graph, [flow], [routes.route(flow)], [streams or 64])
+    assert limited.demand == pytest.approx(12.5e9)
+    # Ports into one fabric that nothing names may all be ways to one address.
+    plain = classes.find_class(NodeId("h1"), NodeId("h2"))
+    assert plain is not None
+    if streams != 1:
+        assert plain.nominal == pytest.approx(4 * 12.5e9 * (cap or 1.0))
