@@ -25,6 +25,7 @@ DASH = re.compile(r"[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
 """Characters that look like a minus and are none."""
 _RANGE = re.compile(r"\[([^\[\]]*)\]")
 _STEP = re.compile(r"0*(\d{1,18})(?:-0*(\d{1,18})(?:/(\d{1,9}))?)?")
+_ONE_RANGE = re.compile(r"(?P<prefix>[A-Za-z0-9_.-]*[A-Za-z_.-])\[(?P<first>\d+)-(?P<last>\d+)\]")
 GROUP = re.compile(r"@([A-Za-z0-9_:.-]+)")
 _NUMBERED = re.compile(r"([A-Za-z_.-]+)([0-9]{1,18})")
 """A name with one number, at its end."""
@@ -109,6 +110,10 @@ def _expand_names(text: str) -> tuple[str, ...]:
 def _expand_term(text: str, what: str) -> list[str]:
     _count_names(text)
     _check_padding(text)
+    one = _ONE_RANGE.fullmatch(text)
+    if one is not None:  # the commonest set by far, and of a large file most names
+        width = len(one["first"]) if one["first"].startswith("0") else 0
+        return [f"{one['prefix']}{number:0{width}}" for number in range(int(one["first"]), int(one["last"]) + 1)]
     terms = [text] if any(sign in text for sign in "!&^") else split_terms(text, ",")
     try:
         return list(dict.fromkeys(name for term in terms for name in NodeSet(term, resolver=_NO_GROUPS)))

@@ -27,7 +27,6 @@ from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.routing.routes import Routes
 
-SIZES = [int(each) for each in sys.argv[1:]] or [1_000, 10_000]
 MOST_BY_ONE = 20_000
 _T = TypeVar("_T")
 
@@ -126,7 +125,7 @@ def main() -> None:
         f"{'nodes':>7} {'flows':>9} {'groups':>6} {'reading':>7} {'merged':>6} {'MB':>5} "
         f"{'one by one':>16} {'program':>16} {'maximum flow':>17} {'of it':>6}"
     )
-    for nodes in SIZES:
+    for nodes in [int(each) for each in sys.argv[1:]] or [1_000, 10_000]:
         row(nodes)
 
 

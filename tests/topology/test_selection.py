@@ -2,7 +2,7 @@
 
 import pytest
 from ClusterShell.NodeSet import NodeSet
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from benchconsole.topology.errors import SelectionError, find_near
@@ -41,3 +41,14 @@ def test_a_name_of_the_same_numbers_is_meant_before_all_others(word: str, near: 
     if near is not None and word not in known:
         with pytest.raises(SelectionError, match=f"unknown node {word}, did you mean {near}?"):
             choose(word, known, {})
+
+
+@given(
+    st.sampled_from(("n", "a1b", "x-", "rack1.n", "st_")),
+    st.integers(0, 1200), st.integers(0, 40), st.sampled_from((0, 2, 4)),
+)  # fmt: skip
+def test_a_single_range_is_expanded_as_clustershell_does(prefix: str, first: int, more: int, width: int) -> None:
+    last = first + more
+    text = f"{prefix}[{first:0{width}}-{last:0{width}}]"
+    assume(len(f"{first:0{width}}") == len(f"{last:0{width}}") or not width)
+    assert expand(text) == list(NodeSet(text))

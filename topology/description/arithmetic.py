@@ -4,6 +4,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from benchconsole.topology.errors import find_near
 
@@ -70,14 +71,18 @@ def _number(node: ast.expr, known: Mapping[str, Value]) -> int:
 
 def evaluate(text: str, known: Mapping[str, Value]) -> Value:
     """The value of one expression, without its braces. Raises ExpressionError."""
-    expected = "an expression such as {n}, {n:02} or {(r-1)*k+1}"
+    return _evaluate_node(_parse(text).body, known)
+
+
+@lru_cache(maxsize=1024)
+def _parse(text: str) -> ast.Expression:
+    """A template writes the same expression out for each of its values."""
     if len(text) > _MAX_TEXT:
         raise ExpressionError(f"an expression of {len(text)} letters", f"at most {_MAX_TEXT}")
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        return ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ExpressionError(f"{{{text}}}", expected) from None
-    return _evaluate_node(tree.body, known)
+        raise ExpressionError(f"{{{text}}}", "an expression such as {n}, {n:02} or {(r-1)*k+1}") from None
 
 
 def _format_result(text: str, known: Mapping[str, Value]) -> str:

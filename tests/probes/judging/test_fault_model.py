@@ -340,7 +340,7 @@ def test_the_bound_counts_also_what_a_fault_makes_room_for() -> None:
     part=st.sampled_from(PARTS),
     left=LEFT,
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_no_fault_weighs_more_than_its_bound(
     rounds: list[list[tuple[tuple[str, str], float, int | None]]],
     accepted: list[tuple[str, float]],

@@ -75,7 +75,7 @@ STEPS = st.lists(
 
 
 @given(steps=STEPS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_one_by_one_is_all_at_once(steps: Sequence[tuple[int, int, int]]) -> None:
     kept, rounds = Findings(JudgingContext(described(), METRICS)), {}
     for place, number, faults in steps:

@@ -129,7 +129,7 @@ def test_the_worst_way_is_that_of_the_fabric(described: Fabric) -> None:
 
 
 @given(networks())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_a_lost_cable_is_told_as_the_fabric_without_it_has_it(described: Fabric) -> None:
     """Where a way is left everywhere, the network after the failure named has the ratio that was told."""
     for network in analyse_end_to_end(make_tables(described)):

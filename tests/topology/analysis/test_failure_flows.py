@@ -129,7 +129,7 @@ def check_links(described: Fabric, chance: random.Random) -> None:
 
 
 @given(networks(), st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_a_lost_link_costs_what_expect_says_without_it(described: Fabric, chance: random.Random) -> None:
     check_links(described, chance)
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.analysis import redundancy
 from benchconsole.topology.analysis.redundancy import ElementLoss, analyse_redundancy, list_findings
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.model.failed_elements import remove_elements
@@ -159,11 +160,18 @@ def losses(report: tuple[ElementLoss, ...], kinds: tuple[FailureKind, ...]) -> d
     return {element: loss.effect for loss in report if loss.kind in kinds for element in loss.elements}
 
 
+def analyse_by_tiers(described: Fabric) -> tuple[ElementLoss, ...]:
+    """The report without flows, which take most of its time; what they say is held in ``test_failure_flows``."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(redundancy, "MOST_ELEMENTS", -1)
+        return analyse_redundancy(make_tables(described))
+
+
 def check_switches(described: Fabric) -> None:
     """Each dead switch, node by node."""
     slow = Ways(described)
     counted = machines(described)
-    for name, effect in losses(analyse_redundancy(make_tables(described)), (FailureKind.SWITCH,)).items():
+    for name, effect in losses(analyse_by_tiers(described), (FailureKind.SWITCH,)).items():
         assert effect.cut == cut_without(described, slow, name)
         network = slow.network[name]
         left = {node: slow.left(node, name, network) for node in counted if slow.up(node, network)}
@@ -192,7 +200,7 @@ def test_dead_switches_in_wild_fabrics(seed: int) -> None:
 @given(networks())
 @settings(max_examples=25, deadline=None)
 def test_links_and_members_by_the_fabric_without_them(described: Fabric) -> None:
-    report = analyse_redundancy(make_tables(described))
+    report = analyse_by_tiers(described)
     slow = Ways(described)
     counted = machines(described)
     for kinds, whole in (((FailureKind.LINK,), True), ((FailureKind.MEMBER,), False)):
@@ -223,10 +231,10 @@ def test_links_and_members_by_the_fabric_without_them(described: Fabric) -> None
 @settings(max_examples=20, deadline=None)
 def test_many_elements_are_grouped_as_few_are(described: Fabric) -> None:
     """The sorting for large fabrics and the dictionary for small ones find the same."""
-    small = analyse_redundancy(make_tables(described))
+    small = analyse_by_tiers(described)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(single_failures, "_FEW", 0)
-        large = analyse_redundancy(make_tables(described))
+        large = analyse_by_tiers(described)
     assert [content(loss) for loss in small] == [content(loss) for loss in large]
 
 

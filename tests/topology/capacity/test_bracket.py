@@ -65,7 +65,7 @@ def renamed(described: Fabric, chance: random.Random) -> tuple[Fabric, dict[str,
 
 
 @given(networks(), st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=8)
 def test_the_order_of_the_file_changes_nothing(described: Fabric, chance: random.Random) -> None:
     flows = flows_of(described, chance, 6)
     other = shuffled(described, chance)

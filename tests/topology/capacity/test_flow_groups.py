@@ -35,7 +35,7 @@ def draw_sets(described: Fabric, chance: random.Random) -> list[FlowSet]:
 
 
 @given(networks(), st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_groups_get_what_their_flows_get(described: Fabric, chance: random.Random) -> None:
     if chance.random() < 0.3:
         described = remove_elements(described, links=[chance.choice(list(described.links))])

@@ -24,7 +24,7 @@ def programs(draw: st.DrawFn) -> LinearProgram:
 
 
 @given(programs())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 def test_the_optimum_is_that_of_the_whole_program(program: LinearProgram) -> None:
     whole = linprog(
         -program.gain,
