@@ -55,6 +55,12 @@ MODELS = ("fluid", "hash", "polarised", "steered")
     metavar="FILE",
     help="Flows as CSV: from, to, and as one likes rate, streams, pairs.",
 )
+@click.option(
+    "--placement",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Which flow is on which member of a link, as CSV: from, to, link, member.",
+)
 @click.option("--links", is_flag=True, help="How full every link is.")
 @click.option("--ends", is_flag=True, help="What every node sends and receives.")
 @click.option("--bracket", is_flag=True, help="Bounds of every routing: hashes, optimum, cut, and which one judges.")
@@ -63,7 +69,8 @@ MODELS = ("fluid", "hash", "polarised", "steered")
 @pause_collector()
 def command(
     topology: Path, flows: tuple[str, ...], model: str, streams: int, one_to_one: bool, down: tuple[str, ...],
-    network: str, draws: int, seconds: float, demands: Path | None, links: bool, ends: bool, bracket: bool,
+    network: str, draws: int, seconds: float, demands: Path | None, placement: Path | None, links: bool, ends: bool,
+    bracket: bool,
     given: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
     """Say what FLOWS should reach on TOPOLOGY when all run at once, and what limits each. Connects to nothing.
@@ -83,7 +90,10 @@ def command(
         if not any(map(len, asked)):
             raise SelectionError("no flow between two different nodes")
         hashes = _Hashes(draws, seconds)
-        page, each = _expect(fabric, asked, model, hashes)
+        if placement is None:
+            page, each = _expect(fabric, asked, model, hashes)
+        else:
+            page, each = _expect_placed(fabric, asked, model, placement)
         page = _add_bracket(page, asked, hashes, wanted=bracket)
         page = _add_loads(page, asked, each, links=links, ends=ends)
     except (SelectionError, RoutingError) as error:
@@ -116,6 +126,24 @@ def _expect(
     drawn = None if chosen in (Model.FLUID, Model.STEERED) else hashes.sample(fabric, flows, chosen)
     rates = expect(fabric, flows, model=chosen)
     return collect_flows(fabric, flows, rates, drawn), list(zip(flows, rates, strict=True))
+
+
+def _expect_placed(
+    fabric: Fabric, asked: "Sequence[FlowSet]", model: str, placement: Path
+) -> "tuple[ExpectedFlows, Iterable[tuple[Flow, Expectation]]]":
+    """The same where it is known on which members of links some flows are."""
+    from benchconsole.console.static_report.expected_flows import collect_flows
+    from benchconsole.topology.capacity.expect import expect
+    from benchconsole.topology.capacity.placement_file import read_placement
+    from benchconsole.topology.routing.routes import Routes
+    from benchconsole.topology.routing.spraying import is_any_sprayed
+
+    if model != "fluid" or is_any_sprayed(fabric):
+        how = "a network of this file sprays its packets" if model == "fluid" else f"the model {model}"
+        raise SelectionError(f"--placement and {how}: a placement says itself where flows are")
+    flows, routes = _list_flows(asked, "--placement"), Routes(fabric)
+    rates = expect(fabric, flows, routes=routes, members=read_placement(placement, routes, flows))
+    return collect_flows(fabric, flows, rates, None), list(zip(flows, rates, strict=True))
 
 
 class _Hashes:

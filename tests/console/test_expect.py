@@ -109,6 +109,17 @@ def test_bad_input_is_one_line(arguments: list[str], what: str) -> None:
     assert what in str(result.exception)
 
 
+def test_a_placement_says_where_flows_are(tmp_path: Path) -> None:
+    file = tmp_path / "placement.csv"
+    file.write_text('from,to,link,member\n"c-sea[01-30]","c-ind[01-30]",vdx-sea to mlxe-sea,1\n')
+    pairs = (SC11, "c-sea[01-30]>c-ind[01-30]", "--one-to-one", "--placement", str(file))
+    answer = found(*pairs)
+    assert answer["total_bps"] == pytest.approx(10e9 * 8948 / 9038, rel=1e-9)  # one member of twelve
+    assert {flow["model"] for flow in answer["flows"]} == {"known members"}
+    refused = expect(*pairs, "--model", "hash")
+    assert "--placement and the model hash: a placement says itself where flows are" in str(refused.exception)
+
+
 def test_a_bracket_tells_every_bound_and_the_one_that_judges() -> None:
     pairs = (SC11, "c-sea[01-30]>c-ind[01-30]", "--one-to-one", "--bracket")
     answer = found(*pairs)["bracket"]

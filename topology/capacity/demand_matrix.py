@@ -5,68 +5,27 @@ The first line names the columns: ``from`` and ``to`` (node sets or groups, whic
 that begin with ``#`` are comments.
 """
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from benchconsole.topology.capacity.csv_rows import read_rows
 from benchconsole.topology.capacity.flow_groups import FlowSet
-from benchconsole.topology.errors import SelectionError, find_near
+from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.port_selection import select_ports
 from benchconsole.topology.units import Unit, UnitError, parse
 
 COLUMNS = ("from", "to", "rate", "streams", "pairs")
 MOST_STREAMS = 128
-_MOST_PROBLEMS = 20
 _RATE = "a rate above 0 with its unit, such as 5 Gb/s"
 _PAIRS = {"": False, "each": False, "in order": True}
 
 
 def read_matrix(path: Path, fabric: Fabric, network: str = "") -> list[FlowSet]:
     """The flows of every row of ``path``. SelectionError with all rows that cannot be read, each with its line."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SelectionError(f"{path}: cannot be read as text: {error}") from None
-    lines = text.splitlines()
-    numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and line.strip()[0] != "#"]
-    if not numbered:
-        raise SelectionError(f"{path}: no line, expected a first line such as from,to,rate")
-    first, header = numbered[0]
-    columns = [cell.strip().lower() for cell in next(csv.reader([header]))]
-    _check_columns(f"{path}:{first}", columns)
-    found: list[FlowSet] = []
-    problems: list[str] = []
-    for number, line in numbered[1:]:
-        try:
-            cells = next(csv.reader([line], strict=True))
-            if len(cells) != len(columns):
-                raise SelectionError(f"{len(cells)} cells, expected {len(columns)} ({', '.join(columns)}); "
-                                     "a set with a comma stands in quotes")  # fmt: skip
-            row = dict(zip(columns, map(str.strip, cells), strict=True))
-            found += _read_row(row, fabric, network)
-        except (SelectionError, csv.Error) as error:
-            problems.append(f"{path}:{number}: {error}")
-    if not found and not problems:
-        raise SelectionError(f"{path}: no row below the names of the columns, expected flows")
-    if problems:
-        more = [f"and {len(problems) - _MOST_PROBLEMS} rows more"] if len(problems) > _MOST_PROBLEMS else []
-        raise SelectionError("\n".join(problems[:_MOST_PROBLEMS] + more))
-    return found
-
-
-def _check_columns(where: str, columns: list[str]) -> None:
-    for name in columns:
-        if name not in COLUMNS:
-            near = find_near(name, COLUMNS)
-            hint = f", did you mean {near}?" if near else ""
-            raise SelectionError(f"{where}: unknown column {name!r}, expected {', '.join(COLUMNS)}{hint}")
-    missing = [name for name in COLUMNS[:2] if name not in columns]
-    twice = [name for name in columns if columns.count(name) > 1]
-    if missing or twice:
-        what = f"no column {missing[0]!r}" if missing else f"the column {twice[0]!r} a second time"
-        raise SelectionError(f"{where}: {what}, expected a first line such as from,to,rate")
+    rows = read_rows(path, COLUMNS, COLUMNS[:2], lambda row: _read_row(row, fabric, network))
+    return [each for row in rows for each in row]
 
 
 def _read_row(row: Mapping[str, str], fabric: Fabric, network: str) -> list[FlowSet]:
