@@ -42,7 +42,9 @@ class SubnetComparison:
 def compare_files(fabric: Fabric, files: SubnetFiles, source: str) -> SubnetComparison:
     """Hold what saved files, or one node, told against ``fabric``."""
     partitions = format_partitions(files.partitions, files.subnet, find_devices(files.subnet))
-    return SubnetComparison(fabric, compare_subnet(fabric, files.subnet, files.counters), source, tuple(partitions))
+    return SubnetComparison(
+        fabric, compare_subnet(fabric, files.subnet, files.counters, files.forwarding), source, tuple(partitions)
+    )
 
 
 def format_subnet(found: SubnetComparison, width: int) -> Iterator[str]:

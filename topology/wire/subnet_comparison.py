@@ -12,12 +12,14 @@ from enum import StrEnum
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.infiniband.counters import PortCounters
 from benchconsole.topology.infiniband.device_names import SubnetDevices, find_devices
+from benchconsole.topology.infiniband.forwarding_dumps import ForwardingDump
 from benchconsole.topology.infiniband.rates import LinkRate, explain_slower, is_rate
 from benchconsole.topology.infiniband.subnet import NodeKind, PortEnd, Subnet
 from benchconsole.topology.model.fabric import Fabric, Link
 from benchconsole.topology.model.network import NetworkKind
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import network_rate
+from benchconsole.topology.wire.forwarding_comparison import Rerouted, find_rerouted
 from benchconsole.topology.wire.observations import SysNames
 from benchconsole.topology.wire.swaps import find_exchanges
 
@@ -43,6 +45,7 @@ class SubnetOutcome(StrEnum):
     EXTRA = "more cables"
     ERRORS = "errors"
     FIRMWARE = "firmware"
+    REROUTED = "routed otherwise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +121,15 @@ def is_infiniband(fabric: Fabric, link: Link) -> bool:
     return network is None or network.type is None
 
 
-def compare_subnet(fabric: Fabric, subnet: Subnet, counters: Iterable[PortCounters] | None = None) -> SubnetReport:
+def compare_subnet(
+    fabric: Fabric,
+    subnet: Subnet,
+    counters: Iterable[PortCounters] | None = None,
+    forwarding: ForwardingDump | None = None,
+) -> SubnetReport:
     """Hold ``subnet`` against the InfiniBand links of ``fabric``; with ``counters`` also its errors.
+
+    With ``forwarding`` also its tables against those of the file, where this has any.
 
     Where ``fabric`` describes no such link nothing is compared, and nothing is a difference.
     """
@@ -131,6 +141,8 @@ def compare_subnet(fabric: Fabric, subnet: Subnet, counters: Iterable[PortCounte
     rows = [*comparison.rows(), *_find_firmware(subnet, devices, names)] if wanted else []
     if counters is not None and wanted:
         rows += _find_errors(counters, devices, names)
+    if forwarding is not None and wanted:
+        rows += _list_rerouted(find_rerouted(fabric, forwarding, subnet, devices, names))
     order = list(SubnetOutcome)
     rows.sort(key=lambda row: order.index(row.kind))
     lanes = dict(sorted(subnet.lanes.items()))
@@ -361,6 +373,12 @@ def _find_firmware(subnet: Subnet, devices: SubnetDevices, names: Mapping[str, s
 
 def _split_version(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdecimal())
+
+
+def _list_rerouted(switches: Iterable[Rerouted]) -> Iterator[SubnetDifference]:
+    for each in switches:
+        text = f"{each.changed:,} of {each.told:,} destinations over other ports: save the tables anew"
+        yield SubnetDifference(SubnetOutcome.REROUTED, (each.switch,), each.described, each.seen, text)
 
 
 def _find_errors(

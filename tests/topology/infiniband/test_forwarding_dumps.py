@@ -9,9 +9,10 @@ import pytest
 from benchconsole.topology.description.resolve import load
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.importers import import_sources
-from benchconsole.topology.infiniband.dump_files import FORWARDING, recognize
+from benchconsole.topology.infiniband.dump_files import FORWARDING, read_files, recognize
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.routing.routes import Routes
+from benchconsole.topology.wire.subnet_comparison import compare_subnet
 from benchconsole.topology.writing.topology_file import write
 from tests.topology.infiniband.writers import Plan, Planned, plan_fat_tree, write_blocks
 
@@ -178,3 +179,21 @@ def test_tables_of_switches_of_another_subnet_are_told(tmp_path: Path) -> None:
     (tmp_path / "tables.txt").write_text(write_live(other, tables))
     remarks = import_sources("ib", [tmp_path / "subnet.txt", tmp_path / "tables.txt"]).remarks
     assert "tables of switches that the dump of the subnet does not have are left out: 1" in remarks
+
+
+def test_switches_that_route_otherwise_now_are_named(tmp_path: Path) -> None:
+    tables = route(PLAN)
+    described = describe(tmp_path, write_live(PLAN, tables))
+    files = [tmp_path / "subnet.txt", tmp_path / "tables.txt"]
+    assert compare_subnet(described, (same := read_files(files)).subnet, None, same.forwarding).differences == ()
+    before = tables[0xA0000][7]
+    tables[0xA0000][7] = before % 6 + 1 if before < 6 else 3  # another cable up
+    files[1].write_text(write_opensm(PLAN, tables))
+    now = read_files(files)
+    (row,) = compare_subnet(described, now.subnet, None, now.forwarding).differences
+    assert (row.kind, row.devices, row.text) == (
+        "routed otherwise", ("leaf1",), "1 of 2 destinations over other ports: save the tables anew",
+    )  # fmt: skip
+    assert row.described == f"n03 over port {before}"
+    assert row.seen.startswith(f"over port {tables[0xA0000][7]} to spine")
+    assert compare_subnet(described, now.subnet).differences == ()
