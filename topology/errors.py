@@ -63,14 +63,14 @@ def find_near(word: str, known: Iterable[str]) -> str | None:
     """The known name that ``word`` most likely meant, if any is close: one of the same numbers before all others."""
     known = list(known)
     if _NUMBER.search(word):
-        plain = _drop_zeros(word)
-        same = next((name for name in known if name != word and _drop_zeros(name) == plain), None)
+        plain = drop_zeros(word)
+        same = next((name for name in known if name != word and drop_zeros(name) == plain), None)
         if same is not None:
             return same
     found = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     return found[0] if found else None
 
 
-def _drop_zeros(name: str) -> str:
+def drop_zeros(name: str) -> str:
     """``name`` without the zeros before its numbers: ``n01`` is n1."""
     return _NUMBER.sub(lambda number: number[0].lstrip("0") or "0", name)

@@ -5,13 +5,13 @@ selections raise SelectionError: nothing is never read as everything.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from ClusterShell.NodeSet import NodeSet, NodeSetException
 from ClusterShell.NodeUtils import GroupResolver, GroupResolverError, GroupSource, GroupSourceError
 
-from benchconsole.topology.errors import SelectionError, find_near
+from benchconsole.topology.errors import SelectionError, drop_zeros, find_near
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
@@ -187,6 +187,13 @@ def list_groups(fabric: Fabric) -> dict[str, list[str]]:
     return {group: names for group, names in members.items() if names}
 
 
+def find_padded(names: Sequence[str], known: Iterable[str]) -> str | None:
+    """The set that was meant where all of ``names`` are known ones but for zeros before numbers."""
+    same = {drop_zeros(name): name for name in known}
+    meant = [same.get(drop_zeros(name)) for name in names]
+    return fold([name for name in meant if name is not None]) if all(meant) else None
+
+
 def choose(text: str, known: Collection[str], known_groups: Mapping[str, Collection[str]]) -> list[str]:
     """The names of ``known`` that ``text`` selects, in the order of ``known``.
 
@@ -214,7 +221,7 @@ def choose(text: str, known: Collection[str], known_groups: Mapping[str, Collect
         raise SelectionError(f"{text!r} is not a node set: {error}") from None
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        hint = find_near(unknown[0], known)
+        hint = find_padded(unknown, known) or find_near(unknown[0], known)
         raise SelectionError(f"unknown node {fold(unknown)}" + (f", did you mean {hint}?" if hint else ""))
     chosen = [name for name in known if name in wanted]
     if not chosen:

@@ -25,6 +25,7 @@ _ENDLESS, _PLAIN = "a file that unfolds without end", "a plain topology file"
 _LIST_DASH = re.compile(r"\s*([\u2010-\u2015\u2212])\s")
 _MINUS = "the minus - before an item of a list"
 _BARE = re.compile(r"(?:[A-Za-z0-9_.@-]+\[[0-9,/-]*\][A-Za-z0-9_.-]*)+|@[A-Za-z0-9_.:-]+")
+_VARIABLE = re.compile(r"[A-Za-z0-9_.-]+(?:\{[^{}:\"]+\}[A-Za-z0-9_.-]*)+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -293,6 +294,9 @@ def _explain_line(text: str, where: Position) -> tuple[str, str] | None:
         if found.start() <= column <= found.end():
             what = "group" if found[0].startswith("@") else "node set"
             return f"the {what} {found[0]} without quotes", f'quotes, as "{found[0]}", for node sets in braces'
+    for found in _VARIABLE.finditer(line):
+        if found.start() <= column <= found.end():
+            return f"{found[0]} without quotes", f'quotes, as "{found[0]}", for names with variables in braces'
     return None
 
 

@@ -5,7 +5,9 @@ from collections.abc import Collection
 from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.errors import Position, SelectionError, find_near
 from benchconsole.topology.model.fabric import Node, NodeId, Switch, SwitchId
-from benchconsole.topology.selection import expand
+from benchconsole.topology.selection import expand, find_padded, fold
+
+MOST_HINTS = 20
 
 
 class DeviceNames:
@@ -66,12 +68,25 @@ class DeviceNames:
         if any(all(name in kind for name in names) for kind in kinds):
             return names
         found = []
+        unknown = []
         for name in names:
             if any(name in kind for kind in kinds):
                 found.append(name)
             elif self.known(name):
                 self.report.add(location, f"{name!r}, which is no {what}", expected)
             elif name not in self._claimed:
-                hint = find_near(name, [each for kind in kinds for each in kind])
-                self.report.add(location, f"unknown {what} {name!r}", expected, hint)
+                unknown.append(name)
+        if unknown:
+            self._report_unknown(unknown, location, [each for kind in kinds for each in kind], (what, expected))
         return found
+
+    def _report_unknown(self, unknown: list[str], location: Location, known: list[str], words: tuple[str, str]) -> None:
+        what, expected = words
+        padded = find_padded(unknown, known) if len(unknown) > 1 else None
+        if padded is not None:
+            self.report.add(location, f"unknown {what} {fold(unknown)!r}", expected, padded)
+            return
+        for place, name in enumerate(unknown):
+            # A hint is sought among all names, so only the first get one.
+            hint = find_near(name, known) if place < MOST_HINTS else None
+            self.report.add(location, f"unknown {what} {name!r}", expected, hint)

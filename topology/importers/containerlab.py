@@ -34,7 +34,7 @@ NODE_LABELS = {
     "class": "class", "address": "address", "data-address": "data_address", "host": "host", "forwards": "forwards",
 }  # fmt: skip
 SWITCH_LABELS = {"model": "model", "ports": "ports"}
-OUTSIDE = ("host", "mgmt-net", "macvlan", "dummy", "vxlan", "vxlan-stitch")
+OUTSIDE = ("host", "mgmt-net", "macvlan", "macvtap", "dummy", "vxlan", "vxlan-stitch")
 """Types of links, and names in endpoints, that lead out of the lab."""
 _KNOWN = (
     *NODE_LABELS, *SWITCH_LABELS, *GROUPS, *(f"{kind}-model" for kind in GROUPS),

@@ -2,7 +2,7 @@
 
 Switches of a tree become switches. One name of a tree may stand for all spines, so the number of cables between two
 switches is ``unknown``. Base blocks, rings and tori become pods, because they say which nodes stand together and not
-how they are cabled. ``LinkSpeed`` is checked and left out: its unit is arbitrary. Source: topology.conf(5),
+how they are cabled. ``LinkSpeed`` is left out: its unit is arbitrary. Source: topology.conf(5),
 topology.yaml(5) and Slurm's Topology Guide.
 """
 
@@ -278,8 +278,6 @@ def _add_switch(line: Line, draft: Draft) -> None:
     if "Nodes" in line and "Switches" in line:
         draft.problem(name.where, f"nodes and switches under {name.text}", "one of Nodes and Switches")
     if "LinkSpeed" in line:
-        if not line["LinkSpeed"].text.isdecimal():
-            draft.problem(line["LinkSpeed"].where, repr(line["LinkSpeed"].text), "a whole number")
         draft.remark(_SPEED_HINT)
 
 

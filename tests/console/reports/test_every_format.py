@@ -4,6 +4,7 @@ import io
 import re
 import tracemalloc
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -17,6 +18,12 @@ from tests.console.reports.golden import FILES, FOLDER, rendered
 OPTIONS = ReportOptions(operator="R. Example", version="1.0.0")
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 FORMAT_NAMES = tuple(FORMATS)
+
+
+@cache
+def ten_thousand_passed() -> RunView:
+    """A view of ten thousand nodes, made once."""
+    return fixture.all_passed(leaves=250, per_leaf=40)
 
 
 def text_of(kind: str, view: RunView, options: ReportOptions = OPTIONS) -> str:
@@ -116,7 +123,7 @@ def test_simulated_is_said(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["html", "md", "text"])
 def test_ten_thousand_nodes_fold(kind: str) -> None:
-    found = text_of(kind, fixture.all_passed(leaves=250, per_leaf=40))
+    found = text_of(kind, ten_thousand_passed())
     assert len(found) < 20_000
     assert "10,000" in found
 
@@ -130,7 +137,7 @@ def test_ten_thousand_nodes_in_trouble_stay_readable(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["csv", "json"])
 def test_ten_thousand_nodes_are_all_there(kind: str) -> None:
-    view = fixture.all_passed(leaves=250, per_leaf=40)
+    view = ten_thousand_passed()
     found = text_of(kind, view)
     assert found.count("t1-n7777") >= 1
     assert found.count('"level": "pass"' if kind == "json" else ",pass,node") == 10_000
@@ -138,7 +145,7 @@ def test_ten_thousand_nodes_are_all_there(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FORMAT_NAMES)
 def test_memory_stays_bounded(kind: str) -> None:
-    view = fixture.all_passed(leaves=250, per_leaf=40)
+    view = ten_thousand_passed()
 
     class Nowhere(io.StringIO):
         def write(self, text: str, /) -> int:

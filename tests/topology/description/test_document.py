@@ -142,6 +142,7 @@ def test_what_a_writer_writes_is_read_back(value: dict[str, object]) -> None:
         ("x: [a, b[1-2]]\n", "t:1:9: broken YAML: the node set b[1-2] without quotes"),
         ("x: {n[1-2]: {}}\n", "t:1:6: broken YAML: the node set n[1-2] without quotes"),
         ("x: {nodes: @all}\n", "t:1:12: broken YAML: the group @all without quotes"),
+        ('x: [{from: "n{l}", to: leaf{l}, speed: 1G}]\n', "t:1:28: broken YAML: leaf{l} without quotes, expected quotes"),
         ("a:\n  \u2013 {b: c}\n", "the dash '\u2013' (U+2013), expected the minus - before an item of a list"),
         ("a: &a {b: 1}\nc: {<<: *a}\n", "t:2:5: the merge key <<, expected the keys themselves, or a template"),
     ],

@@ -120,6 +120,11 @@ def test_every_mistake_is_listed_at_once_with_its_place_and_what_it_may_have_mea
         ("schema: 1\nfabric: x\nnodes: {'n[01-10,8-12]': {}}", "t.yaml:3:9", "mixes paddings"),
         ("schema: 1\nfabric: x\nnodes: {}", "t.yaml:3:1", "no node"),
         (
+            "schema: 1\nfabric: x\nswitches: {s: {}}\nnodes: {'n[01-20]': {}}\nlinks: [{from: 'n[1-8]', to: s, speed: 1G}]",
+            "t.yaml:5:16",
+            "unknown device 'n[1-8]', expected a node or switch of this file; did you mean n[01-08]?",
+        ),
+        (
             "schema: 1\nfabric: x\nnodes: {'n[1-2]': {address: '10.0.0.[1-3]'}}",
             "t.yaml:3:29",
             "3 addresses for 2 nodes",

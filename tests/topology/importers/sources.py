@@ -47,7 +47,7 @@ topology:
 CONF = """\
 # a machine
 switchname=leaf1 Nodes=n[1-4],n9   # the first
-SwitchName=leaf12 nodes="n[10-16]" LinkSpeed=100
+SwitchName=leaf12 nodes="n[10-16]" LinkSpeed=100G
 SwitchName=spine1 Switches=\\
 leaf[1,12]
 """

@@ -95,6 +95,7 @@ def test_links_out_of_the_lab_are_left_out_and_remarked_upon() -> None:
     - endpoints: ["n1:eth2", "host:veth1"]
     - endpoints: ["mgmt-net:x", "n1:eth3"]
     - endpoints: ["n1:eth4", "macvlan:enp0s3"]
+    - endpoints: ["n1:eth9", "macvtap:enp0s3"]
     - {type: host, endpoint: {node: n1, interface: eth5}, host-interface: x}
     - {type: vxlan, endpoint: {node: n1, interface: eth6}, remote: 10.0.0.1, vni: 1}
 """

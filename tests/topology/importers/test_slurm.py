@@ -85,7 +85,6 @@ def test_hostlists_of_many_kinds_of_nodes_are_not_taken_for_too_many() -> None:
         ("SwitchName=a Switches=a\n", "f:1:12: a loop: a is below itself"),
         ("SwitchName=a Switches=b\nSwitchName=b Switches=a\nSwitchName=c Nodes=n1\n", "f:2:12: a loop: b"),
         ("SwitchName=a Nodes=ALL\n", "f:1:20: ALL, expected names"),
-        ("SwitchName=a Nodes=n1 LinkSpeed=fast\n", "f:1:33: 'fast', expected a whole number"),
         ("BlockName=b Nodes=n1\nBlockName=b Nodes=n2\n", "f:2:11: the block 'b' a second time"),
         ("SwitchName=a \\\nNodes=n[1-\n", "f:2:7: 'n[1-'"),
         ("# nothing\n", "f:1:1: an empty file"),
