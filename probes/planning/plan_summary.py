@@ -325,7 +325,9 @@ def _list_idle_links(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Roun
     found: defaultdict[str, list[str]] = defaultdict(list)
     peers = {link for pair in fabric.mlags for link in pair.peer}
     for link, is_crossed in _list_idle(_list_sent(classes, rounds)):
-        if is_crossed:
+        if _stands_by(fabric, link):
+            why = "carries only while the preferred links beside it are down, one way at least"
+        elif is_crossed:
             why = "crossed in one direction only"
         elif "" not in used and link.network not in used:
             why = f"of the network {link.network}, which no test uses"
@@ -337,6 +339,13 @@ def _list_idle_links(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Roun
             why = "on no shortest path between nodes that send to each other"
         found[why].append(link.id)
     return tuple(LeftOut(tuple(links), why) for why, links in found.items())
+
+
+def _stands_by(fabric: Fabric, link: Link) -> bool:
+    """Whether another link between the same two devices is preferred in one direction."""
+    beside = [each for each in fabric.links_at[link.a] if each.other(link.a) == link.b]
+    ways = [each.preference if each.a == link.a else each.preference[::-1] for each in beside]
+    return any(own < max(each[way] for each in ways) for way, own in enumerate(link.preference))
 
 
 def _list_left_nodes(

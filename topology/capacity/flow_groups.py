@@ -28,7 +28,7 @@ Nodes = tuple[NodeId, ...]
 """Nodes of one class, or one side of a group of flows."""
 
 describe_link: Callable[[Link], tuple[Hashable, ...]] = attrgetter(
-    "members", "counted", "standby", "bond", "network", "wan", "channels", "hash"
+    "members", "counted", "standby", "bond", "network", "wan", "channels", "hash", "preference"
 )
 """All that rates depend on of a link, but for its ends."""
 

@@ -32,6 +32,7 @@ class RawAccess(_Strict):
 
 Mtu = Annotated[int, Field(ge=256, le=65535)]
 Hash = Literal["l2", "l3", "l3l4", "steered", "unknown"]
+Preference = Annotated[int, Field(ge=0, le=2**32 - 1)]
 Routing = Literal["shortest", "weighted", "spray", "minimal", "valiant", "dimension-order", "ugal", "tables"]
 Facts = dict[str, Scalar]
 
@@ -205,6 +206,8 @@ class RawLink(_Strict):
     rtt: Quantity | None = None
     available: Quantity | None = None
     channels: dict[str, Quantity] | None = None
+    preference: Preference = 0
+    preference_back: Preference | None = None
 
 
 class RawMlag(_Strict):

@@ -28,7 +28,7 @@ from benchconsole.topology.units import Unit, parse_length, parse_link_speed
 
 _VLAN = re.compile(r"[1-9]\d{0,3}")
 MAX_VLAN = 4094
-_OWN = frozenset(("id", "a", "b", "ports_a", "ports_b", "standby"))
+_OWN = frozenset(("id", "a", "b", "ports_a", "ports_b", "standby", "preference"))
 _SHARED = tuple(field.name for field in fields(Link) if field.name not in _OWN)
 """What the cables of one written link have each by itself, and what they have in common."""
 
@@ -69,13 +69,27 @@ class Wiring:
         place, tiers = self.report.document.at(here), self._tiers
         # A file has a hundred thousand cables: what they have in common is looked up once.
         make = partial(Link, **{name: getattr(like, name) for name in _SHARED})
+        there, back = self._read_preference(written, here)
         for (a, b), ports_a, ports_b in zip(pairs, lower_ports, upper_ports, strict=True):
             standby = like.bond is Bond.BACKUP and b != upper.devices[0]
             if tiers.get(b, 0) < tiers.get(a, 0):
-                link = make(id=LinkId(f"{b}--{a}"), a=b, b=a, ports_a=ports_b, ports_b=ports_a, standby=standby)
+                link = make(id=LinkId(f"{b}--{a}"), a=b, b=a, ports_a=ports_b, ports_b=ports_a, standby=standby,
+                            preference=(back, there))  # fmt: skip
             else:
-                link = make(id=LinkId(f"{a}--{b}"), a=a, b=b, ports_a=ports_a, ports_b=ports_b, standby=standby)
+                link = make(id=LinkId(f"{a}--{b}"), a=a, b=b, ports_a=ports_a, ports_b=ports_b, standby=standby,
+                            preference=(there, back))  # fmt: skip
             self._add_link(link, here, place)
+
+    def _read_preference(self, written: raw.RawLink, here: Location) -> tuple[int, int]:
+        """For what goes to the devices of ``to``, and for what goes back."""
+        back = written.preference_back
+        found = (written.preference, written.preference if back is None else back)
+        ends = (self.names.quietly(text.partition(":")[0]) for text in (written.from_, written.to))
+        node = next((name for end in ends for name in end if name in self.names.nodes), None)
+        if any(found) and node is not None:
+            self.report.add((*here, "preference"), f"a preference on a cable of the node {node}",
+                            "one between switches (of a node, bond: active-backup says what stands by)")  # fmt: skip
+        return found
 
     def _end(self, text: str, location: Location) -> _End:
         devices, _, ports = text.partition(":")

@@ -171,7 +171,8 @@ class Link:
     ``speed`` is one member in byte/s and one direction, on the wire (before headers); where
     members differ, ``mixed`` holds each and ``speed`` is the lowest. ``ports_a`` and ``ports_b``
     name one port per member where the file does. ``standby`` legs carry nothing while an
-    active one is up. ``network`` names the network that it belongs to (``Fabric.networks``).
+    active one is up. ``network`` names the network that it belongs to (``Fabric.networks``). Of several links between
+    two switches those of the highest ``preference`` (from ``a`` to ``b``, and back) carry the traffic of a direction.
     """
 
     id: LinkId
@@ -191,6 +192,7 @@ class Link:
     cable: Cable | None = None
     wan: Wan | None = None
     channels: tuple[Channel, ...] = ()
+    preference: tuple[int, int] = (0, 0)
 
     @property
     def members(self) -> tuple[float, ...]:

@@ -118,6 +118,10 @@ class Graph:
         return np.array([numbers.setdefault(end, len(numbers)) for end in ends], np.intp)
 
     def hop(self, source: str, links: Sequence[Link]) -> NextHop:
+        """The parallel ``links`` from a device as one next hop: those of the highest preference in this direction."""
+        preferences = [link.preference[source != link.a] for link in links]
+        if min(preferences) < (highest := max(preferences)):
+            links = [link for link, each in zip(links, preferences, strict=True) if each == highest]
         weights = [link.capacity if self.is_weighted(link) else link.count for link in links]
         return NextHop(
             links=tuple(links),
