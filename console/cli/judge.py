@@ -3,7 +3,6 @@
 import asyncio
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,9 +16,9 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.topology.collector import pause_collector
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from benchconsole.console.reports.content import TimedNote
+    from benchconsole.console.session.report_details import Record
     from benchconsole.console.session.session import Session
     from benchconsole.console.view.session_verdict import SessionVerdict
 
@@ -45,6 +44,7 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
     from benchconsole.console.reports import ReportOptions
     from benchconsole.console.session.judged_rounds import judge_stored
     from benchconsole.console.session.kept_report import KeptReport, keep_reports
+    from benchconsole.console.session.report_details import read_record
     from benchconsole.console.session.session import Session
     from benchconsole.console.session.stored_verdict import keep_verdict
 
@@ -57,9 +57,9 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
         except PlanError as error:
             raise BadInput(str(error)) from None
         shown = Session.stored(store, key, probes, judged=new.judged)
-        earlier = store.session(key).read_notes()
-        with ThreadPoolExecutor(1) as pool:  # the reports are made while the judgement is stored
-            made = pool.submit(_make_reports, shown, (*earlier, *new.notes))
+        options, earlier = read_record(shown)
+        with ThreadPoolExecutor(1) as pool:  # the reports are made while the judgement is stored, and wait for nothing
+            made = pool.submit(_make_reports, shown, (options, (*earlier, *new.notes)))
             basis = asyncio.run(new.keep())
         verdict, reports = made.result()
         asyncio.run(keep_verdict(store, key, verdict))
@@ -77,12 +77,12 @@ class _Made(NamedTuple):
     reports: "Mapping[str, str]"
 
 
-def _make_reports(session: "Session", notes: "Sequence[TimedNote]") -> _Made:
-    """What is told of a judgement that may not be stored yet; ``notes`` are those of the session with it."""
+def _make_reports(session: "Session", record: "Record") -> _Made:
+    """What is told of a judgement that may not be stored yet; ``record`` is that of the session with it."""
     from benchconsole.console.session.kept_report import FOR_PEOPLE, has_many_results, render_reports
-    from benchconsole.console.session.report_details import read_details
+    from benchconsole.console.session.report_details import make_details
 
     view = session.view()
     verdict = decide(view)
-    details = replace(read_details(session, view, verdict), notes=notes)
+    details = make_details(session, view, record, verdict)
     return _Made(verdict, render_reports(view, details, FOR_PEOPLE if has_many_results(view) else ("text",)))

@@ -1,6 +1,9 @@
 """What reports say of a session besides its results: how it was started, what was noted, what it could have shown."""
 
-from benchconsole.console.reports.content import SessionDetails
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from benchconsole.console.reports.content import SessionDetails, TimedNote
 from benchconsole.console.session.followed_session import FollowedSession
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.plan_text import format_left_out
@@ -8,16 +11,28 @@ from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import SessionVerdict, decide
 from benchconsole.probes.planning.plan_summary import find_coverage
 
+Record = tuple[Mapping[str, str | int | float], Sequence[TimedNote]]
+"""The options that a session was started with, and what was noted since."""
 
-def read_details(
-    session: Session | FollowedSession, view: RunView, verdict: SessionVerdict | None = None
-) -> SessionDetails:
-    """The record of a session, and the ``verdict`` on what ``view`` shows of it, where it is known already."""
-    uncovered = tuple(format_left_out(view.fabric, find_coverage(view.fabric, view.plan))) if view.plan else ()
-    losses, verdict = session.list_detectable_losses(), verdict or decide(view)
+
+def read_details(session: Session | FollowedSession, view: RunView) -> SessionDetails:
+    """What reports say of a session beside what ``view`` shows of it."""
+    return make_details(session, view, read_record(session), decide(view))
+
+
+def read_record(session: Session | FollowedSession) -> Record:
+    """What is stored of how a session was conducted; nothing where it is not stored."""
     if isinstance(session, FollowedSession):
-        return SessionDetails(*session.read_record(), uncovered, losses, verdict)
+        return session.read_record()
     if not session.id:
-        return SessionDetails(uncovered=uncovered, losses=losses, verdict=verdict)
+        return MappingProxyType({}), ()
     stored = session.store.session(session.id)
-    return SessionDetails(stored.describe().new.options, stored.read_notes(), uncovered, losses, verdict)
+    return stored.describe().new.options, stored.read_notes()
+
+
+def make_details(
+    session: Session | FollowedSession, view: RunView, record: Record, verdict: SessionVerdict
+) -> SessionDetails:
+    """The same with a ``record`` that was read before, and the ``verdict`` on what ``view`` shows. Reads nothing."""
+    uncovered = tuple(format_left_out(view.fabric, find_coverage(view.fabric, view.plan))) if view.plan else ()
+    return SessionDetails(*record, uncovered, session.list_detectable_losses(), verdict)
