@@ -20,11 +20,12 @@ _OPTIONS: tuple[tuple[str, str, str, type], ...] = (
     ("c:", "client=", "client", str), ("p:", "port=", "port", int), ("t:", "time=", "seconds", int),
     ("P:", "parallel=", "streams", int), ("O:", "omit=", "omit", int), ("i:", "interval=", "interval", float),
     ("s", "server", "server", bool), ("1", "one-off", "once", bool), ("R", "reverse", "reverse", bool),
+    ("B:", "bind=", "bind", str),
 )  # fmt: skip
 """Letter and word as getopt takes them, the field of Iperf3Options, and its type."""
-_OTHER_LETTERS = "B:l:w:C:f:T:M:A:I:J4NZV"
+_OTHER_LETTERS = "l:w:C:f:T:M:A:I:J4NZV"
 _OTHER_WORDS = (
-    "bind=", "length=", "window=", "congestion=", "format=", "title=", "connect-timeout=", "idle-timeout=",
+    "length=", "window=", "congestion=", "format=", "title=", "connect-timeout=", "idle-timeout=",
     "rcv-timeout=", "snd-timeout=", "set-mss=", "cport=", "affinity=", "pidfile=", "json", "version4", "forceflush",
     "no-delay", "zerocopy", "verbose", "get-server-output", "repeating-payload",
 )  # fmt: skip
@@ -42,6 +43,7 @@ class Iperf3Options:
     once: bool = False
     reverse: bool = False
     client: str = ""
+    bind: str = ""
     port: int = 5201
     seconds: int = 10
     omit: int = 0

@@ -27,13 +27,16 @@ Path = tuple[int, ...]
 class StreamLoad:
     """``streams`` TCP connections that send from ``source`` to ``sink`` as fast as they can.
 
-    ``network`` is that of the address that they go to; empty where the machine has one only.
+    ``network`` is that of the address that they go to; empty where the machine has one only. ``leg`` and ``last_leg``
+    are the ports of the addresses at both ends, where these are of ports.
     """
 
     source: NodeId
     sink: NodeId
     streams: int = 1
     network: str = ""
+    leg: str = ""
+    last_leg: str = ""
 
 
 def noise(*names: object, spread: float = 0.005) -> float:
@@ -52,12 +55,16 @@ class SimulatedNetwork:
         self._capacity = np.fromiter(_list_capacities(fabric, scenario), float, 2 * len(fabric.links))
         self._between = lru_cache(maxsize=65_536)(self._search)
 
-    def find_paths(self, source: str, sink: str, network: str = "") -> tuple[Path, ...]:
+    def find_paths(
+        self, source: str, sink: str, network: str = "", legs: tuple[str, str] = ("", "")
+    ) -> tuple[Path, ...]:
         """Paths of nodes on one switch each differ from those of their switches by the cables at both ends.
 
-        With ``network`` over its links alone.
+        With ``network`` over its links alone, with ``legs`` between these ports.
         """
-        first, last = self._find_only_cable(source, network), self._find_only_cable(sink, network)
+        first, last = (
+            self._find_only_cable(node, network, leg) for node, leg in zip((source, sink), legs, strict=True)
+        )
         if first is None or last is None or source == sink:
             return self._between(source, sink, network)
         if first[1] == last[1]:
@@ -68,9 +75,10 @@ class SimulatedNetwork:
         links = self.fabric.links_at[device]
         return [link for link in links if link.network == network] if network else links
 
-    def _find_only_cable(self, node: str, network: str) -> tuple[int, str] | None:
-        """The directed link out of a node that has one, to a switch, and that switch."""
+    def _find_only_cable(self, node: str, network: str, leg: str) -> tuple[int, str] | None:
+        """The directed link out of a node that has one (or of its port), to a switch, and that switch."""
         links = self._list_links(node, network) if node in self.fabric.nodes else ()
+        links = [link for link in links if leg in (link.ports_a if link.a == node else link.ports_b)] if leg else links
         if len(links) != 1 or links[0].other(node) in self.fabric.nodes:
             return None
         return self._number[Direction(links[0].id, node)], links[0].other(node)
@@ -98,7 +106,7 @@ class SimulatedNetwork:
         taken: list[Path] = []
         counts: list[int] = []
         for index, load in enumerate(loads):
-            paths = self.find_paths(load.source, load.sink, load.network)
+            paths = self.find_paths(load.source, load.sink, load.network, (load.leg, load.last_leg))
             first = zlib.crc32(f"{load.source}>{load.sink}".encode())
             for offset in range(min(load.streams, len(paths))):
                 owners.append(index)

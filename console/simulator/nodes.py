@@ -72,9 +72,10 @@ class SimulatedNodes:
         self._nodes = {node.address: SimulatedNode(node, scenario, self) for node in fabric.nodes.values()}
         self.by_data_address = {node.data_address: node for node in fabric.nodes.values()}
         self.networks: dict[str, str] = {}
+        self.legs: dict[str, str] = {}
         for node in fabric.nodes.values():
-            for network, address in node.addresses:
-                self.networks[address] = network
+            for place, address in node.addresses:
+                (self.networks if place in fabric.networks else self.legs)[address] = place
                 self.by_data_address[address] = node
 
     async def answer(self, address: str, argv: tuple[str, ...], stdin: bytes) -> Reply:
@@ -150,7 +151,9 @@ async def _send(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
     if port.busy:
         return Reply(iperf3.format_error(client.id, "the server is busy running a test. try again later").encode())
     source, sink = (server, client) if options.reverse else (client, server)
-    load = StreamLoad(source.id, sink.id, options.streams, others.networks.get(options.client, ""))
+    legs = (others.legs.get(options.bind, ""), others.legs.get(options.client, ""))
+    legs = (legs[1], legs[0]) if options.reverse else legs
+    load = StreamLoad(source.id, sink.id, options.streams, others.networks.get(options.client, ""), *legs)
     rate = await others.traffic.send(load, port, options.seconds + options.omit)
     # Retransmits come from a sender's queue that overflows; a healthy pair shows a handful at most.
     resent = int(8400 * options.seconds * noise(client.id, server.id, "resent", spread=0.1)) if node.drops else 0

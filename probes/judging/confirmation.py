@@ -23,6 +23,8 @@ from benchconsole.probes.model.measuring import Against, FailedAt, Round, Test
 from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.probes.planning.designs.neighbours import SHIFTS, group_alike
 from benchconsole.probes.planning.plan_rounds import plan, renumber, rerun
+from benchconsole.probes.planning.stage_legs import OPTION as LEG
+from benchconsole.probes.planning.stage_legs import PEER_OPTION as PEER_LEG
 from benchconsole.probes.planning.stage_network import OPTION as NETWORK
 from benchconsole.probes.planning.stream_counts import count_streams
 from benchconsole.probes.planning.suites import is_steered
@@ -101,8 +103,12 @@ def _plan_alone(
         return
     done = [each.round for each in judged if is_confirmation(each.round)]
     stages = (
-        replace(stage, options=MappingProxyType({**stage.options, **({NETWORK: network} if network else {})}))
-        for network, own in _group_by_network(context, suspected, judged).items()
+        replace(stage, options=MappingProxyType({**stage.options, **ends}))
+        for (network, legs), suspects in _group_by_ends(context, suspected, judged).items()
+        for ends in [
+            {name: value for name, value in zip((NETWORK, LEG, PEER_LEG), (network, *legs), strict=True) if value}
+        ]
+        for own in [suspects]
         for stage in _list_stages(context, probe, own, nodes, done, steers=steers)
     )
     for stage in stages:
@@ -111,6 +117,22 @@ def _plan_alone(
         except PlanError:
             continue  # nothing could load it alone: it stays a suspicion
         yield from (replace(each, stage=f"{CONFIRMS}{each.stage}") for each in planned)
+
+
+def _group_by_ends(
+    context: JudgingContext, suspected: Sequence[Component], judged: Sequence[ClosedRound]
+) -> Mapping[tuple[str, tuple[str, str]], Sequence[Component]]:
+    """The suspected by network, and by the ports of a test that crossed them."""
+    legs: dict[int, tuple[str, str]] = {}
+    for test in (test for each in judged for test in each.round.tests if test.sending.leg):
+        for flow in test.flows:
+            for way in context.routes.route(flow).ways.tolist():
+                legs.setdefault(way >> 1, (test.sending.leg, test.sending.peer_leg))
+    return group_by_key(
+        ((network, legs.get(context.parts.way(min(each.parts)) >> 1, ("", ""))), each)
+        for network, own in _group_by_network(context, suspected, judged).items()
+        for each in own
+    )
 
 
 def _group_by_network(

@@ -80,7 +80,7 @@ class HashIntervals:
     def __init__(self, routes: Routes) -> None:
         self._routes = routes
         self._is_channelled = any(link.channels for link in routes.graph.links)
-        self._ends: dict[NodeId, int] = {}
+        self._ends: dict[tuple[NodeId, str | None], int] = {}
         self._alike: dict[Hashable, int] = {}
         self._forks: dict[Hashable, RouteForks] = {}
         self._lone: dict[Hashable, _Lone] = {}
@@ -153,14 +153,15 @@ class HashIntervals:
     def _identify_class(self, flow: Flow) -> Hashable:
         """What flows have in common that have the same forks: the cabling of both ends, the VLAN and the network."""
         vlan = self._routes.attachments.vlan(flow) if self._is_channelled else None
-        return (self._find_end(flow.source), self._find_end(flow.sink), vlan, flow.network)
+        ends = (self._find_end(flow.source, flow.leg), self._find_end(flow.sink, flow.last_leg))
+        return (*ends, vlan, flow.network)
 
-    def _find_end(self, node: NodeId) -> int:
-        """The number of what ``node`` has in common with the nodes that are cabled alike."""
-        if node not in self._ends:
-            described = self._describe_end(self._routes.attachments.legs(node))
-            self._ends[node] = self._alike.setdefault(described, len(self._alike))
-        return self._ends[node]
+    def _find_end(self, node: NodeId, leg: str | None) -> int:
+        """The number of what ``node`` (or the leg of it) has in common with the nodes that are cabled alike."""
+        if (node, leg) not in self._ends:
+            described = self._describe_end(self._routes.attachments.legs(node, leg))
+            self._ends[node, leg] = self._alike.setdefault(described, len(self._alike))
+        return self._ends[node, leg]
 
     def _describe_end(self, legs: Legs) -> Hashable:
         switches = self._routes.fabric.switches

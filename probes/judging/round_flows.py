@@ -333,7 +333,7 @@ def find_flow(test: Test, measurement: Reading) -> Flow | None:
     flow = test.flows[0]
     if INWARD in measurement.labels:
         _, peer = test.target.nodes
-        flow = replace(flow, source=peer.id, sink=test.target.node.id)
+        flow = flow if flow.source == peer.id else flow.turned()
     return flow
 
 

@@ -5,7 +5,7 @@ All frozen; all values in base units.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar
@@ -276,10 +276,11 @@ class Test:
         node, peer = self.target.node, self.target.peer
         if peer is None:
             return ()
-        directions, rate = self.sending.directions, self.sending.rate
-        out = Flow(node.id, peer.id, rate, network=self.sending.network)
+        directions, rate, sending = self.sending.directions, self.sending.rate, self.sending
+        ports = (sending.leg or None, sending.peer_leg or None)
+        out = Flow(node.id, peer.id, rate, *ports, network=sending.network)
         forward = () if directions is Directions.REVERSED else (out,)
-        return forward if directions is Directions.FORWARD else (*forward, replace(out, source=peer.id, sink=node.id))
+        return forward if directions is Directions.FORWARD else (*forward, out.turned())
 
 
 FULL = 0.92

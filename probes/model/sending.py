@@ -29,7 +29,8 @@ class Sending:
     port of the first of them (None: any). ``bulk``: data flows without a pause for as long as the test is timed, so
     that its throughput tells what the links carry; False for requests and answers, bursts, and whatever a disk or a
     processor holds up. ``network`` is the one that the test uses; empty where the machine has one only, or several
-    that are joined.
+    that are joined. ``leg`` and ``peer_leg`` name the ports of the node and of its peer that it uses; empty where
+    none is named.
     """
 
     streams: int = 1
@@ -38,6 +39,8 @@ class Sending:
     source_port: int | None = None
     bulk: bool = True
     network: str = ""
+    leg: str = ""
+    peer_leg: str = ""
 
 
 ONE_STREAM = Sending()

@@ -65,7 +65,8 @@ class _Path:
 class FlowClasses:
     """The classes of flows of one fabric. ``streams`` is how many each test sends (None: enough for every member).
 
-    ``network`` is the one that they name; empty for none. With ``caps``, what a link or a storage system may carry is
+    ``network`` is the one that they name; empty for none. ``leg`` and ``last_leg`` name the ports of senders and of
+    receivers; None for none. With ``caps``, what a link or a storage system may carry is
     its cap.
     """
 
@@ -73,8 +74,10 @@ class FlowClasses:
         self.routes = routes
         self.streams: int | None = None
         self.network = ""
+        self.leg: str | None = None
+        self.last_leg: str | None = None
         self._caps = caps or Caps()
-        self._sides: dict[str, NodeSide | None] = {}
+        self._sides: dict[tuple[str, str | None], NodeSide | None] = {}
         self._numbers: dict[object, int] = {}
         self._paths: dict[tuple[int, int], _Path | None] = {}
         self._classes: dict[tuple[int, int], FlowClass | None] = {}
@@ -83,7 +86,7 @@ class FlowClasses:
             for server in routes.fabric.storage[name].servers if name in routes.fabric.storage else ():
                 self._systems[server] = (*self._systems.get(server, ()), name)
         self._siblings: dict[int | None, FlowClasses] = {None: self}
-        self._others: dict[str, FlowClasses] = {"": self}
+        self._others: dict[tuple[str, str | None, str | None], FlowClasses] = {("", None, None): self}
         self._measure()
 
     def _measure(self) -> None:
@@ -105,23 +108,32 @@ class FlowClasses:
             other.streams, other._classes = streams, {}  # noqa: SLF001 - a copy of this
         return self._siblings[streams]
 
-    def over(self, network: str) -> "FlowClasses":
-        """The classes of tests that name this network."""
-        if network not in self._others:
-            other = self._others[network] = copy(self)
+    def over(self, network: str, leg: str | None = None, last_leg: str | None = None) -> "FlowClasses":
+        """The classes of tests that name this network, and these ports of their two nodes."""
+        key = (network, leg, last_leg)
+        if key not in self._others:
+            other = self._others[key] = copy(self)
             other.network, other.streams, other._paths, other._classes = network, None, {}, {}  # noqa: SLF001 - a copy
+            other.leg, other.last_leg = leg, last_leg
             other._siblings = {None: other}  # noqa: SLF001
-        return self._others[network]
+        return self._others[key]
 
     def find_side(self, node: NodeId) -> NodeSide | None:
-        """How ``node`` takes part; None for one without a cable."""
-        if node not in self._sides:
-            self._sides[node] = None
+        """How ``node`` takes part as a sender; None for one without a cable."""
+        return self._find_side(node, self.leg)
+
+    def find_sides(self, source: NodeId, sink: NodeId) -> tuple[NodeSide | None, NodeSide | None]:
+        """How two nodes take part, the one as a sender, the other as a receiver."""
+        return self._find_side(source, self.leg), self._find_side(sink, self.last_leg)
+
+    def _find_side(self, node: NodeId, leg: str | None) -> NodeSide | None:
+        if (node, leg) not in self._sides:
+            self._sides[node, leg] = None
             with suppress(RoutingError):
-                legs, systems = self.routes.attachments.legs(node), self._systems.get(node, ())
+                legs, systems = self.routes.attachments.legs(node, leg), self._systems.get(node, ())
                 number = self._numbers.setdefault(self._alike(legs, systems), len(self._numbers))
-                self._sides[node] = NodeSide(legs.device, legs, number, systems)
-        return self._sides[node]
+                self._sides[node, leg] = NodeSide(legs.device, legs, number, systems)
+        return self._sides[node, leg]
 
     def _alike(self, legs: Legs, systems: tuple[str, ...]) -> object:
         """What nodes have in common that share classes; those that forward, or are cabled to nodes, share none."""
@@ -139,7 +151,7 @@ class FlowClasses:
 
     def find_class(self, source: NodeId, sink: NodeId) -> FlowClass | None:
         """The class of a flow; None where there is no path between the two that a fabric would route."""
-        one, other = self.find_side(source), self.find_side(sink)
+        one, other = self.find_sides(source, sink)
         if one is None or other is None or one.device == other.device:
             return None
         key = (one.number, other.number)
@@ -150,9 +162,13 @@ class FlowClasses:
             self._classes[key] = None if path is None else self._rated(path, (*one.systems, *other.systems))
         return self._classes[key]
 
+    def make_flow(self, source: NodeId, sink: NodeId) -> Flow:
+        """A flow between the two that names what these classes name."""
+        return Flow(source, sink, None, self.leg, self.last_leg, network=self.network)
+
     def _path(self, source: NodeId, sink: NodeId, one: NodeSide, other: NodeSide) -> _Path | None:
         try:
-            route = self.routes.route(Flow(source, sink, network=self.network))
+            route = self.routes.route(self.make_flow(source, sink))
         except RoutingError:
             return None
         climbs = self._climbs[route.ways]
@@ -168,7 +184,7 @@ class FlowClasses:
             first=tuple((out[way], index) for index, way in enumerate(ways) if way in out),
             last=tuple((into[way], index) for index, way in enumerate(ways) if way in into),
             inner=np.array([way not in out and way not in into for way in ways], bool),
-            flow=Flow(source, sink),
+            flow=self.make_flow(source, sink),
         )
 
     def _rated(self, path: _Path, systems: tuple[str, ...]) -> FlowClass:
@@ -194,7 +210,7 @@ class FlowClasses:
 
     def ways(self, source: NodeId, sink: NodeId) -> dict[int, float]:
         """The directed links that a flow crosses, by number, with the load on each. RoutingError without a path."""
-        flow_class, one, other = self.find_class(source, sink), self.find_side(source), self.find_side(sink)
+        flow_class, (one, other) = self.find_class(source, sink), self.find_sides(source, sink)
         if flow_class is None or one is None or other is None:
             raise RoutingError(f"no path from {source} to {sink}")
         found = {one.legs.ways[position]: load for position, load in flow_class.first}

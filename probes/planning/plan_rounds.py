@@ -23,6 +23,9 @@ from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, FlowL
 from benchconsole.probes.planning.packing import find_shortest, first_fit
 from benchconsole.probes.planning.participants import SET_OPTIONS, choose_flows, make_sets, take_first
 from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, list_demands
+from benchconsole.probes.planning.stage_legs import OPTION as LEG
+from benchconsole.probes.planning.stage_legs import PEER_OPTION as PEER_LEG
+from benchconsole.probes.planning.stage_legs import choose_legs
 from benchconsole.probes.planning.stage_network import OPTION as NETWORK
 from benchconsole.probes.planning.stage_network import StageNetworks
 from benchconsole.probes.planning.sweeps import (
@@ -39,8 +42,8 @@ from benchconsole.topology.model.fabric import Fabric, Flow, NodeId, Stage, Suit
 from benchconsole.topology.model.sweep import CLIENTS, Sweep
 from benchconsole.topology.routing.routes import Routes
 
-SHARED_OPTIONS: Options = MappingProxyType({"licences": 1, NETWORK: ""})
-"""What every stage may set: how many tests may hold a licence at once, and which network they use."""
+SHARED_OPTIONS: Options = MappingProxyType({"licences": 1, NETWORK: "", LEG: "", PEER_LEG: ""})
+"""What every stage may set: how many tests may hold a licence at once, and which network and ports they use."""
 
 DESIGN_OPTIONS: Options = MappingProxyType(
     {
@@ -81,12 +84,17 @@ def plan(
         if not members:
             continue
         used = networks.choose(stage, probes[stage.probe], members)
-        planner = _StagePlanner(used.fabric, probes[stage.probe], stage, used.flow_classes, most, network=used.name)
-        own = planner.rounds(used.members, first + len(rounds))
-        name = planner.name if stage.sweep is None else format_stage_name(planner.name, stage.sweep)
-        named[name] += 1  # two stages of one name would be taken for a test and its repetition
-        name = f"{name} ({named[name]})" if named[name] > 1 else name
-        rounds += own if name == planner.name else (replace(each, stage=name) for each in own)
+        for ends in choose_legs(stage, probes[stage.probe], used):
+            planner = _StagePlanner(
+                ends.fabric, probes[stage.probe], stage, ends.flow_classes, most, network=used.name,
+                legs=(ends.leg, ends.peer_leg),
+            )  # fmt: skip
+            own = planner.rounds(ends.members, first + len(rounds))
+            name = planner.name if stage.sweep is None else format_stage_name(planner.name, stage.sweep)
+            name += ends.name
+            named[name] += 1  # two stages of one name would be taken for a test and its repetition
+            name = f"{name} ({named[name]})" if named[name] > 1 else name
+            rounds += own if name == planner.name else (replace(each, stage=name) for each in own)
     if not rounds:
         why = "".join(f"; {each}" for each in left)
         raise PlanError(f"suite {suite.name!r} has nothing to run on the selected nodes{why}")
@@ -112,6 +120,7 @@ class _StagePlanner:
     most: int
     clients: int | None = None
     network: str = ""
+    legs: tuple[str, str] = ("", "")
 
     def __post_init__(self) -> None:
         self.given = self.stage.options
@@ -126,7 +135,9 @@ class _StagePlanner:
     def _send(self, options: Options) -> Sending:
         """What each test sends with these options, and over which network."""
         sending = self.probe.sending(options) if self.probe.shape is Shape.PAIR else ONE_STREAM
-        return replace(sending, network=self.network) if self.network else sending
+        turned = sending.directions is Directions.REVERSED
+        leg, peer = reversed(self.legs) if turned else self.legs
+        return replace(sending, network=self.network, leg=leg, peer_leg=peer) if self.network or leg else sending
 
     @property
     def name(self) -> str:
@@ -149,7 +160,9 @@ class _StagePlanner:
                 options = MappingProxyType({**self.given, **turn.options(self.probe.options)})
                 stage = replace(self.stage, options=options, sweep=None)
                 clients = turn.clients(self.probe.options)
-                at = _StagePlanner(self.fabric, self.probe, stage, self.flow_classes, self.most, clients, self.network)
+                at = _StagePlanner(
+                    self.fabric, self.probe, stage, self.flow_classes, self.most, clients, self.network, self.legs
+                )  # fmt: skip
                 made[turn.point] = at.rounds(members, 1)
             point = make_swept(sweep, turn, first)
             if not made[turn.point] and not sweep.axes:
@@ -205,9 +218,8 @@ class _StagePlanner:
                 ledger.load(load)
                 jobs.append(self._job(load.flows, load.port, load.bundle))
         else:
-            nodes, options, sending = self.fabric.nodes, self.options, self.sending
-            pairs = [(sink, source) for source, sink in layout.pairs] if self._is_turned else layout.pairs
-            jobs = [_Job((Target(nodes[here], nodes[there], options),), sending) for here, there in pairs]
+            options, sending = self.options, self.sending
+            jobs = [_Job((self._target(source, sink, options),), sending) for source, sink in layout.pairs]
             ledger.pairs(layout.pairs)
         because = f"{layout.because}; {self.stage.because}" if self.stage.because else layout.because
         return self._numbered(jobs, self._places(ledger, jobs, any_order=layout.any_order), title, because, first)
@@ -229,7 +241,8 @@ class _StagePlanner:
     def _target(self, source: NodeId, sink: NodeId, options: Options) -> Target:
         """The test of a flow from ``source`` to ``sink``; where the peer is told to send, the sink runs the client."""
         here, there = (sink, source) if self._is_turned else (source, sink)
-        return Target(self.fabric.nodes[here], self.fabric.nodes[there], options)
+        nodes, sending = self.fabric.nodes, self.sending
+        return Target(nodes[here].at(sending.leg), nodes[there].at(sending.peer_leg), options)
 
     def _refuse_turned(self, load: FlowLoad) -> None:
         """Flows that fill an element go one way, and a port steers what is sent from it."""
@@ -287,6 +300,7 @@ class _StagePlanner:
         """
         seconds, name = self.probe.estimate(self.options), self.probe.name
         because += f"; over the network {self.network}" if self.network else ""
+        because += f"; from {self.legs[0]} to {self.legs[1]}" if self.legs[0] else ""
         tests: list[list[Test]] = [[] for _ in range(max(places, default=-1) + 1)]
         bundles: list[list[Bundle]] = [[] for _ in tests]
         for job, place in zip(jobs, places, strict=True):

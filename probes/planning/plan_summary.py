@@ -18,7 +18,7 @@ from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, f
 from benchconsole.probes.planning.sweeps import find_throughput_metric
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric, Flow, Link, NodeId
+from benchconsole.topology.model.fabric import Fabric, Link, NodeId
 from benchconsole.topology.model.sweep import Ending, sort_values
 from benchconsole.topology.routing.network_choice import say_networks
 from benchconsole.topology.routing.routes import Routes
@@ -122,7 +122,7 @@ def summarise(fabric: Fabric, rounds: Sequence[Round], probes: Mapping[str, Prob
         by_stage.setdefault(each.stage, {}).setdefault(turn, []).append(each)
     stages: list[StageSummary] = []
     for stage, parts in by_stage.items():  # points share no round
-        sums = [_StageSums(fabric, classes.over(_find_network(own)), own, probes.get(own[0].probe))
+        sums = [_StageSums(fabric, classes.over(*_find_ends(own)), own, probes.get(own[0].probe))
                 for own in parts.values()]  # fmt: skip
         points = [each.summary() for each in sums]
         stages.append(replace(points[0] if len(points) == 1 else _total(stage, points), sweep=_sweep(sums)))
@@ -135,15 +135,19 @@ def find_coverage(fabric: Fabric, rounds: Sequence[Round]) -> PlanCoverage:
     return _cover(fabric, FlowClasses(Routes(fabric)), rounds)
 
 
-def _find_network(rounds: Sequence[Round]) -> str:
-    """The network that the tests of a stage use."""
-    return next((test.sending.network for each in rounds for test in each.tests), "")
+def _find_ends(rounds: Sequence[Round]) -> tuple[str, str | None, str | None]:
+    """The network that the tests of a stage use, and the ports at both ends of what they send."""
+    flows = (flow for each in rounds for flow in each.flows)
+    named = next(((flow.network, flow.leg, flow.last_leg) for flow in flows), None)
+    return named or (next((test.sending.network for each in rounds for test in each.tests), ""), None, None)
 
 
 def _list_sent(classes: FlowClasses, rounds: Sequence[Round]) -> list[tuple[FlowClasses, set[Pair]]]:
     """Who sends to whom, with the classes of the network that it is sent over."""
-    flows = group_by_key((flow.network, (flow.source, flow.sink)) for each in rounds for flow in each.flows)
-    return [(classes.over(network), set(pairs)) for network, pairs in flows.items()]
+    flows = group_by_key(
+        ((flow.network, flow.leg, flow.last_leg), (flow.source, flow.sink)) for each in rounds for flow in each.flows
+    )
+    return [(classes.over(*ends), set(pairs)) for ends, pairs in flows.items()]
 
 
 def _cover(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Round]) -> PlanCoverage:
@@ -306,9 +310,9 @@ def _find_crossed(classes: FlowClasses, flows: Collection[Pair]) -> set[int]:
     crossed: set[int] = set()
     seen: set[FlowClass] = set()
     for source, sink in flows:
-        flow_class, one, other = classes.find_class(source, sink), classes.find_side(source), classes.find_side(sink)
+        flow_class, (one, other) = classes.find_class(source, sink), classes.find_sides(source, sink)
         if flow_class is None or one is None or other is None:  # no design would take it, but a file may describe it
-            crossed.update(classes.routes.route(Flow(source, sink, network=classes.network)).ways.tolist())
+            crossed.update(classes.routes.route(classes.make_flow(source, sink)).ways.tolist())
             continue
         crossed.update(one.legs.ways[position] for position, _ in flow_class.first)
         crossed.update(other.legs.ways[position] ^ 1 for position, _ in flow_class.last)

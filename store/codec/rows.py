@@ -174,8 +174,8 @@ def parse_test(row: TestRow, *, probe: str, round_number: int, fabric: Fabric) -
     """The test of a row; its nodes are those of ``fabric``. ValueError when it has them not."""
     sending = parse_document(Sending, row.sending)
     target = Target(
-        _find_node(fabric, row.node).at(sending.network),
-        None if row.peer is None else _find_node(fabric, row.peer).at(sending.network),
+        _find_node(fabric, row.node).at(sending.leg or sending.network),
+        None if row.peer is None else _find_node(fabric, row.peer).at(sending.peer_leg or sending.network),
         parse_options(row.options),
         tuple(_find_node(fabric, member).at(sending.network) for member in parse_strings(row.members)),
         parse_labels(row.labels),

@@ -1,7 +1,7 @@
 """Resolves the address of a node in each of its networks: what the file states, and what follows from it.
 
-``addresses`` states them by network. ``data_address`` is the address in the data network. ``address``, where SSH goes,
-is that in the network for management; where a node is in none, tests go there too.
+``addresses`` states them by network, or by port. ``data_address`` is the address in the data network. ``address``,
+where SSH goes, is that in the network for management; where a node is in none, tests go there too.
 """
 
 import re
@@ -49,11 +49,18 @@ class NodeAddresses:
         if not self._stated and len({link.network for link in links.values()}) < 2:
             return
         nodes = self._names.nodes
+        ports = group_by_key(
+            (end, port)
+            for link in links.values()
+            for end, own in ((link.a, link.ports_a), (link.b, link.ports_b))
+            if end in self._stated
+            for port in own
+        )
         joined = group_by_key((end, link.network) for link in links.values() for end in (link.a, link.b))
         for name, node in nodes.items():
             own = list(dict.fromkeys(joined.get(node.host or name, ())))
             if len(own) > 1 or name in self._stated:
-                self._report_strangers(name, own, networks)
+                self._report_strangers(name, own, networks, ports.get(name, ()))
                 nodes[name] = self._place(node, own, networks)
 
     def _place(self, node: Node, own: Sequence[str], networks: Mapping[str, Network]) -> Node:
@@ -75,12 +82,15 @@ class NodeAddresses:
 
     # -- what is refused
 
-    def _report_strangers(self, node: NodeId, own: Sequence[str], networks: Mapping[str, Network]) -> None:
+    def _report_strangers(
+        self, node: NodeId, own: Sequence[str], networks: Mapping[str, Network], ports: Sequence[str]
+    ) -> None:
         for network, (_, here) in self._stated.get(node, {}).items():
-            if network not in networks:
-                expected = f"one of {', '.join(networks)}"
-                self._names.report.add_key(here, f"unknown network {network!r}", expected, find_near(network, networks))
-            elif own and network not in own:
+            if network not in networks and network not in ports:
+                expected = f"one of {', '.join(networks)}" + (f", or a port of {node}" if ports else "")
+                near = find_near(network, [*networks, *ports])
+                self._names.report.add_key(here, f"unknown network {network!r}", expected, near)
+            elif network in networks and own and network not in own:
                 found = f"an address of {node} in the network {network}, where it has no cable"
                 self._names.report.add_key(here, found, f"a network that it is cabled to ({', '.join(own)})")
 

@@ -91,9 +91,10 @@ class _Resolver:
             role = NodeRole(written.role)
             addresses = self.addresses(written.address, (*location, "address"), names) or names
             data = self.addresses(written.data_address, (*location, "data_address"), names)
-            for network, each in written.addresses.items():
-                here: Location = (*location, "addresses", network)
-                self.node_addresses.state(network, names, self.addresses(each, here, names), here)
+            for place, each in written.addresses.items():
+                here: Location = (*location, "addresses", place)
+                for key, own in self.place_addresses(place, each, here, names):
+                    self.node_addresses.state(key, names, own, here)
             if data:
                 self.node_addresses.state_data(names)
             # A file has a hundred thousand nodes: what those of a set have in common is looked up once.
@@ -130,6 +131,23 @@ class _Resolver:
                 self.report.add(location, f"the host {host} of {name}", "a machine that is no virtual machine itself")
                 return
             nodes[name] = replace(nodes[name], host=host)
+
+    def place_addresses(
+        self, place: str, text: str, here: Location, names: list[str]
+    ) -> Iterator[tuple[str, list[str]]]:
+        """The addresses of nodes in a network, or of each port of a set: first those of its first port."""
+        if place == DATA or place in self.written.networks:
+            yield place, self.addresses(text, here, names)
+            return
+        try:
+            ports = expand_ports(place)
+        except SelectionError as error:
+            self.report.add_key(here, str(error), "a network, or ports such as p[1-8]")
+            return
+        every = [f"{name}:{port}" for port in ports for name in names] if len(ports) > 1 else names
+        found = self.addresses(text, here, every)
+        for index, port in enumerate(ports if found else ()):
+            yield port, found[index * len(names) : (index + 1) * len(names)]
 
     def addresses(self, text: str | None, location: Location, names: list[str]) -> list[str]:
         if text is None:

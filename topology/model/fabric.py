@@ -77,7 +77,7 @@ class Node:
     between the networks that it is cabled to, as a switch would. ``production``: it serves others, and nothing may load
     it unasked. ``blank_disks`` are the serial numbers of its disks that a destructive test may overwrite; none, unless
     the file names them. ``cohorts`` are dimension and name of each cohort that it is in, sorted; one of each dimension.
-    ``addresses`` are networks with the address that it has there, where it is in several (``at``).
+    ``addresses`` are networks (where it is in several) and ports, each with the address that it has there (``at``).
     """
 
     id: NodeId
@@ -92,13 +92,13 @@ class Node:
     cohorts: tuple[tuple[str, str], ...] = ()
     addresses: tuple[tuple[str, str], ...] = ()
 
-    def find_address(self, network: str) -> str | None:
-        """Its address in a network; None where the file tells none."""
-        return dict(self.addresses).get(network)
+    def find_address(self, place: str) -> str | None:
+        """Its address in a network, or of a port; None where the file tells none."""
+        return dict(self.addresses).get(place)
 
-    def at(self, network: str) -> "Node":
-        """The same node for tests over ``network``: they go to its address there. The node itself where it has none."""
-        found = self.find_address(network)
+    def at(self, place: str) -> "Node":
+        """The same node for tests over a network or a port: they go to its address there, where it has one."""
+        found = self.find_address(place)
         return self if found in (None, self.data_address) else replace(self, data_address=found)
 
 
@@ -256,6 +256,10 @@ class Flow:
     vlan: int | None = None
     network: str = ""
     role: NetworkRole = NetworkRole.DATA
+
+    def turned(self) -> "Flow":
+        """The flow the other way."""
+        return replace(self, source=self.sink, sink=self.source, leg=self.last_leg, last_leg=self.leg)
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,7 +208,7 @@ class _Cables:
         return self._ends.isdisjoint(self._list_ends(flow))
 
     def _list_ends(self, flow: Flow) -> set[tuple[str, str]]:
-        one, other = map(self.flow_classes.find_side, (flow.source, flow.sink))
+        one, other = self.flow_classes.find_sides(flow.source, flow.sink)
         return {("out", one.device if one else flow.source), ("in", other.device if other else flow.sink)}
 
     def compute_busy(self) -> float:
