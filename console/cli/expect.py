@@ -180,7 +180,8 @@ def _add_bracket(
 
     fabric, drawn, routes = page.fabric, page.drawn, Routes(page.fabric)
     each = [group.flow for group in page.groups]
-    if not wanted and OpenRouting(routes).bound(each, [routes.route(flow) for flow in each]) is None:
+    found = OpenRouting(routes)
+    if not wanted and (not found.is_possible or found.bound(each, [routes.route(flow) for flow in each]) is None):
         return page
     flows = _list_flows(asked, "--bracket" if wanted else "the bracket of a fabric whose routing is not said")
     if drawn is None and find_rule(routes, each) is not RoutingRule.SPRAY:
