@@ -20,7 +20,7 @@ from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.yardsticks.capacity import FlowSubject, apply_rules, read_subjects
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level
 from benchconsole.probes.model.measuring import INWARD, Labels, Reading, Result, Round, Test
-from benchconsole.topology.arrays import Floats, Indices, join_slices, sum_at
+from benchconsole.topology.arrays import Flags, Floats, Indices, join_slices, sum_at
 from benchconsole.topology.capacity.flow_streams import Model
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion, HashPolicy, Link
@@ -187,10 +187,19 @@ def _list_elements(parts: Parts) -> Iterator[_Element]:
 def _list_of_node(parts: Parts, node: str, legs: Sequence[Link]) -> Iterator[_Element]:
     out = tuple(parts.graph.way(leg, node) for leg in legs)
     both = out, tuple(way ^ 1 for way in out)
+    if len(legs) > 1 and _find_apart(parts)[list(out)].all():  # each is a NIC of its own, with its own address
+        yield from (_Element(Fault.NIC, ((way,),)) for ways in both for way in ways)
+        return
     yield from (_Element(Fault.NIC, (ways,)) for ways in both)
     if len(legs) > 1:
         whole = sum(leg.capacity for leg in legs)
         yield from (_Element(Fault.LEG_LOST, both, leg.capacity / whole, wide=len(legs)) for leg in legs)
+
+
+def _find_apart(parts: Parts) -> Flags:
+    """Per part whether it is a leg to a rail or plane, of which a connection takes one."""
+    payload = parts.graph.connection_payload
+    return np.concatenate((np.isfinite(payload), np.zeros(parts.size - len(payload), bool)))
 
 
 def _list_members(parts: Parts, link: Link) -> Iterator[_Element]:
@@ -230,6 +239,7 @@ class _Losses:
     def __init__(self, context: JudgingContext) -> None:
         self._context = context
         self._parts = context.parts
+        self._apart = _find_apart(context.parts)
         self._elements = list(_list_elements(context.parts))
         groups = list(dict.fromkeys(group for each in self._elements for group in each.groups))
         self._number: Mapping[tuple[int, ...], int] = {group: number for number, group in enumerate(groups)}
@@ -255,7 +265,7 @@ class _Losses:
     def _add_alike(self, subjects: Sequence[FlowSubject], offered: Floats) -> None:
         """Subjects of one criterion, and the byte/s that all flows of their round should bring to each part."""
         size = self._parts.size
-        subject, part, load = _sum_crossings(subjects, size)
+        subject, part, load = _sum_crossings(subjects, size, self._apart)
         expected = np.array([each.expected for each in subjects])
         margin = 1.0 - np.array([each.fails_below for each in subjects]) / expected
         share, fill = load / expected[subject], np.minimum(offered[part] / self._parts.capacity[part], 1.0)
@@ -335,13 +345,18 @@ def _find_losses(share: Floats, filled: Floats, margin: Floats) -> Floats:
     return np.where(left > _SAME, np.clip(1.0 - left, 0.0, None), NEVER)
 
 
-def _sum_crossings(subjects: Sequence[FlowSubject], size: int) -> tuple[Indices, Indices, Floats]:
-    """What each subject is expected to send over each part, in byte/s: subject, part and load of each crossing."""
+def _sum_crossings(subjects: Sequence[FlowSubject], size: int, apart: Flags) -> tuple[Indices, Indices, Floats]:
+    """What each subject is expected to send over each part, in byte/s: subject, part and load of each crossing.
+
+    Which one of several parts that are ``apart`` a flow crosses is not known where it names none: it crosses none then.
+    """
     flows = [(number, each) for number, subject in enumerate(subjects) for each in subject.flows]
     counts = [len(each.parts) for _, each in flows]
     owner = np.repeat(np.array([number for number, _ in flows], np.intp), counts)
     part = np.concatenate([each.parts for _, each in flows])
     shares = np.concatenate([each.shares for _, each in flows])
     rate = np.repeat(np.array([min(each.expected.value, each.least) for _, each in flows]), counts)
+    known = ~apart[part] | (shares > 1 - _SAME)
+    owner, part, shares, rate = owner[known], part[known], shares[known], rate[known]
     key, place = np.unique(owner * size + part, return_inverse=True)
     return key // size, key % size, sum_at(shares * rate, place, len(key))

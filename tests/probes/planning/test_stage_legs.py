@@ -8,6 +8,7 @@ import pytest
 
 from benchconsole.probes.api import Probe
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.detectable_loss import Fault, list_planned_losses
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.errors import PlanError
@@ -149,3 +150,14 @@ def test_a_slow_port_is_named_and_no_other_rail_is_accused(tmp_path: Path) -> No
     assert all(level is Level.PASS for (leg, key), level in levels.items() if "g3" not in key), levels
     findings = list_findings(context, rounds)
     assert [each.where for each in findings] == ["g3 NIC, leg to rail2"], findings
+
+
+def test_every_port_is_a_nic_that_the_plan_shows_or_not(tmp_path: Path) -> None:
+    """With addresses of ports each of 12 NICs is tested by itself, without them nobody knows which ones are."""
+    bare = TEXT.replace(', addresses: {"p[1-3]": "10.[1-3].0.[1-4]"}', "")
+    for text, seen in ((TEXT + UP, 24), (bare + UP, 0)):
+        described = fabric(tmp_path, text)
+        losses = list_planned_losses(JudgingContext(described, METRICS), planned(described))
+        told = {each.fault: (each.elements, each.seen) for each in losses}
+        assert told[Fault.NIC] == (24, seen)  # both ways of each
+        assert Fault.LEG_LOST not in told
