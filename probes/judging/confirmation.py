@@ -103,12 +103,8 @@ def _plan_alone(
         return
     done = [each.round for each in judged if is_confirmation(each.round)]
     stages = (
-        replace(stage, options=MappingProxyType({**stage.options, **ends}))
-        for (network, legs), suspects in _group_by_ends(context, suspected, judged).items()
-        for ends in [
-            {name: value for name, value in zip((NETWORK, LEG, PEER_LEG), (network, *legs), strict=True) if value}
-        ]
-        for own in [suspects]
+        replace(stage, options=MappingProxyType({**stage.options, **_name_ends(ends)}))
+        for ends, own in _group_by_ends(context, suspected, judged).items()
         for stage in _list_stages(context, probe, own, nodes, done, steers=steers)
     )
     for stage in stages:
@@ -119,9 +115,18 @@ def _plan_alone(
         yield from (replace(each, stage=f"{CONFIRMS}{each.stage}") for each in planned)
 
 
+_Ends = tuple[str, str, str]
+"""The network of tests, and the ports of both of their nodes; each empty where it is not named."""
+
+
+def _name_ends(ends: _Ends) -> dict[str, str]:
+    """The options of a stage that say the same."""
+    return {option: name for option, name in zip((NETWORK, LEG, PEER_LEG), ends, strict=True) if name}
+
+
 def _group_by_ends(
     context: JudgingContext, suspected: Sequence[Component], judged: Sequence[ClosedRound]
-) -> Mapping[tuple[str, tuple[str, str]], Sequence[Component]]:
+) -> Mapping[_Ends, Sequence[Component]]:
     """The suspected by network, and by the ports of a test that crossed them."""
     legs: dict[int, tuple[str, str]] = {}
     for test in (test for each in judged for test in each.round.tests if test.sending.leg):
@@ -129,7 +134,7 @@ def _group_by_ends(
             for way in context.routes.route(flow).ways.tolist():
                 legs.setdefault(way >> 1, (test.sending.leg, test.sending.peer_leg))
     return group_by_key(
-        ((network, legs.get(context.parts.way(min(each.parts)) >> 1, ("", ""))), each)
+        ((network, *legs.get(context.parts.way(min(each.parts)) >> 1, ("", ""))), each)
         for network, own in _group_by_network(context, suspected, judged).items()
         for each in own
     )

@@ -45,3 +45,38 @@ def test_a_suspect_is_tested_over_its_own_network(used: tuple[str, ...], found: 
     assert {test.sending.network for test in tests} == found.keys()
     for test in tests:
         assert all(node.data_address.startswith(found[test.sending.network]) for node in test.target.nodes)
+
+
+RAILS = load_text(
+    """\
+schema: 1
+fabric: rails
+network: {goodput: 98 %}
+switches: {"rail[1-3]": {role: leaf}, spine: {role: spine}}
+nodes: {"g[1-4]": {address: "10.0.0.[1-4]", addresses: {"p[1-3]": "10.[1-3].0.[1-4]"}}}
+links:
+  - {from: "g[1-4]:p[1-3]", to: "rail[1-3]", speed: 200G}
+  - {from: "rail[1-3]", to: spine, speed: 800G}
+""",
+    "rails.yaml",
+)
+
+
+@pytest.mark.parametrize(("leg", "peer"), [("p2", "p2"), ("p2", "p3")])
+def test_a_suspect_of_a_rail_is_tested_between_the_ports_that_accused_it(leg: str, peer: str) -> None:
+    sent = [
+        Sent("g1", "g2", (("out", 1e6),), sending=Sending(leg=leg, peer_leg=peer)),
+        Sent("g3", "g4", (("out", 1e6),), sending=Sending(leg="p1", peer_leg="p1")),
+    ]
+    suspected = [find_link(RAILS, "g1--rail2")]
+    context = JudgingContext(RAILS, METRICS)
+    rounds = plan_confirmation(
+        context, {"iperf3": Iperf3()}, suspected, (close(RAILS, 1, *sent),), tuple(RAILS.nodes), first=2
+    )
+    tests = [test for each in rounds for test in each.tests]
+    assert tests
+    assert {(test.sending.leg, test.sending.peer_leg) for test in tests} == {(leg, peer)}
+    for test in tests:
+        assert test.target.peer is not None
+        ends = (test.target.node.data_address, test.target.peer.data_address)
+        assert [each.split(".")[1] for each in ends] == [leg[1:], peer[1:]]
