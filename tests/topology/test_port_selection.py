@@ -118,11 +118,18 @@ def test_flows_in_order_pair_port_by_port(tmp_path: Path) -> None:
         make_flow_sets(described, "g1:p[1-2]", "g[2-3]:p1", like)
 
 
-def draw_rails(chance: random.Random) -> list[tuple[str, str, int]]:
-    """Legs of six nodes as node, switch and Gb/s; every node has one to each rail, perhaps a second to rail 0."""
+def draw_rails(chance: random.Random, *, may_cross: bool) -> list[tuple[str, str, int]]:
+    """Legs of six nodes as node, switch and Gb/s; every node has one to each rail, perhaps a second to rail 0.
+
+    ``may_cross``: some have the cables of their first two ports exchanged.
+    """
     rails, found = chance.randint(2, 3), []
     for node in range(1, 7):
-        found += [(f"n{node}:p{rail}", f"rail{rail}", chance.choice((50, 100))) for rail in range(rails)]
+        ports = list(range(rails))
+        if may_cross and chance.random() < 0.4:
+            ports[:2] = 1, 0
+        speed = chance.choice((50, 100))
+        found += [(f"n{node}:p{port}", f"rail{rail}", speed) for rail, port in enumerate(ports)]
         found += [(f"n{node}:p9", "rail0", 100)] if node % 2 else []
     return found
 
@@ -155,7 +162,7 @@ def draw_flows(chance: random.Random, legs: list[tuple[str, str, int]], spines: 
 @settings(max_examples=60, deadline=None)
 def test_rates_are_those_of_ports_that_are_nodes_whatever_the_order(chance: random.Random, spines: int) -> None:
     """The referee sees a device with one cable for each port; the file in another order says the same."""
-    legs = draw_rails(chance)
+    legs = draw_rails(chance, may_cross=spines > 0)
     asked = draw_flows(chance, legs, spines)
     if not asked:
         return
