@@ -17,8 +17,10 @@ from benchconsole.topology.analysis.static_finding import Severity, StaticFindin
 from benchconsole.topology.arrays import Indices, sum_at
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import NodeId, SwitchRole
+from benchconsole.topology.model.failed_elements import remove_elements
+from benchconsole.topology.model.network import NetworkRole
 from benchconsole.topology.tables.cable_tables import ChosenNames
-from benchconsole.topology.tables.fabric_tables import Tables
+from benchconsole.topology.tables.fabric_tables import Tables, make_tables
 from benchconsole.topology.tables.graph_algorithms import UnitTooFineError, find_minimum_cut
 from benchconsole.topology.units import counted, network_rate
 
@@ -87,7 +89,11 @@ class _Side:
 
 
 def analyse_bisection(cabled: Tables) -> BisectionReport:
-    """The halves with the least capacity between them, and the tiers."""
+    """The halves with the least capacity between them, and the tiers; without networks for management.
+
+    Flows for data never take these, so their cables would only be added to what the others carry.
+    """
+    cabled = _leave_management(cabled)
     tiers, name = tuple(_cut_tiers(cabled)), cabled.fabric.name
     halves = find_halves(cabled)
     if halves is None:
@@ -98,6 +104,14 @@ def analyse_bisection(cabled: Tables) -> BisectionReport:
         return BisectionReport(name, None, str(error), tiers)
     sides = (ChosenNames(cabled.names, halves.near), ChosenNames(cabled.names, halves.far))
     return BisectionReport(name, replace(cut, sides=sides, exact=halves.exact), "", tiers)
+
+
+def _leave_management(cabled: Tables) -> Tables:
+    """The tables without the links of networks for management, where other links are left."""
+    fabric = cabled.fabric
+    names = {name for name, network in fabric.networks.items() if network.role is NetworkRole.MANAGEMENT}
+    links = [link.id for link in fabric.links.values() if link.network in names] if names else []
+    return make_tables(remove_elements(fabric, links=links)) if 0 < len(links) < len(fabric.links) else cabled
 
 
 def find_cut(cabled: Tables, near: Collection[str], far: Collection[str]) -> FabricCut:

@@ -40,3 +40,11 @@ def test_one_network_has_no_name() -> None:
     report = make_static_report(load_text(TWO.replace("network: mgmt", "network: ib"), "two.yaml"))
     assert {each.networks for each in report.oversubscription.tiers} == {()}
     assert {each.networks for each in report.losses} == {()}
+
+
+def test_the_network_for_management_is_no_part_of_what_halves_can_exchange() -> None:
+    gigabit = 1e9 / 8
+    for text, bound in ((TWO, 1600), (TWO.replace("role: management", "role: storage"), 1616)):
+        halves = make_static_report(load_text(text, "two.yaml")).bisection.halves
+        assert halves is not None
+        assert halves.bound / gigabit == bound
