@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric, Link, LinkId
+from benchconsole.topology.model.fabric import Fabric, Link, LinkId, NodeRole
 from benchconsole.topology.outline.colour_refinement import refine
 
 MOST_CLASSES = 12
@@ -117,11 +117,12 @@ class _Graph:
                 return sites[name].name
             return str(island[vertex]) if apart and island[vertex] else ""
 
+        made: dict[Hashable, Sort] = {}
         for vertex, node in enumerate(self.fabric.nodes.values()):
-            what, tier = ("node", 0) if node.host is None else ("virtual", BELOW_NODES)
-            kind = "" if node.hardware.name == UNCLASSED else node.hardware.name
-            at = place(node.id, vertex)
-            yield Sort(tier, what, node.role.value, kind, at, node.forwards)
+            key = (node.host is None, node.role, node.hardware.name, place(node.id, vertex), node.forwards)
+            if key not in made:
+                made[key] = _make_sort(*key)
+            yield made[key]
         for vertex, switch in enumerate(self.fabric.switches.values(), len(self.fabric.nodes)):
             role = switch.role
             yield Sort(role.tier, "switch", role.value, switch.model or "", place(switch.id, vertex))
@@ -153,6 +154,11 @@ class _Graph:
             for clients in storage.clients:
                 nodes = [self.device[node] for node in clients.nodes]
                 yield ("clients", clients.name), [*nodes, self.storage[storage.name]]
+
+
+def _make_sort(is_machine: bool, role: NodeRole, kind: str, place: str, forwards: bool) -> Sort:
+    what, tier = ("node", 0) if is_machine else ("virtual", BELOW_NODES)
+    return Sort(tier, what, role.value, "" if kind == UNCLASSED else kind, place, forwards)
 
 
 def make_cabling_key(link: Link, peers: set[LinkId]) -> Hashable:

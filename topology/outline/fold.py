@@ -8,6 +8,7 @@ counted once each, so the edges together have as many as the fabric. Ratios are 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import add
 
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Group, HashPolicy, Link
@@ -70,9 +71,9 @@ def _make_edge(join: Join, lower: Box, upper: Box, ends: Iterable[tuple[str, str
         join=join,
         lower=lower.id,
         upper=upper.id,
-        uppers=Span.of(below[name] for name in lower.members),
+        uppers=Span.of(map(below.__getitem__, lower.members)),
         upper_count=upper.count,
-        lowers=Span.of(above[name] for name in upper.members),
+        lowers=Span.of(map(above.__getitem__, upper.members)),
         lower_count=lower.count,
     )
 
@@ -126,11 +127,11 @@ class _Describe:
             tier=sort.tier,
             place=sort.place,
             members=each.members,
-            down=sum(self.down[name] for name in devices),
-            up=sum(self.up[name] for name in devices),
+            down=sum(map(self.down.__getitem__, devices)),
+            up=sum(map(self.up.__getitem__, devices)),
             worst=max(ratios, default=None),
             unknown=unknown,
-            each=Span.of(self.up[name] + self.side[name] for name in devices),
+            each=Span.of(map(add, map(self.up.__getitem__, devices), map(self.side.__getitem__, devices))),
             exact=each.exact,
             notes=tuple(self._stored(each) if sort.what == "storage" else self._placed(each)),
         )
