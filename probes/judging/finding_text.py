@@ -94,7 +94,7 @@ class Place:
         if kind is ComponentKind.UPLINKS:
             return Suspect.MLAG if {link.a, link.b} & self.fabric.mlag_of.keys() else Suspect.LINK
         if self.is_node:
-            return Suspect.LEG if self._is_leg else Suspect.NIC
+            return Suspect.LEG if self._is_leg and link.bond is not None else Suspect.NIC
         return Suspect.LAG if link.is_lag else Suspect.LINK
 
     @property

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.model.fabric import Fabric, Link
+from benchconsole.topology.routing.parallel_legs import find_parallel_legs
 
 PER_MEMBER = 8
 """Streams for each member of the widest LAG."""
@@ -40,7 +41,7 @@ class _Fork(NamedTuple):
 def count_streams(fabric: Fabric, *, trunks: bool) -> StreamCount:
     """The streams of each pair: ``PER_MEMBER`` for each way of the widest fork, from ``LEAST`` to ``MOST``.
 
-    Forks are the legs of nodes in one network, and with ``trunks`` the members of LAGs between switches; not of
+    Forks are the legs of nodes in one network (in one rail or plane, for streams go between two addresses), and with ``trunks`` the members of LAGs between switches; not of
     those inside an MLAG pair, which carry nothing while all is well.
     """
     least = LEAST_FILLING if trunks else LEAST
@@ -59,10 +60,12 @@ def _count_ways(fork: _Fork) -> int:
 
 
 def _list_forks(fabric: Fabric, *, trunks: bool) -> Iterator[_Fork]:
+    parts = {link.id: part for each in find_parallel_legs(fabric) for part, own in each.parts.items() for link in own}
     for node in fabric.nodes:
-        legs: dict[str, int] = {}
+        legs: dict[tuple[str, str], int] = {}
         for link in fabric.active_legs(node):
-            legs[link.network] = legs.get(link.network, 0) + _count_choices(link)
+            place = link.network, parts.get(link.id, "")
+            legs[place] = legs.get(place, 0) + _count_choices(link)
         yield _Fork(max(legs.values(), default=1), f"legs of {node}")
     peers = {link for pair in fabric.mlags for link in pair.peer}
     for link in fabric.links.values() if trunks else ():

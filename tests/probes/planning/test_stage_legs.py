@@ -12,7 +12,7 @@ from benchconsole.probes.judging.detectable_loss import Fault, list_planned_loss
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.errors import PlanError
-from benchconsole.probes.model.judgement import Level
+from benchconsole.probes.model.judgement import Level, Suspect
 from benchconsole.probes.model.measuring import Round, Test
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.plan_summary import summarise
@@ -149,7 +149,7 @@ def test_a_slow_port_is_named_and_no_other_rail_is_accused(tmp_path: Path) -> No
     assert {leg for (leg, _), level in levels.items() if level is Level.FAIL} <= {"p1", "p2", "p3"}
     assert all(level is Level.PASS for (leg, key), level in levels.items() if "g3" not in key), levels
     findings = list_findings(context, rounds)
-    assert [each.where for each in findings] == ["g3 NIC, leg to rail2"], findings
+    assert [(each.suspect, each.where) for each in findings] == [(Suspect.NIC, "g3 NIC, leg to rail2")], findings
 
 
 def test_every_port_is_a_nic_that_the_plan_shows_or_not(tmp_path: Path) -> None:

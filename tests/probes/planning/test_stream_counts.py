@@ -92,3 +92,15 @@ def test_streams_of_the_file_count() -> None:
     rounds = [each for each in plan(described, find_suite(described, None), PROBES) if each.probe == "iperf3"]
     assert {each.tests[0].sending.streams for each in rounds} == {3, 4}
     assert not any("streams a pair" in each.because for each in rounds)
+
+
+def test_streams_go_by_one_port_of_a_node_on_rails() -> None:
+    """A test goes between two addresses, each of one port: the ports of a node are no choice of a hash."""
+    text = (
+        "schema: 1\nfabric: rails\nswitches: {'rail[1-8]': {role: leaf}}\nnodes: {'g[1-4]': {}}\n"
+        "links: [{from: 'g[1-4]:p[1-8]', to: 'rail[1-8]', speed: 100G}]\n"
+    )
+    described = load_text(text, "rails.yaml")
+    assert count_streams(described, trunks=False) == (4, "")
+    bonded = load_text(text.replace("100G}", "100G, bond: balance-xor, hash: l3l4}"), "bonded.yaml")
+    assert count_streams(bonded, trunks=False).streams == 64
