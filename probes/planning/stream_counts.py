@@ -41,8 +41,9 @@ class _Fork(NamedTuple):
 def count_streams(fabric: Fabric, *, trunks: bool) -> StreamCount:
     """The streams of each pair: ``PER_MEMBER`` for each way of the widest fork, from ``LEAST`` to ``MOST``.
 
-    Forks are the legs of nodes in one network (in one rail or plane, for streams go between two addresses), and with ``trunks`` the members of LAGs between switches; not of
-    those inside an MLAG pair, which carry nothing while all is well.
+    Forks are the legs of nodes in one network (in one rail or plane, for streams go between two addresses), and with
+    ``trunks`` the members of LAGs between switches; not of those inside an MLAG pair, which carry nothing while all is
+    well.
     """
     least = LEAST_FILLING if trunks else LEAST
     widest = max((fork for fork in _list_forks(fabric, trunks=trunks) if fork.ways > 1), default=None, key=_count_ways)
