@@ -22,6 +22,7 @@ from benchconsole.store.store import Store
 from benchconsole.topology.errors import find_near
 from benchconsole.topology.model.cohorts import VALUE_WORDS, is_value
 from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.port_selection import select_ports
 from benchconsole.topology.selection import select
 
 
@@ -30,9 +31,9 @@ from benchconsole.topology.selection import select
 @click.argument("probe")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
-    "--node", "node", default=None, metavar="NODE", help="The node that the output is of; of a pair, the sender."
+    "--node", "node", default=None, metavar="NODE[:PORT]", help="The node that the output is of; of a pair, the sender."
 )
-@click.option("--peer", default=None, metavar="NODE", help="The receiver of a pair.")
+@click.option("--peer", default=None, metavar="NODE[:PORT]", help="The receiver of a pair.")
 @click.option("--members", default=None, metavar="NODES", help="All nodes that the output is of, such as n[1-4].")
 @click.option(
     "--labels",
@@ -74,10 +75,11 @@ def command(
     said, when = (stderr.read_bytes() if stderr else b"", exit_status), _parse_time(at)
     with common.open_store(db) as store:
         try:
+            (first, port), (second, peer_port) = _split_port(fabric, node), _split_port(fabric, peer)
             found = [
-                _read_captured(probe, name, _select_nodes(fabric, name, node, peer, members), said) for name in files
+                _read_captured(probe, name, _select_nodes(fabric, name, first, second, members), said) for name in files
             ]
-            found = [replace(each, network=network) for each in found]
+            found = [replace(each, network=network, ports=(port, peer_port)) for each in found]
             if session is None:
                 key = asyncio.run(
                     ingest(store, fabric, probes[probe], found, choice=SessionChoice(label=label), at=when, known=known)
@@ -151,6 +153,16 @@ def _select_nodes(
     if node is None and first not in fabric.nodes:
         raise BadInput(f"{file}: the topology has no node {first!r}; name it with --node")
     return tuple(NodeId(each) for each in (first, peer) if each is not None)
+
+
+def _split_port(fabric: Fabric, end: str | None) -> tuple[str | None, str]:
+    """The node of an end, and the port that it names; SelectionError for one that the node does not have."""
+    if end is None or ":" not in end:
+        return end, ""
+    found = select_ports(fabric, end)
+    if len(found) != 1 or len(found[0].nodes) != 1:
+        raise BadInput(f"found {end!r}, expected one node with one of its ports, as in n01:p1")
+    return found[0].nodes[0], found[0].port or ""
 
 
 def _read_captured(probe: str, name: str, nodes: tuple[NodeId, ...], said: tuple[bytes, int]) -> CapturedOutput:

@@ -30,6 +30,7 @@ from benchconsole.store.model import SessionState
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
 from benchconsole.topology.routing.network_choice import NetworkChoice
+from benchconsole.topology.routing.routes import Routes
 
 if TYPE_CHECKING:
     from benchconsole.store.session_store import SessionStore
@@ -46,13 +47,15 @@ NOTHING_KNOWN: Mapping[str, str] = MappingProxyType({})
 class CapturedOutput:
     """One output with the nodes that it is of: one, sender and receiver, or all members. ``source`` is its file.
 
-    ``network`` is the one that it was measured over; empty for the one that tests of its nodes use.
+    ``network`` is the one that it was measured over; empty for the one that tests of its nodes use. ``ports`` are those
+    of the sender and the receiver that it was measured between; empty where that is not known.
     """
 
     nodes: tuple[NodeId, ...]
     output: Output
     source: str
     network: str = ""
+    ports: tuple[str, str] = ("", "")
 
 
 def make_target(fabric: Fabric, probe: Probe, captured: CapturedOutput) -> Target:
@@ -60,7 +63,11 @@ def make_target(fabric: Fabric, probe: Probe, captured: CapturedOutput) -> Targe
     unknown = [name for name in captured.nodes if name not in fabric.nodes]
     if unknown:
         raise PlanError(f"{captured.source}: the topology has no node {unknown[0]!r}")
-    nodes = tuple(fabric.nodes[name].at(captured.network) for name in captured.nodes)
+    ports = captured.ports if probe.shape is Shape.PAIR else ()
+    if any(captured.ports) and not ports:
+        raise PlanError(f"{captured.source}: found a port, expected none: {probe.name} does not test between nodes")
+    places = (port or captured.network for port in (*ports, *("",) * len(captured.nodes)))
+    nodes = tuple(fabric.nodes[name].at(place) for name, place in zip(captured.nodes, places, strict=False))
     least, most, what = {
         Shape.NODE: (1, 1, "one node"),
         Shape.PAIR: (2, 2, "a sender and a receiver"),
@@ -75,10 +82,16 @@ def make_target(fabric: Fabric, probe: Probe, captured: CapturedOutput) -> Targe
 
 
 def _check_network(fabric: Fabric, captured: CapturedOutput) -> None:
-    """PlanError for a network that the two nodes are not in, and where they have several and none is named."""
+    """PlanError for a network that the two nodes are not in, where they have several and none is named, and for ports
+    that no cable joins.
+    """
     source, sink = captured.nodes
+    leg, last_leg = (port or None for port in captured.ports)
+    flow = Flow(source, sink, None, leg, last_leg, network=captured.network)
     try:
-        NetworkChoice(fabric).choose(Flow(source, sink, network=captured.network))
+        NetworkChoice(fabric).choose(flow)
+        if leg or last_leg:
+            Routes(fabric).route(flow)
     except RoutingError as error:
         raise PlanError(f"{captured.source}: {error}") from None
 
@@ -96,7 +109,8 @@ def make_round(
     for index, each in enumerate(found):
         target = make_target(fabric, probe, each)
         key = make_test_id(number, probe.name, index, target)
-        sending = replace(probe.sending(target.options), network=each.network)
+        leg, peer_leg = each.ports
+        sending = replace(probe.sending(target.options), network=each.network, leg=leg, peer_leg=peer_leg)
         tests.append(Test(key, probe.name, target, number, sending=sending))
     files = ", ".join(each.source for each in found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
     made = Round(number, f"{probe.name} {INGESTED}", probe.name, tuple(tests), 0.0, f"read from {files}")

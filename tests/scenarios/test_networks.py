@@ -9,6 +9,8 @@ from click.testing import CliRunner
 from benchconsole.console.cli import command
 from benchconsole.console.exits import BadInput
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.store.store import Store
+from benchconsole.topology.errors import SelectionError
 
 # The InfiniBand fabric has two tiers, the management network one switch: the shorter way.
 DUAL = """\
@@ -38,7 +40,7 @@ def run(folder: Path, *arguments: str, text: str = DUAL) -> tuple[int, str]:
     path.write_text(text)
     first, *rest = arguments
     found = CliRunner().invoke(command, [first, str(path), *rest])
-    if isinstance(found.exception, (BadInput, PlanError)):
+    if isinstance(found.exception, (BadInput, PlanError, SelectionError)):
         return 2, str(found.exception)
     return found.exit_code, found.output
 
@@ -152,3 +154,37 @@ def test_a_result_of_another_network_says_so(tmp_path: Path) -> None:
     assert (ended, "unknown network 'mgnt', expected one of data, ib, mgmt; did you mean mgmt?" in said) == (2, True)
     ended, said = ingest(tmp_path, 0.94, text=DUAL.replace("mgmt", "eth"))
     assert (ended, "n01 and n17 have the data networks eth and ib in common" in said) == (2, True)
+
+
+RAILS = """\
+schema: 1
+fabric: rails
+switches: {"rail[1-2]": {role: leaf}}
+nodes: {"n[01-20]": {}}
+links: [{from: "n[01-20]:p[1-2]", to: "rail[1-2]", speed: 100 Gb/s}]
+"""
+
+
+@pytest.mark.parametrize(("gbps", "code"), [(40.0, 1), (90.0, 3)])
+def test_a_result_between_two_ports_is_held_against_these(tmp_path: Path, gbps: float, code: int) -> None:
+    ended, said = ingest(tmp_path, gbps, "--node", "n01:p2", "--peer", "n17:p2", text=RAILS)
+    assert ended == code, said
+    words = " ".join(said.split())
+    assert ("40.0 Gb/s of 94.1 Gb/s" in words) == (code == 1), said
+    assert ("leg to rail2" in words) == (code == 1), said
+    assert "rail1" not in words, said
+
+
+@pytest.mark.parametrize(
+    ("node", "peer", "words"),
+    [
+        ("n01:p3", "n17:p2", "no port p3"),
+        ("n[01-02]:p1", "n17:p1", "expected one node with one of its ports"),
+        ("n01:p1", "n17:p2", "output.json: no path from n01 to n17 between the ports p1 and p2"),
+    ],
+)
+def test_a_port_that_cannot_be_is_refused(tmp_path: Path, node: str, peer: str, words: str) -> None:
+    ended, said = ingest(tmp_path, 40.0, "--node", node, "--peer", peer, text=RAILS)
+    assert (ended, words in said) == (2, True), said
+    with Store.open(tmp_path / "db") as store:
+        assert store.list_sessions() == ()
