@@ -61,20 +61,21 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
         with ThreadPoolExecutor(1) as pool:  # the reports are made while the judgement is stored, and wait for nothing
             made = pool.submit(_make_reports, shown, (options, (*earlier, *new.notes)))
             basis = asyncio.run(new.keep())
-        verdict, reports = made.result()
+        verdict, reports, is_large = made.result()
         asyncio.run(keep_verdict(store, key, verdict))
         KeptReport(store, key, "text", ReportOptions(), basis).give(reports["text"])(sys.stdout)
         sys.stdout.flush()
-        if len(reports) > 1:
+        if is_large:
             keep_reports(store, key, reports, basis)
     raise click.exceptions.Exit(verdict.exit_code())
 
 
 class _Made(NamedTuple):
-    """The verdict on a session, and its text report; with the other reports for people where it is large."""
+    """The verdict on a session, and its text report; where it is large, all reports for people, which are kept."""
 
     verdict: "SessionVerdict"
     reports: "Mapping[str, str]"
+    is_large: bool
 
 
 def _make_reports(session: "Session", record: "Record") -> _Made:
@@ -85,4 +86,5 @@ def _make_reports(session: "Session", record: "Record") -> _Made:
     view = session.view()
     verdict = decide(view)
     details = make_details(session, view, record, verdict)
-    return _Made(verdict, render_reports(view, details, FOR_PEOPLE if has_many_results(view) else ("text",)))
+    is_large = has_many_results(view)
+    return _Made(verdict, render_reports(view, details, FOR_PEOPLE if is_large else ("text",)), is_large)

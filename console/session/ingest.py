@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -63,10 +64,9 @@ def make_target(fabric: Fabric, probe: Probe, captured: CapturedOutput) -> Targe
     unknown = [name for name in captured.nodes if name not in fabric.nodes]
     if unknown:
         raise PlanError(f"{captured.source}: the topology has no node {unknown[0]!r}")
-    ports = captured.ports if probe.shape is Shape.PAIR else ()
-    if any(captured.ports) and not ports:
+    if any(captured.ports) and probe.shape is not Shape.PAIR:
         raise PlanError(f"{captured.source}: found a port, expected none: {probe.name} does not test between nodes")
-    places = (port or captured.network for port in (*ports, *("",) * len(captured.nodes)))
+    places = (port or captured.network for port in chain(captured.ports, repeat("")))
     nodes = tuple(fabric.nodes[name].at(place) for name, place in zip(captured.nodes, places, strict=False))
     least, most, what = {
         Shape.NODE: (1, 1, "one node"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -39,15 +40,22 @@ def build_somewhere(spec: LabSpec) -> Lab:
         pytest.fail(str(error), pytrace=False)
 
 
-@pytest.fixture(scope="session")
-def lab() -> Iterator[Lab]:
-    """The small fabric, built once; a test that makes faults wants `healthy_lab`."""
+@contextmanager
+def building(spec: LabSpec) -> Iterator[Lab]:
+    """A laboratory for as long as the context lasts; skipped where none can be built."""
     require_lab()
-    built = build_somewhere(LabSpec())
+    built = build_somewhere(spec)
     try:
         yield built
     finally:
         built.down()
+
+
+@pytest.fixture(scope="session")
+def lab() -> Iterator[Lab]:
+    """The small fabric, built once; a test that makes faults wants `healthy_lab`."""
+    with building(LabSpec()) as built:
+        yield built
 
 
 @pytest.fixture
@@ -70,11 +78,8 @@ def mpi_lab(healthy_lab: Lab) -> Lab:
 def _slurm_lab() -> Iterator[Lab]:
     require_lab()
     _require("NO SLURM, no run inside an allocation is tested", slurm.missing() + launchers.missing())
-    built = build_somewhere(SPECS["slurm"])
-    try:
+    with building(SPECS["slurm"]) as built:
         yield built
-    finally:
-        built.down()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab import Lab, LabSpec
-from tests.lab.fixtures import build_somewhere, require_lab
+from tests.lab.fixtures import building
 from tests.scenarios.commands import benchconsole, report
 
 pytestmark = pytest.mark.lab
@@ -26,12 +26,8 @@ suites:
 
 @pytest.fixture(scope="module")
 def two_networks() -> Iterator[Lab]:
-    require_lab()
-    built = build_somewhere(SPEC)
-    try:
+    with building(SPEC) as built:
         yield built
-    finally:
-        built.down()
 
 
 def describe(lab: Lab, *, wrong: bool = False) -> Path:
