@@ -369,3 +369,54 @@ _SHOW_BY_UNIT: dict[Unit, Callable[[float], str]] = {
 def show(value: float, unit: Unit, shown: Shown = Shown.PLAIN) -> str:
     """``value`` in base ``unit`` as people read it, with its letter; ``shown`` picks bits or bytes."""
     return _SHOW.get((unit, shown), _SHOW_BY_UNIT[unit])(value)
+
+
+_SCALED: dict[tuple[Unit, Shown], tuple[float, str, Mapping[str, float]]] = {
+    (Unit.BYTE_RATE, Shown.NETWORK): (8.0, "b/s", _SI),
+    (Unit.BYTE, Shown.MEMORY): (1.0, "B", {"": 1.0, **_IEC}),
+    (Unit.ONE, Shown.PERCENT): (100.0, "%", {"": 1.0}),
+    (Unit.PER_SECOND, Shown.FREQUENCY): (1.0, "Hz", _SI),
+    (Unit.PER_SECOND, Shown.TRANSFERS): (1e-6, "MT/s", {"": 1.0}),
+}
+"""How many of a unit one base unit is, its symbol, and the prefixes that it takes."""
+
+_SCALED_BY_UNIT: dict[Unit, tuple[float, str, Mapping[str, float]]] = {
+    Unit.BYTE_RATE: (1.0, "B/s", _SI),
+    Unit.BYTE: (1.0, "B", _SI),
+    Unit.SECOND: (1.0, "s", {"n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1.0}),
+    Unit.FLOP_RATE: (1.0, "FLOP/s", _SI),
+    Unit.PER_SECOND: (1.0, "/s", _SI),
+    Unit.ONE: (1.0, "", {"": 1.0}),
+}
+
+
+def show_with_error(value: float, error: float, unit: Unit, shown: Shown = Shown.PLAIN) -> str:
+    """``value`` with its standard error in one unit, both to the last digit of the error: ``8.15 ± 0.03 MB/s``.
+
+    The error has one significant digit, two where the first is 1; both numbers are finite, the error is not negative.
+    """
+    worth, symbol, prefixes = _SCALED.get((unit, shown), _SCALED_BY_UNIT[unit])
+    scaled, deviation = value * worth, error * worth
+    fits = [each for each in prefixes.items() if abs(scaled) >= each[1] * 0.9995]
+    prefix, factor = max(fits or [min(prefixes.items(), key=lambda each: each[1])], key=lambda each: each[1])
+    places = _find_last_place(deviation / factor) if deviation else _find_last_place(abs(scaled / factor)) + 2
+    number, spread = (f"{round(each / factor, places):,.{max(places, 0)}f}" for each in (scaled, deviation))
+    return f"{number} ± {spread} {prefix}{symbol}".rstrip()
+
+
+def _find_last_place(error: float) -> int:
+    """How many decimals show the first significant digit of ``error``, and the second where the first is 1."""
+    if not error:
+        return 0
+    place = -math.floor(math.log10(error))
+    first = round(error * 10.0**place, 1)
+    return place + 1 if 1 <= first < 2 else place
+
+
+def show_change(share: float) -> str:
+    """A change as a percentage with its sign, to three digits, two decimals at most: 0.42 is ``+42.0 %``."""
+    if not math.isfinite(share):
+        return f"{share} %"
+    shown = share * 100
+    places = 2 if abs(shown) < 9.995 else 1 if abs(shown) < 99.95 else 0
+    return f"{shown:+,.{places}f} %"

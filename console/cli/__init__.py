@@ -28,6 +28,8 @@ COMMANDS = {
     "report": "Export a stored session as html, md, csv, json or text.",
     "import-spool": "Bring back what a run kept in a file while its database refused.",
     "judge": "Judge stored measurements again, touching no node.",
+    "compare": "Compare two sessions, or two parts of one: better, worse, no effect.",
+    "statistics": "Print n, mean, deviation, interval and percentiles of every metric.",
     "parse": "Run one probe's parser on captured output.",
     "ingest": "Store captured output as a session, judged like any other.",
     "watch": "Sample nodes over days: are they up, do services on them answer.",

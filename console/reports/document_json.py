@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TextIO, cast
 
-from benchconsole.console.reports import checklist_section
+from benchconsole.console.conclusions.statistic_lines import list_statistics
+from benchconsole.console.reports import checklist_section, statistics_section
 from benchconsole.console.reports.content import (
     ReportOptions,
     SessionDetails,
@@ -56,6 +57,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_member(out, "conduct", make_conduct_record(view, options.details))
     _write_items(out, "criteria", map(make_criterion_record, view.fabric.criteria))
     _write_items(out, "reported", map(make_reported_record, compare_reported(view)))
+    _write_items(out, "statistics", map(_make_record, statistics_section.make_record(list_statistics(view))))
     _write_member(out, "coverage", make_coverage_record(compute_totals(view).covered))
     _write_member(out, "detectable", make_detectable_record(view, options.details))
     _write_items(out, "findings", map(make_finding_record, sort_findings(view.findings)))

@@ -9,7 +9,15 @@ from typing import TextIO
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import escape
 
-from benchconsole.console.reports import checklist_section, conduct, content, curve_section, reported_section, tables
+from benchconsole.console.reports import (
+    checklist_section,
+    conduct,
+    content,
+    curve_section,
+    reported_section,
+    statistics_section,
+    tables,
+)
 from benchconsole.console.reports.content import ReportOptions
 from benchconsole.console.reports.evidence import list_cases
 from benchconsole.console.reports.fabric_cells import MOST_LINKS, draw_fabric
@@ -118,6 +126,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         reported=reported_section.make_lines(view),
         reported_about=reported_section.ABOUT,
         reported_glyphs=reported_section.GLYPHS,
+        statistics=statistics_section.make_section(view),
         sweeps=sweeps,
         more_sweeps=more_sweeps,
         metrics=metrics,

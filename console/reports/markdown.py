@@ -7,7 +7,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
-from benchconsole.console.reports import checklist_section, conduct, content, curve_section, reported_section, tables
+from benchconsole.console.reports import (
+    checklist_section,
+    conduct,
+    content,
+    curve_section,
+    reported_section,
+    statistics_section,
+    tables,
+)
 from benchconsole.console.reports.content import ReportOptions
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
@@ -40,6 +48,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         _list_findings(view),
         _list_not_judged(totals),
         _list_results(view),
+        _list_statistics(view),
         _list_sweeps(view),
         _list_inventory(view),
         _list_criteria(view),
@@ -242,6 +251,18 @@ def _list_results(view: RunView) -> Iterator[str]:
     yield _make_table([column.heading for column in RESULT_COLUMNS], listed, right)
     if len(bad) > ROWS:
         yield f"{len(bad) - ROWS:,} more rows that did not pass are in the CSV and JSON reports."
+
+
+def _list_statistics(view: RunView) -> Iterator[str]:
+    section = statistics_section.make_section(view)
+    if section.lines or section.left_out:
+        yield "## Statistics"
+    if section.lines:
+        yield section.about
+        headings = (*section.headings, "distribution")
+        yield _make_table(headings, ((*cells, bars) for cells, bars in section.lines), statistics_section.NUMERIC)
+    if section.left_out:
+        yield make_inline(section.left_out)
 
 
 def _list_inventory(view: RunView) -> Iterator[str]:

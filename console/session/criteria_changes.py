@@ -21,13 +21,14 @@ def describe_choice(own: Fabric, chosen: Fabric | None, who: str) -> Iterator[st
     if chosen is None:
         yield f"judged again{by} with the criteria of the file of the session"
         return
-    changes = list(_list_changes(own.criteria, chosen.criteria))
+    changes = list(list_changes(own.criteria, chosen.criteria))
     differ = "which are not those of the file of the session" if changes else "which asks what the file of it asks"
     yield f"judged again{by} with the criteria of {Path(chosen.file).name}, {differ}"
     yield from changes
 
 
-def _list_changes(own: tuple[Criterion, ...], chosen: tuple[Criterion, ...]) -> Iterator[str]:
+def list_changes(own: tuple[Criterion, ...], chosen: tuple[Criterion, ...]) -> Iterator[str]:
+    """What ``chosen`` ask otherwise than ``own``, which are those of a file."""
     before = group_by_key((_scope(each), each) for each in own)
     after = group_by_key((_scope(each), each) for each in chosen)
     for scope, was in before.items():

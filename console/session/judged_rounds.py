@@ -110,7 +110,7 @@ class JudgedRounds:
         self._findings = Findings(self._context)
         self._losses = DetectableLosses(self._context)
         self._probes = probes
-        self._unread: list[ClosedRound] = []
+        self._unread: list[tuple[ClosedRound, MeasurementTable | None]] = []
         self.known_findings: tuple[Finding, ...] | None = ()
         """``findings`` where they were computed or restored since the last round was added, else None."""
         self.known_losses: tuple[DetectableLoss, ...] | None = ()
@@ -140,8 +140,8 @@ class JudgedRounds:
 
     def _read_waiting(self) -> None:
         """Read the flows of rounds that were not read yet, each round once for all that asks for them."""
-        for judged in self._unread:
-            self._findings.add_round(judged)
+        for judged, measured in self._unread:
+            self._findings.add_round(judged, measured)
             self._losses.add_round(judged)
         self._unread.clear()
 
@@ -204,15 +204,18 @@ class JudgedRounds:
         """The verdicts on a plain round; it is not added."""
         return judge_table(self._context, closed, table)
 
-    def take(self, judged: ClosedRound) -> None:
-        """Add a round that was judged just now, while its flows are at hand; findings are computed when asked for."""
-        self.restore(judged)
+    def take(self, judged: ClosedRound, measured: MeasurementTable | None = None) -> None:
+        """Add a round that was judged just now, while its flows are at hand; findings are computed when asked for.
+
+        ``measured`` are its measurements where its results lack some.
+        """
+        self.restore(judged, measured)
         self._read_waiting()
 
-    def restore(self, judged: ClosedRound) -> None:
+    def restore(self, judged: ClosedRound, measured: MeasurementTable | None = None) -> None:
         """Add a judged round of which nothing is read yet: cheap for many rounds."""
         self.by_number[judged.round.number] = judged
-        self._unread.append(judged)
+        self._unread.append((judged, measured))
         self.known_findings = self.known_losses = None
 
     def add(self, judged: ClosedRound) -> ClosedRound:
@@ -265,7 +268,7 @@ def judge_stored(
             verdicts[place], columns[place] = table.hardware, JudgedMeasurements(measured.numbers, table.measured)
             again = table.low
             rounds.append(JudgedRound(stored, measured.table, table))
-        judged.take(again)
+        judged.take(again, measured.table if measured is not None else None)
     findings, now = judged.findings, clock()
     source = criteria_from.file if criteria_from is not None else ""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))

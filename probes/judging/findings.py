@@ -34,11 +34,14 @@ from benchconsole.probes.judging.part_loads import PartLoads
 from benchconsole.probes.judging.pattern_causes import PatternCause, explain_low, find_agreeing
 from benchconsole.probes.judging.pattern_text import describe_pattern, make_pattern_finding, tell_patterns
 from benchconsole.probes.judging.patterns import PairShares, Pattern, find_patterns, read_matrix
+from benchconsole.probes.judging.peer_text import list_peer_findings
+from benchconsole.probes.judging.peers import PeerGroups
 from benchconsole.probes.judging.protocol_pairs import ProtocolPairs
 from benchconsole.probes.judging.set_causes import is_explained_by, list_causes, takes_part
 from benchconsole.probes.judging.set_cover import PART, LowVerdict, is_assumed
 from benchconsole.probes.judging.set_finding_text import join_sets, make_set_finding
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
+from benchconsole.probes.model.measurement_table import MeasurementTable
 from benchconsole.topology.grouping import group_by_key
 
 MANY, NAMELESS = 0.4, 0.15
@@ -75,6 +78,7 @@ class Findings:
         self._losses = PacketLosses(context)
         self._pairs = ProtocolPairs()
         self._measured = MeasuredNodes()
+        self._peers = PeerGroups(context)
         self._evidence = FlowEvidence(context.parts)
         self._attributor = Attributor(context, self._loads, self._evidence)
         self._causes: list[Cause] = []
@@ -86,8 +90,11 @@ class Findings:
         self._before: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
         self._kept: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
 
-    def add_round(self, judged: ClosedRound) -> None:
-        """Take in one more judged round without asking what it means, as for a session that is read back."""
+    def add_round(self, judged: ClosedRound, measured: MeasurementTable | None = None) -> None:
+        """Take in one more judged round without asking what it means, as for a session that is read back.
+
+        ``measured`` are its measurements where its results lack some.
+        """
         number = judged.round.number
         again = number in self._rounds
         self._rounds[number] = judged
@@ -95,16 +102,19 @@ class Findings:
             self._loads.clear()
             self._pairs.clear()
             self._measured.clear()
+            self._peers.clear()
             self._evidence.clear()
             self._attributor.clear()
             self._observed.clear()
             for each in self._rounds.values():
                 self._carry(each)
                 self._observe(each)
+                self._peers.add_round(each)
             self._read_again()
             return
         self._carry(judged)
         self._observe(judged)
+        self._peers.add_round(judged, measured)
         if self._low.is_next(judged):
             self._low.add_round(judged)
         else:
@@ -136,6 +146,7 @@ class Findings:
         ]
         found += self._hardware(low.get(Yardstick.HARDWARE, ()))
         found = self._add_criteria(found, low.get(Yardstick.CRITERION, ()))
+        found += list_peer_findings(self._context, list(self._peers.list_groups()), found)
         return tuple(sorted(found, key=lambda each: (-each.level.severity, -len(each.nodes), each.where)))
 
     @property

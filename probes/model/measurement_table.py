@@ -43,6 +43,14 @@ class MeasurementTable:
             if kind.metric == metric:
                 yield kind, np.flatnonzero(self.kind == number)
 
+    def group_by_kind(self) -> Iterator[tuple[MeasurementKind, Indices]]:
+        """Every kind that has measurements, with their places, in order."""
+        order = np.argsort(self.kind, kind="stable")
+        ends = np.cumsum(np.bincount(self.kind, minlength=len(self.kinds)))
+        for kind, places in zip(self.kinds, np.split(order, ends[:-1]), strict=True):
+            if len(places):
+                yield kind, places
+
     def read(self, place: int) -> Reading:
         """The measurement at a place, without the text that it was read from and without its time."""
         metric, unit, labels = self.kinds[self.kind[place]]

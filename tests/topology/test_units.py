@@ -22,6 +22,8 @@ from benchconsole.topology.units import (
     parse_link_speed,
     read_written,
     show,
+    show_change,
+    show_with_error,
     storage_rate,
 )
 
@@ -185,3 +187,38 @@ def test_a_written_number_agrees_with_what_is_rounded_to_it(least: float, most: 
 @pytest.mark.parametrize("unit", Unit)
 def test_numbers_that_are_not_finite_can_be_shown(value: float, shown: Shown, unit: Unit) -> None:
     assert str(value) in show(value, unit, shown)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "unit", "shown", "text"),
+    [
+        (8.15e6, 0.03e6, Unit.BYTE_RATE, Shown.STORAGE, "8.15 ± 0.03 MB/s"),
+        (12.55e6, 0.06e6, Unit.BYTE_RATE, Shown.STORAGE, "12.55 ± 0.06 MB/s"),
+        (1.25e9, 1.25e7, Unit.BYTE_RATE, Shown.NETWORK, "10.00 ± 0.10 Gb/s"),
+        (697.04e9, 1.4e9, Unit.FLOP_RATE, Shown.PLAIN, "697.0 ± 1.4 GFLOP/s"),
+        (697.04e9, 26e9, Unit.FLOP_RATE, Shown.PLAIN, "700 ± 30 GFLOP/s"),
+        (0.0505, 0.0002, Unit.SECOND, Shown.PLAIN, "50.5 ± 0.2 ms"),
+        (1e9, 0.0, Unit.BYTE_RATE, Shown.STORAGE, "1.000 ± 0.000 GB/s"),
+        (0.953, 0.004, Unit.ONE, Shown.PERCENT, "95.3 ± 0.4 %"),
+        (0.0, 0.5, Unit.ONE, Shown.PLAIN, "0.0 ± 0.5"),
+        (2.0**37, 2.0**30, Unit.BYTE, Shown.MEMORY, "128.0 ± 1.0 GiB"),
+        (9.9999e9, 0.099e9, Unit.BYTE_RATE, Shown.STORAGE, "10.00 ± 0.10 GB/s"),
+    ],
+)
+def test_a_value_ends_where_its_error_does(value: float, error: float, unit: Unit, shown: Shown, text: str) -> None:
+    assert show_with_error(value, error, unit, shown) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.42, "+42.0 %"),
+        (-0.0091, "-0.91 %"),
+        (3.0, "+300 %"),
+        (0.0, "+0.00 %"),
+        (0.09996, "+10.0 %"),
+        (0.0999, "+9.99 %"),
+    ],
+)
+def test_changes_have_a_sign_and_three_digits(share: float, text: str) -> None:
+    assert show_change(share) == text

@@ -128,6 +128,7 @@ def test_the_sections_are_there_in_order(hard: Page) -> None:
         "Left on nodes",
         "Signatures",
         "Results",
+        "Statistics",
         "Appendix: commands and output",
     ]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchconsole.console.reports import ReportOptions, render
+from benchconsole.console.reports import ReportOptions, render, statistics_section
 from benchconsole.console.session import judged_rounds
 from benchconsole.console.session.judged_rounds import JudgedRounds, judge_stored, read_large
 from benchconsole.console.session.report_details import read_details
@@ -117,6 +117,7 @@ async def test_what_passed_in_columns_is_told_as_objects_are(
     harder = replace(fabric, criteria=tuple(replace(each, required=each.required * factor) for each in fabric.criteria))
     with Store.open(path) as store:
         monkeypatch.setattr(judged_rounds, "LARGE", 1)
+        monkeypatch.setattr(statistics_section, "MOST_NUMBERS", 1)
         session = store.session(made.key)
         new = judge_stored(session, probes, harder)
         assert await new.keep() == read_report_basis(session)
@@ -158,6 +159,7 @@ async def test_rows_of_every_kind_are_told_as_objects_are(
         connection.commit()
     with Store.open(path) as store:
         monkeypatch.setattr(judged_rounds, "LARGE", 1)
+        monkeypatch.setattr(statistics_section, "MOST_NUMBERS", 1)
         read = read_large(store.session(made.key), probes)
         assert read is not None
         compact, full = (Session.stored(store, made.key, probes, judged=each) for each in (read, None))

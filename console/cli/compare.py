@@ -1,0 +1,205 @@
+"""Compares two stored sessions, or two parts of one, metric by metric."""
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from benchconsole.console.cli import common
+from benchconsole.console.exits import BadInput, Exit
+from benchconsole.topology.collector import pause_collector
+from benchconsole.topology.errors import find_near
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchconsole.console.conclusions.metric_samples import Naming
+    from benchconsole.console.conclusions.session_comparison import ComparisonChoice, Senses
+    from benchconsole.console.reports.comparison_page import ComparisonReport
+    from benchconsole.console.view.run_view import RunView
+    from benchconsole.probes.api import Probe
+    from benchconsole.store.session_store import SessionStore
+    from benchconsole.store.store import Store
+
+
+@click.command("compare")
+@click.argument("session")
+@click.argument("other", required=False)
+@click.option(
+    "--by",
+    metavar="GROUPING[=A:B]",
+    help="Two parts of one session: a cohort dimension, class, switch, rack ...; which two, where there are more.",
+)
+@click.option("--metric", default="", metavar="NAME", help="Only this metric, or those of a probe.")
+@click.option(
+    "--varied", multiple=True, metavar="NAME", help="A label or an option that was meant to differ. Repeat for more."
+)
+@click.option("--unpaired", is_flag=True, help="Compare other nodes or other machines, as two groups.")
+@click.option(
+    "--same", default="2 %", metavar="SHARE", help="Within this share two metrics are the same (default 2 %)."
+)
+@common.db_option
+@common.json_option
+@click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters.")
+@pause_collector()
+def command(
+    session: str, other: str | None, by: str | None, metric: str, varied: tuple[str, ...], unpaired: bool,
+    same: str, db: Path | None, as_json: bool, ascii_only: bool,
+) -> None:  # fmt: skip
+    """Compare OTHER against SESSION (id, label, last, last-1), or two parts of SESSION with --by.
+
+    Each metric is better, worse, the same, without effect, mixed or not comparable. Exit code 1 where one is worse or
+    mixed, 3 where nothing could be compared.
+    """
+    from benchconsole.console.conclusions.session_comparison import ComparisonChoice, Outcome
+    from benchconsole.console.reports.comparison_page import format_page, make_record
+    from benchconsole.console.text.cells import to_ascii
+    from benchconsole.topology.units import UnitError, parse_percentage
+
+    if (other is None) == (by is None):
+        raise BadInput("benchconsole: compare SESSION OTHER, or compare SESSION --by GROUPING")
+    try:
+        near = parse_percentage(same, "a percentage such as 2 %")
+    except UnitError as error:
+        raise BadInput(f"benchconsole: --same: {error}") from None
+    probes = common.load_installed_probes()
+    choice = ComparisonChoice(_list_senses(probes), frozenset(varied), unpaired, near, metric)
+    with common.open_store(db, create=False) as store:
+        report = _compare_sessions(store, session, other, probes, choice) if other is not None else (
+            _compare_parts(store, session, by or "", probes, choice)
+        )  # fmt: skip
+    if not report.metrics:
+        raise BadInput(_explain_nothing(report.names, metric))
+    if as_json:
+        common.print_json(make_record(report))
+    else:
+        width = shutil.get_terminal_size().columns
+        page = format_page(report, width)
+        is_ascii = ascii_only or not common.can_show_unicode()
+        click.echo("\n".join(map(to_ascii, page) if is_ascii else page).rstrip())
+    outcomes = {each.outcome for each in report.metrics}
+    if outcomes & {Outcome.WORSE, Outcome.MIXED}:
+        raise SystemExit(Exit.BELOW)
+    if outcomes == {Outcome.NOT_COMPARABLE}:
+        raise SystemExit(Exit.UNTESTED)
+
+
+def _explain_nothing(names: tuple[str, str], metric: str) -> str:
+    of = f" of {metric}" if metric else ""
+    return f"benchconsole: nothing to compare: neither {names[0]} nor {names[1]} has a number{of}"
+
+
+def _list_senses(probes: "Mapping[str, Probe]") -> "Senses":
+    return {metric.name: metric.meant for probe in probes.values() for metric in probe.metrics}
+
+
+def _compare_sessions(
+    store: "Store", one: str, other: str, probes: "Mapping[str, Probe]", choice: "ComparisonChoice"
+) -> "ComparisonReport":
+    """BadInput for a session with itself, and for different machines that nobody meant to compare."""
+    from dataclasses import replace
+
+    from benchconsole.console.conclusions.metric_samples import list_samples
+    from benchconsole.console.conclusions.session_comparison import Side, compare_sides
+    from benchconsole.console.conclusions.session_differences import (
+        compare_facts,
+        list_record_differences,
+        read_facts,
+    )
+    from benchconsole.console.reports.comparison_page import ComparisonReport
+    from benchconsole.console.session.criteria_changes import list_changes
+
+    keys = store.find_session(one), store.find_session(other)
+    if keys[0] == keys[1]:
+        raise BadInput(
+            f"benchconsole: {one} and {other} are one session ({keys[0]}): it differs from itself in nothing"
+        )
+    stored = [store.session(key) for key in keys]
+    views = (common.read_stored_view(store, keys[0], probes), common.read_stored_view(store, keys[1], probes))
+    fabrics = [view.fabric for view in views]
+    if not choice.unpaired and (fabrics[0].name != fabrics[1].name or not fabrics[0].nodes.keys() & fabrics[1].nodes):
+        raise BadInput(
+            f"benchconsole: {one} is of {fabrics[0].name}, {other} of {fabrics[1].name}: different machines; "
+            "--unpaired compares them as two groups of nodes"
+        )
+    own = frozenset(name for each in stored for name in _list_cohorts(each))
+    choice = replace(choice, varied=choice.varied | own)
+    names = (_name(views[0]), _name(views[1]))
+    sides = [Side(name, list_samples(view)) for name, view in zip(names, views, strict=True)]
+    records = [_read_record(each) for each in stored]
+    return ComparisonReport(
+        names,
+        compare_sides(sides[0], sides[1], choice),
+        compare_facts(*map(read_facts, views)),
+        list(list_record_differences(records[0], records[1], views)),
+        list(list_changes(fabrics[0].criteria, fabrics[1].criteria)),
+    )
+
+
+def _name(view: "RunView") -> str:
+    from benchconsole.console.reports.content import find_name, format_period
+
+    label = f"{view.session} " if view.label else ""
+    return f"{label}{find_name(view)}, {view.fabric.name}, {format_period(view)}"
+
+
+def _list_cohorts(session: "SessionStore") -> list[str]:
+    """The dimensions of the cohorts that label the whole session."""
+    from benchconsole.console.session.metadata import COHORT
+
+    return [name.removeprefix(COHORT) for name in session.describe().new.options if name.startswith(COHORT)]
+
+
+def _read_record(session: "SessionStore") -> dict[str, str]:
+    new = session.describe().new
+    return {
+        "suite": new.suite,
+        "nodes": new.selection or "all",
+        "program": new.program,
+        **{name: str(value) for name, value in new.options.items()},
+    }
+
+
+def _compare_parts(
+    store: "Store", session: str, by: str, probes: "Mapping[str, Probe]", choice: "ComparisonChoice"
+) -> "ComparisonReport":
+    from dataclasses import replace
+
+    from benchconsole.console.conclusions.session_comparison import compare_sides, part_session
+    from benchconsole.console.conclusions.session_differences import compare_parts
+    from benchconsole.console.conclusions.statistic_lines import list_groupings
+    from benchconsole.console.reports.comparison_page import ComparisonReport
+
+    view = common.read_stored_view(store, store.find_session(session), probes)
+    grouping, _, wanted = by.partition("=")
+    ways = list_groupings(view.fabric)
+    if grouping not in ways:
+        near = find_near(grouping, tuple(ways))
+        hint = f", did you mean {near}?" if near else ""
+        raise BadInput(f"benchconsole: --by {grouping}: no such grouping, expected one of {', '.join(ways)}{hint}")
+    parts = _choose_parts(view, grouping, ways[grouping], wanted)
+    sides = part_session(view, ways[grouping], parts)
+    return ComparisonReport(
+        (f"{grouping} {parts[0]} of {_name(view)}", f"{grouping} {parts[1]}"),
+        compare_sides(*sides, replace(choice, unpaired=True)),
+        compare_parts(view, ways[grouping], parts),
+        [],
+        [],
+    )
+
+
+def _choose_parts(view: "RunView", grouping: str, name: "Naming", wanted: str) -> tuple[str, str]:
+    """The two parts that are meant; BadInput where there are not two of these names."""
+    from benchconsole.console.conclusions.metric_samples import list_samples
+
+    found = sorted({part for sample in list_samples(view) for part in sample.part(name)})
+    one, _, other = wanted.partition(":")
+    parts = [one, other] if wanted else found
+    if len(parts) != 2 or one == other != "" or not set(parts) <= set(found):
+        told = ", ".join(found[:12]) or "none"
+        raise BadInput(
+            f"benchconsole: --by {grouping}{'=' if wanted else ''}{wanted}: expected two of {told}, "
+            f"as --by {grouping}=A:B"
+        )
+    return parts[0], parts[1]

@@ -1,0 +1,139 @@
+"""The samples of a session: every number that counts, in columns, by stage, metric and labels. Pure.
+
+A sample holds what may be compared: the same metric of the same stage with the same labels. Cohorts of nodes and
+repetitions are no labels of a sample: they tell its numbers apart.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from benchconsole.console.view.run_view import INGESTED, RunView, share_result, superseding
+from benchconsole.probes.model.measuring import Labels, Test
+from benchconsole.probes.model.probe_names import INVENTORY
+from benchconsole.probes.planning.sweeps import REPETITION
+from benchconsole.probes.statistics.comparison import Sample
+from benchconsole.topology.arrays import Floats
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.units import Shown, Unit
+
+Naming = Callable[[Test], str]
+"""The name of the part of a sample that a test belongs to; empty for none."""
+
+
+class SampleKey(NamedTuple):
+    """What the numbers of one sample have in common."""
+
+    stage: str
+    probe: str
+    metric: str
+    unit: Unit
+    labels: Labels
+
+
+@dataclass(frozen=True, eq=False)
+class MetricSample:
+    """The finite numbers of one metric, in the unit of ``key``, each with its test, in the order of the plan."""
+
+    key: SampleKey
+    shown: Shown
+    values: Floats
+    tests: Sequence[Test]
+
+    @cached_property
+    def subjects(self) -> list[str]:
+        """What each number is of: a node, a pair ``a>b`` or a set."""
+        return [test.target.key for test in self.tests]
+
+    def group(self) -> Sample:
+        """The numbers of each subject."""
+        return group_by_key(zip(self.subjects, self.values.tolist(), strict=True))
+
+    def select(self, places: Sequence[int]) -> "MetricSample":
+        """The numbers at these places."""
+        tests = [self.tests[place] for place in places]
+        return MetricSample(self.key, self.shown, self.values[np.array(places, np.intp)], tests)
+
+    def part(self, name: Naming) -> dict[str, "MetricSample"]:
+        """The sample in parts, by their names; tests without a name are in none."""
+        parts = group_by_key((name(test), place) for place, test in enumerate(self.tests))
+        return {found: self.select(places) for found, places in parts.items() if found}
+
+
+def list_dimensions(fabric: Fabric) -> tuple[str, ...]:
+    """The dimensions of cohorts that nodes of the file are in, in the order in which they are met."""
+    return tuple(dict.fromkeys(name for node in fabric.nodes.values() for name, _ in node.cohorts))
+
+
+def name_cohort(dimension: str) -> Naming:
+    """The cohort of a test in ``dimension``."""
+    return lambda test: dict(test.target.labels).get(dimension, "")
+
+
+@share_result
+def list_samples(view: RunView) -> tuple[MetricSample, ...]:
+    """The samples of a session, stage by stage of its plan, by name within each; inventory gives none."""
+    apart = frozenset((REPETITION, *list_dimensions(view.fabric)))
+    stages = {each.number: each.stage for each in view.plan}
+    shown = {(v.probe, v.unit): v.shown for verdicts in view.verdicts.values() for v in verdicts}
+
+    @cache
+    def select_labels(labels: Labels) -> Labels:
+        return tuple(pair for pair in labels if pair[0] not in apart)
+
+    found: dict[SampleKey, list[_Part]] = {}
+    for part in (*_read_results(view), *_read_passed(view)):
+        key = part.key._replace(stage=stages.get(part.tests[0].round, INGESTED), labels=select_labels(part.key.labels))
+        found.setdefault(key, []).append(part)
+    order = {stage: place for place, stage in enumerate(dict.fromkeys(stages.values()))}
+    in_order = sorted(found, key=lambda key: (order.get(key.stage, len(order)), key))
+    return tuple(_join(key, found[key], shown.get((key.probe, key.unit), Shown.PLAIN)) for key in in_order)
+
+
+class _Part(NamedTuple):
+    """Finite numbers of one key, whose stage and labels are not chosen yet, with their tests."""
+
+    key: SampleKey
+    values: Floats
+    tests: Sequence[Test]
+
+
+def _join(key: SampleKey, parts: Sequence[_Part], shown: Shown) -> MetricSample:
+    values = np.concatenate([each.values for each in parts])
+    return MetricSample(key, shown, values, [test for each in parts for test in each.tests])
+
+
+def _read_results(view: RunView) -> Iterator[_Part]:
+    """The numbers of the results that count, round by round."""
+    numbers = group_by_key(
+        ((result.test.round, reading.metric, reading.unit, reading.labels), (reading.value, result.test))
+        for result in superseding(view).values()
+        if result.test.probe != INVENTORY
+        for reading in result.measurements
+        if math.isfinite(reading.value)
+    )
+    for (_, metric, unit, labels), found in numbers.items():
+        values, tests = zip(*found, strict=True)
+        yield _Part(SampleKey("", tests[0].probe, metric, unit, labels), np.array(values), tests)
+
+
+def _read_passed(view: RunView) -> Iterator[_Part]:
+    """The numbers that have verdicts in columns; two criteria may have passed one number, which counts once."""
+    told = {test for test, result in view.results.items() if result.measurements}
+    alike = group_by_key(
+        ((id(each.results), each.like.metric, each.like.unit, each.like.labels), each) for each in view.passed
+    )
+    for (_, metric, unit, labels), own in alike.items():
+        place = np.concatenate([each.result for each in own])
+        value = np.concatenate([each.value for each in own])
+        place, first = np.unique(place, return_index=True)
+        tests = [own[0].results[each].test for each in place.tolist()]
+        kept = [number for number, test in enumerate(tests) if test.id not in told]
+        if unit is not None and own[0].like.probe != INVENTORY and kept:
+            key = SampleKey("", own[0].like.probe, metric, unit, labels)
+            yield _Part(key, value[first][np.array(kept, np.intp)], [tests[number] for number in kept])

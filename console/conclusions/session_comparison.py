@@ -1,0 +1,223 @@
+"""Two sessions, or two parts of one, compared metric by metric. Pure.
+
+Compared is what is alike: the same metric with the same labels and the same options of its probe, of the same nodes.
+Where any of these differs, the reason is told and no number is given.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import fmean
+from typing import NamedTuple
+
+from benchconsole.console.conclusions.metric_samples import MetricSample, Naming, list_samples
+from benchconsole.console.text.name_sets import fold_names
+from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.model.measuring import Labels
+from benchconsole.probes.statistics.comparison import SAME, Comparison, Difference, Sample, compare_samples
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import Comparator
+
+Senses = Mapping[str, Comparator | None]
+"""Which bound means something, by the name of a metric; None where either may be meant."""
+
+
+class Outcome(StrEnum):
+    """How B stands to A. HIGHER and LOWER are of metrics of which nobody knows which way is better."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    HIGHER = "higher"
+    LOWER = "lower"
+    MIXED = "mixed"
+    SAME = "same"
+    NO_EFFECT = "no effect"
+    NOT_COMPARABLE = "not comparable"
+
+
+class Side(NamedTuple):
+    """One of both, with its samples."""
+
+    name: str
+    samples: Sequence[MetricSample]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonChoice:
+    """How sides are compared.
+
+    ``varied`` are labels and options that were meant to differ, ``unpaired``: nodes were. Two samples are the same
+    within the share ``same``. ``metric`` selects one, or those of a probe.
+    """
+
+    senses: Senses
+    varied: frozenset[str] = frozenset()
+    unpaired: bool = False
+    same: float = SAME
+    metric: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparedMetric:
+    """One metric of both sides. ``like`` is a sample of it, ``labels`` are what both have in common.
+
+    ``means`` are those of the means of subjects, in the unit of ``like``; ``left_out`` counts the subjects that only A,
+    and only B has. ``why`` says why nothing is compared.
+    """
+
+    like: MetricSample
+    labels: Labels
+    outcome: Outcome
+    means: tuple[float | None, float | None] = (None, None)
+    comparison: Comparison | None = None
+    left_out: tuple[int, int] = (0, 0)
+    why: str = ""
+
+
+def part_session(view: RunView, name: Naming, parts: tuple[str, str]) -> tuple[Side, Side]:
+    """Two parts of one session as sides."""
+    found = [sample.part(name) for sample in list_samples(view)]
+    one, other = (Side(part, [each[part] for each in found if part in each]) for part in parts)
+    return one, other
+
+
+def compare_sides(one: Side, other: Side, choice: ComparisonChoice) -> tuple[ComparedMetric, ...]:
+    """Every metric of both sides: what can be compared in the order of A, then what cannot."""
+    before, after = _index(one, choice), _index(other, choice)
+    pairs = list(_match(before, after))
+    found = [_compare(key.labels, *samples, choice) for key, samples in pairs]
+    matched = {id(sample) for _, samples in pairs for sample in samples}
+    alone = [
+        _explain_alone(key, sample, against, name)
+        for own, against, name in ((before, after, one.name), (after, before, other.name))
+        for key, sample in own.items()
+        if id(sample) not in matched
+    ]
+    told: set[tuple[str, str]] = set()
+    for each in alone:  # both sides of one pair of unlike labels say the same
+        if (each.like.key.metric, each.why) not in told:
+            told.add((each.like.key.metric, each.why))
+            found.append(each)
+    return tuple(found)
+
+
+# -- what belongs together
+
+
+class _Key(NamedTuple):
+    stage: str
+    metric: str
+    labels: Labels
+
+
+def _index(side: Side, choice: ComparisonChoice) -> dict[_Key, MetricSample]:
+    """The samples of a side by what they are held against each other by; the first of each."""
+    found: dict[_Key, MetricSample] = {}
+    for sample in side.samples:
+        if choice.metric in ("", sample.key.metric, sample.key.probe):
+            labels = tuple(pair for pair in sample.key.labels if pair[0] not in choice.varied)
+            found.setdefault(_Key(sample.key.stage, sample.key.metric, labels), sample)
+    return found
+
+
+def _match(
+    before: Mapping[_Key, MetricSample], after: Mapping[_Key, MetricSample]
+) -> Iterator[tuple[_Key, tuple[MetricSample, MetricSample]]]:
+    """Samples of one stage first; then those that have only one counterpart, whatever its stage is called."""
+    for key, sample in before.items():
+        if key in after:
+            yield key, (sample, after[key])
+    left = [{key: each for key, each in own.items() if key not in against} for own, against in
+            ((before, after), (after, before))]  # fmt: skip
+    alike = [group_by_key((key[1:], key) for key in own) for own in left]
+    for name, keys in alike[0].items():
+        others = alike[1].get(name, [])
+        if len(keys) == len(others) == 1:
+            yield keys[0], (left[0][keys[0]], left[1][others[0]])
+
+
+def _explain_alone(key: _Key, sample: MetricSample, against: Mapping[_Key, MetricSample], name: str) -> ComparedMetric:
+    """A sample without a counterpart: unlike labels of the nearest one of its metric, or that there is none."""
+    candidates = [each for each in against if each.metric == key.metric]
+    if not candidates:
+        why = f"only {name} measured it"
+    else:
+        nearest = min(candidates, key=lambda each: len(set(each.labels) ^ set(key.labels)))
+        why = _describe_unlike(key.labels, nearest.labels) or f"{key.stage} against {nearest.stage}"
+    return ComparedMetric(sample, key.labels, Outcome.NOT_COMPARABLE, why=why)
+
+
+def _describe_unlike(one: Labels, other: Labels) -> str:
+    """``threads 16 against 24``; the smaller text first, so that both sides say the same."""
+    mine, theirs = dict(one), dict(other)
+    names = sorted(name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name))
+    parts = []
+    for name in names:
+        values = sorted((mine.get(name, "none"), theirs.get(name, "none")))
+        parts.append(f"{name} {values[0]} against {values[1]}")
+    return ", ".join(parts)
+
+
+# -- one metric
+
+
+def _compare(labels: Labels, one: MetricSample, other: MetricSample, choice: ComparisonChoice) -> ComparedMetric:
+    unlike = _find_unlike_options(one, other, choice.varied)
+    if unlike:
+        return ComparedMetric(one, labels, Outcome.NOT_COMPARABLE, why=unlike)
+    before, after = one.group(), other.group()
+    left_out = (0, 0)
+    if choice.unpaired:
+        after = {f"{name} ": values for name, values in after.items()}  # the same name, and another machine
+    else:
+        common = [name for name in before if name in after]
+        if not common:
+            why = f"of other nodes: {_fold(one)} against {_fold(other)}"
+            return ComparedMetric(one, labels, Outcome.NOT_COMPARABLE, why=why)
+        left_out = len(before) - len(common), len(after) - len(common)
+        before, after = ({name: own[name] for name in common} for own in (before, after))
+    found = compare_samples(before, after, choice.same)
+    sense = choice.senses.get(one.key.metric)
+    outcome = _judge(found.difference, sense)
+    return ComparedMetric(one, labels, outcome, (_average(before), _average(after)), found, left_out, found.why)
+
+
+def _find_unlike_options(one: MetricSample, other: MetricSample, varied: Set[str]) -> str:
+    """What the probe was told otherwise, in words; of options that all tests of both have alike."""
+    mine, theirs = _read_options(one), _read_options(other)
+    unlike = [name for name in mine if name in theirs and mine[name] != theirs[name] and name not in varied]
+    return ", ".join(f"{name} {mine[name]} against {theirs[name]}" for name in unlike)
+
+
+def _read_options(sample: MetricSample) -> dict[str, str | int | float]:
+    """The options that all tests of a sample have in common."""
+    distinct = {id(test.target.options): test.target.options for test in sample.tests}
+    counts = Counter(pair for options in distinct.values() for pair in options.items())
+    return {name: value for (name, value), number in counts.items() if number == len(distinct)}
+
+
+def _fold(sample: MetricSample) -> str:
+    return fold_names(sorted({node.id for test in sample.tests for node in test.target.nodes}))
+
+
+def _average(sample: Sample) -> float:
+    return fmean(fmean(values) for values in sample.values())
+
+
+def _judge(difference: Difference, sense: Comparator | None) -> Outcome:
+    if difference not in (Difference.HIGHER, Difference.LOWER):
+        return Outcome(difference.value)
+    if sense is None:
+        return Outcome(difference.value)
+    good = Difference.HIGHER if sense is Comparator.AT_LEAST else Difference.LOWER
+    return Outcome.BETTER if difference is good else Outcome.WORSE
+
+
+def sum_up(compared: Sequence[ComparedMetric]) -> Outcome:
+    """The outcome over all metrics: better or worse where all that differ go one way, mixed where they do not."""
+    found = {each.outcome for each in compared}
+    if Outcome.MIXED in found or {Outcome.BETTER, Outcome.WORSE} <= found:
+        return Outcome.MIXED
+    order = (Outcome.BETTER, Outcome.WORSE, Outcome.HIGHER, Outcome.LOWER, Outcome.NO_EFFECT, Outcome.SAME)
+    return next((each for each in order if each in found), Outcome.NOT_COMPARABLE)

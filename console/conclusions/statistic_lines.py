@@ -1,0 +1,112 @@
+"""The statistics of every metric of a session as lines: of all numbers, and by class, cohort, place or node. Pure."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+from benchconsole.console.conclusions.metric_samples import (
+    MetricSample,
+    Naming,
+    SampleKey,
+    list_dimensions,
+    list_samples,
+    name_cohort,
+)
+from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.judging.patterns import group_nodes
+from benchconsole.probes.model.measuring import Test
+from benchconsole.probes.statistics.fairness import Fairness
+from benchconsole.probes.statistics.summary import Summary, summarise
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.units import Shown, Unit
+
+CLASS, NODE = "class", "node"
+"""Names of groupings: by the class of the nodes, and by what each number is of (a node, a pair or a set)."""
+
+
+class StatisticLine(NamedTuple):
+    """The statistics of one part of a sample: ``part`` of the grouping ``by``, both empty of the whole.
+
+    ``subjects`` counts different nodes, pairs or sets. ``of_peak`` is the mean of the shares of the stated peaks, None
+    where one is not stated. ``fairness`` is that among subjects, of rates of two or more that all got something.
+    """
+
+    key: SampleKey
+    shown: Shown
+    by: str
+    part: str
+    subjects: int
+    summary: Summary
+    of_peak: float | None
+    fairness: Fairness | None
+
+
+def list_groupings(fabric: Fabric) -> dict[str, Naming]:
+    """The ways to part the numbers of a session: class, the dimensions of cohorts, switch and groups, node.
+
+    A test of several nodes is in a part where all of its nodes are in it.
+    """
+    ways = {CLASS: _name_alike({node.id: node.hardware.name for node in fabric.nodes.values()})}
+    ways |= {dimension: name_cohort(dimension) for dimension in list_dimensions(fabric)}
+    for kind, group_of in group_nodes(fabric).items():
+        ways.setdefault(kind, _name_alike(group_of))
+    return {**ways, NODE: lambda test: test.target.key}
+
+
+def _name_alike(group_of: Mapping[str, str]) -> Naming:
+    def name(test: Test) -> str:
+        found = {group_of.get(node.id, "") for node in test.target.nodes}
+        return found.pop() if len(found) == 1 else ""
+
+    return name
+
+
+def list_statistics(view: RunView, by: Sequence[str] | None = None, metric: str = "") -> Iterator[StatisticLine]:
+    """The statistics of each sample of a session, whole and in the parts of each grouping of ``by``.
+
+    ``by`` are names of ``list_groupings``; None for classes and cohorts, where nodes are in several. A grouping that
+    does not part a sample gives no line of it. ``metric`` selects one by its name, or those of a probe.
+    """
+    ways = list_groupings(view.fabric)
+    chosen = (CLASS, *list_dimensions(view.fabric)) if by is None else by
+    for sample in list_samples(view):
+        if metric in ("", sample.key.metric, sample.key.probe):
+            yield from _list_parts(sample, {name: ways[name] for name in chosen}, every=by is not None)
+
+
+def _list_parts(sample: MetricSample, ways: Mapping[str, Naming], *, every: bool) -> Iterator[StatisticLine]:
+    yield _make_line(sample)
+    for by, name in ways.items():
+        parts = sample.part(name)
+        if len(parts) > 1 or (every and parts):
+            for part, own in sorted(parts.items()):
+                yield _make_line(own, by, part)
+
+
+def _make_line(sample: MetricSample, by: str = "", part: str = "") -> StatisticLine:
+    summary = summarise(sample.values)
+    if summary is None:
+        raise ValueError("a sample without a finite number")
+    each = sample.group()
+    return StatisticLine(
+        sample.key, sample.shown, by, part, len(each), summary, _find_share_of_peak(sample), _weigh_fairness(sample)
+    )
+
+
+def _find_share_of_peak(sample: MetricSample) -> float | None:
+    if sample.key.unit is not Unit.FLOP_RATE:
+        return None
+    peaks = [[node.hardware.peak for node in test.target.nodes] for test in sample.tests]
+    sums = [math.fsum(peak or 0.0 for peak in own) if all(own) else 0.0 for own in peaks]
+    return fmean(sample.values / sums) if all(sums) else None
+
+
+def _weigh_fairness(sample: MetricSample) -> Fairness | None:
+    """The fairness among subjects, each with the mean of its numbers."""
+    if sample.key.unit not in (Unit.BYTE_RATE, Unit.PER_SECOND, Unit.FLOP_RATE):
+        return None
+    import numpy as np
+
+    means = np.array([fmean(values) for values in sample.group().values()])
+    return Fairness.of(means)

@@ -1,0 +1,247 @@
+"""The comparison of two sessions, or of two parts of one, as a page of text and as JSON."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from benchconsole.console.conclusions.session_comparison import ComparedMetric, Outcome, sum_up
+from benchconsole.console.conclusions.session_differences import FactChanges, RecordDifference
+from benchconsole.console.text.cells import wrap_text
+from benchconsole.console.text.name_sets import fold_names
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.text.table import Column, format_table, make_table, number, words
+from benchconsole.console.view.wording import NOT_MEASURED, format_quantity
+from benchconsole.probes.model.labels import tell_labels
+from benchconsole.probes.statistics.comparison import Pairing
+from benchconsole.probes.statistics.summary import CONFIDENCE
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.units import counted, show_change
+
+FACTS = 40
+"""Changes of facts that the page lists; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonReport:
+    """Everything that the page tells. ``names`` are those of both sides, ``criteria`` what B asks otherwise than A."""
+
+    names: tuple[str, str]
+    metrics: Sequence[ComparedMetric]
+    facts: FactChanges
+    record: Sequence[RecordDifference]
+    criteria: Sequence[str]
+
+    @property
+    def outcome(self) -> Outcome:
+        return sum_up(self.metrics)
+
+
+def format_page(report: ComparisonReport, width: int) -> Iterator[str]:
+    """The lines of the page, none wider than ``width``."""
+    for letter, name in zip("AB", report.names, strict=True):
+        yield from wrap_text(sanitize(name), width, f"{letter}  ")
+    yield ""
+    yield from wrap_text(f"B against A: {format_outcome(report)}", width)
+    yield ""
+    yield from _format_compared(report, width)
+    yield from _format_not_comparable(report, width)
+    yield from _format_apart(report, width)
+    yield from _format_differences(report, width)
+
+
+def _format_compared(report: ComparisonReport, width: int) -> Iterator[str]:
+    """What could be compared, what changed first; stages and intervals where there is room."""
+    alike = _find_common(report.metrics)
+    same = [_name(each, alike) for each in report.metrics if each.outcome is Outcome.SAME]
+    compared = [each for each in report.metrics if each.outcome not in (Outcome.NOT_COMPARABLE, Outcome.SAME)]
+    compared.sort(key=lambda each: list(Outcome).index(each.outcome))
+    if not compared and not same:
+        return
+    fields: list[tuple[int, Column, Callable[[ComparedMetric], str]]] = [
+        (0, words("metric", 18), lambda each: _name(each, alike)),
+        (140, words("stage", 8), lambda each: sanitize(each.like.key.stage)),
+        (0, number("A"), lambda each: _show(each, each.means[0])),
+        (0, number("B"), lambda each: _show(each, each.means[1])),
+        (0, number("B to A"), lambda each: _format_effect(each)[0]),
+        (110, words("95 % interval", 10), lambda each: _format_effect(each)[1]),
+        (0, words("outcome", 9), _format_metric_outcome),
+        (0, words("n", 6), _format_number),
+    ]
+    shown = [(column, make) for room, column, make in fields if width >= room]
+    yield from format_table(make_table("Metrics", compared, *shown), width) if compared else ()
+    yield from wrap_text(f"the same: {', '.join(same)}", width) if same else ()
+    yield from wrap_text(ABOUT, width)
+    yield ""
+
+
+ABOUT = (
+    "n counts nodes, pairs or sets, each with the mean of its repeats. Paired: each is held against itself. "
+    "The interval holds the effect with 95 %; of 20 metrics without any effect one is called different by chance."
+)
+
+
+def format_outcome(report: ComparisonReport) -> str:
+    """``mixed: 1 better, 2 worse, 3 same``."""
+    counts = Counter(each.outcome for each in report.metrics)
+    told = ", ".join(f"{counts[each]} {each}" for each in Outcome if counts[each])
+    return f"{report.outcome}: {told}" if told else "nothing was measured"
+
+
+def _find_common(metrics: Sequence[ComparedMetric]) -> Mapping[str, Set[tuple[str, str]]]:
+    """The labels that all metrics of a probe have alike: they tell nothing apart, and are left out."""
+    by_probe = group_by_key((each.like.key.probe, frozenset(each.labels)) for each in metrics)
+    return {probe: frozenset.intersection(*labels) for probe, labels in by_probe.items()}
+
+
+def _name(each: ComparedMetric, alike: Mapping[str, Set[tuple[str, str]]]) -> str:
+    own = tuple(pair for pair in each.labels if pair not in alike[each.like.key.probe])
+    return sanitize(" ".join((each.like.key.metric, *tell_labels(own))))
+
+
+def _show(each: ComparedMetric, value: float | None) -> str:
+    return format_quantity(value, each.like.key.unit, each.like.shown)
+
+
+def _format_effect(each: ComparedMetric) -> tuple[str, str]:
+    """The effect and its interval: in percent, or in the unit where values may be 0."""
+    found = each.comparison
+    if found is None or found.effect is None:
+        return NOT_MEASURED, NOT_MEASURED
+    if not found.is_ratio:
+        effect, *ends = (None if end is None else _show(each, end) for end in (found.effect, found.low, found.high))
+    else:
+        effect, *ends = (None if end is None else show_change(end) for end in (found.effect, found.low, found.high))
+    return effect or NOT_MEASURED, NOT_MEASURED if None in ends else " to ".join(map(str, ends))
+
+
+def _format_metric_outcome(each: ComparedMetric) -> str:
+    found = each.comparison
+    if each.outcome is Outcome.NO_EFFECT and found is not None and found.smallest is not None:
+        least = show_change(found.smallest).lstrip("+") if found.is_ratio else _show(each, found.smallest)
+        return f"no effect; {least} would have shown"
+    return f"{each.outcome}: {sanitize(each.why)}" if each.why else str(each.outcome)
+
+
+def _format_number(each: ComparedMetric) -> str:
+    found = each.comparison
+    if found is None:
+        return NOT_MEASURED
+    one, other = found.number
+    if found.pairing is Pairing.PAIRED:
+        return f"{one:,} paired"
+    return "1, repeats" if found.pairing is Pairing.REPEATS else f"{one:,} and {other:,}"
+
+
+def _format_not_comparable(report: ComparisonReport, width: int) -> Iterator[str]:
+    left = [each for each in report.metrics if each.outcome is Outcome.NOT_COMPARABLE]
+    alike = _find_common(report.metrics)
+    if left:
+        table = make_table(
+            "Not comparable",
+            left,
+            (words("metric", 20), lambda each: _name(each, alike)),
+            (words("stage", 8), lambda each: sanitize(each.like.key.stage)),
+            (words("because", 24), lambda each: sanitize(each.why)),
+        )
+        yield from format_table(table, width)
+        yield ""
+
+
+def _format_apart(report: ComparisonReport, width: int) -> Iterator[str]:
+    """Subjects that changed otherwise than the others, and those that only one side has."""
+    alike = _find_common(report.metrics)
+    for each in report.metrics:
+        if each.comparison is not None and each.comparison.apart:
+            who = fold_names(each.comparison.apart) if all(">" not in name for name in each.comparison.apart) else (
+                ", ".join(each.comparison.apart[:3])
+            )  # fmt: skip
+            yield from wrap_text(f"{_name(each, alike)}: changed otherwise than the others: {sanitize(who)}", width)
+    left = Counter(each.left_out for each in report.metrics if any(each.left_out))
+    for (one, other), metrics in left.items():
+        yield from wrap_text(
+            f"{counted(metrics, 'metric')}: {one:,} measured in A alone and {other:,} in B alone are left out", width
+        )
+    if left:
+        yield ""
+
+
+def _format_differences(report: ComparisonReport, width: int) -> Iterator[str]:
+    if report.record:
+        table = make_table(
+            "Record",
+            report.record,
+            (words("what", 10), lambda each: each.what),
+            (words("A", 12), lambda each: each.before),
+            (words("B", 12), lambda each: each.after),
+        )
+        yield from format_table(table, width)
+        yield ""
+    if report.criteria:
+        yield "Criteria of B that are not those of A:"
+        for text in report.criteria:
+            yield from wrap_text(sanitize(text), width, "  ")
+        yield ""
+    facts = report.facts
+    table = make_table(
+        "Facts of nodes that differ",
+        facts.shared[:FACTS],
+        (words("fact", 16), lambda each: each.fact),
+        (words("A", 12), lambda each: each.before),
+        (words("B", 12), lambda each: each.after),
+        (words("nodes", 10), lambda each: each.nodes),
+        (number("number"), lambda each: f"{each.number:,}"),
+    )
+    if facts.shared:
+        yield from format_table(table, width)
+    if len(facts.shared) > FACTS:
+        yield f"and {counted(len(facts.shared) - FACTS, 'more change')} (--json has them)"
+    if not facts.nodes:
+        yield "Facts: no node has an inventory in both."
+    elif not facts.shared:
+        yield f"Facts: none that {counted(facts.nodes, 'node')} told differs."
+    if facts.by_themselves:
+        yield from wrap_text(f"Change by themselves, from node to node: {', '.join(facts.by_themselves)}", width)
+
+
+def make_record(report: ComparisonReport) -> dict[str, object]:
+    """The report for machines: numbers in base units, effects as shares where ``is_ratio``."""
+    return {
+        "schema": "benchconsole-comparison/1",
+        "a": report.names[0],
+        "b": report.names[1],
+        "outcome": report.outcome.value,
+        "confidence": CONFIDENCE,
+        "metrics": [_make_metric_record(each) for each in report.metrics],
+        "record": [each._asdict() for each in report.record],
+        "criteria": list(report.criteria),
+        "facts": [each._asdict() for each in report.facts.shared],
+        "facts_by_themselves": list(report.facts.by_themselves),
+        "nodes_with_facts": report.facts.nodes,
+    }
+
+
+def _make_metric_record(each: ComparedMetric) -> dict[str, object]:
+    found = each.comparison
+    made: dict[str, object] = {
+        "stage": each.like.key.stage,
+        "metric": each.like.key.metric,
+        "labels": dict(each.labels),
+        "unit": each.like.key.unit.value,
+        "outcome": each.outcome.value,
+        "why": each.why,
+        "mean_a": each.means[0],
+        "mean_b": each.means[1],
+        "left_out": list(each.left_out),
+    }
+    if found is not None:
+        made |= {
+            "pairing": None if found.pairing is None else found.pairing.value,
+            "number": list(found.number),
+            "is_ratio": found.is_ratio,
+            "effect": found.effect,
+            "low": found.low,
+            "high": found.high,
+            "smallest": found.smallest,
+            "apart": list(found.apart),
+        }
+    return made

@@ -1,0 +1,194 @@
+"""The statistics of every metric in words, for reports and the command: mean with its error, interval, percentiles.
+
+The number after ± is the standard error of the mean.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from benchconsole.console.conclusions.statistic_lines import StatisticLine, list_statistics
+from benchconsole.console.text.cells import wrap_text
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.text.table import format_body, make_table, number, words
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.wording import NOT_MEASURED, format_quantity
+from benchconsole.probes.model.labels import tell_labels
+from benchconsole.probes.statistics.summary import CONFIDENCE
+from benchconsole.topology.arrays import Floats
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.units import show_with_error
+
+ABOUT = (
+    "The number after ± is the standard error of the mean; the interval holds the mean with 95 % where numbers are "
+    "normal and independent. Jain's index is 1 where all nodes get the same, 1/n where one gets everything; max/min is "
+    "over nodes, pairs or sets, in brackets without those that deviate from the others."
+)
+MOST = 200
+"""Lines that reports for people show; the JSON report has all."""
+
+MOST_NUMBERS = 20_000
+"""Reports for people on so many numbers, which may be read in columns, leave their statistics to the command."""
+
+
+class StatisticCells(NamedTuple):
+    """One line of statistics as text, safe for a terminal."""
+
+    stage: str
+    metric: str
+    part: str
+    number: str
+    mean: str
+    deviation: str
+    interval: str
+    lowest: str
+    low: str
+    median: str
+    high: str
+    highest: str
+    of_peak: str
+    fairness: str
+    ratio: str
+
+
+HEADINGS = ("stage", "metric", "of", "n", "mean ± error", "deviation", "95 % interval", "min", "5 %", "median", "95 %",
+            "max", "of peak", "Jain", "max/min")  # fmt: skip
+NUMERIC = frozenset(range(3, len(HEADINGS)))
+"""Columns of numbers, by their place."""
+
+
+def make_cells(line: StatisticLine) -> StatisticCells:
+    """One line as text."""
+    found, unit, shown = line.summary, line.key.unit, line.shown
+
+    def show(value: float | None) -> str:
+        return format_quantity(value, unit, shown)
+
+    several = found.number > 1
+    fair = line.fairness
+    return StatisticCells(
+        stage=sanitize(line.key.stage),
+        metric=sanitize(" ".join((line.key.metric, *tell_labels(line.key.labels)))),
+        part=sanitize(f"{line.by} {line.part}") if line.by else "all",
+        number=f"{found.number:,}" if line.subjects == found.number else f"{found.number:,} of {line.subjects:,}",
+        mean=show(found.mean) if found.error is None else show_with_error(found.mean, found.error, unit, shown),
+        deviation=show(found.deviation),
+        interval=f"{show(found.low)} to {show(found.high)}" if several else NOT_MEASURED,
+        lowest=show(found.lowest),
+        low=show(found.percentile(0.05)) if several else NOT_MEASURED,
+        median=show(found.median),
+        high=show(found.percentile(0.95)) if several else NOT_MEASURED,
+        highest=show(found.highest),
+        of_peak=NOT_MEASURED if line.of_peak is None else f"{line.of_peak:.1%}".replace("%", " %"),
+        fairness=NOT_MEASURED if fair is None else f"{fair.index:.3f}",
+        ratio=NOT_MEASURED if fair is None else _format_ratio(fair.ratio, fair.core_ratio),
+    )
+
+
+def _format_ratio(ratio: float, core: float) -> str:
+    return f"{ratio:.2f}" if ratio == core else f"{ratio:.2f} ({core:.2f})"
+
+
+class StatisticsSection(NamedTuple):
+    """The lines for reports for people, and what is not among them in a sentence; each line with its distribution."""
+
+    lines: tuple[tuple[StatisticCells, str], ...]
+    left_out: str = ""
+    about: str = ABOUT
+    headings: tuple[str, ...] = HEADINGS
+
+    @property
+    def by_metric(self) -> dict[str, list[tuple[StatisticCells, str]]]:
+        """The lines by stage and metric."""
+        return group_by_key((f"{cells.stage}: {cells.metric}", (cells, bars)) for cells, bars in self.lines)
+
+
+def make_section(view: RunView) -> StatisticsSection:
+    """The statistics of what was measured more than once; none of large sessions, which keep to their ranges."""
+    numbers = sum(len(each.measurements) for each in view.results.values())
+    if numbers + sum(len(each.value) for each in view.passed) >= MOST_NUMBERS:
+        return StatisticsSection((), "benchconsole statistics prints them: of so many numbers they take their time.")
+    found = [each for each in list_statistics(view) if each.summary.number > 1]
+    left = len(found) - MOST
+    lines = tuple((make_cells(each), draw_distribution(each.summary.values)) for each in found[:MOST])
+    return StatisticsSection(lines, f"{left:,} more lines are in the JSON report." if left > 0 else "")
+
+
+def format_statistics(lines: Iterable[StatisticLine], width: int) -> Iterator[str]:
+    """A block for each metric, none of its lines wider than ``width``: more columns where there is room."""
+    places = [place for place, room in enumerate(_ROOM) if width >= room]
+    for key, own in group_by_key((each.key, each) for each in lines).items():
+        cells = [make_cells(each) for each in own]
+        title = f"{key.stage}: {cells[0].metric}"
+        yield from wrap_text(sanitize(title), width)
+        used = [place for place in places if any(each[place] != NOT_MEASURED for each in cells)]
+        columns = [number(HEADINGS[place]) if place in NUMERIC else words(HEADINGS[place], 8) for place in used]
+        fields = [(column, partial(_get_cell, place)) for column, place in zip(columns, used, strict=True)]
+        yield from (f"  {line}" for line in format_body(make_table("", cells, *fields), width - 2))
+        yield from _format_distribution(own[0], cells[0])
+        yield ""
+    yield from wrap_text(ABOUT, width)
+
+
+_ROOM = (1000, 1000, 0, 0, 0, 96, 176, 0, 116, 0, 116, 0, 0, 136, 136)
+"""The width from which on a column of ``HEADINGS`` is shown; stage and metric are the title of their block."""
+
+_BARS = " ▁▂▃▄▅▆▇█"
+BINS = 24
+"""Bars of a distribution."""
+
+
+def _get_cell(place: int, cells: StatisticCells) -> str:
+    return cells[place]
+
+
+def draw_distribution(values: Floats) -> str:
+    """How many of sorted ``values`` lie in each of ``BINS`` equal steps from the least to the most, as bars.
+
+    A step that holds any number has a bar. Empty where all are equal.
+    """
+    if values[0] == values[-1]:
+        return ""
+    counts, _ = np.histogram(values, BINS)
+    return "".join(_BARS[math.ceil(each * (len(_BARS) - 1) / counts.max())] for each in counts.tolist())
+
+
+def _format_distribution(line: StatisticLine, cells: StatisticCells) -> Iterator[str]:
+    bars = draw_distribution(line.summary.values) if line.summary.number > 2 else ""
+    if bars:
+        yield f"  {cells.lowest} |{bars}| {cells.highest}"
+
+
+def make_record(lines: Iterable[StatisticLine]) -> list[dict[str, object]]:
+    """The lines for machines, in base units."""
+    return [_make_line_record(each) for each in lines]
+
+
+def _make_line_record(line: StatisticLine) -> dict[str, object]:
+    found, fair = line.summary, line.fairness
+    return {
+        "stage": line.key.stage,
+        "metric": line.key.metric,
+        "labels": dict(line.key.labels),
+        "unit": line.key.unit.value,
+        "by": line.by,
+        "part": line.part,
+        "number": found.number,
+        "subjects": line.subjects,
+        "mean": found.mean,
+        "deviation": found.deviation,
+        "error": found.error,
+        "confidence": CONFIDENCE,
+        "low": found.low,
+        "high": found.high,
+        "lowest": found.lowest,
+        "percentiles": {f"{share:g}": found.percentile(share / 100) for share in (1, 5, 25, 50, 75, 95, 99)},
+        "highest": found.highest,
+        "of_peak": line.of_peak,
+        "jain": None if fair is None else fair.index,
+        "ratio": None if fair is None else fair.ratio,
+        "ratio_without_deviants": None if fair is None else fair.core_ratio,
+    }

@@ -1,0 +1,151 @@
+"""The comparison of two samples: how much they differ, with an interval that respects repeats and pairs of subjects.
+
+A subject (a node, a pair, a set) counts once, with the mean of its repeats: repeats on one node tell nothing of others.
+Where both samples have the same subjects, each is held against itself. Values above 0 are compared as ratios, by their
+logarithms; others by differences. Intervals are Student's, of unlike samples Welch's (Biometrika 34, 1947).
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from benchconsole.probes.statistics.peers import find_deviants, find_groups
+from benchconsole.probes.statistics.summary import CONFIDENCE, find_student
+from benchconsole.topology.arrays import Floats
+
+Sample = Mapping[str, Sequence[float]]
+"""The finite values of each subject: one for each of its repeats."""
+
+SAME = 0.02
+"""Two samples are the same where the whole interval lies within this share."""
+
+POWER = 0.8
+"""The smallest effect that data could have shown is found in this share of all experiments."""
+
+
+class Difference(StrEnum):
+    """How sample B stands to sample A."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    SAME = "same"
+    NO_EFFECT = "no effect"
+    MIXED = "mixed"
+    NOT_COMPARABLE = "not comparable"
+
+
+class Pairing(StrEnum):
+    """What the interval rests on."""
+
+    PAIRED = "paired"
+    UNPAIRED = "unpaired"
+    REPEATS = "repeats of one subject"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Sample B against sample A. ``effect`` is B / A - 1 where ``is_ratio``, else B - A in their unit.
+
+    ``low`` and ``high`` bound the effect with ``CONFIDENCE``; ``smallest`` is the smallest effect that such data show
+    in ``POWER`` of all experiments. All three are None where nothing tells the spread, and ``why`` says so.
+    ``number`` counts the subjects of A and of B. ``apart`` are subjects of pairs that changed otherwise than the rest.
+    """
+
+    difference: Difference
+    pairing: Pairing | None
+    number: tuple[int, int]
+    is_ratio: bool = True
+    effect: float | None = None
+    low: float | None = None
+    high: float | None = None
+    smallest: float | None = None
+    why: str = ""
+    apart: tuple[str, ...] = ()
+
+
+def compare_samples(one: Sample, other: Sample, same: float = SAME) -> Comparison:
+    """B (``other``) against A (``one``), in pairs where both are of the same subjects; ``same`` as ``SAME``."""
+    counts = len(one), len(other)
+    if not one or not other:
+        return Comparison(Difference.NOT_COMPARABLE, None, counts, why="there is no value to compare with")
+    is_ratio = all(value > 0 for sample in (one, other) for values in sample.values() for value in values)
+    scale: Callable[[Floats], Floats] = np.log if is_ratio else np.asarray
+    if one.keys() != other.keys():
+        return _compare_unpaired(Pairing.UNPAIRED, counts, _average(one, scale), _average(other, scale), same, is_ratio)
+    if len(one) == 1:
+        before, after = (scale(np.array(next(iter(each.values())), np.float64)) for each in (one, other))
+        return _compare_unpaired(Pairing.REPEATS, counts, before, after, same, is_ratio)
+    before = _average(one, scale)
+    changes = _average({name: other[name] for name in one}, scale) - before
+    found = _make_comparison(
+        Pairing.PAIRED, counts, changes.mean(), _find_error(changes), len(changes) - 1, same, before, is_ratio
+    )
+    return _weigh_subjects(found, tuple(one), np.exp(changes), same) if is_ratio else found
+
+
+def _average(sample: Sample, scale: Callable[[Floats], Floats]) -> Floats:
+    """One number for each subject."""
+    return np.array([scale(np.array(values, np.float64)).mean() for values in sample.values()])
+
+
+def _compare_unpaired(
+    pairing: Pairing, counts: tuple[int, int], before: Floats, after: Floats, same: float, is_ratio: bool
+) -> Comparison:
+    estimate = float(after.mean() - before.mean())
+    if min(len(before), len(after)) < 2:
+        effect = math.expm1(estimate) if is_ratio else estimate
+        what = "one value" if pairing is Pairing.REPEATS else "one subject"
+        why = f"of one of both there is {what}: nothing tells how far such numbers spread"
+        return Comparison(Difference.NOT_COMPARABLE, pairing, counts, is_ratio, effect, why=why)
+    squares = [_find_error(values) ** 2 for values in (before, after)]
+    total = sum(squares)
+    parts = sum(square**2 / (len(values) - 1) for square, values in zip(squares, (before, after), strict=True))
+    freedom = total**2 / parts if parts else float(len(before) + len(after) - 2)
+    return _make_comparison(pairing, counts, estimate, math.sqrt(total), freedom, same, before, is_ratio)
+
+
+def _find_error(values: Floats) -> float:
+    """The standard error of the mean of two numbers or more."""
+    return float(values.std(ddof=1)) / math.sqrt(len(values))
+
+
+def _make_comparison(
+    pairing: Pairing,
+    counts: tuple[int, int],
+    estimate: float,
+    error: float,
+    freedom: float,
+    same: float,
+    before: Floats,
+    is_ratio: bool,
+) -> Comparison:
+    half = error * find_student(freedom, CONFIDENCE)
+    smallest = error * (find_student(freedom, CONFIDENCE) + find_student(freedom, 2 * POWER - 1))
+    near = math.log1p(same) if is_ratio else same * abs(float(before.mean()))
+    difference = _decide(estimate - half, estimate + half, near)
+    give = math.expm1 if is_ratio else float
+    effect, low, high, least = (give(each) for each in (estimate, estimate - half, estimate + half, smallest))
+    return Comparison(difference, pairing, counts, is_ratio, effect, low, high, least)
+
+
+def _decide(low: float, high: float, near: float) -> Difference:
+    if -near <= low and high <= near:
+        return Difference.SAME
+    if low > 0:
+        return Difference.HIGHER
+    return Difference.LOWER if high < 0 else Difference.NO_EFFECT
+
+
+def _weigh_subjects(found: Comparison, subjects: Sequence[str], ratios: Floats, same: float) -> Comparison:
+    """``found``, mixed where groups of subjects changed in opposite ways; else with the subjects that stand apart."""
+    groups = [float(np.median(ratios[group])) for group in find_groups(ratios)]
+    if groups[0] < 1 - same and groups[-1] > 1 + same:
+        return replace(found, difference=Difference.MIXED, why=f"{len(groups)} groups of subjects changed unlike")
+    if len(groups) > 1:
+        return found
+    deviants = find_deviants(ratios)
+    places = np.concatenate((deviants.low, deviants.high)).tolist()
+    return replace(found, apart=tuple(subjects[place] for place in places))

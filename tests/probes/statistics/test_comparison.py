@@ -1,0 +1,171 @@
+"""Comparisons: intervals against scipy, the borders between outcomes, and what must not change them."""
+
+import math
+from collections.abc import Mapping
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from benchconsole.probes.statistics.comparison import SAME, Difference, Pairing, compare_samples
+from benchconsole.probes.statistics.summary import CONFIDENCE
+
+
+def draw(nodes: int, repeats: int, effect: float, seed: int, name: str = "n") -> dict[str, list[float]]:
+    """Numbers of nodes that differ by 5 %, each repeat by 2 %; nodes of one name are the same at every seed."""
+    own = 100 * np.random.default_rng(7).lognormal(0, 0.05, 1000)
+    noise = np.random.default_rng(seed).lognormal(0, 0.02, (nodes, repeats))
+    return {f"{name}{node}": [float(own[node] * (1 + effect) * each) for each in noise[node]] for node in range(nodes)}
+
+
+def logs(sample: Mapping[str, list[float]]) -> list[float]:
+    return [float(np.mean(np.log(values))) for values in sample.values()]
+
+
+def test_pairs_have_the_interval_of_the_paired_test() -> None:
+    before, after = draw(12, 3, 0, 1), draw(12, 3, 0.05, 2)
+    found = compare_samples(before, after)
+    low, high = stats.ttest_rel(logs(after), logs(before)).confidence_interval(CONFIDENCE)
+    assert found.pairing is Pairing.PAIRED
+    assert found.number == (12, 12)
+    assert [found.low, found.high] == pytest.approx([math.expm1(low), math.expm1(high)])
+    assert found.difference is Difference.HIGHER
+
+
+def test_other_subjects_have_the_interval_of_welch() -> None:
+    before, after = draw(12, 3, 0, 1), draw(30, 2, 0.1, 2, "vm")
+    found = compare_samples(before, after)
+    test = stats.ttest_ind(logs(after), logs(before), equal_var=False)
+    low, high = test.confidence_interval(CONFIDENCE)
+    assert found.pairing is Pairing.UNPAIRED
+    assert [found.low, found.high] == pytest.approx([math.expm1(low), math.expm1(high)])
+
+
+def test_repeats_of_one_subject_are_compared_with_each_other() -> None:
+    before, after = {"n1": [100.0, 101, 102]}, {"n1": [120.0, 119, 121]}
+    found = compare_samples(before, after)
+    test = stats.ttest_ind(np.log(after["n1"]), np.log(before["n1"]), equal_var=False)
+    assert found.pairing is Pairing.REPEATS
+    assert found.low == pytest.approx(math.expm1(test.confidence_interval(CONFIDENCE).low))
+
+
+def test_repeats_on_few_nodes_do_not_stand_for_many() -> None:
+    """A thousand repeats on two unlike nodes leave the difference of other nodes as uncertain as two nodes do."""
+    few = {"a": [100.0] * 1000, "b": [110.0] * 1000}
+    other = {"c": [104.0] * 1000, "d": [115.0] * 1000}
+    assert compare_samples(few, other).difference is Difference.NO_EFFECT
+    assert compare_samples(few, other).low == pytest.approx(
+        compare_samples({"a": [100.0], "b": [110.0]}, {"c": [104.0], "d": [115.0]}).low
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({}, {"n1": [1.0]}),
+        ({"n1": [1.0]}, {"n1": [2.0, 3.0]}),
+        ({"n1": [1.0, 2.0]}, {"n2": [1.0, 2.0]}),
+    ],
+)
+def test_what_tells_no_spread_is_not_comparable(before: dict[str, list[float]], after: dict[str, list[float]]) -> None:
+    found = compare_samples(before, after)
+    assert found.difference is Difference.NOT_COMPARABLE
+    assert found.low is found.high is found.smallest is None
+    assert found.why
+
+
+CHANGE = 0.1 * SAME
+"""The deviation of the changes of the boundary table, as a share."""
+
+
+@pytest.mark.parametrize(
+    ("effect", "difference"),
+    [
+        (0.0, Difference.SAME),
+        (0.5 * SAME, Difference.SAME),
+        (-0.5 * SAME, Difference.SAME),
+        (1.5 * SAME, Difference.HIGHER),
+        (-1.5 * SAME, Difference.LOWER),
+    ],
+)
+def test_borders_of_the_same(effect: float, difference: Difference) -> None:
+    before = {f"n{number}": [100.0] for number in range(4)}
+    spread = (1 - CHANGE, 1 - CHANGE / 2, 1 + CHANGE / 2, 1 + CHANGE)
+    after = {f"n{number}": [100 * (1 + effect) * each] for number, each in enumerate(spread)}
+    assert compare_samples(before, after).difference is difference
+
+
+def test_no_effect_tells_what_would_have_shown() -> None:
+    """Of effects of that size the stated share is found, of half that size far fewer."""
+    rng = np.random.default_rng(5)
+
+    def play(effect: float) -> tuple[bool, float]:
+        before = {f"n{number}": [100.0] for number in range(8)}
+        after = {name: [100 * math.exp(math.log1p(effect) + rng.normal(0, 0.05))] for name in before}
+        found = compare_samples(before, after)
+        return found.difference is Difference.HIGHER, found.smallest or 0.0
+
+    smallest = float(np.median([play(0.0)[1] for _ in range(200)]))
+    assert 0.7 < np.mean([play(smallest)[0] for _ in range(300)]) < 0.9
+    assert np.mean([play(smallest / 2)[0] for _ in range(300)]) < 0.5
+
+
+def test_subjects_that_change_in_opposite_ways_are_mixed() -> None:
+    before = {f"n{number:02}": [100.0 + number % 3] for number in range(20)}
+    after = {name: [value[0] * (1.2 if name < "n10" else 0.85)] for name, value in before.items()}
+    found = compare_samples(before, after)
+    assert found.difference is Difference.MIXED
+    assert found.why == "2 groups of subjects changed unlike"
+
+
+def test_a_subject_that_changed_otherwise_is_named() -> None:
+    before, after = draw(30, 5, 0, 1), draw(30, 5, 0.0, 2)
+    after["n7"] = [value * 0.6 for value in after["n7"]]
+    assert compare_samples(before, after).apart == ("n7",)
+    assert compare_samples(before, draw(30, 5, 0.0, 2)).apart == ()
+
+
+def test_values_of_zero_are_compared_by_differences() -> None:
+    before = {f"n{number}": [0.0] for number in range(6)}
+    after = {f"n{number}": [0.01 + 0.001 * number] for number in range(6)}
+    found = compare_samples(before, after)
+    assert not found.is_ratio
+    assert found.effect == pytest.approx(0.0125)
+    assert found.difference is Difference.HIGHER
+    assert compare_samples(before, before).difference is Difference.SAME
+
+
+@given(st.integers(0, 1000), st.floats(-0.2, 0.2), st.randoms())
+def test_order_and_scale_change_nothing_and_turning_round_turns_the_sign(
+    seed: int, effect: float, random: Random
+) -> None:
+    before, after = draw(8, 3, 0, seed), draw(8, 3, effect, seed + 1)
+    found = compare_samples(before, after)
+    names = list(before)
+    random.shuffle(names)
+    shuffled = compare_samples({name: before[name] for name in names}, after)
+    assert shuffled.difference is found.difference
+    assert shuffled.low == pytest.approx(found.low)
+    bits = [{name: [8 * value for value in own] for name, own in each.items()} for each in (before, after)]
+    scaled = compare_samples(bits[0], bits[1])
+    assert scaled.difference is found.difference
+    assert scaled.effect == pytest.approx(found.effect)
+    back = compare_samples(after, before)
+    assert back.effect is not None
+    assert found.effect is not None
+    assert (1 + back.effect) * (1 + found.effect) == pytest.approx(1)
+    turned = {Difference.HIGHER: Difference.LOWER, Difference.LOWER: Difference.HIGHER}
+    assert back.difference is turned.get(found.difference, found.difference)
+
+
+def test_chance_alone_is_called_different_in_a_twentieth_at_most() -> None:
+    names = [f"n{number}" for number in range(10)]
+    rng = np.random.default_rng(11)
+    claims = 0
+    for _ in range(1000):
+        one, other = ({name: [100 * float(rng.lognormal(0, 0.1))] for name in names} for _ in range(2))
+        claims += compare_samples(one, other).difference in (Difference.HIGHER, Difference.LOWER)
+    assert claims <= 65  # 5 % of 1,000 and two deviations
