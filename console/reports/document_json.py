@@ -26,12 +26,14 @@ from benchconsole.console.reports.evidence import CommandExcerpt, list_commands
 from benchconsole.console.reports.reported_section import compare_reported
 from benchconsole.console.view.result_rows import RowOutcome, list_rows
 from benchconsole.console.view.run_view import Coverage, NotJudged, RunView, State, state_of
+from benchconsole.console.view.session_judgements import list_session_judgements
 from benchconsole.console.view.totals import compute_totals
+from benchconsole.probes.judging.session_criteria import SessionJudgement
 from benchconsole.probes.model.checklist import Checked, CheckedList
 from benchconsole.probes.model.judgement import Finding, Verdict
 from benchconsole.probes.model.measuring import Fact, Failure, Proof, Reading, Result, Round, Test
 from benchconsole.topology.analysis.reported_results import ReportedCell
-from benchconsole.topology.model.fabric import Criterion
+from benchconsole.topology.model.fabric import Basis, Criterion
 from benchconsole.topology.units import Unit
 
 SCHEMA = 1
@@ -57,6 +59,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_member(out, "conduct", make_conduct_record(view, options.details))
     _write_items(out, "criteria", map(make_criterion_record, view.fabric.criteria))
     _write_items(out, "reported", map(make_reported_record, compare_reported(view)))
+    _write_items(out, "together", map(make_session_judgement_record, list_session_judgements(view)))
     _write_items(out, "statistics", map(_make_record, statistics_section.make_record(list_statistics(view))))
     _write_member(out, "coverage", make_coverage_record(compute_totals(view).covered))
     _write_member(out, "detectable", make_detectable_record(view, options.details))
@@ -229,6 +232,23 @@ def make_criterion_record(criterion: Criterion) -> Record:
             "where": dict(criterion.where),
             "nodes": sorted(criterion.nodes),
             "source": criterion.source,
+            **_select(criterion, "statistic", "author", "date"),
+            "reference": criterion.reference if criterion.basis is Basis.REFERENCE else None,
+            "other": None
+            if criterion.other is None
+            else {"metric": criterion.other.metric, "where": dict(criterion.other.where)},
+        }
+    )
+
+
+def make_session_judgement_record(each: SessionJudgement) -> Record:
+    """One judgement on all numbers together; a share where ``is_share``, else in the unit of its criterion."""
+    return _make_record(
+        {
+            **_select(each.criterion, "metric", "statistic", "source"),
+            "where": dict(each.criterion.where),
+            "unit": Unit.ONE if each.is_share else each.criterion.unit,
+            **_select(each, "subject", "level", "because", "value", "required", "number", "is_share", "nodes", "tests"),
         }
     )
 

@@ -24,6 +24,7 @@ from benchconsole.console.view.result_rows import (
     sort_text,
 )
 from benchconsole.console.view.run_view import RunView, State, share_result, state_of_level, superseding, worst
+from benchconsole.console.view.session_judgements import list_session_judgements
 from benchconsole.console.view.wording import NOT_MEASURED, format_expected, format_fact, format_quantity
 from benchconsole.probes.judging.criterion_scope import is_held_against, is_like_held
 from benchconsole.probes.model.alike_passes import sort_values
@@ -36,6 +37,7 @@ from benchconsole.topology.units import Shown, Unit, percent, ratio, show
 from benchconsole.topology.units import counted as count
 
 if TYPE_CHECKING:
+    from benchconsole.probes.judging.session_criteria import SessionJudgement
     from benchconsole.probes.model.alike_passes import AlikePasses
 
 LONG = 400
@@ -207,9 +209,36 @@ class CriterionLine(NamedTuple):
 def list_criteria(view: RunView) -> tuple[CriterionLine, ...]:
     """The criteria of the fabric in file order; one that nothing was held against says so."""
     by_metric = group_by_key((row.verdict.metric, row.verdict) for row in list_current_rows(view) if row.verdict)
+    together = list_session_judgements(view)
     return tuple(
-        _describe_criterion(criterion, by_metric.get(criterion.metric, []), view.passed)
+        _describe_session_criterion(criterion, [each for each in together if each.criterion is criterion])
+        if criterion.is_of_session
+        else _describe_criterion(criterion, by_metric.get(criterion.metric, []), view.passed)
         for criterion in view.fabric.criteria
+    )
+
+
+def _describe_session_criterion(criterion: Criterion, judged: "Sequence[SessionJudgement]") -> CriterionLine:
+    """The line of a criterion on all numbers together; the worst is a statistic, or the share of a subject."""
+    levels = Counter(each.level for each in judged)
+    shown = Shown.PLAIN
+    known = [each for each in judged if each.value is not None]
+    choose = min if criterion.comparator is Comparator.AT_LEAST else max
+    worst_one = choose(known, key=lambda each: each.value or 0.0) if known else None
+    share = NOT_MEASURED if worst_one is None or not worst_one.required else format_share(
+        (worst_one.value or 0.0) / worst_one.required
+    )  # fmt: skip
+    of_target = NOT_MEASURED if worst_one is None or not criterion.target else format_share(
+        (worst_one.value or 0.0) / criterion.target
+    )  # fmt: skip
+    base = _make_base_line(criterion, shown)
+    return base._replace(
+        number=sum(each.number for each in judged),
+        worst=NOT_MEASURED if worst_one is None else sanitize(f"{worst_one.subject}: {worst_one.because}"),
+        of_required=share,
+        of_target=of_target,
+        outcome=format_levels(levels) or "not tested",
+        state=worst(map(state_of_level, levels)),
     )
 
 
@@ -222,19 +251,41 @@ def _describe_criterion(
     levels = Counter(verdict.level for verdict in held)
     levels += Counter({Level.PASS: sum(len(values) for _, values in alike)})
     shown = verdicts[0].shown if verdicts else Shown.PLAIN
+    number, worst_one, mean, of_required, of_target = _sum_up(
+        criterion, [*((each, [each.value]) for each in held), *alike]
+    )
+    return _make_base_line(criterion, shown)._replace(
+        number=number,
+        worst=worst_one,
+        mean=mean,
+        of_required=of_required,
+        of_target=of_target,
+        outcome=format_levels(levels) or "not tested",
+        state=worst(map(state_of_level, levels)),
+    )
+
+
+def _make_base_line(criterion: Criterion, shown: Shown) -> CriterionLine:
+    """What a criterion asks, before anything was held against it."""
     where = format_labels(criterion.where)
     nodes = fold_names(sorted(criterion.nodes)) if criterion.nodes else "all nodes"
     word = "at least" if criterion.comparator is Comparator.AT_LEAST else "at most"
+    statistic = f"{criterion.statistic} of " if criterion.statistic else ""
+    by = ", ".join(filter(None, (criterion.author, criterion.date)))
     return CriterionLine(
-        sanitize(criterion.source) or NOT_MEASURED,
-        sanitize(criterion.metric),
+        sanitize(f"{criterion.source} ({by})".strip() if by else criterion.source) or NOT_MEASURED,
+        sanitize(f"{statistic}{criterion.metric}"),
         sanitize(f"{nodes}; {where}" if where else nodes),
         f"{word} {_format_bound(criterion, criterion.required, shown)}",
         NOT_MEASURED if criterion.target is None else _format_bound(criterion, criterion.target, shown),
         _format_rounding(criterion, shown),
-        *_sum_up(criterion, [*((each, [each.value]) for each in held), *alike]),
-        outcome=format_levels(levels) or "not tested",
-        state=worst(map(state_of_level, levels)),
+        number=0,
+        worst=NOT_MEASURED,
+        mean=NOT_MEASURED,
+        of_required=NOT_MEASURED,
+        of_target=NOT_MEASURED,
+        outcome="not tested",
+        state=worst(()),
     )
 
 
@@ -264,7 +315,8 @@ def _sum_up(
         ((value / (each.required or 1), value, each) for value, each in ends), key=itemgetter(0)
     )
     mean = fmean(chain.from_iterable(values for _, values in known))
-    peak = f" ({format_share(share * criterion.required)} of peak)" if criterion.basis is Basis.PEAK else ""
+    of = "" if criterion.basis in (Basis.ABSOLUTE, Basis.CAPACITY) else criterion.basis.value
+    peak = f" ({format_share(share * criterion.required)} of {of})" if of else ""
     target = criterion.target
     return (
         number,
@@ -284,14 +336,22 @@ def _format_rounding(criterion: Criterion, shown: Shown) -> str:
     if not criterion.rounding:
         return "none"
     if criterion.rounds_share:
-        return f"to {percent(criterion.rounding)} of {criterion.basis.value}"
+        return f"to {percent(criterion.rounding)} of {_name_base(criterion, shown)}"
     return f"to {show(criterion.rounding, criterion.unit, shown)}"
 
 
 def _format_bound(criterion: Criterion, value: float, shown: Shown) -> str:
     if criterion.basis is Basis.ABSOLUTE:
         return show(value, criterion.unit, shown)
-    return f"{percent(value)} of {criterion.basis}"
+    return f"{percent(value)} of {_name_base(criterion, shown)}"
+
+
+def _name_base(criterion: Criterion, shown: Shown) -> str:
+    if criterion.basis is Basis.REFERENCE:
+        return show(criterion.reference, criterion.unit, shown)
+    if criterion.other is not None:
+        return " ".join((criterion.other.metric, format_labels(criterion.other.where))).rstrip()
+    return criterion.basis.value
 
 
 class FactDifference(NamedTuple):

@@ -43,17 +43,18 @@ def list_changes(own: tuple[Criterion, ...], chosen: tuple[Criterion, ...]) -> I
 
 
 def _scope(each: Criterion) -> _Scope:
-    return each.metric, each.where, each.nodes
+    return each.metric, each.where, each.nodes, each.statistic, each.other
 
 
 def _bounds(each: Criterion) -> _Scope:
-    return each.comparator, each.required, each.basis, each.target, each.rounding, each.rounds_share
+    return each.comparator, each.required, each.basis, each.target, each.rounding, each.rounds_share, each.reference
 
 
 def _name(each: Criterion) -> str:
     parts = [format_condition(name, value) for name, value in each.where]
     parts += [fold(sorted(each.nodes))] if each.nodes else []
-    return f"{each.metric} ({', '.join(parts)})" if parts else each.metric
+    metric = f"{each.statistic} of {each.metric}" if each.statistic else each.metric
+    return f"{metric} ({', '.join(parts)})" if parts else metric
 
 
 def format_bounds(each: Criterion) -> str:
@@ -68,4 +69,7 @@ def format_bounds(each: Criterion) -> str:
 
 
 def _format(each: Criterion, value: float) -> str:
-    return show(value, each.unit) if each.basis is Basis.ABSOLUTE else f"{percent(value)} of {each.basis}"
+    if each.basis is Basis.ABSOLUTE:
+        return show(value, each.unit)
+    base = show(each.reference, each.unit) if each.basis is Basis.REFERENCE else each.basis.value
+    return f"{percent(value)} of {each.other.metric if each.other is not None else base}"

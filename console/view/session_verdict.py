@@ -7,10 +7,12 @@ every planned test gave its number and every verdict is known. What keeps it fro
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.run_view import INGESTED, Coverage, RunView, State, superseding
+from benchconsole.console.view.session_judgements import list_session_judgements
 from benchconsole.console.view.stored_verdict import Outcome, shorten_gap
 from benchconsole.probes.judging.criterion_scope import CriterionScope, list_scopes
 from benchconsole.probes.model.checklist import CheckedList, StepState
@@ -21,6 +23,9 @@ from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.conditions import format_condition
 from benchconsole.topology.model.fabric import Basis, Criterion
 from benchconsole.topology.units import counted as count
+
+if TYPE_CHECKING:
+    from benchconsole.probes.judging.session_criteria import SessionJudgement
 
 SAMPLES = "what the samples of a watch add up to is said by: benchconsole availability"
 NAMED = 3
@@ -82,6 +87,7 @@ class _Judged:
     """What counts of a session: the newest result of each test, and the verdicts on those.
 
     ``strays`` are apart: steered streams that were slow, and no finding says why. ``has_passes``: also in columns.
+    ``together`` is what was judged of all numbers together.
     """
 
     results: Mapping[str, Result]
@@ -89,10 +95,11 @@ class _Judged:
     strays: Sequence[Verdict]
     covered: Coverage
     has_passes: bool = False
+    together: "Sequence[SessionJudgement]" = ()
 
     @property
     def has_verdicts(self) -> bool:
-        return self.has_passes or bool(self.verdicts)
+        return self.has_passes or bool(self.verdicts) or any(each.level is not Level.UNKNOWN for each in self.together)
 
     @property
     def unknown(self) -> list[Verdict]:
@@ -115,7 +122,8 @@ def decide(view: RunView) -> SessionVerdict:
     strays = [verdict for verdict in every if _is_stray(verdict) and verdict.test not in named]
     apart = set(map(id, strays))
     verdicts = [verdict for verdict in every if id(verdict) not in apart] if apart else every
-    judged = _Judged(results, verdicts, strays, Coverage(planned, **outcomes), bool(view.passed))
+    together = list_session_judgements(view)
+    judged = _Judged(results, verdicts, strays, Coverage(planned, **outcomes), bool(view.passed), together)
     if view.session and view.ended is None:
         low = sum(verdict.level is Level.FAIL for verdict in verdicts)
         below = f" {count(low, 'result')} below the threshold." if low else ""
@@ -124,6 +132,7 @@ def decide(view: RunView) -> SessionVerdict:
     outcome = _find_outcome(view, judged, missing)
     parts = [
         _describe_outcome(view, judged, outcome, missing),
+        _describe_together(judged.together),
         _name_gaps(missing),
         _format_checklists(view.checklists),
     ]
@@ -138,6 +147,7 @@ def _is_stray(verdict: Verdict) -> bool:
 
 def _find_outcome(view: RunView, judged: _Judged, missing: Sequence[str]) -> Outcome:
     levels = {verdict.level for verdict in judged.verdicts} | {finding.level for finding in view.findings}
+    levels |= {each.level for each in judged.together}
     steps = {step.state for each in view.checklists for step in each.steps}
     if Level.FAIL in levels or StepState.FAIL in steps:
         return Outcome.FAIL
@@ -164,6 +174,14 @@ def _describe_outcome(view: RunView, judged: _Judged, outcome: Outcome, missing:
         found, watched = _count_level(view, judged, Level.WATCH)
         return f"Everything is above its threshold, {count(watched, found)} to watch: {tested}."
     return f"Everything was judged and passed: {tested}."
+
+
+def _describe_together(judgements: "Sequence[SessionJudgement]") -> str:
+    """The statistics that miss their bound, each by its number: they are no node's."""
+    low = [each for each in judgements if each.level in _LOW and each.criterion.statistic]
+    told = [f"{_name_criterion(each.criterion)}, {each.subject}: {sanitize(each.because)}" for each in low[:NAMED]]
+    more = f"; and {len(low) - NAMED:,} more" if len(low) > NAMED else ""
+    return f"Of all numbers together: {'; '.join(told)}{more}." if told else ""
 
 
 def _count_level(view: RunView, judged: _Judged, level: Level) -> tuple[str, int]:
@@ -289,7 +307,9 @@ def _list_criteria(view: RunView, judged: _Judged) -> Iterator[str]:
     """Criteria of the file that were held against nothing, or not against all that they are asked of."""
     tests = (test for each in view.plan for test in each.tests)
     verdicts = [*judged.verdicts, *judged.strays]
-    for scope in list_scopes(view.fabric.criteria, tests, judged.results, verdicts, view.passed):
+    alone = [each for each in view.fabric.criteria if not each.is_of_session]
+    yield from _list_session_gaps(view, judged)
+    for scope in list_scopes(alone, tests, judged.results, verdicts, view.passed):
         name = _name_criterion(scope.criterion)
         if not scope.met:
             yield f"{name}: not tested, {_explain_untested(scope)}"
@@ -297,9 +317,21 @@ def _list_criteria(view: RunView, judged: _Judged) -> Iterator[str]:
             yield f"{name}: not held against {_fold(scope.missed)}"
 
 
+def _list_session_gaps(view: RunView, judged: _Judged) -> Iterator[str]:
+    """Criteria of all numbers together that were not measured, or could not be judged."""
+    for criterion in view.fabric.criteria:
+        own = [each for each in judged.together if each.criterion is criterion]
+        unknown = [each for each in own if each.level is Level.UNKNOWN]
+        if criterion.is_of_session and not own:
+            yield f"{_name_criterion(criterion)}: not tested, no value has these labels and nodes"
+        elif unknown:
+            whom = _fold([each.subject for each in unknown])
+            yield f"{_name_criterion(criterion)}: not held against {whom}, {unknown[0].because}"
+
+
 def _name_criterion(criterion: Criterion) -> str:
     where = " ".join(format_condition(name, value) for name, value in criterion.where)
-    metric = f"{criterion.metric} {where}".strip()
+    metric = " ".join(filter(None, (criterion.statistic, criterion.metric, where)))
     return f"criterion {criterion.source}, {metric}" if criterion.source else f"criterion {metric}"
 
 

@@ -67,6 +67,13 @@ class JudgingContext:
         )
         return (*self.fabric.criteria, *defaults)
 
+    @cached_property
+    def session_probes(self) -> frozenset[str]:
+        """The probes of whose numbers a criterion asks something together."""
+        asked = [each for each in self.fabric.criteria if each.is_of_session]
+        metrics = [each.metric for each in asked] + [each.other.metric for each in asked if each.other is not None]
+        return frozenset(metric.partition(".")[0] for metric in metrics)
+
     def capacity_criteria_of_file(self, metric: str) -> tuple[Criterion, ...]:
         """The criteria of the file that ask for a share of capacity in place of the default."""
         return tuple(each for each in self.fabric.criteria if each.metric == metric and _asks_capacity(each))

@@ -37,11 +37,14 @@ from benchconsole.probes.judging.patterns import PairShares, Pattern, find_patte
 from benchconsole.probes.judging.peer_text import list_peer_findings
 from benchconsole.probes.judging.peers import PeerGroups
 from benchconsole.probes.judging.protocol_pairs import ProtocolPairs
+from benchconsole.probes.judging.session_criteria import SessionJudgement, judge_session
+from benchconsole.probes.judging.session_text import list_session_findings
 from benchconsole.probes.judging.set_causes import is_explained_by, list_causes, takes_part
 from benchconsole.probes.judging.set_cover import PART, LowVerdict, is_assumed
 from benchconsole.probes.judging.set_finding_text import join_sets, make_set_finding
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
 from benchconsole.probes.model.measurement_table import MeasurementTable
+from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.topology.grouping import group_by_key
 
 MANY, NAMELESS = 0.4, 0.15
@@ -146,6 +149,7 @@ class Findings:
         ]
         found += self._hardware(low.get(Yardstick.HARDWARE, ()))
         found = self._add_criteria(found, low.get(Yardstick.CRITERION, ()))
+        found += list_session_findings(_judge_session(self._context, self._rounds))
         found += list_peer_findings(self._context, list(self._peers.list_groups()), found)
         return tuple(sorted(found, key=lambda each: (-each.level.severity, -len(each.nodes), each.where)))
 
@@ -351,6 +355,14 @@ class Findings:
             for index, each in enumerate(known)
         ]
         return [each for each in sets if places.get(id(each)) is None], found
+
+
+def _judge_session(context: JudgingContext, rounds: Mapping[int, ClosedRound]) -> Iterator[SessionJudgement]:
+    """The criteria of the session on the newest result of each test; ``rounds`` are by number."""
+    if context.session_probes:
+        in_order = [rounds[number] for number in sorted(rounds)]
+        newest = {make_test_key(result.test, each.round.stage): result for each in in_order for result in each.results}
+        yield from judge_session(context.criteria, newest.values(), context.shown)
 
 
 def _part_by_losses(

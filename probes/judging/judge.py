@@ -47,11 +47,12 @@ class JudgedTable(NamedTuple):
 
 
 def find_plain(context: JudgingContext, plan: Sequence[Round]) -> frozenset[int]:
-    """The plain rounds of ``plan``, by number: nothing of their probe is held against the fabric or against sets.
+    """The plain rounds of ``plan``, by number: each number of their probe is held against fixed bounds by itself.
 
-    Their tests are of one node each, as all tests of that probe are.
+    Nothing of it is held against the fabric, sets or the session. Their tests are of one node each, as all tests of
+    that probe are.
     """
-    together = find_shared(plan)
+    together = find_shared(plan) | context.session_probes
     return frozenset(
         each.number for each in plan if each.probe not in together and not context.capacity_criteria(each.probe)
     )

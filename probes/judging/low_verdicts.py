@@ -12,10 +12,13 @@ from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yar
 from benchconsole.probes.model.repeats import TestKey, make_test_key
 from benchconsole.topology.grouping import group_by_key
 
+LOW = (Level.FAIL, Level.WATCH)
+"""Levels that a finding may speak of."""
+
 
 def is_low(verdict: Verdict) -> bool:
     """Whether a finding may speak of it."""
-    return verdict.level in (Level.FAIL, Level.WATCH)
+    return verdict.level in LOW
 
 
 @dataclass(slots=True, eq=False)

@@ -13,6 +13,7 @@ import numpy as np
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE, describe_implausible, find_implausible
+from benchconsole.probes.judging.storage_limits import find_system, list_ceilings, name_operation
 from benchconsole.probes.judging.yardsticks.capacity import describe_overload, name_subject
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measurement_table import MeasurementTable
@@ -20,7 +21,6 @@ from benchconsole.probes.model.measuring import Against, Reading, Test
 from benchconsole.topology.analysis.fan_in import list_port_rates
 from benchconsole.topology.arrays import Floats
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.units import Unit, percent, storage_rate
 
 _WRONG = "the number or the description is wrong"
@@ -86,7 +86,7 @@ def _list_limits(context: JudgingContext, tests: Sequence[Test], unit: Unit) -> 
     if unit is Unit.FLOP_RATE:
         return np.array([_limit_rate(test) for test in tests], np.float64)
     if unit is Unit.BYTE_RATE and context.fabric.storage:
-        return np.array([0.0 if _find_system(context, test) else math.inf for test in tests], np.float64)
+        return np.array([0.0 if find_system(context, test) else math.inf for test in tests], np.float64)
     return np.full(len(tests), math.inf)
 
 
@@ -116,14 +116,9 @@ def _describe_above_peak(test: Test, value: float) -> str:
     return f"{percent(value / sum(_list_peaks(test)))} of {whose} ({bases}): the number or the stated peak is wrong"
 
 
-def _find_system(context: JudgingContext, test: Test) -> Storage | None:
-    """The storage system that a test was told to use."""
-    return context.fabric.storage.get(str(test.target.options.get("shared") or ""))
-
-
 def _list_storage_limits(context: JudgingContext, test: Test, reading: Reading) -> Iterator[tuple[float, str]]:
     """Each limit that a rate to or from a shared storage system is above: byte/s, and the reason in words."""
-    system = _find_system(context, test)
+    system = find_system(context, test)
     if system is None:
         return
     nodes = [str(node.id) for node in test.target.nodes]
@@ -133,20 +128,11 @@ def _list_storage_limits(context: JudgingContext, test: Test, reading: Reading) 
     ports = list_port_rates(context.fabric, nodes)
     if all(ports):
         limits.append((sum(ports), f"the ports of {'its node' if len(nodes) == 1 else f'its {len(nodes)} nodes'}"))
-    operation = _name_operation(reading)
-    for group in context.ceilings:
-        clients = next((each for each in system.clients if each.name == group.clients), None)
-        if group.storage == system.name and clients is not None and set(nodes) <= set(clients.nodes):
-            slowest = group.of(operation).limiting if operation else None
-            if slowest is not None:
-                limits.append((slowest.rate, f"{system.name} ({slowest.name})"))
+    ceilings = list_ceilings(context, system, nodes, name_operation(reading.metric, reading.labels))
+    limits += [
+        (each.limiting.rate, f"{system.name} ({each.limiting.name})") for each in ceilings if each.limiting is not None
+    ]
     for rate, what in limits:
         if reading.value > POSSIBLE * rate:
             carried = f"{storage_rate(reading.value)}, and {what} can carry {storage_rate(rate)} as described"
             yield rate, f"{carried}: a cache, or {_WRONG}"
-
-
-def _name_operation(reading: Reading) -> str:
-    """``read`` or ``write`` where the label or the name of the metric says so, else empty."""
-    said = dict(reading.labels).get("operation", reading.metric.partition(".")[2])
-    return said if said in ("read", "write") else ""

@@ -9,19 +9,24 @@ from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.vocabulary import MetricTraits, Vocabulary
 from benchconsole.topology.errors import find_near
 from benchconsole.topology.model.conditions import IMPLIED, parse_condition
-from benchconsole.topology.model.fabric import Comparator
+from benchconsole.topology.model.fabric import Basis, Comparator
 from benchconsole.topology.model.sweep import CLIENTS
 from benchconsole.topology.units import Unit, UnitError, parse, percent, show, storage_rate
 
 COARSEST = 0.1
 """A measurement may be rounded to this share of its bound at most: a coarser step decides by itself."""
 
+_WHOLES = (Basis.CAPACITY, Basis.PEAK, Basis.CEILING)
+"""Bases of which nothing has more than all."""
+
 _IN_BITS = re.compile(r"[0-9.\s]+[kMGTP]?i?(?:b|bit|bits)(?:/s|ps)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class CriterionCheck:
-    """One criterion as it is written at ``here``, on a metric of base unit ``unit``; ``cohorts`` are those of the file.
+    """One criterion as it is written at ``here``, on a metric of base unit ``unit``, a share of ``basis``.
+
+    ``cohorts`` are those of the file.
 
     Reports each contradiction where it stands.
     """
@@ -31,6 +36,7 @@ class CriterionCheck:
     unit: Unit
     here: Location
     written: raw.RawCriterion
+    basis: Basis
     cohorts: Collection[str]
 
     @property
@@ -51,12 +57,15 @@ class CriterionCheck:
         check_labels(self.report, self.vocabulary, self.written.metric, where, (*self.here, "where"), self.cohorts)
 
     def _check_basis(self) -> None:
-        of, metric = self.written.of, self.written.metric
-        if of == "capacity" and self.vocabulary.traits and not self.traits.of_capacity:
+        of, metric = self.basis, self.written.metric
+        if of is Basis.CAPACITY and self.vocabulary.traits and not self.traits.of_capacity:
             held = [name for name, each in self.vocabulary.traits.items() if each.of_capacity]
             expected = f"one of {', '.join(held)}, which are held against the fabric, or a bound without of"
             self.report.add((*self.here, "of"), f"capacity, of which {metric} is no share", expected)
-        elif of == "peak" and self.unit is not Unit.FLOP_RATE:
+        elif of is Basis.CEILING and self.unit is not Unit.BYTE_RATE:
+            expected = "a metric in B/s, as the ceilings of storage systems are, or a bound without of"
+            self.report.add((*self.here, "of"), f"ceiling, of which {metric} is no share", expected)
+        elif of is Basis.PEAK and self.unit is not Unit.FLOP_RATE:
             expected = "a metric in FLOP/s, as the stated peak is, or a bound without of"
             self.report.add((*self.here, "of"), f"peak, of which {metric} is no share", expected)
 
@@ -69,18 +78,19 @@ class CriterionCheck:
 
     def _check_bound(self, bound: Comparator, required: float, target: float | None) -> None:
         """Report a bound that every measurement meets, or that none can."""
-        least, shares = bound is Comparator.AT_LEAST, self.written.of is not None
+        least, shares = bound is Comparator.AT_LEAST, self.basis in _WHOLES
+        relative = self.basis is not Basis.ABSOLUTE and not shares
         found = f"{bound.value} {self._bound(bound)}"
         if least and required <= 0:
             self.report.add((*self.here, bound.value), found, "a bound above 0: nothing can be below it")
-        elif not least and required >= 1 and self._bound(bound).rstrip().endswith("%"):
+        elif not least and required >= 1 and not relative and self._bound(bound).rstrip().endswith("%"):
             self.report.add((*self.here, bound.value), found, "a share below 100 %: nothing can be above it")
         elif not least and required <= 0 and self.unit is Unit.SECOND:
             self.report.add((*self.here, bound.value), found, "a time above 0: nothing takes less")
         elif least and shares and required > 1:
-            self.report.add((*self.here, bound.value), found, f"100 % of {self.written.of} at most: nothing has more")
+            self.report.add((*self.here, bound.value), found, f"100 % of {self.basis.value} at most: nothing has more")
         if least and shares and target is not None and target > 1 >= required:
-            expected = f"100 % of {self.written.of} at most: nothing has more"
+            expected = f"100 % of {self.basis.value} at most: nothing has more"
             self.report.add((*self.here, "target"), f"a target of {self.written.target}", expected)
 
     def _check_target(self, bound: Comparator, required: float, target: float | None) -> None:
@@ -93,12 +103,12 @@ class CriterionCheck:
     def _check_step(self, required: float, step: float | None) -> None:
         if step and step > COARSEST * required * (1 + 1e-9):
             most = COARSEST * required
-            shown = percent(most) if self.written.of is not None else show(most, self.unit)
+            shown = percent(most) if self.basis is not Basis.ABSOLUTE else show(most, self.unit)
             expected = f"at most a tenth of the bound ({shown}): a coarser step decides by itself"
             self.report.add((*self.here, "round"), f"a step of {self.written.round}", expected)
 
     def _check_bits(self) -> None:
-        if not self.traits.in_bytes or self.written.of is not None:
+        if not self.traits.in_bytes or self.basis is not Basis.ABSOLUTE:
             return
         for name in ("at_least", "at_most", "target", "round"):
             text = str(getattr(self.written, name))

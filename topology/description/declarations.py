@@ -1,4 +1,4 @@
-"""Resolves the declarations beside the cabling: node classes, criteria, suites and the sweeps of their stages."""
+"""Resolves the declarations beside the cabling: node classes, suites and the sweeps of their stages."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -10,14 +10,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from benchconsole.topology.description import raw
-from benchconsole.topology.description.criterion_check import CriterionCheck
 from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.errors import SelectionError, find_near
-from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, Hardware, Node, NodeId, Stage, Suite
+from benchconsole.topology.model.fabric import Hardware, Node, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import CLIENTS, MOST_POINTS, Axis, Ending, Order, Sweep, Value, sort_values
 from benchconsole.topology.selection import choose
-from benchconsole.topology.units import Unit, UnitError, parse, parse_any, parse_link_speed, parse_percentage
+from benchconsole.topology.units import Unit, UnitError, parse_link_speed, parse_percentage
 
 _QUANTITIES: Mapping[str, Unit | Callable[[str], float]] = {
     **dict.fromkeys(("memory.total", "memory.dimm_size", "disk.size", "raid.cache"), Unit.BYTE),
@@ -30,7 +29,6 @@ _RANGE = re.compile(r"\s*(\d{1,15})\s*\.\.\s*(\d{1,15})(?:\s*([x+])\s*(\d{1,15})
 _ORDER = re.compile(r"\s*(?:(up|down)|(shuffled)(?:\s+(\d{1,9}))?)\s*")
 _ORDERS = "up, down, shuffled, or shuffled with a seed such as shuffled 7"
 _GROWING = (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.PER_SECOND)
-_PERCENT_ONLY = "a percentage such as 80 % when 'of' is given"
 
 
 def resolve_hardware(name: str, written: raw.RawClass, report: ProblemReport) -> Hardware:
@@ -68,7 +66,7 @@ def _make_fact(section: str, key: str, value: object, report: ProblemReport, loc
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """Turns criteria and suites into the model; knows the nodes and what the probes offer."""
+    """Turns suites into the model; knows the nodes and what the probes offer."""
 
     report: ProblemReport
     nodes: Mapping[NodeId, Node]
@@ -84,44 +82,6 @@ class Declarations:
             self.report.add(location, str(error), "nodes or groups of this file")
             return None
 
-    def criterion(self, index: int, written: raw.RawCriterion) -> Criterion | None:
-        here: Location = ("criteria", index)
-        unit = self.metric_unit(written.metric, (*here, "metric"))
-        bounds = [name for name in ("at_least", "at_most") if getattr(written, name) is not None]
-        if len(bounds) != 1:
-            found = "both at_least and at_most" if bounds else "no bound"
-            self.report.add(here, found, "one of at_least and at_most")
-            return None
-        read = self._reader(written, unit)
-        required = self.report.quantity(getattr(written, bounds[0]), (*here, bounds[0]), read)
-        target = self.report.quantity(written.target, (*here, "target"), read)
-        share = written.of is not None and str(written.round).rstrip().endswith("%")
-        rounds = Unit.ONE if share else unit or Unit.BYTE_RATE
-        rounding = self.report.quantity(written.round, (*here, "round"), rounds)
-        nodes = self.chosen(written.nodes, (*here, "nodes")) if written.nodes is not None else ()
-        if required is None or nodes is None:
-            return None
-        where = tuple(sorted((key, str(value)) for key, value in (written.where or {}).items()))
-        if self.vocabulary is not None and unit is not None:
-            step = rounding if share or written.of is None else None
-            checked = CriterionCheck(self.report, self.vocabulary, unit, here, written, tuple(self.cohorts))
-            checked.report_contradictions(Comparator(bounds[0]), required, target, step)
-        if unit is None and written.of is None:
-            unit = parse_any(str(getattr(written, bounds[0])))[1]
-        return Criterion(
-            metric=written.metric,
-            comparator=Comparator(bounds[0]),
-            required=required,
-            unit=unit or Unit.ONE,
-            basis=Basis(written.of) if written.of else Basis.ABSOLUTE,
-            target=target,
-            rounding=rounding or 0.0,
-            rounds_share=share,
-            where=where,
-            nodes=frozenset(nodes),
-            source=written.source,
-        )
-
     def metric_unit(self, metric: str, location: Location) -> Unit | None:
         """The unit of a metric that a probe has; None where no vocabulary tells, and for a problem."""
         if self.vocabulary is None:
@@ -131,17 +91,6 @@ class Declarations:
             known = self.vocabulary.metrics
             self.report.add(location, f"unknown metric {metric!r}", "a metric of the probes", find_near(metric, known))
         return unit
-
-    @staticmethod
-    def _reader(written: raw.RawCriterion, unit: Unit | None) -> Unit | Callable[[str], float]:
-        def share(text: str) -> float:
-            if not text.strip().endswith("%"):
-                raise UnitError(text, _PERCENT_ONLY)
-            return parse(text, Unit.ONE)
-
-        if written.of is not None:
-            return share
-        return unit or (lambda text: parse_any(text)[0])
 
     def suite(self, name: str, stages: list[raw.RawStage | None]) -> Suite:
         """One suite; stages with problems are left out and reported."""

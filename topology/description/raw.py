@@ -313,18 +313,28 @@ class RawCaps(_Strict):
     storage: dict[str, Quantity] = Field(default_factory=dict)
 
 
+class RawOtherMetric(_Strict):
+    """The metric that a criterion is a share of."""
+
+    metric: str
+    where: dict[str, Scalar] | None = None
+
+
 class RawCriterion(_Strict):
     """A bound for a metric; one of ``at_least`` and ``at_most``."""
 
     metric: str
     at_least: Quantity | None = None
     at_most: Quantity | None = None
-    of: Literal["capacity", "peak"] | None = None
+    of: Literal["capacity", "peak", "ceiling", "peers"] | Quantity | RawOtherMetric | None = None
+    statistic: str | None = None
     target: Quantity | None = None
     round: Quantity | None = None
     where: dict[str, Scalar] | None = None
     nodes: str | None = None
     source: str = ""
+    author: str = ""
+    date: str = ""
 
 
 class RawReported(_Strict):

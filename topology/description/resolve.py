@@ -11,6 +11,7 @@ from benchconsole.topology.description import raw
 from benchconsole.topology.description.addresses import NodeAddresses, find_bad_address
 from benchconsole.topology.description.ceilings import read_ceilings
 from benchconsole.topology.description.claims import list_scopes, read_claims
+from benchconsole.topology.description.criterion_declarations import CriterionReader
 from benchconsole.topology.description.declarations import Declarations, resolve_hardware
 from benchconsole.topology.description.document import Document, Location, ProblemReport, read, read_text
 from benchconsole.topology.description.forwarding import resolve_tables
@@ -212,7 +213,8 @@ class _Resolver:
         declared = Declarations(self.report, names.nodes, list_groups(fabric), vocabulary, tuple(written.cohorts))
         for node, labels in resolve_cohorts(written, self.report, declared.chosen).items():
             names.nodes[node] = replace(names.nodes[node], cohorts=labels)
-        criteria = [declared.criterion(index, item) for index, item in enumerate(written.criteria) if item is not None]
+        reader = CriterionReader(declared, systems)
+        criteria = [reader.read(index, item) for index, item in enumerate(written.criteria) if item is not None]
         scopes = list_scopes(written, [*names.switches])
         return replace(
             fabric,

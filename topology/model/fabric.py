@@ -303,6 +303,14 @@ class Basis(StrEnum):
     ABSOLUTE = "absolute"
     CAPACITY = "capacity"
     PEAK = "peak"
+    CEILING = "ceiling"
+    """Of the storage system, for the operation and the clients."""
+    REFERENCE = "reference"
+    """A number of the criterion itself."""
+    METRIC = "metric"
+    """Another metric of the same nodes."""
+    PEERS = "peers"
+    """The median of the nodes of the same class and cohorts."""
 
 
 class Comparator(StrEnum):
@@ -313,12 +321,22 @@ class Comparator(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class OtherMetric:
+    """The metric that a criterion is a share of: its name, and labels that a measurement of it must carry."""
+
+    metric: str
+    where: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Criterion:
     """A bound for one metric. ``required`` and ``target`` are in ``unit``, or shares of the basis.
 
     ``rounding`` (in ``unit``, with ``rounds_share`` a share of the basis; 0 for none) is applied to the measurement
     before it is compared. ``where`` are labels that a measurement must carry, ``nodes`` the nodes that it applies to
-    (empty: all). ``source`` is the clause that asks for it.
+    (empty: all). ``source`` is the clause that asks for it; ``author`` and ``date`` say who set it, and when.
+    ``statistic`` (a name of ``model.statistic``; empty for each number by itself) is what is compared of all numbers.
+    ``reference`` is the number of basis REFERENCE, in ``unit``; ``other`` is that of basis METRIC.
     """
 
     metric: str
@@ -332,6 +350,16 @@ class Criterion:
     where: tuple[tuple[str, str], ...] = ()
     nodes: frozenset[NodeId] = frozenset()
     source: str = ""
+    statistic: str = ""
+    reference: float = 0.0
+    other: OtherMetric | None = None
+    author: str = ""
+    date: str = ""
+
+    @property
+    def is_of_session(self) -> bool:
+        """Whether it asks all numbers of a session together, and no single one."""
+        return bool(self.statistic) or self.basis in (Basis.METRIC, Basis.PEERS)
 
     def step(self, basis: float) -> float:
         """What a measurement is rounded to a multiple of, where ``basis`` is what shares are of; 0 for nothing."""

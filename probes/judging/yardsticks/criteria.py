@@ -1,9 +1,10 @@
-"""Judges measurements against the fixed numbers of the file: absolute ones, and shares of a stated peak.
+"""Judges measurements against numbers that are known before: absolute ones, shares of a peak, a ceiling, a reference.
 
 All measurements of a round at once, in columns: a stored session may have a million of them.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -13,8 +14,15 @@ import numpy as np
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import LEVELS, rank, rounded, speaks_of_labels, speaks_of_test
 from benchconsole.probes.judging.physical_limits import Impossible, find_impossible
+from benchconsole.probes.judging.storage_limits import find_system, list_ceilings, name_operation
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
-from benchconsole.probes.model.measurement_table import MeasurementTable, MeasurementVerdicts, make_verdicts, tabulate
+from benchconsole.probes.model.measurement_table import (
+    MeasurementKind,
+    MeasurementTable,
+    MeasurementVerdicts,
+    make_verdicts,
+    tabulate,
+)
 from benchconsole.probes.model.measuring import Round, Test
 from benchconsole.topology.arrays import Flags, Indices
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
@@ -52,24 +60,52 @@ def judge_table(context: JudgingContext, closed: ClosedRound, table: Measurement
 
 def _list_criteria(context: JudgingContext, closed: ClosedRound) -> list[Criterion]:
     own = f"{closed.round.probe}."
-    return [each for each in context.criteria if each.basis is not Basis.CAPACITY and each.metric.startswith(own)]
+    return [
+        each
+        for each in context.criteria
+        if each.basis is not Basis.CAPACITY and not each.is_of_session and each.metric.startswith(own)
+    ]
 
 
-class _Peak(NamedTuple):
-    """The peaks of all nodes of a test in FLOP/s, None where one is not declared, and the words for them."""
+class _Scale(NamedTuple):
+    """What bounds are shares of, in the unit of the measurement, in words too; None, and why it is not known."""
 
-    scale: float | None
+    value: float | None
     basis: str = ""
+    why: str = ""
 
 
-def _find_peak(test: Test) -> _Peak:
+_ABSOLUTE = _Scale(1.0)
+
+
+def _find_peak(test: Test) -> _Scale:
+    """The peaks of all nodes of a test in FLOP/s."""
     nodes = test.target.nodes
     known = [node.hardware.peak for node in nodes if node.hardware.peak is not None]
     if len(known) < len(nodes):
-        return _Peak(None)
+        return _Scale(None, why="no peak is declared")
     bases = "; ".join(dict.fromkeys(node.hardware.peak_basis or "basis not stated" for node in nodes))
     whose = f"the peaks of {len(nodes)} nodes" if len(nodes) > 1 else "peak"
-    return _Peak(sum(known), f" of {whose} ({bases})")
+    return _Scale(sum(known), f" of {whose} ({bases})")
+
+
+def _find_ceiling(context: JudgingContext, test: Test, kind: MeasurementKind) -> _Scale:
+    """The ceiling of the storage system of a test, for what was measured and the clients that measured it."""
+    system = find_system(context, test)
+    if system is None:
+        return _Scale(None, why="its test names no storage system (option shared)")
+    operation = name_operation(kind.metric, kind.labels)
+    if not operation:
+        return _Scale(None, why="it does not say whether it reads or writes")
+    nodes = [str(node.id) for node in test.target.nodes]
+    found = [each for each in list_ceilings(context, system, nodes, operation) if each.limiting is not None]
+    if not found:
+        return _Scale(None, why=f"no ceiling of {system.name} is known for its nodes")
+    least = min(found, key=lambda each: each.limiting.rate if each.limiting else math.inf)
+    limiting = least.limiting
+    rate = limiting.rate if limiting else 0.0
+    name = limiting.name if limiting else ""
+    return _Scale(rate, f" of {show(rate, kind.unit, context.shown(kind.metric))} ({system.name} {operation}, {name})")
 
 
 class _Tests:
@@ -84,15 +120,23 @@ class _Tests:
         return np.array([len(test.target.nodes) for test in self._tests], np.intp)
 
     @cached_property
-    def peaks(self) -> tuple[Sequence[_Peak], Indices]:
+    def peaks(self) -> tuple[Sequence[_Scale], Indices]:
         """All different peaks, and which of them are those of each test."""
-        numbers: dict[_Peak, int] = {}
-        found = [numbers.setdefault(_find_peak(test), len(numbers)) for test in self._tests]
-        return tuple(numbers), np.array(found, np.intp)
+        return _number_scales(map(_find_peak, self._tests))
+
+    def list_ceilings(self, context: JudgingContext, kind: MeasurementKind) -> tuple[Sequence[_Scale], Indices]:
+        """All different ceilings of what ``kind`` measures, and which of them are those of each test."""
+        return _number_scales(_find_ceiling(context, test, kind) for test in self._tests)
 
     def find_meant(self, criterion: Criterion) -> Flags:
         """Of which ``criterion`` may speak."""
         return np.array([speaks_of_test(criterion, test) for test in self._tests], bool)
+
+
+def _number_scales(scales: Iterable[_Scale]) -> tuple[Sequence[_Scale], Indices]:
+    numbers: dict[_Scale, int] = {}
+    found = [numbers.setdefault(each, len(numbers)) for each in scales]
+    return tuple(numbers), np.array(found, np.intp)
 
 
 @dataclass(slots=True, eq=False)
@@ -115,33 +159,38 @@ class _Bound:
             sizes = np.unique(self.tests.sizes[of])
             spoken = [size for size in sizes.tolist() if speaks_of_labels(self.criterion, kind.labels, size)]
             chosen = places[meant[of] & np.isin(self.tests.sizes[of], spoken)]
-            for peak, alike in self._part_by_peak(chosen):
-                form = self._grade(peak, alike)
+            for scale, alike in self._part_by_scale(kind, chosen):
+                form = self._grade(scale, alike)
                 self._weigh_impossible(alike, form)
                 yield alike, form
 
-    def _part_by_peak(self, places: Indices) -> Iterator[tuple[_Peak, Indices]]:
+    def _part_by_scale(self, kind: MeasurementKind, places: Indices) -> Iterator[tuple[_Scale, Indices]]:
         """``places`` whose bounds are shares of the same number; of 1 where the bound is a number itself."""
-        if self.criterion.basis is not Basis.PEAK:
-            yield _Peak(1.0), places
-            return
-        peaks, of_test = self.tests.peaks
-        own = of_test[self.table.result[places]]
-        for number in np.unique(own).tolist():
-            yield peaks[number], places[own == number]
+        if self.criterion.basis in (Basis.PEAK, Basis.CEILING):
+            is_peak = self.criterion.basis is Basis.PEAK
+            scales, of_test = self.tests.peaks if is_peak else self.tests.list_ceilings(self.context, kind)
+            own = of_test[self.table.result[places]]
+            for number in np.unique(own).tolist():
+                yield scales[number], places[own == number]
+        elif self.criterion.basis is Basis.REFERENCE:
+            reference = self.criterion.reference
+            words = show(reference, kind.unit, self.context.shown(kind.metric))
+            yield _Scale(reference, f" of the reference {words}"), places
+        else:
+            yield _ABSOLUTE, places
 
-    def _grade(self, peak: _Peak, places: Indices) -> Indices:
+    def _grade(self, of: _Scale, places: Indices) -> Indices:
         """The forms of the verdicts on measurements: level and reason depend on what a value is rounded to alone."""
-        if peak.scale is None:
-            return np.full(len(places), self._number(Level.UNKNOWN, "no peak is declared", None))
-        criterion, scale, value = self.criterion, peak.scale, self.table.value[places]
+        if of.value is None:
+            return np.full(len(places), self._number(Level.UNKNOWN, of.why, None))
+        criterion, scale, value = self.criterion, of.value, self.table.value[places]
         required, step = criterion.required * scale, criterion.step(scale)
         target = None if criterion.target is None else criterion.target * scale
         ranks = rank(value, required, comparator=criterion.comparator, target=target, step=step)
         near = rounded(value, step) if criterion.rounding else ranks
         _, first, which = np.unique(near, return_index=True, return_inverse=True)
         levels = [LEVELS[int(each)] for each in ranks[first].tolist()]
-        reasons = [self._word(*each, scale) + peak.basis for each in zip(levels, near[first].tolist(), strict=True)]
+        reasons = [self._word(*each, scale) + of.basis for each in zip(levels, near[first].tolist(), strict=True)]
         numbers = [self._number(*each, required) for each in zip(levels, reasons, strict=True)]
         return np.array(numbers, np.intp)[which]
 
@@ -185,7 +234,7 @@ class _Bound:
         unit = context.metrics[criterion.metric].unit if criterion.metric in context.metrics else criterion.unit
         least = criterion.comparator is Comparator.AT_LEAST
         bound = criterion.target if level is Level.WATCH and criterion.target is not None else criterion.required
-        words = percent(bound) if criterion.basis is Basis.PEAK else show(bound * scale, unit, shown)
+        words = show(bound, unit, shown) if criterion.basis is Basis.ABSOLUTE else percent(bound)
         note = ""
         if criterion.rounding:
             note = f", rounded to {percent(near / scale) if criterion.rounds_share else show(near, unit, shown)}"

@@ -1,0 +1,22 @@
+"""What criteria of a session made of all its numbers together. Pure; asked of sessions that are over."""
+
+from typing import TYPE_CHECKING
+
+from benchconsole.console.view.run_view import RunView, share_result, superseding
+from benchconsole.topology.units import Shown
+
+if TYPE_CHECKING:
+    from benchconsole.probes.judging.session_criteria import SessionJudgement
+
+
+@share_result
+def list_session_judgements(view: RunView) -> "tuple[SessionJudgement, ...]":
+    """The judgements in the order of the criteria; none while the session runs, and without such criteria."""
+    if (view.session and view.ended is None) or not any(each.is_of_session for each in view.fabric.criteria):
+        return ()
+    # Here: it brings numpy, which start-up must not wait for.
+    from benchconsole.probes.judging.session_criteria import judge_session
+
+    shown = {each.metric: each.shown for verdicts in view.verdicts.values() for each in verdicts}
+    shows = {metric: shown.get(metric, Shown.PLAIN) for metric in (each.metric for each in view.fabric.criteria)}
+    return tuple(judge_session(view.fabric.criteria, superseding(view).values(), shows.__getitem__))

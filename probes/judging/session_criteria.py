@@ -1,0 +1,206 @@
+"""Judges criteria that ask all numbers of a session together: a statistic, a share of another metric, of peers. Pure.
+
+A statistic is one judgement. Shares are one for each node, pair or set, of the median of its numbers.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple
+
+from benchconsole.probes.judging.grading import grade, rounded, speaks_of_labels, speaks_of_test
+from benchconsole.probes.model.judgement import Level
+from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
+from benchconsole.probes.planning.sweeps import REPETITION
+from benchconsole.probes.statistics.peers import FEWEST
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.conditions import accept_labels
+from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, OtherMetric
+from benchconsole.topology.model.statistic import compute_statistic
+from benchconsole.topology.units import Shown, counted, percent, show
+
+Shows = Callable[[str], Shown]
+"""How values of a metric are written."""
+
+
+class Number(NamedTuple):
+    """One measurement with its test."""
+
+    reading: Reading
+    test: Test
+
+
+@dataclass(frozen=True, slots=True)
+class SessionJudgement:
+    """One statistic, or one subject, held against a criterion of the session.
+
+    ``value`` and ``required`` are in the unit of the metric, or shares where ``is_share``; None where they are not
+    known, and ``because`` says why. ``number`` counts the measurements behind the value; ``nodes`` and ``tests`` are
+    empty of a statistic, which is no node's.
+    """
+
+    criterion: Criterion
+    subject: str
+    level: Level
+    because: str
+    value: float | None
+    required: float | None
+    number: int
+    is_share: bool = False
+    nodes: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+
+
+def judge_session(criteria: Iterable[Criterion], results: Iterable[Result], shows: Shows) -> Iterator[SessionJudgement]:
+    """Every judgement on the results that count; nothing of a criterion of which nothing was measured."""
+    asked = [each for each in criteria if each.is_of_session]
+    if not asked:
+        return
+    wanted = {each.metric for each in asked} | {each.other.metric for each in asked if each.other is not None}
+    by_metric = group_by_key(
+        (reading.metric, Number(reading, result.test))
+        for result in results
+        for reading in result.measurements
+        if reading.metric in wanted and math.isfinite(reading.value)
+    )
+    for criterion in asked:
+        numbers = [each for each in by_metric.get(criterion.metric, ()) if _is_meant(criterion, each)]
+        if not numbers:
+            continue
+        if criterion.statistic:
+            yield _judge_statistic(criterion, numbers, shows(criterion.metric))
+        elif criterion.other is not None:
+            yield from _judge_shares(criterion, numbers, by_metric.get(criterion.other.metric, ()), criterion.other)
+        else:
+            yield from _judge_peers(criterion, numbers)
+
+
+def _is_meant(criterion: Criterion, each: Number) -> bool:
+    return speaks_of_test(criterion, each.test) and speaks_of_labels(
+        criterion, each.reading.labels, len(each.test.target.nodes)
+    )
+
+
+# -- a statistic
+
+
+def _judge_statistic(criterion: Criterion, numbers: Sequence[Number], shown: Shown) -> SessionJudgement:
+    subject = f"{criterion.statistic} of {counted(len(numbers), 'value')}"
+    scales = [_find_scale(criterion, each.test) for each in numbers]
+    if not all(scales):
+        why = "no peak is declared of some of its nodes"
+        return SessionJudgement(criterion, subject, Level.UNKNOWN, why, None, None, len(numbers))
+    if criterion.statistic == "sum" and len({each.test.round for each in numbers}) > 1:
+        why = "its tests ran in several rounds, not at once: their sum is no rate"
+        return SessionJudgement(criterion, subject, Level.UNKNOWN, why, None, None, len(numbers))
+    is_share = criterion.basis is not Basis.ABSOLUTE
+    values = [each.reading.value / scale for each, scale in zip(numbers, scales, strict=True)]
+    value = compute_statistic(criterion.statistic, values)
+    unit = numbers[0].reading.unit
+
+    def write(amount: float) -> str:
+        return f"{amount * 100:.1f} %" if is_share else show(amount, unit, shown)
+
+    level, words = _grade(criterion, value, 1.0 if is_share else None, write)
+    told = f"{write(value)}{_name_base(criterion)}, {words}"
+    return SessionJudgement(criterion, subject, level, told, value, criterion.required, len(numbers), is_share)
+
+
+def _find_scale(criterion: Criterion, test: Test) -> float:
+    """What one number of a statistic is divided by; 0 where it is not known."""
+    if criterion.basis is Basis.REFERENCE:
+        return criterion.reference
+    if criterion.basis is not Basis.PEAK:
+        return 1.0
+    peaks = [node.hardware.peak for node in test.target.nodes]
+    return math.fsum(peak or 0.0 for peak in peaks) if all(peaks) else 0.0
+
+
+def _name_base(criterion: Criterion) -> str:
+    return "" if criterion.basis is Basis.ABSOLUTE else f" of {criterion.basis.value}"
+
+
+def _grade(criterion: Criterion, value: float, base: float | None, write: Callable[[float], str]) -> tuple[Level, str]:
+    """The level, and which bound it is told by; ``base`` is what a rounding in percent is of."""
+    step = criterion.step(base) if base is not None else criterion.rounding
+    level = grade(value, criterion.required, comparator=criterion.comparator, target=criterion.target, step=step)
+    least = criterion.comparator is Comparator.AT_LEAST
+    bound = criterion.target if level is Level.WATCH and criterion.target is not None else criterion.required
+    note = f", rounded to {write(rounded(value, step))}" if step else ""
+    if level is Level.PASS:
+        return level, f"{'at least' if least else 'at most'} {write(bound)}{note}"
+    which = "target" if level is Level.WATCH else "required"
+    return level, f"{'below' if least else 'above'} the {which} {write(bound)}{note}"
+
+
+# -- shares of subjects
+
+
+class _Subject(NamedTuple):
+    """What a share is of: a node, a pair or a set, with its numbers."""
+
+    name: str
+    numbers: Sequence[Number]
+
+    @property
+    def value(self) -> float:
+        return median(each.reading.value for each in self.numbers)
+
+
+def _list_subjects(numbers: Iterable[Number]) -> Iterator[_Subject]:
+    for name, own in group_by_key((each.test.target.key, each) for each in numbers).items():
+        yield _Subject(name, own)
+
+
+def _judge_shares(
+    criterion: Criterion, numbers: Sequence[Number], others: Iterable[Number], other: OtherMetric
+) -> Iterator[SessionJudgement]:
+    """Shares of another metric of the same subject."""
+    meant = (each for each in others if _carries(other.where, each))
+    bases = {each.name: each.value for each in _list_subjects(meant)}
+    named = " ".join((other.metric, *(value for _, value in other.where)))
+    for subject in _list_subjects(numbers):
+        base = bases.get(subject.name)
+        why = f"no value of {named} was measured there" if base is None else f"{named} is not above 0 there"
+        yield _judge_share(criterion, subject, base, f"of {named}", why)
+
+
+def _carries(where: Labels, each: Number) -> bool:
+    labels = {"nodes": str(len(each.test.target.nodes)), **dict(each.reading.labels)}
+    return not where or accept_labels(where, labels)
+
+
+def _judge_peers(criterion: Criterion, numbers: Sequence[Number]) -> Iterator[SessionJudgement]:
+    """Shares of the median of those of the same classes and cohorts; itself is among them."""
+    subjects = list(_list_subjects(numbers))
+    kinds = group_by_key((_name_kind(each), each) for each in subjects)
+    medians: Mapping[tuple[object, ...], float] = {
+        kind: median(each.value for each in own) for kind, own in kinds.items() if len(own) >= FEWEST
+    }
+    for subject in subjects:
+        base = medians.get(_name_kind(subject))
+        few = f"it has fewer than {FEWEST - 1} peers of its class and cohorts"
+        why = few if base is None else "the median of its peers is not above 0"
+        yield _judge_share(criterion, subject, base, "of the median of its peers", why)
+
+
+def _name_kind(subject: _Subject) -> tuple[object, ...]:
+    target = subject.numbers[0].test.target
+    kinds = tuple(sorted((node.hardware.name, node.cohorts) for node in target.nodes))
+    return (kinds, tuple(pair for pair in subject.numbers[0].reading.labels if pair[0] != REPETITION))
+
+
+def _judge_share(criterion: Criterion, subject: _Subject, base: float | None, words: str, why: str) -> SessionJudgement:
+    target = subject.numbers[0].test.target
+    nodes = tuple(str(node.id) for node in target.nodes)
+    tests = tuple(dict.fromkeys(each.test.id for each in subject.numbers))
+    number = len(subject.numbers)
+    if not base or base <= 0:
+        return SessionJudgement(criterion, subject.name, Level.UNKNOWN, why, None, None, number, True, nodes, tests)
+    value = subject.value / base
+    level, bound = _grade(criterion, value, 1.0, percent)
+    because = f"{value * 100:.1f} % {words}, {bound}"
+    return SessionJudgement(
+        criterion, subject.name, level, because, value, criterion.required, number, True, nodes, tests
+    )

@@ -1,0 +1,175 @@
+"""Criteria on all numbers together: every border between a number and a level, and what makes one unknown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from benchconsole.probes.api import Metric, Reading, Target, Unit, labels
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.findings import list_findings
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.session_criteria import SessionJudgement, judge_session
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Level, Suspect
+from benchconsole.probes.model.measuring import Result, Round, Test
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.units import Shown
+
+TEXT = """\
+schema: 1
+fabric: toy
+classes: {blade: {peak: 800 GFLOP/s}, bare: {}}
+switches: {leaf: {role: leaf}}
+nodes: {"n[1-6]": {class: blade}, "m[1-6]": {class: bare}}
+links: [{from: "n[1-6],m[1-6]", to: leaf, speed: 10 Gb/s}]
+criteria:
+"""
+GB = 1e9
+NODES = tuple(f"n{number}" for number in range(1, 7))
+
+
+def machine(*criteria: str) -> Fabric:
+    return load_text(TEXT + "".join(f"  - {{{each}}}\n" for each in criteria), "toy.yaml")
+
+
+def close(
+    fabric: Fabric, metric: str, values: Mapping[str, float], number: int = 1, unit: Unit = Unit.BYTE_RATE, **tags: str
+) -> ClosedRound:
+    tests = {name: Test(f"t{number}-{name}", metric.partition(".")[0], Target(fabric.nodes[NodeId(name)]), number)
+             for name in values}  # fmt: skip
+    results = tuple(
+        Result(tests[name], measurements=(Reading(metric, value, unit, labels(**tags), id=f"m{number}-{name}"),))
+        for name, value in values.items()
+    )
+    planned = Round(number, f"stage {number}", metric.partition(".")[0], tuple(tests.values()), 1.0, "")
+    return ClosedRound(planned, results, CloseReason.COMPLETE, 0.0, 1.0)
+
+
+def judge(fabric: Fabric, *rounds: ClosedRound) -> tuple[SessionJudgement, ...]:
+    results = [result for each in rounds for result in each.results]
+    return tuple(judge_session(fabric.criteria, results, lambda metric: Shown.PLAIN))
+
+
+def find(fabric: Fabric, *rounds: ClosedRound) -> tuple[Finding, ...]:
+    metrics = {name: Metric(name, Unit.BYTE_RATE, "") for name in ("stream.triad", "fio.read")}
+    context = JudgingContext(fabric, metrics)
+    return list_findings(context, [replace(each, verdicts=judge_round(context, each)) for each in rounds])
+
+
+def spread(values: Sequence[float], names: Sequence[str] = NODES) -> dict[str, float]:
+    return {name: value * GB for name, value in zip(names, values, strict=True)}
+
+
+VALUES = (64.0, 66.0, 68.0, 70.0, 72.0, 80.0)
+"""Mean 70, median 69, sum 420."""
+
+
+@pytest.mark.parametrize(
+    ("criterion", "level", "value"),
+    [
+        ("statistic: mean, at_least: 70 GB/s", Level.PASS, 70),
+        ("statistic: mean, at_least: 70.1 GB/s", Level.FAIL, 70),
+        ("statistic: mean, at_least: 69 GB/s, target: 70.1 GB/s", Level.WATCH, 70),
+        ("statistic: mean, at_least: 70.4 GB/s, round: 1 GB/s", Level.FAIL, 70),
+        ("statistic: mean, at_least: 69.6 GB/s, round: 1 GB/s", Level.PASS, 70),
+        ("statistic: median, at_least: 69 GB/s", Level.PASS, 69),
+        ("statistic: median, at_least: 69.1 GB/s", Level.FAIL, 69),
+        ("statistic: lowest, at_least: 64 GB/s", Level.PASS, 64),
+        ("statistic: highest, at_least: 80.1 GB/s", Level.FAIL, 80),
+        ("statistic: sum, at_least: 420 GB/s", Level.PASS, 420),
+        ("statistic: p50, at_least: 69 GB/s", Level.PASS, 69),
+        ("statistic: p10, at_least: 65.1 GB/s", Level.FAIL, 65),
+        ("statistic: mean, at_least: 100 %, of: 70 GB/s", Level.PASS, 1),
+        ("statistic: mean, at_least: 101 %, of: 70 GB/s", Level.FAIL, 1),
+    ],
+)
+def test_a_statistic_stands_for_all_numbers(criterion: str, level: Level, value: float) -> None:
+    fabric = machine(f"metric: stream.triad, {criterion}")
+    (found,) = judge(fabric, close(fabric, "stream.triad", spread(VALUES)))
+    assert found.level is level
+    assert found.value == pytest.approx(value if found.is_share else value * GB)
+    assert (found.number, found.nodes) == (6, ())
+
+
+def test_no_single_number_is_held_against_a_statistic() -> None:
+    fabric = machine("metric: stream.triad, statistic: mean, at_least: 70 GB/s")
+    context = JudgingContext(fabric, {"stream.triad": Metric("stream.triad", Unit.BYTE_RATE, "")})
+    assert judge_round(context, close(fabric, "stream.triad", spread(VALUES))) == ()
+
+
+def test_a_mean_is_of_shares_of_the_peaks() -> None:
+    fabric = machine("metric: hpl.rate, statistic: mean, at_least: 86 %, of: peak, round: 1 %")
+    (found,) = judge(fabric, close(fabric, "hpl.rate", dict.fromkeys(NODES, 697e9), unit=Unit.FLOP_RATE))
+    assert (found.level, found.is_share) == (Level.PASS, True)
+    assert found.value == pytest.approx(697 / 800)
+    (unknown,) = judge(fabric, close(fabric, "hpl.rate", {"n1": 697e9, "m1": 697e9}, unit=Unit.FLOP_RATE))
+    assert (unknown.level, unknown.because) == (Level.UNKNOWN, "no peak is declared of some of its nodes")
+
+
+def test_a_sum_over_several_rounds_is_no_rate() -> None:
+    fabric = machine("metric: stream.triad, statistic: sum, at_least: 100 GB/s")
+    rounds = [close(fabric, "stream.triad", {"n1": 70 * GB}), close(fabric, "stream.triad", {"n2": 70 * GB}, 2)]
+    (found,) = judge(fabric, *rounds)
+    assert found.level is Level.UNKNOWN
+
+
+def test_only_what_a_criterion_speaks_of_is_in_its_statistic() -> None:
+    fabric = machine(
+        'metric: stream.triad, statistic: mean, at_least: 70 GB/s, nodes: "n[1-2]"',
+        "metric: stream.triad, statistic: mean, at_least: 70 GB/s, where: {threads: 24}",
+    )
+    (found,) = judge(fabric, close(fabric, "stream.triad", spread(VALUES)))
+    assert (found.number, found.value) == (2, 65 * GB)
+    assert len(judge(fabric, close(fabric, "stream.triad", spread(VALUES), threads="24"))) == 2
+
+
+@pytest.mark.parametrize(("random", "level"), [(0.2, Level.PASS), (0.1999, Level.FAIL), (0.3, Level.PASS)])
+def test_random_is_at_least_a_fifth_of_serial_on_each_node(random: float, level: Level) -> None:
+    fabric = machine(
+        "metric: fio.read, where: {pattern: random}, at_least: 20 %, "
+        "of: {metric: fio.read, where: {pattern: sequential}}"
+    )
+    serial = close(fabric, "fio.read", {"n1": 2 * GB, "n2": 1 * GB}, pattern="sequential")
+    rounds = (serial, close(fabric, "fio.read", {"n1": random * 2 * GB, "n2": GB}, 2, pattern="random"))
+    one, other = judge(fabric, *rounds)
+    assert (one.subject, one.level) == ("n1", level)
+    assert (other.subject, other.level) == ("n2", Level.PASS)
+    found = find(fabric, *rounds)
+    assert [(each.element, each.level) for each in found] == ([("n1", Level.FAIL)] if level is Level.FAIL else [])
+
+
+def test_without_the_other_metric_a_share_is_unknown() -> None:
+    fabric = machine("metric: fio.read, at_least: 20 %, of: {metric: fio.write}")
+    (found,) = judge(fabric, close(fabric, "fio.read", {"n1": GB}))
+    assert (found.level, found.because) == (Level.UNKNOWN, "no value of fio.write was measured there")
+
+
+def test_nodes_are_held_against_the_median_of_their_class() -> None:
+    fabric = machine("metric: stream.triad, at_least: 90 %, of: peers")
+    slow = {**spread((100, 100, 101, 99, 100, 89)), **spread((50, 50, 50, 50, 50, 50), [f"m{n}" for n in range(1, 7)])}
+    judged = {each.subject: each.level for each in judge(fabric, close(fabric, "stream.triad", slow))}
+    assert judged == {**dict.fromkeys(slow, Level.PASS), "n6": Level.FAIL}
+    (found,) = find(fabric, close(fabric, "stream.triad", slow))
+    assert (found.suspect, found.nodes_at, found.level) == (Suspect.NODE, ("n6",), Level.FAIL)
+
+
+def test_of_few_peers_nothing_is_known() -> None:
+    fabric = machine("metric: stream.triad, at_least: 90 %, of: peers")
+    judged = judge(fabric, close(fabric, "stream.triad", spread((100, 100, 100, 50), NODES[:4])))
+    assert {each.level for each in judged} == {Level.UNKNOWN}
+
+
+def test_a_statistic_that_misses_its_bound_accuses_no_node() -> None:
+    fabric = machine("metric: stream.triad, statistic: mean, at_least: 71 GB/s, source: 5.1.1")
+    (found,) = find(fabric, close(fabric, "stream.triad", spread(VALUES)))
+    assert (found.suspect, found.nodes, found.nodes_at) == (Suspect.FABRIC, (), ())
+    assert found.what == "stream.triad, mean of 6 values: 70.0 GB/s, below the required 71.0 GB/s"
+
+
+def test_a_repeat_counts_instead_of_the_first() -> None:
+    fabric = machine("metric: stream.triad, statistic: lowest, at_least: 65 GB/s")
+    first, again = close(fabric, "stream.triad", spread(VALUES)), close(fabric, "stream.triad", {"n1": 66 * GB}, 2)
+    again = replace(again, round=replace(again.round, stage=first.round.stage))
+    assert len(find(fabric, first)) == 1
+    assert find(fabric, first, again) == ()
