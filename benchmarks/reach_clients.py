@@ -85,7 +85,8 @@ async def client(directory: Path) -> dict[str, float]:
     """Our side: all connections, then the command three times more on them."""
     from benchconsole.probes.model.remote import Remote, RemoteError
     from benchconsole.probes.reach.ssh import SshReach
-    from benchconsole.topology.model.fabric import Access, Hardware, Node, NodeId, NodeRole
+    from benchconsole.topology.model.access import Access
+    from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
 
     _tune()
     hosts = (directory / "hosts").read_text().split()

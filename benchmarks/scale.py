@@ -36,7 +36,8 @@ from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.measuring import Result
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.store.store import Store
-from benchconsole.topology.model.fabric import Access, Fabric
+from benchconsole.topology.model.access import Access
+from benchconsole.topology.model.fabric import Fabric
 
 SIZES = tuple(map(int, sys.argv[1:])) or (1000, 10_000)
 BARE = 600

@@ -29,7 +29,8 @@ from benchconsole.store.model import NewSession
 from benchconsole.store.reading.session_list import list_sessions
 from benchconsole.store.schema import tables
 from benchconsole.store.store import Store
-from benchconsole.topology.model.fabric import Access, Fabric, Hardware, Node, NodeId, NodeRole
+from benchconsole.topology.model.access import Access
+from benchconsole.topology.model.fabric import Fabric, Hardware, Node, NodeId, NodeRole
 from benchconsole.topology.units import Unit
 
 NODES = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000

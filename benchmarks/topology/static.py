@@ -34,8 +34,8 @@ from benchconsole.topology.analysis import (
     redundancy,
 )
 from benchconsole.topology.analysis.static_analysis import make_static_report
+from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import (
-    Access,
     Fabric,
     Hardware,
     Link,

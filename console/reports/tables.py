@@ -254,7 +254,17 @@ def _describe_criterion(
     number, worst_one, mean, of_required, of_target = _sum_up(
         criterion, [*((each, [each.value]) for each in held), *alike]
     )
-    return _make_base_line(criterion, shown)._replace(
+    base = _make_base_line(criterion, shown)
+    amounts = {each.required for each in (*held, *(like for like, _ in alike))}
+    amount = amounts.pop() if len(amounts) == 1 and criterion.basis not in (Basis.ABSOLUTE, Basis.CAPACITY) else None
+    if amount is not None and criterion.required:
+        whole, target = amount / criterion.required, criterion.target
+        unit = next(each.unit for each in (*held, *(like for like, _ in alike)))
+        base = base._replace(
+            bound=f"{base.bound} ({format_quantity(amount, unit, shown)})",
+            target=base.target if target is None else f"{base.target} ({format_quantity(target * whole, unit, shown)})",
+        )
+    return base._replace(
         number=number,
         worst=worst_one,
         mean=mean,

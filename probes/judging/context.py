@@ -9,9 +9,10 @@ from benchconsole.probes.judging.hash_interval import HashIntervals
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.patterns import group_nodes
 from benchconsole.probes.judging.round_flows import FlowReader
-from benchconsole.probes.model.measuring import Against, Metric
+from benchconsole.probes.model.measuring import Against, Metric, Test
 from benchconsole.topology.analysis.storage_ceilings import GroupCeilings, compute_ceilings
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, Fabric
+from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.routing.routes import Routes
 from benchconsole.topology.units import Shown, Unit
 
@@ -83,6 +84,10 @@ class JudgingContext:
         return tuple(
             each for each in self.criteria if each.basis is Basis.CAPACITY and each.metric.startswith(f"{probe}.")
         )
+
+    def find_system(self, test: Test) -> Storage | None:
+        """The storage system that a test was told to use."""
+        return self.fabric.storage.get(str(test.target.options.get("shared") or ""))
 
     def shown(self, metric: str) -> Shown:
         """How values of ``metric`` are written."""

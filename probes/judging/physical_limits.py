@@ -13,12 +13,12 @@ import numpy as np
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE, describe_implausible, find_implausible
-from benchconsole.probes.judging.storage_limits import find_system, list_ceilings, name_operation
 from benchconsole.probes.judging.yardsticks.capacity import describe_overload, name_subject
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measurement_table import MeasurementTable
 from benchconsole.probes.model.measuring import Against, Reading, Test
 from benchconsole.topology.analysis.fan_in import list_port_rates
+from benchconsole.topology.analysis.storage_ceilings import list_ceilings, name_operation
 from benchconsole.topology.arrays import Floats
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import Unit, percent, storage_rate
@@ -86,7 +86,7 @@ def _list_limits(context: JudgingContext, tests: Sequence[Test], unit: Unit) -> 
     if unit is Unit.FLOP_RATE:
         return np.array([_limit_rate(test) for test in tests], np.float64)
     if unit is Unit.BYTE_RATE and context.fabric.storage:
-        return np.array([0.0 if find_system(context, test) else math.inf for test in tests], np.float64)
+        return np.array([0.0 if context.find_system(test) else math.inf for test in tests], np.float64)
     return np.full(len(tests), math.inf)
 
 
@@ -118,7 +118,7 @@ def _describe_above_peak(test: Test, value: float) -> str:
 
 def _list_storage_limits(context: JudgingContext, test: Test, reading: Reading) -> Iterator[tuple[float, str]]:
     """Each limit that a rate to or from a shared storage system is above: byte/s, and the reason in words."""
-    system = find_system(context, test)
+    system = context.find_system(test)
     if system is None:
         return
     nodes = [str(node.id) for node in test.target.nodes]
@@ -128,7 +128,7 @@ def _list_storage_limits(context: JudgingContext, test: Test, reading: Reading) 
     ports = list_port_rates(context.fabric, nodes)
     if all(ports):
         limits.append((sum(ports), f"the ports of {'its node' if len(nodes) == 1 else f'its {len(nodes)} nodes'}"))
-    ceilings = list_ceilings(context, system, nodes, name_operation(reading.metric, reading.labels))
+    ceilings = list_ceilings(context.ceilings, system, nodes, name_operation(reading.metric, reading.labels))
     limits += [
         (each.limiting.rate, f"{system.name} ({each.limiting.name})") for each in ceilings if each.limiting is not None
     ]

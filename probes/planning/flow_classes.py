@@ -16,7 +16,8 @@ from benchconsole.probes.planning.stream_placement import compute_most
 from benchconsole.topology.arrays import Flags, Floats, Indices
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Caps, Flow, NodeId
+from benchconsole.topology.model.access import Caps
+from benchconsole.topology.model.fabric import Flow, NodeId
 from benchconsole.topology.routing.attachment import Legs
 from benchconsole.topology.routing.routes import Route, Routes
 

@@ -20,7 +20,8 @@ from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing import FakeReach, FakeRemote
 from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import Caps, Direction, Fabric, LinkId
+from benchconsole.topology.model.access import Caps
+from benchconsole.topology.model.fabric import Direction, Fabric, LinkId
 from tests.fabrics import SMALL
 from tests.probes.planning.plan_referee import violations
 from tests.probes.planning.suites import planned

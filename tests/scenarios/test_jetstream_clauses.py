@@ -46,7 +46,7 @@ SITES = {
 CLAUSES = {
     # clause, metric, required and rounding as 4.1 asks; then worst and mean of what 5.1 reports
     "jetstream": (
-        ("4.1.1", "hpl.rate", "at least 80 % of peak", "to 1 % of peak", "690 GFLOP/s (85.5 % of peak)", "697 GFLOP/s", "16 pass"),
+        ("4.1.1", "hpl.rate", "at least 80 % of peak (645 GFLOP/s)", "to 1 % of peak", "690 GFLOP/s (85.5 % of peak)", "697 GFLOP/s", "16 pass"),
         ("4.1.1", "stream.triad", "at least 65.0 GB/s", "to 1.00 GB/s", "98.2 GB/s", "100 GB/s", "16 pass"),
         ("5.1.1.3", "iperf3.throughput", "at least 8.00 Gb/s", "to 800 Mb/s", "7.96 Gb/s", "8.00 Gb/s", "3 pass"),
         ("4.1.2", "dd.throughput", "at least 200 MB/s", "to 1.00 MB/s", "244 MB/s", "244 MB/s", "1 pass"),
@@ -54,7 +54,7 @@ CLAUSES = {
         ("4.1.3", "availability.share", "at least 95 %", "none", "100 %", "100 %", "1 pass"),
     ),
     "jetstream-tacc": (
-        ("4.1.1", "hpl.rate", "at least 80 % of peak", "to 1 % of peak", "694 GFLOP/s (86.0 % of peak)", "701 GFLOP/s", "16 pass"),
+        ("4.1.1", "hpl.rate", "at least 80 % of peak (645 GFLOP/s)", "to 1 % of peak", "694 GFLOP/s (86.0 % of peak)", "701 GFLOP/s", "16 pass"),
         ("4.1.1", "stream.triad", "at least 65.0 GB/s", "to 1.00 GB/s", "111 GB/s", "113 GB/s", "16 pass"),
         ("5.1.1.3", "iperf3.throughput", "at least 8.00 Gb/s", "to 800 Mb/s", "9.56 Gb/s", "9.60 Gb/s", "3 pass"),
         ("4.1.2", "dd.throughput", "at least 200 MB/s", "to 1.00 MB/s", "210 MB/s", "210 MB/s", "1 pass"),

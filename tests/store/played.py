@@ -25,7 +25,8 @@ from benchconsole.probes.model.measuring import (
 from benchconsole.store.model import NewSession, Options
 from benchconsole.store.session_store import SessionStore
 from benchconsole.store.store import Store
-from benchconsole.topology.model.fabric import Access, Direction, Fabric, Hardware, LinkId, Node, NodeId, NodeRole
+from benchconsole.topology.model.access import Access
+from benchconsole.topology.model.fabric import Direction, Fabric, Hardware, LinkId, Node, NodeId, NodeRole
 from benchconsole.topology.units import Shown, Unit
 
 HARDWARE = Hardware("blade")

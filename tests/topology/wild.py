@@ -4,11 +4,11 @@ import random
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from benchconsole.topology.model.access import Access
+from benchconsole.topology.model.device_group import Group
 from benchconsole.topology.model.fabric import (
-    Access,
     Bond,
     Fabric,
-    Group,
     Hardware,
     HashPolicy,
     Link,

@@ -11,6 +11,12 @@ from enum import StrEnum
 from itertools import combinations
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
+from benchconsole.topology.analysis.storage_ceilings import (
+    compute_ceilings,
+    find_only_system,
+    list_ceilings,
+    name_operation,
+)
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.claims import ReportedResult, ShareOf, Statistic
 from benchconsole.topology.model.conditions import format_condition, parse_condition
@@ -81,10 +87,31 @@ def _find_base(fabric: Fabric, result: ReportedResult, of: ShareOf) -> tuple[flo
         return None, "its criterion has no target"
     if criterion.basis is Basis.CAPACITY:
         return None, "its criterion asks for a share of capacity, which differs by test"
+    base, why = _find_share_base(fabric, result, criterion)
+    return None if base is None else bound * base, why
+
+
+def _find_share_base(fabric: Fabric, result: ReportedResult, criterion: Criterion) -> tuple[float | None, str]:
+    """What the bounds of a criterion are shares of, 1 of those that are numbers; or None and the reason."""
     if criterion.basis is Basis.ABSOLUTE:
-        return bound, ""
-    peak, why = _find_peak(fabric, result)
-    return None if peak is None else bound * peak, why
+        return 1.0, ""
+    if criterion.basis is Basis.PEAK:
+        return _find_peak(fabric, result)
+    if criterion.basis is Basis.REFERENCE:
+        return criterion.reference, ""
+    if criterion.basis is Basis.CEILING:
+        return _find_ceiling(fabric, result)
+    return None, f"its criterion asks for a share of {criterion.basis.value}, which is measured"
+
+
+def _find_ceiling(fabric: Fabric, result: ReportedResult) -> tuple[float | None, str]:
+    nodes, operation = result.nodes or tuple(fabric.nodes), name_operation(result.metric, result.where)
+    system = find_only_system(fabric, nodes)
+    if system is None or not operation:
+        return None, "no storage system of its nodes, or no operation, is named"
+    found = [each.value for each in list_ceilings(compute_ceilings(fabric), system, nodes, operation)]
+    least = min((each for each in found if each is not None), default=None)
+    return least, "" if least is not None else f"no ceiling of {system.name} is known"
 
 
 def _find_peak(fabric: Fabric, result: ReportedResult) -> tuple[float | None, str]:

@@ -136,6 +136,30 @@ class GroupCeilings:
         return self.read if operation == "read" else self.write
 
 
+def name_operation(metric: str, labels: Iterable[tuple[str, str]]) -> str:
+    """``read`` or ``write`` where the label or the name of a metric says so, else empty."""
+    said = dict(labels).get("operation", metric.partition(".")[2])
+    return said if said in ("read", "write") else ""
+
+
+def find_only_system(fabric: Fabric, nodes: Iterable[str]) -> Storage | None:
+    """The one storage system of which all of ``nodes`` are clients; None of none and of several."""
+    every = set(nodes)
+    found = [each for each in fabric.storage.values() if any(every <= set(own.nodes) for own in each.clients)]
+    return found[0] if len(found) == 1 else None
+
+
+def list_ceilings(
+    groups: Iterable[GroupCeilings], system: Storage, nodes: Iterable[str], operation: str
+) -> Iterator[Ceiling]:
+    """The ceilings, of those of ``compute_ceilings``, of each set of clients that all of ``nodes`` belong to."""
+    every = set(nodes)
+    members = {each.name: each.nodes for each in system.clients}
+    for group in groups if operation else ():
+        if group.storage == system.name and group.clients in members and every <= set(members[group.clients]):
+            yield group.of(operation)
+
+
 def compute_ceilings(fabric: Fabric) -> tuple[GroupCeilings, ...]:
     """The ceilings of every set of clients of every storage system of ``fabric``, in file order."""
     if not fabric.storage:

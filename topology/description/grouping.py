@@ -9,14 +9,8 @@ from benchconsole.topology.description.names import DeviceNames
 from benchconsole.topology.description.wiring import MAX_VLAN
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.cohorts import DIMENSION_WORDS, VALUE_WORDS, is_dimension, is_value
-from benchconsole.topology.model.fabric import (
-    Group,
-    Link,
-    LinkId,
-    Mlag,
-    NodeId,
-    Vlan,
-)
+from benchconsole.topology.model.device_group import Group
+from benchconsole.topology.model.fabric import Link, LinkId, Mlag, NodeId, Vlan
 
 KINDS = {"chassis": "chassis", "racks": "rack", "pods": "pod", "sites": "site"}
 

@@ -11,7 +11,7 @@ from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location
 from benchconsole.topology.description.names import DeviceNames
 from benchconsole.topology.errors import find_near
-from benchconsole.topology.model.fabric import Caps
+from benchconsole.topology.model.access import Caps
 from benchconsole.topology.units import Unit, UnitError, parse, parse_percentage
 
 _SERIAL = re.compile(r"[A-Za-z0-9._:-]{4,64}")

@@ -26,17 +26,8 @@ from benchconsole.topology.description.validate import validate
 from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.description.wiring import Wiring
 from benchconsole.topology.errors import Problem, SelectionError, TopologyError, find_near
-from benchconsole.topology.model.fabric import (
-    Access,
-    Fabric,
-    Hardware,
-    Node,
-    NodeId,
-    NodeRole,
-    Switch,
-    SwitchId,
-    SwitchRole,
-)
+from benchconsole.topology.model.access import Access
+from benchconsole.topology.model.fabric import Fabric, Hardware, Node, NodeId, NodeRole, Switch, SwitchId, SwitchRole
 from benchconsole.topology.model.network import DATA
 from benchconsole.topology.model.port_set import PortSet
 from benchconsole.topology.selection import expand_ports, list_groups

@@ -7,7 +7,8 @@ most, D2 declines thousands, and nobody reads that many.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from benchconsole.topology.model.fabric import Fabric, Group
+from benchconsole.topology.model.device_group import Group
+from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.outline.fold import Box, Edge, Join, Outline, make_outline, make_unfolded_outline
 
 MOST_EDGES = 200

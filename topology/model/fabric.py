@@ -11,8 +11,10 @@ from types import MappingProxyType
 from typing import NewType
 
 from benchconsole.topology.errors import Position
+from benchconsole.topology.model.access import Access, Caps
 from benchconsole.topology.model.ceiling import Ceiling
 from benchconsole.topology.model.claims import Claim, ReportedResult
+from benchconsole.topology.model.device_group import Group
 from benchconsole.topology.model.network import DATA, Network, NetworkRole, tcp_goodput
 from benchconsole.topology.model.port_set import PortSet
 from benchconsole.topology.model.routing_rule import RoutingRule
@@ -263,16 +265,6 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Devices that stand together: ``kind`` is chassis, rack, pod or site. Of one kind, a device is in one."""
-
-    kind: str
-    name: str
-    members: tuple[str, ...]
-    model: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Mlag:
     """Two switches that act as one toward what is cabled to both (MLAG, VLT, vPC).
 
@@ -388,29 +380,6 @@ class Suite:
     stages: tuple[Stage, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Caps:
-    """How much of the machine tests may load while others use it; None for all of it.
-
-    ``link`` is a share of a link's capacity in one direction. ``storage`` is the byte/s that all
-    clients of one storage system together may ask for, by its name.
-    """
-
-    link: float | None = None
-    storage: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """How the nodes are reached when the file says so; paths are absolute."""
-
-    user: str | None = None
-    port: int | None = None
-    config: str | None = None
-    known_hosts: str | None = None
-    identity: str | None = None
-
-
 @dataclass(frozen=True)
 class Fabric:
     """One described machine, or several that share something.
@@ -440,7 +409,7 @@ class Fabric:
     claims: tuple[Claim, ...] = ()
     reported: tuple[ReportedResult, ...] = ()
     parameters: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    caps: Caps = Caps()
+    caps: Caps = field(default_factory=Caps)
     places: Mapping[str, Position] = field(default_factory=lambda: MappingProxyType({}), compare=False)
     whole: "Fabric | None" = None
     tables: ForwardingTables = field(default_factory=lambda: MappingProxyType({}))

@@ -11,7 +11,8 @@ from dataclasses import replace
 from operator import add
 
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric, Group, HashPolicy, Link
+from benchconsole.topology.model.device_group import Group
+from benchconsole.topology.model.fabric import Fabric, HashPolicy, Link
 from benchconsole.topology.model.storage import Layer
 from benchconsole.topology.outline.boxes import Box, Edge, Join, Outline, Span, fold_names, format_nominal, rate_text
 from benchconsole.topology.outline.equivalence import Equivalence, Fold, group_alike, keep_apart, make_cabling_key

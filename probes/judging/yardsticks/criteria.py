@@ -14,7 +14,6 @@ import numpy as np
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import LEVELS, rank, rounded, speaks_of_labels, speaks_of_test
 from benchconsole.probes.judging.physical_limits import Impossible, find_impossible
-from benchconsole.probes.judging.storage_limits import find_system, list_ceilings, name_operation
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measurement_table import (
     MeasurementKind,
@@ -24,6 +23,7 @@ from benchconsole.probes.model.measurement_table import (
     tabulate,
 )
 from benchconsole.probes.model.measuring import Round, Test
+from benchconsole.topology.analysis.storage_ceilings import find_only_system, list_ceilings, name_operation
 from benchconsole.topology.arrays import Flags, Indices
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
 from benchconsole.topology.units import percent, show
@@ -91,14 +91,14 @@ def _find_peak(test: Test) -> _Scale:
 
 def _find_ceiling(context: JudgingContext, test: Test, kind: MeasurementKind) -> _Scale:
     """The ceiling of the storage system of a test, for what was measured and the clients that measured it."""
-    system = find_system(context, test)
+    nodes = [str(node.id) for node in test.target.nodes]
+    system = context.find_system(test) or find_only_system(context.fabric, nodes)
     if system is None:
-        return _Scale(None, why="its test names no storage system (option shared)")
+        return _Scale(None, why="neither its test (option shared) nor the clients of one tell which storage system")
     operation = name_operation(kind.metric, kind.labels)
     if not operation:
         return _Scale(None, why="it does not say whether it reads or writes")
-    nodes = [str(node.id) for node in test.target.nodes]
-    found = [each for each in list_ceilings(context, system, nodes, operation) if each.limiting is not None]
+    found = [each for each in list_ceilings(context.ceilings, system, nodes, operation) if each.limiting is not None]
     if not found:
         return _Scale(None, why=f"no ceiling of {system.name} is known for its nodes")
     least = min(found, key=lambda each: each.limiting.rate if each.limiting else math.inf)

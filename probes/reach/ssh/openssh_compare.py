@@ -15,7 +15,7 @@ from pathlib import Path
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.reach.ssh.ssh_config import Destination, ResolvedSettings, SshConfig
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Access
+from benchconsole.topology.model.access import Access
 
 _TIMEOUT = 20.0
 _Values = Mapping[str, Sequence[str]]

@@ -23,7 +23,7 @@ import asyncssh
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.reach.ssh.host_classes import HostClasses
 from benchconsole.probes.reach.ssh.known_hosts import KnownHosts, TrustedKeys
-from benchconsole.topology.model.fabric import Access
+from benchconsole.topology.model.access import Access
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ from benchconsole.probes.reach.ssh.login import Connector, require_safe_version
 from benchconsole.probes.reach.ssh.ssh_config import ConfigError, ConfigLookup, Destination, ResolvedHost, SshConfig
 from benchconsole.probes.reach.ssh.ssh_remote import RebootCheck, SshRemote
 from benchconsole.probes.reach.ssh.sudo import AskPassword, SudoRunner
-from benchconsole.topology.model.fabric import Access, Node, NodeId
+from benchconsole.topology.model.access import Access
+from benchconsole.topology.model.fabric import Node, NodeId
 
 _LOG = ModuleLog(__name__)
 _DEEPEST_JUMP = 8

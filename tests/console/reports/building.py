@@ -20,8 +20,8 @@ from benchconsole.probes.model.measuring import (
     labels,
 )
 from benchconsole.probes.model.repeats import make_test_key
+from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import (
-    Access,
     Basis,
     Comparator,
     Criterion,

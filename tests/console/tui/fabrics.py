@@ -2,8 +2,8 @@
 
 from types import MappingProxyType
 
+from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import (
-    Access,
     Fabric,
     Hardware,
     Link,

@@ -17,7 +17,8 @@ from benchconsole.probes.tools.netperf.probe import Netperf
 from benchconsole.probes.tools.nuttcp.probe import Nuttcp
 from benchconsole.probes.tools.ping.probe import Ping
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import Caps, Direction, Fabric, NodeId, Stage, Suite
+from benchconsole.topology.model.access import Caps
+from benchconsole.topology.model.fabric import Direction, Fabric, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import Axis, Sweep
 from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import SMALL, fabric

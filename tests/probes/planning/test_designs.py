@@ -16,7 +16,8 @@ from benchconsole.probes.model.measuring import FULL, Round
 from benchconsole.probes.planning.designs import DESIGNS
 from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import Caps, Fabric, Flow, NodeId
+from benchconsole.topology.model.access import Caps
+from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
 from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import SMALL, are_connected, fabric
 from tests.probes.judging.rounds import star

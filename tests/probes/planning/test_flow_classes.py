@@ -8,7 +8,8 @@ import pytest
 from benchconsole.probes.judging.round_flows import limit_flows
 from benchconsole.probes.planning.flow_classes import FlowClasses
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import Caps, Flow, NodeId
+from benchconsole.topology.model.access import Caps
+from benchconsole.topology.model.fabric import Flow, NodeId
 from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import are_connected, fabric
 

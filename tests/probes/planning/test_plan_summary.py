@@ -15,7 +15,7 @@ from benchconsole.probes.planning.plan_summary import LeftOut, summarise
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.tools.fio.probe import Fio
 from benchconsole.probes.tools.iperf3.probe import Iperf3
-from benchconsole.topology.model.fabric import Caps
+from benchconsole.topology.model.access import Caps
 from benchconsole.topology.selection import expand
 from tests.fabrics import SMALL, fabric
 from tests.probes.planning.plan_referee import violations

@@ -17,7 +17,8 @@ from benchconsole.probes.planning.plan_rounds import split_into_waves
 from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import Caps, Fabric
+from benchconsole.topology.model.access import Caps
+from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import are_connected
 from tests.probes.planning.plan_referee import missing, violations

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from benchconsole.topology.errors import TopologyError
-from benchconsole.topology.model.fabric import Fabric, Group
+from benchconsole.topology.model.device_group import Group
+from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.selection import list_groups, select
 from tests.fabrics import fabric
 

@@ -7,7 +7,8 @@ import pytest
 from benchconsole.topology.description.document import Imported, read_text
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.errors import TopologyError
-from benchconsole.topology.model.fabric import Caps, Fabric, NodeId
+from benchconsole.topology.model.access import Caps
+from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select
 from benchconsole.topology.writing.topology_file import write
 from tests.fabrics import fabric

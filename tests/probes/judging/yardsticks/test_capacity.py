@@ -14,7 +14,8 @@ from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import Caps, Fabric, Node, NodeId, Stage, Suite
+from benchconsole.topology.model.access import Caps
+from benchconsole.topology.model.fabric import Fabric, Node, NodeId, Stage, Suite
 from tests.fabrics import METRICS, SMALL, fabric, play
 from tests.probes.played import PROBES
 

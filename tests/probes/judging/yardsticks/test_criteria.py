@@ -10,17 +10,8 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level
 from benchconsole.probes.model.measuring import Result, Round, Test
-from benchconsole.topology.model.fabric import (
-    Access,
-    Basis,
-    Comparator,
-    Criterion,
-    Fabric,
-    Hardware,
-    Node,
-    NodeId,
-    NodeRole,
-)
+from benchconsole.topology.model.access import Access
+from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, Fabric, Hardware, Node, NodeId, NodeRole
 from tests.probes.judging.rounds import star
 
 METRIC = Metric("hpl.rate", Unit.FLOP_RATE, "solving")

@@ -23,7 +23,8 @@ import pytest_asyncio
 
 from benchconsole.probes.reach.ssh import SshLimits, SshReach
 from benchconsole.probes.reach.ssh.sudo import AskPassword
-from benchconsole.topology.model.fabric import Access, Hardware, Node, NodeId, NodeRole
+from benchconsole.topology.model.access import Access
+from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
 
 DEADLINE = 10.0
 _SSHD = "/usr/sbin/sshd"

@@ -23,7 +23,7 @@ CLIENT = """
 import asyncio, json, sys
 from benchconsole.probes.reach.ssh import SshReach
 from tests.probes.reach.ssh.conftest import node
-from benchconsole.topology.model.fabric import Access
+from benchconsole.topology.model.access import Access
 async def main():
     access, session, address, script = json.loads(sys.argv[1])
     reach = SshReach(Access(**access), session)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchconsole.probes.reach.ssh.host_classes import HostClasses
 from benchconsole.probes.reach.ssh.ssh_config import Destination, ResolvedHost, SshConfig
-from benchconsole.topology.model.fabric import Access
+from benchconsole.topology.model.access import Access
 
 PATTERNS = st.sampled_from(["*", "n*", "n1", "!n1", "n?", "n[1", "x1,x2", "!x*", "N1", "n1*", "*1"])
 HOSTS = ("n1", "n2", "n11", "x1", "x2", "N1", "other")

@@ -8,7 +8,7 @@ import pytest
 
 from benchconsole.probes.reach.ssh.openssh_compare import IgnoredSetting, OpensshError, find_ignored_settings
 from benchconsole.probes.reach.ssh.ssh_config import Destination
-from benchconsole.topology.model.fabric import Access
+from benchconsole.topology.model.access import Access
 from tests.probes.reach.ssh.conftest import Keys
 
 pytestmark = pytest.mark.skipif(not shutil.which("ssh"), reason="NOT TESTED: there is no ssh client to ask")

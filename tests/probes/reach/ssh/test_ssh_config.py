@@ -13,7 +13,7 @@ import pytest_asyncio
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.ssh.ssh_config import Destination, ResolvedHost, SshConfig
-from benchconsole.topology.model.fabric import Access
+from benchconsole.topology.model.access import Access
 from tests.probes.reach.ssh.conftest import Bench, Keys, Server, key_tool, node
 
 

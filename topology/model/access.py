@@ -1,0 +1,28 @@
+"""How nodes are reached, and how much of the machine tests may load."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How much of the machine tests may load while others use it; None for all of it.
+
+    ``link`` is a share of a link's capacity in one direction. ``storage`` is the byte/s that all
+    clients of one storage system together may ask for, by its name.
+    """
+
+    link: float | None = None
+    storage: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How the nodes are reached when the file says so; paths are absolute."""
+
+    user: str | None = None
+    port: int | None = None
+    config: str | None = None
+    known_hosts: str | None = None
+    identity: str | None = None

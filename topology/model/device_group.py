@@ -1,0 +1,13 @@
+"""Devices that stand together: chassis, racks, pods, sites."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Devices that stand together: ``kind`` is chassis, rack, pod or site. Of one kind, a device is in one."""
+
+    kind: str
+    name: str
+    members: tuple[str, ...]
+    model: str | None = None
