@@ -49,7 +49,7 @@ class Point:
     each repetition where the tests of one are a load that is shared, else one for each reading, in base units.
     ``repetitions`` gave numbers, ``of`` were planned; ``tests`` gave one, ``planned`` is all of them.
     ``workers`` share a value. ``bounds`` are those that verdicts over these numbers were held to, lowest first;
-    ``state`` is the worst of these verdicts.
+    ``state`` is the worst of these verdicts. ``least`` and ``most`` are those of the tool, where it told them besides.
     """
 
     value: str
@@ -63,6 +63,8 @@ class Point:
     missing: tuple[Missing, ...] = ()
     bounds: tuple[float, ...] = ()
     state: State | None = None
+    least: float | None = None
+    most: float | None = None
 
     @cached_property
     def median(self) -> float | None:
@@ -70,11 +72,11 @@ class Point:
 
     @cached_property
     def low(self) -> float | None:
-        return min(self.values, default=None)
+        return self.least if self.least is not None else min(self.values, default=None)
 
     @cached_property
     def high(self) -> float | None:
-        return max(self.values, default=None)
+        return self.most if self.most is not None else max(self.values, default=None)
 
 
 class Knee(NamedTuple):

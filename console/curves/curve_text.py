@@ -1,9 +1,10 @@
 """A curve in words, for screens and reports: its name, its table, the sentence on its knee."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from benchconsole.console.curves.curve_model import COUNTS, Chart, Curve, Knee, Point
+from benchconsole.console.curves.curve_shape import FEWEST, TOLERANCE, Place, find_shape
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import format_quantity
@@ -70,6 +71,45 @@ def format_sentences(chart: Chart) -> list[str]:
     """What is said of the knees of a chart, the cohort first where there are several."""
     said = ((format_cohort_name(chart, curve), format_knee(chart, curve, knee)) for curve, knee in chart.knees())
     return [": ".join(filter(None, (cohort, words))) for cohort, words in said if words]
+
+
+def format_shapes(chart: Chart) -> list[str]:
+    """What is said of the shape of each curve that grows, the cohort first where there are several."""
+    said = ((format_cohort_name(chart, curve), "; ".join(_list_marks(chart, curve))) for curve, _ in chart.knees())
+    return [": ".join(filter(None, (cohort, words))) for cohort, words in said if words]
+
+
+def _list_marks(chart: Chart, curve: Curve) -> Iterator[str]:
+    """Maximum, plateau, saturation, collapse and dips of a curve, in words."""
+    shape = find_shape(curve) if len(curve.measured) > 1 else None
+    if shape is None:
+        return
+    yield f"maximum {_show(chart, shape.maximum)}"
+    if shape.is_short:
+        yield f"plateau n/a: {count(len(curve.measured), 'measured point')}, {FEWEST} are needed"
+        return
+    if shape.plateau is not None:
+        first, last = shape.plateau
+        unsure = "" if first.certain and last.certain else _UNSURE
+        axis, near = sanitize(chart.axis), percent(TOLERANCE)
+        yield f"plateau from {axis}={first.point.value} to {last.point.value} (within {near} of the maximum{unsure})"
+    elif shape.is_rising:
+        yield "no plateau: the last point measured is the maximum"
+    for name, place in (("saturation", shape.saturation), ("collapse", shape.collapse)):
+        if place is not None:
+            yield f"{name} at {_show_place(chart, place)}"
+    yield from (f"dip at {_show_place(chart, dip)}" for dip in shape.dips)
+
+
+_UNSURE = ", by medians: spreads overlap"
+
+
+def _show(chart: Chart, point: Point) -> str:
+    return f"{sanitize(chart.axis)}={point.value}, {format_quantity(point.median, chart.unit, chart.shown)}"
+
+
+def _show_place(chart: Chart, place: Place) -> str:
+    return _show(chart, place.point) + ("" if place.certain else " (by its median: spreads overlap)")
 
 
 def make_point_rows(chart: Chart) -> list[PointRow]:

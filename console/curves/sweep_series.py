@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
+from benchconsole.console.curves.chart_joining import join_charts
 from benchconsole.console.curves.curve_model import RATES, Chart, Curve, Missing, Point
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.round_cache import RoundCache
@@ -68,7 +69,7 @@ class ChartCache:
         lines = group_by_key(
             ((where.sweep, where.point[:-1]), (each, where, self._rounds[each.number])) for each, where in swept
         )
-        self._charts = tuple(chart for line in lines.values() for chart in make_charts(line))
+        self._charts = join_charts(chart for line in lines.values() for chart in make_charts(line))
         return self._charts
 
 

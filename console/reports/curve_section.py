@@ -13,6 +13,7 @@ from benchconsole.console.curves.curve_text import (
     format_chart_name,
     format_cohort_name,
     format_sentences,
+    format_shapes,
     format_value,
     make_point_table,
 )
@@ -23,7 +24,7 @@ from benchconsole.console.view.wording import format_quantity
 from benchconsole.topology.units import Shown, Unit
 from benchconsole.topology.units import counted as count
 
-MOST = 24
+MOST = 200
 """Charts that are drawn, and told in a report without pictures."""
 
 WIDTH, HEIGHT = 640, 200
@@ -86,7 +87,7 @@ def _make_section(chart: Chart) -> CurveSection:
         required="".join(_draw_bounds(curve, across, up) for curve in chart.curves),
         ticks=tuple(format_quantity(tick, chart.unit, chart.shown) for tick in reversed(up.ticks)),
         ends=(values[0], values[-1]),
-        said=tuple(format_sentences(chart)),
+        said=(*format_sentences(chart), *format_shapes(chart)),
         headings=headings,
         rows=rows,
     )

@@ -310,15 +310,27 @@ def with_readings(told: Mapping[str, Sequence[tuple[float, Labels]]]) -> RunView
     return view
 
 
-def test_reading_and_writing_are_charts_of_their_own_even_where_one_lacks_a_point() -> None:
+def test_reading_and_writing_are_curves_of_one_chart_even_where_one_lacks_a_point() -> None:
     read, write = labels(operation="read"), labels(operation="write")
-    found = ChartCache().compute(with_readings({"1": [(1.0, read), (2.0, write)], "2": [(3.0, read)]}))
-    assert [(format_chart_name(chart), medians(chart)) for chart in found] == [
-        ("ior.write read", {"1": 1.0, "2": 3.0}),
-        ("ior.write write", {"1": 2.0, "2": None}),
-    ]
-    (silent,) = found[1].curves[0].points[1].missing
+    (chart,) = ChartCache().compute(with_readings({"1": [(1.0, read), (2.0, write)], "2": [(3.0, read)]}))
+    assert format_chart_name(chart) == "ior.write"
+    assert [dict(curve.cohort) for curve in chart.curves] == [{"operation": "read"}, {"operation": "write"}]
+    assert [[point.median for point in curve.points] for curve in chart.curves] == [[1.0, 3.0], [2.0, None]]
+    (silent,) = chart.curves[1].points[1].missing
     assert (silent.state, silent.why, silent.tests) == (State.MEASURED, "gave other numbers, not this one", 1)
+
+
+def test_max_min_and_mean_of_a_tool_are_one_curve_with_its_band() -> None:
+    three = [(float(value), labels(statistic=name)) for name, value in (("max", 9), ("min", 4), ("mean", 6))]
+    chart = only(with_readings({"1": three, "2": [(value * 2, own) for value, own in three]}))
+    assert format_chart_name(chart) == "ior.write"
+    assert [(point.low, point.median, point.high) for point in chart.curves[0].points] == [(4, 6, 9), (8, 12, 18)]
+
+
+def test_statistics_without_a_mean_stay_charts_of_their_own() -> None:
+    two = [(9.0, labels(statistic="max")), (4.0, labels(statistic="min"))]
+    found = ChartCache().compute(with_readings({"1": two, "2": two}))
+    assert [format_chart_name(chart) for chart in found] == ["ior.write max", "ior.write min"]
 
 
 def test_numbered_parts_of_a_test_are_one_curve_without_a_share_for_each() -> None:
