@@ -23,7 +23,7 @@ suites:
   default:
     - {probe: detector-stream, nodes: "n[1-2]", scratch: /scratch, frames: 10, size: 2 MB, rate: 20 Hz}
     - {probe: aggregate, nodes: n1, scratch: /scratch, images: 100, size: 64 KiB, format: raw}
-    - {probe: skim, nodes: n1, scratch: /scratch, clients: 2, size: 4 MiB}
+    - {probe: skim, nodes: n1, scratch: /scratch, processes: 2, size: 4 MiB}
     - {probe: archive, design: sample, pairs: 1, nodes: "n[1-2]", streams: 4, seconds: 2}
   hdf5:
     - {probe: aggregate, nodes: n1, scratch: /scratch, images: 20, size: 64 KiB}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from benchconsole.probes.planning.designs import neighbours, pairs, permutation, star, steered, stress, trunks
+from benchconsole.probes.planning.designs import neighbours, one_way, pairs, permutation, star, steered, stress, trunks
 from benchconsole.probes.planning.layout import Design
 
 DESIGNS: Mapping[str, Design] = MappingProxyType({
@@ -15,6 +15,7 @@ DESIGNS: Mapping[str, Design] = MappingProxyType({
     "sample": Design(pairs.lay_out_sample, {"fraction": 0, "pairs": 0, "seed": 1}),
     "steered": Design(steered.lay_out, {"partners": 4, "seed": 1, "share": ""}),
     "stress": Design(stress.lay_out, {"share": ""}),
+    "one-way": Design(one_way.lay_out, {"from": "", "to": "", "pairing": one_way.ONE_TO_ONE}, fans_out=True),
 })  # fmt: skip
 
 DEFAULT_DESIGN = "neighbours"

@@ -68,13 +68,13 @@ report(
 
 
 class Skim(script_runner.NodeScript):
-    """Options: ``clients`` at the same time, ``files`` of each, ``size`` of a file and of an ``event`` in it; ``read``
+    """Options: ``processes`` at the same time, ``files`` of each, ``size`` of a file and of an ``event`` in it; ``read``
     is the share of the events that is read, ``keep`` the share of those that is written; ``scratch``, ``shared``
     and ``python``.
     """
 
     name = "skim"
-    label_names = frozenset(("cache", "client", "clients", "event", "files", "keep", "read", "size"))
+    label_names = frozenset(("cache", "client", "processes", "event", "files", "keep", "read", "size"))
     summary = "Clients that read files and keep part of the events: what each of them gets"
     source = "Fermilab storage report, root-based skim application"
     metrics = (
@@ -86,7 +86,7 @@ class Skim(script_runner.NodeScript):
     )
     options = MappingProxyType(
         {
-            "scratch": SCRATCH, "clients": 4, "files": 1, "size": "256 MiB", "event": "64 KiB",
+            "scratch": SCRATCH, "processes": 4, "files": 1, "size": "256 MiB", "event": "64 KiB",
             "read": "100 %", "keep": "10 %", "shared": "", "python": "python3",
         }
     )  # fmt: skip
@@ -134,7 +134,7 @@ def _make_readings(found: Document) -> Iterator[Reading]:
         if work != (read, written) or not read:
             raise ProbeOutputError(f"client {number} with {work} bytes read and written", f"({read}, {written})")
     times = [script_runner.read_seconds(each, "seconds") for _, each in results]
-    marks: dict[str, object] = {"clients": clients, "event": event, "files": files, "size": size}
+    marks: dict[str, object] = {"processes": clients, "event": event, "files": files, "size": size}
     marks |= {"read": f"{share / 1e4:g}%", "keep": f"{kept / 1e4:g}%"}
     marks["cache"] = script_runner.find_cache_label([(each, read) for _, each in results])
     for (number, each), seconds in zip(results, times, strict=True):
@@ -154,7 +154,7 @@ def _make_readings(found: Document) -> Iterator[Reading]:
 
 def _read_files(given: Given) -> tuple[int, int, int]:
     """Clients, files of each, and bytes of a file."""
-    return given.whole("clients", 1, 256), given.whole("files", 1, 10_000), given.size("size", 512, 2**44)
+    return given.whole("processes", 1, 256), given.whole("files", 1, 10_000), given.size("size", 512, 2**44)
 
 
 def _count_bytes(given: Given) -> float:

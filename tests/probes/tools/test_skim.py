@@ -54,7 +54,7 @@ def test_labels_tell_clients_apart_and_what_was_asked_for() -> None:
     found = Skim().parse(output("skim/half-of-the-events.txt"))
     asked = {
         "cache": "dropped",
-        "clients": "3",
+        "processes": "3",
         "event": "65536",
         "files": "2",
         "size": "4194304",
@@ -169,7 +169,7 @@ def target(**options: str | int | float) -> Target:
 
 
 def test_the_files_of_the_report_in_words_of_the_command() -> None:
-    asked = target(clients=1, files=10, size="1536 MiB", read="50 %", keep="10 %", scratch="/lustre")
+    asked = target(processes=1, files=10, size="1536 MiB", read="50 %", keep="10 %", scratch="/lustre")
     argv, size = list(Skim().command(asked)), 10 * 1536 * 2**20
     assert argv[4:7] == ["/lustre", str(int(1.05 * size) + 1), "28"]
     assert argv[12:] == ["", "1", "10", str(1536 * 2**20), "65536", "500000", "100000"]
@@ -180,8 +180,8 @@ def test_the_files_of_the_report_in_words_of_the_command() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"clients": 0},
-        {"clients": 257},
+        {"processes": 0},
+        {"processes": 257},
         {"files": 0},
         {"size": "1"},
         {"event": "60 KiB"},  # 256 MiB hold no whole number of them
@@ -205,7 +205,7 @@ async def test_a_real_run_reads_and_keeps_the_events_that_the_parser_expects(
     tmp_path: Path, share: str, keep: str
 ) -> None:
     contact = FakeContact(LocalRemote("s-1", "n1"))
-    asked = target(scratch=str(tmp_path), clients=2, files=2, size="1 MiB", event="4 KiB", read=share, keep=keep)
+    asked = target(scratch=str(tmp_path), processes=2, files=2, size="1 MiB", event="4 KiB", read=share, keep=keep)
     (done,) = await Skim().run(contact, asked)
     found = values(Skim().parse(done))
     assert (contact.gathered, left(tmp_path)) == (1, [])
