@@ -68,7 +68,7 @@ report(
 
 
 class Skim(script_runner.NodeScript):
-    """Options: ``processes`` at the same time, ``files`` of each, ``size`` of a file and of an ``event`` in it; ``read``
+    """Options: ``processes`` at once, ``files`` of each, ``size`` of a file and of an ``event`` in it; ``read``
     is the share of the events that is read, ``keep`` the share of those that is written; ``scratch``, ``shared``
     and ``python``.
     """
