@@ -19,7 +19,7 @@ from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.api import Output, Probe
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.store.store import Store
-from benchconsole.topology.errors import find_near
+from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.cohorts import VALUE_WORDS, is_value
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.port_selection import select_ports
@@ -29,7 +29,7 @@ from benchconsole.topology.selection import select
 @click.command("ingest")
 @click.argument("topology", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("probe")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, metavar="FILE...")
 @click.option(
     "--node", "node", default=None, metavar="NODE[:PORT]", help="The node that the output is of; of a pair, the sender."
 )
@@ -58,18 +58,21 @@ def command(
 ) -> None:  # fmt: skip
     """Read what PROBE printed from each FILE (- is standard input) and store it, judged, as a session.
 
+    Instead of PROBE and its outputs, tables that were typed from documents: ingest TOPOLOGY VALUES.csv... Their first
+    line names the columns: metric, value, unit, nodes, statistic, n, deviation, labels, cohort, date, source.
+
     Without --node each file is of the node that it is named after (n01.txt, n01.json). Several files are
     several tests. Labels that are given hold for all of them. Nothing is asked of any node. The exit codes are
     those of run.
     """
-    from benchconsole.console.reports import ReportOptions, render
-    from benchconsole.console.reports.content import SessionDetails
-    from benchconsole.console.session.session import Session
-    from benchconsole.console.session.stored_verdict import keep_verdict
-
     probes = common.load_installed_probes()
+    if probe.endswith(".csv"):
+        _ingest_tables(topology, (probe, *files), at, label, db)
+        return
     if probe not in probes:
-        raise BadInput(f"unknown probe {probe!r}, expected one of {', '.join(probes)}")
+        raise BadInput(f"unknown probe {probe!r}, expected one of {', '.join(probes)}, or a table such as values.csv")
+    if not files:
+        raise BadInput(f"found no output of {probe}, expected its files, or - for standard input")
     fabric = common.read_topology(topology, probes)
     known = _read_labels(probes[probe], given)
     said, when = (stderr.read_bytes() if stderr else b"", exit_status), _parse_time(at)
@@ -88,15 +91,45 @@ def command(
                 key = asyncio.run(_ingest_into(store, session, fabric, probes[probe], found, when, known))
         except PlanError as error:
             raise BadInput(str(error)) from None
-        stored = Session.stored(store, key, probes)
-        view, losses = stored.view(), stored.list_detectable_losses()
-        verdict = decide(view)
-        asyncio.run(keep_verdict(store, key, verdict))
-    for each in found:
-        if ending := find_ending(probes[probe], each.output):
-            complain(f"{each.source}: {ending}")
+        for each in found:
+            if ending := find_ending(probes[probe], each.output):
+                complain(f"{each.source}: {ending}")
+        _tell(store, key, probes)
+
+
+def _tell(store: Store, key: str, probes: Mapping[str, Probe]) -> None:
+    """Print the summary of what was stored, and end with its verdict."""
+    from benchconsole.console.reports import ReportOptions, render
+    from benchconsole.console.reports.content import SessionDetails
+    from benchconsole.console.session.session import Session
+    from benchconsole.console.session.stored_verdict import keep_verdict
+
+    stored = Session.stored(store, key, probes)
+    view, losses = stored.view(), stored.list_detectable_losses()
+    verdict = decide(view)
+    asyncio.run(keep_verdict(store, key, verdict))
     render("text", view, sys.stdout, ReportOptions(details=SessionDetails(losses=losses)))
     raise click.exceptions.Exit(verdict.exit_code())
+
+
+def _ingest_tables(topology: Path, files: Sequence[str], at: str | None, label: str, db: Path | None) -> None:
+    """Store tables as one session; BadInput with every bad row of all of them, and nothing stored."""
+    from benchconsole.console.session.typed_table import TableReader, ingest_tables
+
+    probes = common.load_installed_probes()
+    fabric = common.read_topology(topology, probes)
+    reader = TableReader(fabric, probes, _parse_time(at))
+    tables, problems = {}, []
+    for name in files:
+        try:
+            tables[name] = reader.read(Path(name))
+        except SelectionError as error:
+            problems.append(str(error))
+    if problems:
+        raise BadInput("\n".join(problems))
+    with common.open_store(db) as store:
+        key = asyncio.run(ingest_tables(store, fabric, probes, tables, label))
+        _tell(store, key, probes)
 
 
 async def _ingest_into(

@@ -163,7 +163,7 @@ async def ingest(
     """
     each, results = _read_round(make_round(fabric, probe, found, 1, known), probe, found, at, known)
     key = await store.create_session(make_new_session(fabric, choice, at), (each,))
-    await _store_round(store.session(key), fabric, probe, each, results, at)
+    await store_round(store.session(key), fabric, probe, each, results, at)
     await store.session(key).end(at=at, complete=True)
     return key
 
@@ -180,7 +180,7 @@ async def ingest_into(
     _refuse_repeats(session, fabric, results, each.stage, at)
     await session.claim()
     await session.extend_plan((each,))
-    await _store_round(session, fabric, probe, each, results, at)
+    await store_round(session, fabric, probe, each, results, at)
     ended = before.ended if before.ended is not None else at
     await session.end(at=ended, complete=before.state is SessionState.COMPLETE, because=before.because)
 
@@ -233,9 +233,10 @@ def _read_round(
     return replace(planned, tests=tuple(each.test for each in results)), tuple(results)
 
 
-async def _store_round(
+async def store_round(
     session: "SessionStore", fabric: Fabric, probe: Probe, each: Round, results: tuple[Result, ...], at: float
 ) -> None:
+    """Judge a planned round with its results, and store it with them; ``at`` is when it was measured."""
     attempt = await session.begin_round(each.number, at=at)
     closed = ClosedRound(each, results, CloseReason.COMPLETE, at, at)
     verdicts = judge_round(make_judging_context(fabric, {probe.name: probe}), closed)

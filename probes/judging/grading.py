@@ -7,6 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from benchconsole.probes.model.judgement import Level
+from benchconsole.probes.model.labels import read_typed
 from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
 from benchconsole.topology.arrays import Flags, Floats
 from benchconsole.topology.model.conditions import accept_labels
@@ -107,5 +108,11 @@ def speaks_of_test(criterion: Criterion, test: Test) -> bool:
 
 
 def speaks_of_labels(criterion: Criterion, labels: Labels, size: int) -> bool:
-    """Whether ``criterion`` speaks of measurements with these labels of tests on ``size`` nodes."""
+    """Whether ``criterion`` speaks of measurements with these labels of tests on ``size`` nodes.
+
+    Of a typed statistic, which is no value of a node, only a criterion on this statistic speaks.
+    """
+    typed = read_typed(labels)
+    if typed is not None and criterion.statistic != typed[0]:
+        return False
     return not criterion.where or accept_labels(criterion.where, {"nodes": str(size), **dict(labels)})

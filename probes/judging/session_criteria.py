@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from benchconsole.probes.judging.grading import grade, rounded, speaks_of_labels, speaks_of_test
 from benchconsole.probes.model.judgement import Level
+from benchconsole.probes.model.labels import read_typed
 from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.probes.statistics.peers import FEWEST
@@ -86,7 +87,7 @@ def _is_meant(criterion: Criterion, each: Number) -> bool:
 
 
 def _judge_statistic(criterion: Criterion, numbers: Sequence[Number], shown: Shown) -> SessionJudgement:
-    subject = f"{criterion.statistic} of {counted(len(numbers), 'value')}"
+    subject = f"{criterion.statistic} of {counted(sum(map(_count_values, numbers)), 'value')}"
     scales = [_find_scale(criterion, each.test) for each in numbers]
     if not all(scales):
         why = "no peak is declared of some of its nodes"
@@ -94,9 +95,13 @@ def _judge_statistic(criterion: Criterion, numbers: Sequence[Number], shown: Sho
     if criterion.statistic == "sum" and len({each.test.round for each in numbers}) > 1:
         why = "its tests ran in several rounds, not at once: their sum is no rate"
         return SessionJudgement(criterion, subject, Level.UNKNOWN, why, None, None, len(numbers))
+    weights = [_count_values(each) for each in numbers]
+    if criterion.statistic not in _POOLED and len(numbers) > 1 and any(weight > 1 for weight in weights):
+        why = f"a typed {criterion.statistic} cannot be joined with other numbers"
+        return SessionJudgement(criterion, subject, Level.UNKNOWN, why, None, None, len(numbers))
     is_share = criterion.basis is not Basis.ABSOLUTE
     values = [each.reading.value / scale for each, scale in zip(numbers, scales, strict=True)]
-    value = compute_statistic(criterion.statistic, values)
+    value = _pool(criterion.statistic, values, weights)
     unit = numbers[0].reading.unit
 
     def write(amount: float) -> str:
@@ -105,6 +110,23 @@ def _judge_statistic(criterion: Criterion, numbers: Sequence[Number], shown: Sho
     level, words = _grade(criterion, value, 1.0 if is_share else None, write)
     told = f"{write(value)}{_name_base(criterion)}, {words}"
     return SessionJudgement(criterion, subject, level, told, value, criterion.required, len(numbers), is_share)
+
+
+_POOLED = ("mean", "lowest", "highest", "sum")
+"""Statistics of parts that give that of the whole."""
+
+
+def _count_values(each: Number) -> int:
+    """How many values a number stands for: one, or those of a typed statistic."""
+    typed = read_typed(each.reading.labels)
+    return 1 if typed is None else typed[1]
+
+
+def _pool(statistic: str, values: Sequence[float], weights: Sequence[int]) -> float:
+    """The statistic over values of which some are typed statistics of several."""
+    if statistic == "mean":
+        return math.fsum(value * weight for value, weight in zip(values, weights, strict=True)) / sum(weights)
+    return compute_statistic(statistic, values)
 
 
 def _find_scale(criterion: Criterion, test: Test) -> float:

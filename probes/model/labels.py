@@ -21,6 +21,23 @@ CHOSEN = frozenset(("ioengine",))
 """Labels of what a tool, or its probe, chose by itself for the options that it was given."""
 
 
+TYPED = "typed"
+"""The label of numbers that a person typed from a document: TYPED_VALUE, or what they stand for."""
+
+TYPED_VALUE = "value"
+
+
+def name_typed(statistic: str, number: int) -> str:
+    """``mean of 320``."""
+    return f"{statistic} of {number}"
+
+
+def read_typed(labels: Labels) -> tuple[str, int] | None:
+    """The statistic that a typed number is, and of how many values; None of a value by itself."""
+    statistic, of, number = dict(labels).get(TYPED, "").partition(" of ")
+    return (statistic, int(number)) if of and number.isdecimal() else None
+
+
 def add_labels(reading: Reading, target: Target) -> Reading:
     """``reading`` with the labels of its target besides its own.
 

@@ -15,11 +15,15 @@ _MOST_PROBLEMS = 20
 
 
 def read_rows(
-    path: Path, columns: Sequence[str], needed: Sequence[str], read: Callable[[Mapping[str, str]], _T]
+    path: Path,
+    columns: Sequence[str],
+    needed: Sequence[str],
+    read: Callable[[Mapping[str, str]], _T],
+    what: str = "flows",
 ) -> list[_T]:
     """What ``read`` makes of every row, by the names of its columns, of which ``needed`` have to be there.
 
-    SelectionError with all rows for which it raises one, each with its line.
+    ``what`` the rows are, in the plural. SelectionError with all rows for which it raises one, each with its line.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -45,7 +49,7 @@ def read_rows(
         except (SelectionError, csv.Error) as error:
             problems.append(f"{path}:{number}: {error}")
     if not found and not problems:
-        raise SelectionError(f"{path}: no row below the names of the columns, expected flows")
+        raise SelectionError(f"{path}: no row below the names of the columns, expected {what}")
     if problems:
         more = [f"and {len(problems) - _MOST_PROBLEMS} rows more"] if len(problems) > _MOST_PROBLEMS else []
         raise SelectionError("\n".join(problems[:_MOST_PROBLEMS] + more))

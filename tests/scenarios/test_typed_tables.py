@@ -1,0 +1,123 @@
+"""Tables typed from paper: from the CSV to verdicts, marked as typed; and every mistake with its line."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from benchconsole.console.exits import Exit
+from tests.scenarios.test_judging_trials import FABRIC, Site
+
+TEXT = FABRIC + 'cohorts: {kind: {virtual: "n[1-2]", bare metal: "n[3-4]"}}\n'
+TRIAD = "metric: stream.triad, at_least: 65 GB/s, source: 4.1.1"
+MEAN = "metric: stream.triad, statistic: mean, at_least: 100 GB/s, source: 5.1.1"
+HEAD = "metric,value,nodes,statistic,n,labels,cohort,date,source\n"
+
+
+def ingest(folder: Path, criteria: list[str], *tables: str) -> tuple[Site, int, str]:
+    site = Site(folder, criteria, TEXT)
+    files = []
+    for number, text in enumerate(tables):
+        files.append(folder / f"values{number}.csv")
+        files[-1].write_text(text)
+    code, said = site.call("ingest", site.topology, *files)
+    return site, code, said
+
+
+ROWS = "".join(f"stream.triad,{value} GB/s,n{node},,,,,2016-04-08T12:00:00Z,Table 1\n"
+               for node, value in ((1, 100.5), (2, 64.5), (3, 113.1), (4, 99)))  # fmt: skip
+
+
+def test_values_are_judged_as_any_others_and_marked_as_typed(tmp_path: Path) -> None:
+    site, code, said = ingest(tmp_path, [TRIAD], HEAD + ROWS.replace("64.5", "64"))
+    assert code == Exit.BELOW, said
+    rows = [row for row in site.verdicts() if row["metric"] == "stream.triad"]
+    assert [(row["subject"], row["level"]) for row in rows] == [
+        ("n1", "pass"), ("n2", "fail"), ("n3", "pass"), ("n4", "pass"),
+    ]  # fmt: skip
+    report = site.report()
+    assert {each["labels"]["typed"] for each in report["measurements"]} == {"value"}
+    assert {each["labels"]["kind"] for each in report["measurements"]} == {"virtual", "bare metal"}
+    assert "source Table 1" in report["measurements"][0]["raw"]
+    assert report["session"]["started"] == datetime(2016, 4, 8, 12, tzinfo=UTC).timestamp()
+
+
+def test_a_typed_mean_answers_for_a_mean_and_for_no_node(tmp_path: Path) -> None:
+    row = 'stream.triad,100.5 GB/s,"n[1-4]",mean,4,,,2016-04-08T12:00:00Z,5.1.1\n'
+    site, code, said = ingest(tmp_path, [TRIAD, MEAN], HEAD + row)
+    assert code == Exit.UNTESTED, said
+    assert "criterion 4.1.1, stream.triad: not tested" in said
+    (together,) = site.report()["together"]
+    assert (together["level"], together["subject"]) == ("pass", "mean of 4 values")
+
+
+def test_means_of_parts_are_weighted_by_their_numbers(tmp_path: Path) -> None:
+    rows = (
+        'stream.triad,90 GB/s,"n[1-3]",mean,3,,,2016-04-08T12:00:00Z,\n'
+        "stream.triad,130 GB/s,n4,mean,1,,,2016-04-08T12:00:00Z,\n"
+    )
+    site, code, said = ingest(tmp_path, [MEAN], HEAD + rows)
+    assert code == Exit.PASSED, said
+    (together,) = site.report()["together"]
+    assert together["value"] == pytest.approx(100e9)
+
+
+def test_a_typed_median_of_parts_is_no_median_of_the_whole(tmp_path: Path) -> None:
+    rows = (
+        'stream.triad,90 GB/s,"n[1-3]",median,3,,,2016-04-08T12:00:00Z,\n'
+        "stream.triad,130 GB/s,n4,median,1,,,2016-04-08T12:00:00Z,\n"
+    )
+    _, code, said = ingest(tmp_path, [MEAN.replace("mean", "median")], HEAD + rows)
+    assert code == Exit.UNTESTED
+    assert "a typed median cannot be joined with other numbers" in said
+
+
+def test_several_tables_are_one_session(tmp_path: Path) -> None:
+    first, *rest = ROWS.splitlines(keepends=True)
+    site, _, _ = ingest(tmp_path, [], HEAD + first, HEAD + "".join(rest))
+    assert len(site.report()["measurements"]) == 4
+
+
+GOOD = "stream.triad,100 GB/s,n1,,,,,,\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("stream.trio,100 GB/s,n1,,,,,,\n", "unknown metric 'stream.trio', expected a metric of the probes, did you"),
+        ("stream.triad,100 GB,n1,,,,,,\n", "value found '100 GB', expected a rate"),
+        ("stream.triad,100,n1,,,,,,\n", "value found '100', expected a rate"),
+        ("stream.triad,100 GB/s,n9,,,,,,\n", "n9"),
+        ('stream.triad,100 GB/s,"n[1-2]",,,,,,\n', "one value of n[1-2], expected one node, or a statistic of them"),
+        ("stream.triad,100 GB/s,n1,average,4,,,,\n", "statistic 'average', expected one of mean, median"),
+        ("stream.triad,100 GB/s,n1,mean,,,,,\n", "n '', expected how many values the mean is of"),
+        ("stream.triad,100 GB/s,n1,,,kernel,,,\n", "label 'kernel', expected NAME=VALUE"),
+        ("stream.triad,100 GB/s,n1,,,colour=red,,,\n", "label 'colour' of stream.triad, expected one of"),
+        ("stream.triad,100 GB/s,n1,,,,,2016-04-08,\n", "date '2016-04-08', expected a moment with its zone"),
+        ("stream.triad,100 GB/s,n1,,,,,2216-04-08T12:00:00Z,\n", "expected a moment of the past"),
+        ("iperf3.throughput,1 GB/s,n1,,,,,,\n", "nodes 'n1', expected sender>receiver"),
+        (GOOD, "a second time"),
+    ],
+)
+def test_every_bad_row_is_named_with_its_line_and_nothing_is_stored(tmp_path: Path, row: str, said: str) -> None:
+    site, code, found = ingest(tmp_path, [], HEAD + GOOD + row)
+    assert code == Exit.BAD_INPUT
+    assert "values0.csv:3: " in found
+    assert said in found
+    assert not (site.folder / "s.db").exists() or site.call("sessions")[1].startswith("no session")
+
+
+def test_a_column_that_is_not_known_and_a_table_without_values(tmp_path: Path) -> None:
+    _, code, said = ingest(tmp_path, [], "metric,valeu\nstream.triad,1 GB/s\n")
+    assert (code, "unknown column 'valeu'" in said) == (Exit.BAD_INPUT, True)
+    other = tmp_path / "other"
+    other.mkdir()
+    _, code, said = ingest(other, [], HEAD)
+    assert (code, "no row below the names of the columns, expected values" in said) == (Exit.BAD_INPUT, True)
+
+
+def test_pairs_are_typed_as_sender_and_receiver(tmp_path: Path) -> None:
+    site, code, said = ingest(tmp_path, [], HEAD + "iperf3.throughput,9 Gb/s,n1>n2,,,,,2016-04-08T12:00:00Z,5.1.1.3\n")
+    assert code == Exit.UNTESTED, said  # the other nodes of the file have no value
+    (row,) = [each for each in site.verdicts() if each["metric"] == "iperf3.throughput"]
+    assert (row["subject"], row["level"]) == ("n1>n2", "pass")
