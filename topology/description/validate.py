@@ -4,7 +4,7 @@ What is wrong is cut out and the rest is validated again, so that mistakes of me
 """
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -114,14 +114,29 @@ def _is_quoted(error: ErrorDetails) -> bool:
 
 
 def _cut(data: object, location: Location) -> None:
-    """Remove what stands at ``location``, leaving list positions as they are."""
+    """Remove what stands at ``location``, leaving list positions as they are; it may have gone with its mapping."""
     here: Any = data
     for part in location[:-1]:
+        if isinstance(here, dict) and part not in here:
+            return
         here = here[part]
+        if here is None:
+            return
     if isinstance(here, dict):
         here.pop(location[-1], None)
     elif isinstance(here, list) and isinstance(location[-1], int) and location[-1] < len(here):
         here[location[-1]] = None
+
+
+def _drop_outer(located: Sequence[tuple[Location, ErrorDetails]]) -> Iterator[tuple[Location, ErrorDetails]]:
+    """Mistakes without those of a mapping, of which another kind of value would do, where something in it is wrong.
+
+    The mapping is what was meant, and its own mistake is told.
+    """
+    within = {location[:length] for location, _ in located for length in range(len(location))}
+    for location, error in located:
+        if location not in within or not isinstance(error["input"], dict):
+            yield location, error
 
 
 def _join_problems(known: Problem | None, further: Problem, error: ErrorDetails) -> Problem:
@@ -151,7 +166,7 @@ def validate(document: Document, shape: type[Shape], main_keys: str) -> tuple[Sh
                 data = copy.deepcopy(data)  # mistakes are cut out of the copy; a file without any is never copied
             errors = failure.errors(include_url=False)
             located = [(_find_location(each["loc"], data, missing=each["type"] == "missing"), each) for each in errors]
-            for location, error in located:
+            for location, error in _drop_outer(located):
                 if attempt == 0:
                     problem = _make_problem(error, document, shape)
                     problems[location] = _join_problems(problems.get(location), problem, error)
