@@ -13,7 +13,8 @@ from benchconsole.console.text.cells import fit_text, measure_width, to_ascii, w
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view import run_view as picture
-from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
+from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level, worst
+from benchconsole.console.view.session_judgements import list_session_judgements
 from benchconsole.console.view.totals import SessionTotals, compute_totals
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
 from benchconsole.probes.model.checklist import StepState
@@ -50,6 +51,7 @@ def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterato
         "not judged": _format_not_judged(view, width, totals),
         "nodes": _format_nodes(view, width),
         "results": _format_results(view, width),
+        "of all numbers together": _format_together(view, width),
         "as reported": _format_reported(view, width),
         "checklists": _format_checklists(view, width),
         "left on nodes": _format_leftovers(view, width),
@@ -107,6 +109,19 @@ def _format_reported(view: RunView, width: int) -> Iterator[str]:
     if len(lines) > len(known):
         left = len(lines) - len(known)
         yield f" {reported_section.GLYPHS[CellOutcome.UNKNOWN]} {count(left, 'number')} that nothing was measured for"
+
+
+def _format_together(view: RunView, width: int) -> Iterator[str]:
+    """Each statistic that a criterion asks, and of shares of other metrics and of peers how many stand how."""
+    judged = group_by_key((id(each.criterion), each) for each in list_session_judgements(view))
+    for own in judged.values():
+        criterion = own[0].criterion
+        state = worst(state_of_level(each.level) for each in own)
+        name = sanitize(" ".join(filter(None, (criterion.source, criterion.metric))))
+        told = sanitize(f"{own[0].subject}: {own[0].because}") if criterion.statistic else (
+            content.format_levels(each.level for each in own)
+        )  # fmt: skip
+        yield from wrap_text(f"{name}: {told}", width, f" {SIGNS[state].glyph} ")
 
 
 def _format_checklists(view: RunView, width: int) -> Iterator[str]:

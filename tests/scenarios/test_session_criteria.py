@@ -25,6 +25,7 @@ def test_a_mean_decides_over_the_session(tmp_path: Path) -> None:
     code, said = measure(site, 98.0, 99.0, 101.0, 103.0)
     assert code == Exit.PASSED, said
     assert "Everything was judged and passed" in said
+    assert "of all numbers together · 5.1.1 stream.triad: mean of 4 values: 100 GB/s, at least 100 GB/s" in said
     low = tmp_path / "low"
     low.mkdir()
     site = Site(low, [MEAN])
