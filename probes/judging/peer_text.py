@@ -79,7 +79,7 @@ def _make_low(context: JudgingContext, deviants: Sequence[_Deviant]) -> Finding:
         because=(
             *(f"{each.node}: {_say(context, each)}" for each in order[:_SHOWN]),
             *([f"{counted(rest, 'more number')} as low beside its peers"] if rest > 0 else []),
-            f"the usual distance from the median is {group.deviation:.1%} of it (median absolute deviation)",
+            f"the usual distance from the median is {group.deviation * 100:.1f} % of it (median absolute deviation)",
         ),
         cannot_tell="why: no bound of the file is missed by it",
         means="peers are held against each other, not against a bound: they may all be slow",

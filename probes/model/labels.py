@@ -24,7 +24,7 @@ CHOSEN = frozenset(("ioengine",))
 TYPED = "typed"
 """The label of numbers that a person typed from a document: TYPED_VALUE, or what they stand for."""
 
-TYPED_VALUE = "value"
+TYPED_VALUE = "by hand"
 
 
 def name_typed(statistic: str, number: int) -> str:

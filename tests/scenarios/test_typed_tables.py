@@ -36,7 +36,7 @@ def test_values_are_judged_as_any_others_and_marked_as_typed(tmp_path: Path) -> 
         ("n1", "pass"), ("n2", "fail"), ("n3", "pass"), ("n4", "pass"),
     ]  # fmt: skip
     report = site.report()
-    assert {each["labels"]["typed"] for each in report["measurements"]} == {"value"}
+    assert {each["labels"]["typed"] for each in report["measurements"]} == {"by hand"}
     assert {each["labels"]["kind"] for each in report["measurements"]} == {"virtual", "bare metal"}
     assert "source Table 1" in report["measurements"][0]["raw"]
     assert report["session"]["started"] == datetime(2016, 4, 8, 12, tzinfo=UTC).timestamp()
