@@ -99,7 +99,10 @@ def carried(fabric: Fabric) -> dict[str, object]:
     """What a containerlab topology holds of a fabric (see ``topology.exporters.containerlab``)."""
     return {
         "name": fabric.name,
-        "nodes": {name: replace(node, hardware=Hardware(node.hardware.name)) for name, node in fabric.nodes.items()},
+        "nodes": {
+            name: replace(node, hardware=Hardware(node.hardware.name), cohorts=())
+            for name, node in fabric.nodes.items()
+        },
         "switches": dict(fabric.switches),
         "links": dict(fabric.links),
         "mtu": fabric.mtu,
