@@ -59,6 +59,7 @@ _SPARE = 900.0
 @click.option(
     "--careful", is_flag=True, help="Begin with 1, 2, 4 ... tests at once, and stop when a canary pair suffers."
 )
+@click.option("--sample-load", is_flag=True, help="Sample the load of both ends and of storage servers during tests.")
 @click.option(
     "--i-mean-production", metavar="NODES", default=None,
     help="Load these although the file tags them production; recorded.",
@@ -82,7 +83,7 @@ def command(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None, db: Path | None, label: str,
     dry_run: bool, resume: str | None, jsonl: Path | None, force: bool, allow_untested: bool, quiet: bool,
     cohorts: tuple[str, ...], careful: bool, i_mean_production: str | None, i_mean_busy: str | None,
-    confirm: float | None, no_confirm: bool, through: str | None, head: str | None,
+    confirm: float | None, no_confirm: bool, through: str | None, head: str | None, sample_load: bool,
 ) -> None:  # fmt: skip
     """Run a suite on the nodes of TOPOLOGY and judge it.
 
@@ -90,7 +91,7 @@ def command(
     input and nothing was started, 3 not everything was tested and judged, 4 internal error, 129 130
     143 ended by a signal. 1 wins over 3.
     """
-    from benchconsole.console.session.metadata import SessionChoice
+    from benchconsole.console.session.metadata import SAMPLE_LOAD, SessionChoice
     from benchconsole.console.session.session import Session
 
     _require_fresh(jsonl, force=force)
@@ -106,11 +107,14 @@ def command(
     options = {
         **({"allow_untested": 1} if allow_untested else {}),
         **({"through": through} if through else {}),
+        **({SAMPLE_LOAD: 1} if sample_load else {}),
         **session_options.make_confirm_options(confirm, no_confirm=no_confirm),
         **session_options.make_cohort_options(fabric, cohorts),
     }
     if resume and cohorts:
         raise BadInput("benchconsole: --cohort with --resume; a session keeps the cohorts that it was begun with")
+    if resume and sample_load:
+        raise BadInput("benchconsole: --sample-load with --resume; a session goes on as it was begun")
     choice = SessionChoice(suite, chosen, label, options, meant, typed)
     with common.open_store(db) as store:
         common.import_waiting_spools(store)

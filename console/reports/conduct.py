@@ -28,6 +28,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     ),
     "through": ("option", "the tests ran in an allocation of the scheduler: {value}"),
     "careful": ("option", "--careful was given: rounds began small, and a canary pair was watched"),
+    "sample.load": ("option", "--sample-load was given: the load of the nodes was sampled while their tests ran"),
     "confirm.seconds": ("option", "rounds that were added to confirm findings might last {value} s"),
     "watch.every": ("option", "a sample was planned every {value} s"),
     "watch.for": ("option", "samples were planned for {value} s"),

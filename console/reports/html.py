@@ -7,6 +7,7 @@ reader's eyes. There are no scripts, links to elsewhere or raw HTML; a test hold
 from typing import TextIO
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2.environment import TemplateStream
 from markupsafe import escape
 
 from benchconsole.console.reports import (
@@ -14,6 +15,7 @@ from benchconsole.console.reports import (
     conduct,
     content,
     curve_section,
+    load_section,
     reported_section,
     statistics_section,
     tables,
@@ -97,6 +99,13 @@ def format_cells(row: ResultRow, columns: tuple[ResultColumn, ...]) -> list[tupl
 
 def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     """Write the page in pieces."""
+    stream = _fill_template(view, options)
+    stream.enable_buffering(CHUNK)
+    for piece in stream:
+        out.write(piece)
+
+
+def _fill_template(view: RunView, options: ReportOptions) -> TemplateStream:
     template = make_environment().get_template("report.html")
     totals = compute_totals(view)
     lines = content.list_coverage(view, totals.covered)
@@ -104,7 +113,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     held, unlike = tables.compare_inventory(view)
     findings = content.sort_findings(view.findings)
     sweeps, more_sweeps = curve_section.make_sections(view)
-    stream = template.stream(
+    return template.stream(
         view=view,
         title=content.make_title(view, options),
         name=content.find_name(view),
@@ -127,6 +136,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         reported_about=reported_section.ABOUT,
         reported_glyphs=reported_section.GLYPHS,
         statistics=statistics_section.make_section(view),
+        load=load_section.make_section(view),
         sweeps=sweeps,
         more_sweeps=more_sweeps,
         metrics=metrics,
@@ -152,6 +162,3 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         sha=content.hash_topology(view),
         when=content.format_period(view),
     )
-    stream.enable_buffering(CHUNK)
-    for piece in stream:
-        out.write(piece)

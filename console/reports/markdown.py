@@ -12,6 +12,7 @@ from benchconsole.console.reports import (
     conduct,
     content,
     curve_section,
+    load_section,
     reported_section,
     statistics_section,
     tables,
@@ -49,6 +50,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         _list_not_judged(totals),
         _list_results(view),
         _list_statistics(view),
+        _list_load(view),
         _list_sweeps(view),
         _list_inventory(view),
         _list_criteria(view),
@@ -263,6 +265,17 @@ def _list_statistics(view: RunView) -> Iterator[str]:
         yield _make_table(headings, ((*cells, bars) for cells, bars in section.lines), statistics_section.NUMERIC)
     if section.left_out:
         yield make_inline(section.left_out)
+
+
+def _list_load(view: RunView) -> Iterator[str]:
+    section = load_section.make_section(view)
+    if section.lines or section.notes:
+        yield "## Load during tests"
+    if section.lines:
+        yield section.about
+        yield _make_table(section.headings, section.lines, section.numeric)
+    for note in section.notes:
+        yield make_inline(note)
 
 
 def _list_inventory(view: RunView) -> Iterator[str]:

@@ -30,6 +30,7 @@ from benchconsole.probes.judging.criterion_scope import is_held_against, is_like
 from benchconsole.probes.model.alike_passes import sort_values
 from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.labels import tell_labels
+from benchconsole.probes.model.load import is_load
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
@@ -411,7 +412,7 @@ def find_unlike_class(view: RunView) -> tuple[FactDifference, ...]:
     for result in superseding(view).values():
         node = result.test.target.node
         for fact in result.facts:
-            if fact.fact not in judged:
+            if fact.fact not in judged and not is_load(fact):
                 name = f"{fact.fact} ({format_labels(fact.labels)})" if fact.labels else fact.fact
                 answers.setdefault((node.hardware.name, name), []).append((format_fact(fact), node.id))
     return tuple(line for (_, name), told in sorted(answers.items()) for line in _list_minority(name, told))

@@ -6,7 +6,7 @@ Plain text for any terminal from 60 columns up: no colours, no control character
 from collections.abc import Iterator
 from typing import TextIO
 
-from benchconsole.console.reports import checklist_section, conduct, content, reported_section
+from benchconsole.console.reports import checklist_section, conduct, content, load_section, reported_section
 from benchconsole.console.reports.content import ReportOptions, SessionDetails
 from benchconsole.console.reports.tables import make_metric_tables
 from benchconsole.console.text.cells import fit_text, measure_width, to_ascii, wrap_names, wrap_text
@@ -33,6 +33,7 @@ KIND = 8
 NODE_LINES = 12
 REASON_LINES = 20
 CONDUCT_LINES = 30
+LOAD_LINES = 6
 
 
 def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
@@ -52,6 +53,7 @@ def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterato
         "nodes": _format_nodes(view, width),
         "results": _format_results(view, width),
         "of all numbers together": _format_together(view, width),
+        "load during tests": _format_load(view, width),
         "as reported": _format_reported(view, width),
         "checklists": _format_checklists(view, width),
         "left on nodes": _format_leftovers(view, width),
@@ -122,6 +124,19 @@ def _format_together(view: RunView, width: int) -> Iterator[str]:
             content.format_levels(each.level for each in own)
         )  # fmt: skip
         yield from wrap_text(f"{name}: {told}", width, f" {SIGNS[state].glyph} ")
+
+
+def _format_load(view: RunView, width: int) -> Iterator[str]:
+    """The fullest cores; the other reports have the rest."""
+    section = load_section.make_section(view)
+    for test, node, samples, core, busy, softirq, *_ in section.lines[:LOAD_LINES]:
+        words = f"core {core} {busy} busy, {softirq} softirq (median of {samples})"
+        yield from wrap_text(f"{test}: {node} {words}", width, " ")
+    left = len(section.lines) - LOAD_LINES
+    if left > 0:
+        yield f" and {count(left, 'more line')} in the HTML and Markdown reports"
+    for note in section.notes[:LOAD_LINES]:
+        yield from wrap_text(note, width, " ")
 
 
 def _format_checklists(view: RunView, width: int) -> Iterator[str]:

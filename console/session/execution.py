@@ -14,8 +14,10 @@ from benchconsole.console.session.metadata import name_judgement
 from benchconsole.console.session.persistence import DurableWriter
 from benchconsole.console.view.events import Event, NodesProven, Noticed, RoundStarted, TestStarted
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
-from benchconsole.probes.model.measuring import Proof, Result, Round
+from benchconsole.probes.model.measuring import Proof, Result, Round, Test
+from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.planning.sweeps import SweepEndings, make_skipped_results, was_skipped
+from benchconsole.probes.running.load_sampler import list_sampled
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.selection import fold
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from benchconsole.probes.hygiene.prerequisites import Survey
     from benchconsole.probes.model.remote import Reach
     from benchconsole.probes.running.guards.guard import Guard
-    from benchconsole.topology.model.fabric import Fabric
+    from benchconsole.topology.model.fabric import Fabric, Node
 
 AT_ONCE_SECONDS = 1.0
 """How long connections may take to close where the operator wants to leave at once."""
@@ -53,7 +55,8 @@ class Execution:
 
     ``origin`` names the distribution that brought a probe. ``sweeps`` knows which rounds of a sweep need not be run
     any more. ``interrupted`` are attempts of an earlier run that go on, with their results, by round. When all
-    rounds have run, ``plan_further`` is asked for more, until it gives none.
+    rounds have run, ``plan_further`` is asked for more, until it gives none. ``sample_load``: the load of nodes is
+    sampled while their tests run.
     """
 
     session: str
@@ -70,6 +73,7 @@ class Execution:
     controls: RunControls
     interrupted: Mapping[int, tuple[int, Sequence[Result]]]
     plan_further: Callable[[], Awaitable[Sequence[Round]]]
+    sample_load: bool = False
     because: str = ""
     _begun: list[Round] = field(default_factory=list)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
@@ -92,8 +96,9 @@ class Execution:
         async with guard:
             found = await self._survey(rounds)
             runner = Runner(
-                self.reach, self.probes, origin=self.origin, lacks=found.lacks, hung=found.hung, clock=self.clock
-            )
+                self.reach, self.probes, origin=self.origin, lacks=found.lacks, hung=found.hung, clock=self.clock,
+                sampled=self._list_sampled if self.sample_load else None,
+            )  # fmt: skip
             waiting = rounds
             while waiting and await self._run_each(waiting, runner, guard):
                 waiting = await self.plan_further()
@@ -116,6 +121,10 @@ class Execution:
                 self.because = closed.because
                 return False
         return True
+
+    def _list_sampled(self, test: Test) -> "tuple[Node, ...]":
+        """The nodes of a test whose load is sampled; none where the test only asks what a node is made of."""
+        return () if test.probe == INVENTORY else list_sampled(self.fabric, test)
 
     def _notice(self, words: str) -> None:
         """Tell what concerns no single test, from whatever thread it is noticed in."""
@@ -187,15 +196,19 @@ class Execution:
         from benchconsole.probes.hygiene.leftover_proof import prove, touched
 
         places = touched(self._begun, self.probes)
+        nodes = {node.id: node for node in places.nodes}
+        if self.sample_load:
+            tests = (test for each in self._begun for test in each.tests)
+            nodes.update((node.id, node) for test in tests for node in self._list_sampled(test))
         try:
             async with asyncio.timeout(PROOF_SECONDS if is_hurried else None):
                 proofs = await prove(
-                    self.reach, places.nodes, self.session,
+                    self.reach, tuple(nodes.values()), self.session,
                     scratch=places.scratch, privileged=places.privileged,
                 )  # fmt: skip
         except TimeoutError:
             late = f"not searched within {PROOF_SECONDS:.0f} s"
-            proofs = tuple(Proof(node.id, asked=False, detail=late) for node in places.nodes)
+            proofs = tuple(Proof(node.id, asked=False, detail=late) for node in nodes.values())
         now = self.clock()
         await self.writer.keep(lambda target: target.append_proofs(proofs, now))
         self.tell(NodesProven(proofs, now))

@@ -16,6 +16,9 @@ from benchconsole.topology.selection import fold
 CONFIRM = "confirm.seconds"
 """The name of the option that records how long confirmation rounds may last, where somebody chose it."""
 
+SAMPLE_LOAD = "sample.load"
+"""The name of the option that records that the load of nodes is sampled while their tests run."""
+
 COHORT = "cohort "
 """Before the dimension, the name of the option that records the cohort of a whole session."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from benchconsole.console.availability.evaluation import EVERY
 from benchconsole.console.session.execution import Execution, RunControls
 from benchconsole.console.session.judged_rounds import JudgedRounds, JudgedSession, load_judged_fabric
-from benchconsole.console.session.metadata import SessionChoice, make_new_session
+from benchconsole.console.session.metadata import SAMPLE_LOAD, SessionChoice, make_new_session
 from benchconsole.console.session.next_rounds import ProposedRounds, list_remaining_rounds, plan_repeats, plan_suite
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.persistence import DurableWriter
@@ -284,6 +284,7 @@ class Session:
         return Execution(
             self.id, self.fabric, self.probes, self.origin, self.choice.policy, reach, self._judged, writer, sweeps,
             self._tell, self._clock, self._controls, self._interrupted, self._plan_confirmation,
+            sample_load=bool(self.choice.options.get(SAMPLE_LOAD)),
         )  # fmt: skip
 
     async def _plan_confirmation(self) -> Sequence[Round]:

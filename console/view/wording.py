@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.judgement import Verdict
+from benchconsole.probes.model.load import COUNTS, is_load
 from benchconsole.probes.model.measuring import Fact
 from benchconsole.topology.analysis.static_finding import Severity
 from benchconsole.topology.units import Shown, Unit, digits3, percent, show
@@ -62,6 +63,8 @@ def format_fact(fact: Fact) -> str:
     """What a node told, for people: memory in IEC, ports in bits, disks in SI, counts in full."""
     if isinstance(fact.value, str):
         return sanitize(fact.value)
+    if is_load(fact):
+        return _format_load(fact.fact, fact.value, fact.unit)
     if fact.unit in (None, Unit.ONE) or fact.fact.endswith(".mtu"):
         return f"{fact.value:,.15g}"
     shown = Shown.MEMORY if fact.fact.startswith(("memory.", "numa.")) else Shown.PLAIN
@@ -70,6 +73,16 @@ def format_fact(fact: Fact) -> str:
     elif fact.unit is Unit.PER_SECOND:
         shown = Shown.TRANSFERS if fact.fact.startswith("memory.") else Shown.FREQUENCY
     return format_quantity(fact.value, fact.unit, shown)
+
+
+def _format_load(name: str, value: float, unit: Unit | None) -> str:
+    """Rates of disks in bytes, of NICs in bits; what is counted in full, shares in percent."""
+    if unit is Unit.PER_SECOND:
+        return f"{value:,.0f}/s"
+    if unit is Unit.ONE:
+        return f"{value:,.0f}" if name in COUNTS else percent(value)
+    shown = {Unit.BYTE: Shown.MEMORY, Unit.BYTE_RATE: Shown.STORAGE}.get(unit or Unit.ONE, Shown.PLAIN)
+    return format_quantity(value, unit, Shown.NETWORK if name.startswith("load.nic.") else shown)
 
 
 def format_measured(verdict: Verdict) -> str:

@@ -5,7 +5,7 @@ numbers speak of none there is no sentence. A rate under loss is that of Mathis 
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,6 +13,7 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.flow_conditions import FlowConditions, find_mtu, list_links
 from benchconsole.probes.judging.network_fallback import find_fallback
 from benchconsole.probes.judging.round_flows import MeasuredFlow
+from benchconsole.probes.model.load import find_number, group_load
 from benchconsole.topology.analysis.wan import MATHIS, find_window
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Link
@@ -20,6 +21,12 @@ from benchconsole.topology.units import Unit, UnitError, digits3, duration, memo
 
 CORE_FULL = 0.95
 """Share of one processor from which a thread that sends or receives had no time left."""
+
+PACKETS_FILL = 0.5
+"""Share of a full core that softirq must take for packets to have filled it: more than all programs on it."""
+
+LEAST_SAMPLES = 3
+"""Samples of a test from which a median speaks of it, and not of its beginning or end."""
 
 WINDOW_NEAR = (0.7, 1.3)
 """What was measured over what a window allows: below, the window was not used; above, it was larger at times.
@@ -121,6 +128,26 @@ def _explain_processors(told: _Told) -> Iterator[Reason]:
         if used is not None and used >= CORE_FULL:
             share = f"the {end} used {used * 100:.0f} % of one"
             yield Reason(Cause.PROCESSOR, f"one core of {node} was full: {share}", node)
+            return
+    yield from _explain_sampled_cores(told, ends.values())
+
+
+def _explain_sampled_cores(told: _Told, nodes: Iterable[str]) -> Iterator[Reason]:
+    """A core that packets filled while the test ran. One that programs filled may be of anybody: no reason."""
+    sampled = group_load(told.each.result.facts)
+    for node in nodes:
+        facts = sampled.get(node, {})
+        busy, taken = find_number(facts, "load.core.busy"), find_number(facts, "load.core.softirq")
+        steps = find_number(facts, "load.samples", "")
+        if busy is None or taken is None or steps is None or steps < LEAST_SAMPLES:
+            continue
+        if busy >= CORE_FULL and taken >= PACKETS_FILL:
+            core = dict(facts["load.core.busy", "median"].labels).get("core", "")
+            received, sent = (find_number(facts, f"load.softirq.net_{way}") or 0.0 for way in ("rx", "tx"))
+            words = f"core {core} was {busy * 100:.0f} % busy, {taken * 100:.0f} % with softirq"
+            rates = f"NET_RX {received:,.0f}/s, NET_TX {sent:,.0f}/s"
+            text = f"one core of {node} was full: {words} ({rates}; median of {steps:.0f} samples)"
+            yield Reason(Cause.PROCESSOR, text, node)
             return
 
 

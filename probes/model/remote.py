@@ -35,6 +35,9 @@ class Running(Protocol):
     async def output(self) -> Output:
         """Wait for its end and return everything that it said."""
 
+    def make_output(self) -> Output:
+        """Everything that it has said so far; nothing is waited for."""
+
 
 class Remote(Protocol):
     """One node, reached. Every command runs under the watchdog and within ``timeout`` seconds."""

@@ -21,9 +21,10 @@ from benchconsole.probes.plugins.loop_watchdog import BlockingCode, LoopWatch
 from benchconsole.probes.plugins.probe_call import GivenUpError, ProbeCodeError, format_error, run_probe
 from benchconsole.probes.plugins.probe_output import find_missing_tool, find_stage, name_missing_tool, read_outputs
 from benchconsole.probes.running.guards.guard import NEVER, Guard
+from benchconsole.probes.running.load_sampler import LoadSampler
 from benchconsole.probes.running.pair_blame import find_blame
 from benchconsole.probes.running.start_barrier import StartBarrier, TestNodes
-from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.model.fabric import Node, NodeId
 
 _LOG = ModuleLog(__name__)
 
@@ -68,7 +69,8 @@ class Runner:
 
     ``origin`` names the distribution that brought a probe, for messages about its mistakes. ``lacks`` gives by probe
     and node the reason why a node cannot run the probe, ``hung`` are probes and nodes on which it hung before the run
-    (``probes.hygiene.prerequisites``). ``clock`` gives UTC seconds, ``monotonic`` seconds that only go forward; both
+    (``probes.hygiene.prerequisites``). ``sampled`` gives the nodes of a test whose load is sampled while it runs; None
+    where nobody asked for it. ``clock`` gives UTC seconds, ``monotonic`` seconds that only go forward; both
     exist to be replaced in tests.
     """
 
@@ -80,12 +82,14 @@ class Runner:
         origin: Mapping[str, str] | None = None,
         lacks: Mapping[tuple[str, NodeId], Failure] | None = None,
         hung: Collection[tuple[str, NodeId]] = (),
+        sampled: Callable[[Test], Sequence[Node]] | None = None,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.reach = reach
         self.clock = clock
         self.monotonic = monotonic
+        self.sampled = sampled
         self._probes = probes
         self._origin = origin or {}
         self._lacks = lacks or {}
@@ -112,7 +116,7 @@ class Runner:
         options = {id(test.target.options): test.target.options for test in round.tests}.values()
         secrets = {str(value) for each in options for name, value in each.items() if is_secret_name(name)}
         with mask_values(secrets), loop_watch as watch:
-            attempt = _Attempt(self, probe, observer, guard or Guard(NEVER), watch)
+            attempt = _Attempt(self, probe, observer, guard or Guard(NEVER), watch, LoadSampler(round.seconds))
             fresh = await attempt.run([test for test in round.tests if test.id not in kept])
         results = tuple(kept[test.id] if test.id in kept else fresh[test.id] for test in round.tests)
         for failure in filter(None, (result.failure for result in fresh.values())):
@@ -149,14 +153,17 @@ def _was_cancelled(result: Result) -> bool:
 class _Attempt:
     """One round while it runs. ``stopped`` says why its guard ended it; empty while it did not."""
 
-    def __init__(self, runner: Runner, probe: Probe, observer: RoundObserver, guard: Guard, watch: LoopWatch) -> None:
+    def __init__(
+        self, runner: Runner, probe: Probe, observer: RoundObserver, guard: Guard, watch: LoopWatch, load: LoadSampler
+    ) -> None:
         self.stopped = ""
         self._runner = runner
         self._probe = probe
         self._observer = observer
         self._guard = guard
         self._watch = watch
-        self._remotes: Mapping[str, Remote | Failure] = {}
+        self._load = load
+        self._remotes: Mapping[NodeId, Remote | Failure] = {}
         self._interruptible: set[asyncio.Task[object]] = set()
         self._is_ending = False
 
@@ -177,7 +184,7 @@ class _Attempt:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         finally:
             self._is_ending = True
-            await _end_all((alarm, opening, *tasks))
+            await _end_all((alarm, opening, *tasks, *self._load.tasks))
         for error in (task.exception() for task in tasks if not task.cancelled()):
             if error is not None:
                 raise error
@@ -190,10 +197,10 @@ class _Attempt:
         for task in tuple(self._interruptible):
             task.cancel()
 
-    async def _reach_all(self, tests: Sequence[Test]) -> Mapping[str, Remote | Failure]:
+    async def _reach_all(self, tests: Sequence[Test]) -> Mapping[NodeId, Remote | Failure]:
         """Open every connection of the round before anything is started on any node."""
         nodes = {node.id: node for test in tests for node in test.target.nodes}
-        remotes: dict[str, Remote | Failure] = {}
+        remotes: dict[NodeId, Remote | Failure] = {}
 
         async def open_one(name: NodeId) -> None:
             try:
@@ -206,7 +213,25 @@ class _Attempt:
                 remotes[name] = hold
 
         await asyncio.gather(*(open_one(name) for name in nodes))
+        await self._start_sampling(tests, remotes)
         return remotes
+
+    async def _start_sampling(self, tests: Sequence[Test], known: Mapping[NodeId, Remote | Failure]) -> None:
+        """Sample the load of the nodes of all tests, and of servers that no test runs on."""
+        sampled = self._runner.sampled
+        if sampled is None:
+            return
+        nodes = {node.id: node for test in tests for node in sampled(test)}
+        remotes: dict[NodeId, Remote | Failure] = {name: known[name] for name in nodes if name in known}
+
+        async def open_one(node: Node) -> None:
+            try:
+                remotes[node.id] = await self._runner.reach.remote(node)
+            except RemoteError as error:
+                remotes[node.id] = error.failure
+
+        await asyncio.gather(*(open_one(node) for name, node in nodes.items() if name not in known))
+        await self._load.start(remotes)
 
     def _find_obstacle(self, test: Test) -> Failure | None:
         """Why the nodes of this test cannot be asked, from the first of them that cannot."""
@@ -250,11 +275,18 @@ class _Attempt:
         self._observer.on_start(test)
         self._guard.note_start(test)
         remotes = [remote for node in test.target.nodes if not isinstance(remote := self._remotes[node.id], Failure)]
-        nodes = TestNodes(barrier, remotes, is_pair=test.target.peer is not None)
+        since = self._load.count()
+        nodes = TestNodes(
+            barrier, remotes, is_pair=test.target.peer is not None,
+            on_together=lambda: since.update(self._load.count()),
+        )  # fmt: skip
         try:
             result = await self._run_probe(test, nodes, timer)
         finally:
             nodes.arrive()
+        if self._runner.sampled is not None:
+            load = await self._load.read(self._runner.sampled(test), since)
+            result = replace(result, facts=(*result.facts, *load))
         if result.failure is None:
             return result
         return replace(result, failure=await find_blame(test.target, remotes, result.failure))

@@ -1,7 +1,7 @@
 """The moment at which the tests of a round begin to send together; tests that are late are not waited for."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from benchconsole.probes.model.errors import ProbeError
@@ -45,7 +45,10 @@ class StartBarrier:
 
 @dataclass(slots=True)
 class TestNodes:
-    """The nodes of one running test, as its probe sees them (``probes.model.remote.Contact``)."""
+    """The nodes of one running test, as its probe sees them (``probes.model.remote.Contact``).
+
+    ``on_together`` is called when the test may begin to send with the others.
+    """
 
     __test__ = False  # pytest collects by name
 
@@ -53,6 +56,7 @@ class TestNodes:
     remotes: Sequence[Remote]
     is_pair: bool
     has_arrived: bool = False
+    on_together: Callable[[], None] = lambda: None
 
     @property
     def here(self) -> Remote:
@@ -78,3 +82,4 @@ class TestNodes:
     async def together(self) -> None:
         self.arrive()
         await self.barrier.wait()
+        self.on_together()

@@ -146,6 +146,11 @@ class FakeRunning:
         """The scripted output; of a command that goes on (``exit_status`` None) as if it ended now."""
         return replace(await self._said(), argv=self._call.argv, node=self._call.node)
 
+    def make_output(self) -> Output:
+        """The scripted output; nothing of a command that fails or hangs."""
+        answer = self._answer if isinstance(self._answer, Output) else Output(())
+        return replace(answer, argv=self._call.argv, node=self._call.node)
+
     async def _said(self) -> Output:
         await asyncio.sleep(0)
         if isinstance(self._answer, RemoteError):

@@ -9,6 +9,7 @@ from benchconsole.console.view.run_view import NodeView, State, state_of
 from benchconsole.console.view.wording import format_expected, format_measured
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.labels import tell_labels
+from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.topology.units import counted as count
 
 
@@ -25,7 +26,7 @@ class InventoryView(CellWidget):
         found = [each for each in node.verdicts if each.kind is Yardstick.HARDWARE]
         self.differing = tuple(sorted((e for e in found if e.level is not Level.PASS), key=lambda e: state_of(e).rank))
         self.same = tuple(each for each in found if each.level is Level.PASS)
-        self.facts = sum(len(result.facts) for result in node.results)
+        self.facts = sum(len(result.facts) for result in node.results if result.test.probe == INVENTORY)
         self.redraw()
 
     @property

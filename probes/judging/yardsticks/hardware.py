@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
+from benchconsole.probes.model.load import PREFIX
 from benchconsole.probes.model.measuring import Fact, Result
 from benchconsole.topology.units import disk_size, memory_size, network_rate
 
@@ -31,10 +32,11 @@ NUMBER_NEAR = 1e-6
 def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
     """One verdict for each declared fact of each node that reported of itself in this round.
 
-    Facts called after their probe (``traceroute.hop``) are about a test, not about what a node is made of.
+    Facts called after their probe (``traceroute.hop``), and those of load, are about a test, not about what a
+    node is made of.
     """
     for result in closed.results:
-        if any(not fact.fact.startswith(f"{result.test.probe}.") for fact in result.facts):
+        if any(not fact.fact.startswith((f"{result.test.probe}.", PREFIX)) for fact in result.facts):
             for name, declared in result.test.target.node.hardware.facts.items():
                 yield _judge(result, name, declared)
 

@@ -330,6 +330,10 @@ class SlurmRunning:
     async def output(self) -> Output:
         return await self._remote.settled(self._step, self._running.output())
 
+    def make_output(self) -> Output:
+        """What it has said so far, with what the step said before it."""
+        return self._running.make_output()
+
 
 class _Step:
     """One command on one node: what of its output is the command's own, and what Slurm's."""

@@ -50,6 +50,9 @@ class _Running:
     async def output(self) -> Output:
         raise AssertionError("probes wait for what a server says, never for its end")
 
+    def make_output(self) -> Output:
+        return Output((), self.reply.stdout, self.reply.stderr, None, node=self.node)
+
 
 class _Played:
     """A node asked without SSH in between."""

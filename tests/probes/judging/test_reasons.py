@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchconsole.probes.api import Output, Reading, Sending, Target, Unit, labels
+from benchconsole.probes.api import Fact, Output, Reading, Sending, Target, Unit, labels
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.judging.reasons import Cause, Reason, explain_rate
@@ -113,6 +113,47 @@ def test_the_node_whose_core_was_full_is_named() -> None:
     receiver = explain(NEAR, make_result(NEAR, 0.5, {"cpu@sender": 0.5, "cpu@receiver": 0.97}))
     assert sender == Reason(Cause.PROCESSOR, "one core of n1 was full: the sender used 98 % of one", "n1")
     assert receiver == Reason(Cause.PROCESSOR, "one core of f1 was full: the receiver used 97 % of one", "f1")
+
+
+def add_load(result: Result, node: str, busy: float, softirq: float, samples: int = 9) -> Result:
+    """``result`` with the load that was sampled of ``node`` meanwhile."""
+    median = labels(node=node, of="median", core="3")
+    load = (
+        Fact("load.samples", float(samples), Unit.ONE, labels(node=node)),
+        Fact("load.core.busy", busy, Unit.ONE, median),
+        Fact("load.core.busy", 1.0, Unit.ONE, labels(node=node, of="max", core="3")),
+        Fact("load.core.softirq", softirq, Unit.ONE, median),
+        Fact("load.softirq.net_rx", 41234.4, Unit.PER_SECOND, labels(node=node, of="median")),
+    )
+    return replace(result, facts=(*result.facts, *load))
+
+
+@pytest.mark.parametrize(
+    ("node", "busy", "softirq", "samples", "cause"),
+    [
+        ("f1", 0.98, 0.97, 9, Cause.PROCESSOR),
+        ("n1", 0.98, 0.97, 9, Cause.PROCESSOR),
+        ("f1", 0.95, 0.5, 3, Cause.PROCESSOR),
+        ("f1", 0.9499, 0.94, 9, None),
+        ("f1", 1.0, 0.4999, 9, None),  # a program filled it, and may be anybody's
+        ("f1", 0.98, 0.97, 2, None),
+        ("f2", 0.98, 0.97, 9, None),  # no end of this flow
+    ],
+)
+def test_a_core_that_packets_filled_is_a_reason(
+    node: str, busy: float, softirq: float, samples: int, cause: Cause | None
+) -> None:
+    reason = explain(NEAR, add_load(make_result(NEAR, 0.5, {}), node, busy, softirq, samples))
+    assert (reason.cause if reason else None) is cause
+    assert reason is None or reason.node == node
+
+
+def test_a_sampled_core_is_told_with_its_softirq_and_comes_after_what_the_tool_says() -> None:
+    sampled = explain(NEAR, add_load(make_result(NEAR, 0.5, {"cpu@receiver": 0.4}), "f1", 0.98, 0.97))
+    text = "core 3 was 98 % busy, 97 % with softirq (NET_RX 41,234/s, NET_TX 0/s; median of 9 samples)"
+    assert sampled == Reason(Cause.PROCESSOR, f"one core of f1 was full: {text}", "f1")
+    told = explain(NEAR, add_load(make_result(NEAR, 0.5, {"cpu@receiver": 0.96}), "f1", 0.98, 0.97))
+    assert told == Reason(Cause.PROCESSOR, "one core of f1 was full: the receiver used 96 % of one", "f1")
 
 
 WINDOW = 0.5 * RATE * TRIP
