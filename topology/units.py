@@ -22,6 +22,10 @@ class Unit(StrEnum):
     ONE = "1"
 
 
+RATES = (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.PER_SECOND)
+"""Units of which more is better, and whose values add up over what runs at once."""
+
+
 class Shown(StrEnum):
     """How a value of one unit is written for people; the unit alone does not tell."""
 

@@ -19,7 +19,7 @@ from benchconsole.probes.model.measuring import Test
 from benchconsole.probes.statistics.fairness import Fairness
 from benchconsole.probes.statistics.summary import Summary, summarise
 from benchconsole.topology.model.fabric import Fabric
-from benchconsole.topology.units import Shown, Unit
+from benchconsole.topology.units import RATES, Shown, Unit
 
 CLASS, NODE = "class", "node"
 """Names of groupings: by the class of the nodes, and by what each number is of (a node, a pair or a set)."""
@@ -104,7 +104,7 @@ def _find_share_of_peak(sample: MetricSample) -> float | None:
 
 def _weigh_fairness(sample: MetricSample) -> Fairness | None:
     """The fairness among subjects, each with the mean of its numbers."""
-    if sample.key.unit not in (Unit.BYTE_RATE, Unit.PER_SECOND, Unit.FLOP_RATE):
+    if sample.key.unit not in RATES:
         return None
     import numpy as np
 

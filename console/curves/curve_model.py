@@ -13,13 +13,10 @@ from typing import NamedTuple
 
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.measuring import Labels
-from benchconsole.topology.units import Shown, Unit
+from benchconsole.topology.units import RATES, Shown, Unit
 
 GAIN = 0.05
 """The least gain that counts where the sweep has no rule of its own."""
-
-RATES = (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.PER_SECOND)
-"""Units of which more is better, and whose values add up over what runs at once."""
 
 COUNTS = {
     "clients": "client", "connections": "connection", "jobs": "job", "nodes": "node", "processes": "process",

@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from benchconsole.console.curves.chart_joining import join_charts
-from benchconsole.console.curves.curve_model import RATES, Chart, Curve, Missing, Point
+from benchconsole.console.curves.curve_model import Chart, Curve, Missing, Point
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, worst
@@ -22,7 +22,7 @@ from benchconsole.probes.model.measuring import Labels, Round, Swept
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.sweep import CLIENTS, parse_number, sort_values
-from benchconsole.topology.units import Shown, Unit
+from benchconsole.topology.units import RATES, Shown, Unit
 
 _RUNNING, _WAITING = _OPEN = ("running", "not run yet")
 """Why a test gave no number that may still give one."""

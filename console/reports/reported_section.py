@@ -4,9 +4,7 @@ A number of a document is no criterion: where it differs from what was measured,
 one, and no verdict changes.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import fsum
-from statistics import fmean, median
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from benchconsole.console.text.name_sets import fold_names
@@ -18,20 +16,13 @@ from benchconsole.probes.model.measuring import Result
 from benchconsole.topology.analysis.reported_results import CellOutcome, ReportedCell, list_share_cells
 from benchconsole.topology.model.claims import ReportedResult, Statistic
 from benchconsole.topology.model.conditions import accept_labels
+from benchconsole.topology.model.statistic import compute_statistic
 from benchconsole.topology.units import counted as count
 
 GLYPHS: Mapping[CellOutcome, str] = {CellOutcome.AGREES: "=", CellOutcome.DIFFERS: "≠", CellOutcome.UNKNOWN: "?"}
 """None of these is the sign of a verdict: what a document prints is not judged."""
 
 ABOUT = "Numbers as the documents print them, beside those of this session. None of them is a criterion."
-
-_COMPUTE: Mapping[Statistic, Callable[[Sequence[float]], float]] = {
-    Statistic.MEAN: fmean,
-    Statistic.MEDIAN: median,
-    Statistic.LOWEST: min,
-    Statistic.HIGHEST: max,
-    Statistic.SUM: fsum,
-}
 
 
 class ReportedLine(NamedTuple):
@@ -58,7 +49,7 @@ def compare_reported(view: RunView) -> Iterator[ReportedCell]:
             why = f"its tests ran in {len(rounds)} rounds, not at once" if apart else "nothing was measured for it"
             yield from (ReportedCell(reported, of, written, None, why, CellOutcome.UNKNOWN) for of, written in cells)
             continue
-        value = _COMPUTE[reported.statistic](values)
+        value = compute_statistic(reported.statistic.value, values)
         agrees = reported.value.agrees(value, value)
         how = f"{reported.statistic} of {count(len(values), 'measurement')}"
         outcome = CellOutcome.AGREES if agrees else CellOutcome.DIFFERS

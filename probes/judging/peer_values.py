@@ -18,9 +18,7 @@ from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.model.fabric import Node, NodeId
-from benchconsole.topology.units import Unit
-
-RATES = (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.PER_SECOND)
+from benchconsole.topology.units import RATES, Unit
 
 
 class PeerKey(NamedTuple):

@@ -59,7 +59,8 @@ def _make_subjects(low: Sequence[SessionJudgement], measured: int) -> Finding:
     order = sorted(low, key=lambda each: (sign * (each.value or 0.0), each.subject))
     nodes = tuple(sorted({node for each in low for node in each.nodes}))
     where, worst, rest = fold(nodes), order[0], order[_SHOWN:]
-    of_all = f"{counted(len(low), 'subject')} of {measured:,}, worst " if len(low) > 1 else ""
+    noun = "subject" if any(len(each.nodes) > 1 for each in low) else "node"
+    of_all = f"{len(low):,} of {counted(measured, noun)}, worst " if len(low) > 1 else ""
     probe = criterion.metric.partition(".")[0]
     return Finding(
         suspect=Suspect.NODE if len(nodes) == 1 else Suspect.SET,
@@ -73,10 +74,10 @@ def _make_subjects(low: Sequence[SessionJudgement], measured: int) -> Finding:
         tests=tuple(dict.fromkeys(test for each in low for test in each.tests)),
         because=(
             *(f"{each.subject}: {each.because}" for each in order[:_SHOWN]),
-            *([f"{counted(len(rest), 'more subject')}"] if rest else []),
+            *([f"{counted(len(rest), f'more {noun}')}"] if rest else []),
         ),
         cannot_tell="why: its own numbers alone do not say",
-        means=f"{counted(len(low), 'subject')} below {name_criterion(criterion)}",
+        means=f"{counted(len(low), noun)} below {name_criterion(criterion)}",
         do=f"compare the {probe} output of {worst.subject} with that of one that passes, then repeat the tests",
         probe=probe,
     )

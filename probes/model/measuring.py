@@ -13,7 +13,7 @@ from typing import ClassVar
 from benchconsole.probes.model.sending import ONE_STREAM, Directions, Sending
 from benchconsole.topology.model.fabric import Comparator, Direction, Flow, Node, NodeId
 from benchconsole.topology.model.sweep import Ending
-from benchconsole.topology.units import Shown, Unit
+from benchconsole.topology.units import RATES, Shown, Unit
 
 Labels = tuple[tuple[str, str], ...]
 """Names and values that tell numbers of one metric apart (direction, pattern, block size); sorted."""
@@ -58,7 +58,7 @@ class Metric:
 _SENSE = MappingProxyType(
     {
         Unit.SECOND: Comparator.AT_MOST,
-        **dict.fromkeys((Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.PER_SECOND), Comparator.AT_LEAST),
+        **dict.fromkeys(RATES, Comparator.AT_LEAST),
     }
 )
 

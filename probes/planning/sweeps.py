@@ -20,7 +20,7 @@ from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.cohorts import name_cohort
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.model.sweep import CLIENTS, Ending, Order, Sweep, Value
-from benchconsole.topology.units import Unit, counted, percent
+from benchconsole.topology.units import RATES, counted, percent
 
 REPETITION = "repetition"
 """The label that tells repetitions of one point apart, so that none hides another."""
@@ -123,7 +123,6 @@ def label_tests(rounds: Sequence[Round], phase: Mapping[str, str]) -> tuple[Roun
 
 # -- the early end
 
-_THROUGHPUTS = (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.PER_SECOND)
 
 Totals = Mapping[Labels, float]
 """A metric at one point, by labels."""
@@ -131,8 +130,8 @@ Totals = Mapping[Labels, float]
 
 def find_throughput_metric(probe: Probe) -> str:
     """The first metric of ``probe`` that is a throughput: bytes, else operations, in a second; empty without one."""
-    found = [metric for metric in probe.metrics if metric.unit in _THROUGHPUTS]
-    return min(found, key=lambda metric: _THROUGHPUTS.index(metric.unit)).name if found else ""
+    found = [metric for metric in probe.metrics if metric.unit in RATES]
+    return min(found, key=lambda metric: RATES.index(metric.unit)).name if found else ""
 
 
 def make_skipped_results(each: Round, why: str) -> tuple[Result, ...]:

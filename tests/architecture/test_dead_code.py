@@ -47,7 +47,7 @@ BY_NAME = {
         "sysctl",
         "format_schema",
     ),
-    "topology/model/": ("AT_MOST", "DOWN"),
+    "topology/model/": ("AT_MOST", "DOWN", "MEDIAN", "LOWEST", "HIGHEST"),
     "console/reports/": ("read_from", "more_wires"),
     "probes/testing/fake.py": ("gathered",),
 }

@@ -16,7 +16,7 @@ from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import CLIENTS, MOST_POINTS, Axis, Ending, Order, Sweep, Value, sort_values
 from benchconsole.topology.selection import choose
-from benchconsole.topology.units import Unit, UnitError, parse_link_speed, parse_percentage
+from benchconsole.topology.units import RATES, Unit, UnitError, parse_link_speed, parse_percentage
 
 _QUANTITIES: Mapping[str, Unit | Callable[[str], float]] = {
     **dict.fromkeys(("memory.total", "memory.dimm_size", "disk.size", "raid.cache"), Unit.BYTE),
@@ -28,7 +28,6 @@ GAIN = "a percentage above 0 % and up to 1000 %, such as 5 %"
 _RANGE = re.compile(r"\s*(\d{1,15})\s*\.\.\s*(\d{1,15})(?:\s*([x+])\s*(\d{1,15}))?\s*")
 _ORDER = re.compile(r"\s*(?:(up|down)|(shuffled)(?:\s+(\d{1,9}))?)\s*")
 _ORDERS = "up, down, shuffled, or shuffled with a seed such as shuffled 7"
-_GROWING = (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.PER_SECOND)
 
 
 def resolve_hardware(name: str, written: raw.RawClass, report: ProblemReport) -> Hardware:
@@ -310,7 +309,7 @@ class _SweepReader:
         if self.vocabulary is None or self.probe not in self.vocabulary.probes:
             return
         known = {name: unit for name, unit in self.vocabulary.metrics.items() if name.startswith(f"{self.probe}.")}
-        growing = [name for name, unit in known.items() if unit in _GROWING]
+        growing = [name for name, unit in known.items() if unit in RATES]
         if metric is None and not growing:
             self.report.add(here, f"gain, and no throughput among the metrics of {self.probe}", "metric: NAME")
         elif metric is not None and metric not in known:
