@@ -104,3 +104,10 @@ def test_a_few_far_away_are_deviants_and_no_group() -> None:
 def test_groups_that_are_less_than_a_twentieth_apart_are_one() -> None:
     values = np.array([100.0] * 50 + [100 * (1 + LEAST / 2)] * 50)
     assert len(find_groups(values)) == 1
+
+
+def test_deviants_and_some_usual_nodes_are_no_group() -> None:
+    """Five at half of the others: with three more they would be enough for a group, but no gap parts these eight."""
+    values = np.concatenate((np.full(5, 50.0), np.sort(normal(45, 1, 0.01))))
+    assert len(find_groups(values)) == 1
+    assert set(find_deviants(values).low.tolist()) == set(range(5))
