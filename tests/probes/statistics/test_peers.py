@@ -106,8 +106,14 @@ def test_groups_that_are_less_than_a_twentieth_apart_are_one() -> None:
     assert len(find_groups(values)) == 1
 
 
+@pytest.mark.parametrize("number", [16, 20, 30])
+def test_small_healthy_groups_are_hardly_ever_parted(number: int) -> None:
+    """Even where numbers are spread evenly, which looks most like two groups."""
+    parted = sum(len(find_groups(np.random.default_rng(seed).uniform(80, 100, number))) > 1 for seed in range(500))
+    assert parted <= 9
+
+
 def test_deviants_and_some_usual_nodes_are_no_group() -> None:
-    """Five at half of the others: with three more they would be enough for a group, but no gap parts these eight."""
     values = np.concatenate((np.full(5, 50.0), np.sort(normal(45, 1, 0.01))))
     assert len(find_groups(values)) == 1
     assert set(find_deviants(values).low.tolist()) == set(range(5))
