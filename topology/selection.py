@@ -173,13 +173,14 @@ def list_groups(fabric: Fabric) -> dict[str, list[str]]:
     """Group name to members, none of them empty: ``all``, each role, ``production``, ``class:NAME``, ``switch:NAME``,
     ``chassis:NAME``, ``rack:NAME``, ``site:NAME``, ``vlan:NUMBER``.
     """
-    members: dict[str, list[str]] = {"all": list(fabric.nodes)}
-    for node in fabric.nodes.values():
-        members.setdefault(node.role.value, []).append(node.id)
-        members.setdefault(f"class:{node.hardware.name}", []).append(node.id)
-    for link in fabric.links.values():
-        if link.a in fabric.nodes:
-            members.setdefault(f"switch:{link.b}", []).append(link.a)
+    nodes = fabric.nodes
+    members: dict[str, list[str]] = {"all": list(nodes)}
+    roles = group_by_key((each.role, str(each.id)) for each in nodes.values())
+    members.update((role.value, names) for role, names in roles.items())
+    classes = group_by_key((each.hardware.name, str(each.id)) for each in nodes.values())
+    members.update((f"class:{name}", names) for name, names in classes.items())
+    switches = group_by_key((link.b, link.a) for link in fabric.links.values() if link.a in nodes)
+    members.update((f"switch:{name}", names) for name, names in switches.items())
     for group in fabric.groups:
         members[f"{group.kind}:{group.name}"] = [name for name in group.members if name in fabric.nodes]
     members["production"] = [node.id for node in fabric.nodes.values() if node.production]

@@ -5,7 +5,7 @@
 The fabric is that of ``benchmarks.topology.merging``: leaves of 25 nodes, 4 spines for 10 leaves, 8 cores, 16 storage
 servers. Each question is asked by a command of its own, RUNS times (3), start of the interpreter and reading of the
 file included; CPU and memory are those that the system counted for the child (wait4), medians of the runs. Ratios are
-against our answer in the same row.
+against our answer in the same row. Children keep their bytecode in a folder of the run, as an installed program has it.
 
 Beside ``check`` stands what networkx takes for the cut vertices alone, which are the single points of failure. Beside
 ``expect`` stand the lowest rate by HiGHS, over the merged flows, and the maximum flow by networkx. Beside 200 draws of
@@ -25,6 +25,9 @@ from benchmarks.topology.merging import describe, find_lowest, find_maximum_flow
 
 PEERS = ("vertices", "program", "flow", "filling")
 ASK = ("-m", "benchconsole.console.cli")
+
+
+_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ ROWS = (
 def run(argv: list[str]) -> tuple[float, float]:
     """CPU seconds and MB of one child, which has to succeed."""
     null = os.open(os.devnull, os.O_WRONLY)
-    child = os.posix_spawn(argv[0], argv, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, null, 1)])
+    child = os.posix_spawn(argv[0], argv, _ENVIRONMENT, file_actions=[(os.POSIX_SPAWN_DUP2, null, 1)])
     os.close(null)
     _, status, used = os.wait4(child, 0)
     if status:
@@ -99,6 +102,8 @@ def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     print(f"{'question':26} {'nodes':>8} {'CPU s':>6} {'MB':>5}  beside it")
     with tempfile.TemporaryDirectory() as folder:
+        _ENVIRONMENT["PYTHONPYCACHEPREFIX"] = folder
+        run([sys.executable, *ASK, "--version"])
         for row in ROWS:
             path = Path(folder) / f"{row.nodes}.yaml"
             path.write_text(describe(row.nodes))

@@ -61,6 +61,11 @@ MODELS = ("fluid", "hash", "polarised", "steered")
     metavar="FILE",
     help="Which flow is on which member of a link, as CSV: from, to, link, member.",
 )
+@click.option(
+    "--storage",
+    is_flag=True,
+    help="Layers of storage systems limit too: what comes to servers is written, what leaves read.",
+)
 @click.option("--links", is_flag=True, help="How full every link is.")
 @click.option("--ends", is_flag=True, help="What every node sends and receives.")
 @click.option("--bracket", is_flag=True, help="Bounds of every routing: hashes, optimum, cut, and which one judges.")
@@ -69,9 +74,8 @@ MODELS = ("fluid", "hash", "polarised", "steered")
 @pause_collector()
 def command(
     topology: Path, flows: tuple[str, ...], model: str, streams: int, one_to_one: bool, down: tuple[str, ...],
-    network: str, draws: int, seconds: float, demands: Path | None, placement: Path | None, links: bool, ends: bool,
-    bracket: bool,
-    given: tuple[str, ...], as_json: bool,
+    network: str, draws: int, seconds: float, demands: Path | None, placement: Path | None, storage: bool,
+    links: bool, ends: bool, bracket: bool, given: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
     """Say what FLOWS should reach on TOPOLOGY when all run at once, and what limits each. Connects to nothing.
 
@@ -82,10 +86,12 @@ def command(
     """
     from benchconsole.console.static_report.expected_flows import format_page, make_record
     from benchconsole.topology.capacity.flow_groups import FlowSet
+    from benchconsole.topology.capacity.storage_limits import add_storage_limits, list_unlimited
 
     fabric = common.read_topology(topology, given=given)
     try:
         fabric = _remove_elements(fabric, down)
+        fabric = add_storage_limits(fabric) if storage else fabric
         asked = _list_asked(fabric, flows, demands, FlowSet((), (), one_to_one, streams, network))
         if not any(map(len, asked)):
             raise SelectionError("no flow between two different nodes")
@@ -96,6 +102,7 @@ def command(
             page, each = _expect_placed(fabric, asked, model, placement)
         page = _add_bracket(page, asked, hashes, wanted=bracket)
         page = _add_loads(page, asked, each, links=links, ends=ends)
+        page = replace(page, unlimited=list_unlimited(fabric, asked)) if storage else page
     except (SelectionError, RoutingError) as error:
         raise BadInput(f"benchconsole: {error}") from None
     if as_json:

@@ -22,6 +22,7 @@ from benchconsole.topology.capacity.expect import Expectation, MergedExpectation
 from benchconsole.topology.capacity.limit_names import list_limits, name_kind, name_limit
 from benchconsole.topology.capacity.link_loads import LinkLoad, NodeSum
 from benchconsole.topology.capacity.maxmin import compute_fairness
+from benchconsole.topology.capacity.storage_limits import UnlimitedLayer
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.ceiling import CeilingSide
@@ -69,7 +70,7 @@ class ExpectedFlows:
     """Flows that run at once and what each should reach; the rest is None where nobody asked.
 
     ``drawn`` is what unknown hashes leave, ``bracket`` the bounds on both sides, ``loads`` and ``sums`` those of links
-    and of nodes.
+    and of nodes, ``unlimited`` the layers of storage systems that were to limit flows and have no described rate.
     """
 
     fabric: Fabric
@@ -78,6 +79,7 @@ class ExpectedFlows:
     bracket: Bracket | None = None
     loads: tuple[LinkLoad, ...] | None = None
     sums: tuple[NodeSum, ...] | None = None
+    unlimited: tuple[UnlimitedLayer, ...] = ()
 
     @property
     def count(self) -> int:
@@ -127,6 +129,8 @@ def format_page(found: ExpectedFlows, width: int, *, ascii_only: bool = False) -
     together = _find_together(found)
     if together is not None:
         yield from wrap_text(sanitize(_TOGETHER.format(how=_say_how(found.fabric, together))), width)
+    for each in found.unlimited:
+        yield from wrap_text(sanitize(_say_unlimited(each)), width)
     if found.fabric.described.tables and not found.fabric.tables:
         yield from wrap_text(_WITHOUT_TABLES, width)
     if found.drawn is not None:
@@ -140,6 +144,11 @@ def format_page(found: ExpectedFlows, width: int, *, ascii_only: bool = False) -
     if found.sums is not None:
         yield ""
         yield from format_sums(found.sums, width, ascii_only=ascii_only)
+
+
+def _say_unlimited(each: UnlimitedLayer) -> str:
+    what = f"the layer {each.layer}" if each.layer else "the layers below the servers"
+    return f"No {each.operation} rate is described of {what} of storage {each.system}, so nothing there limits flows."
 
 
 def _find_together(found: ExpectedFlows) -> Flow | None:
@@ -304,6 +313,7 @@ def make_record(found: ExpectedFlows, flows: Iterable[tuple[Flow, Expectation]] 
             "total_bps": found.total,
             "fairness": found.fairness,
             "uncounted": [link.id for link in find_uncounted(fabric).links],
+            "unlimited": [asdict(each) for each in found.unlimited],
             "groups": [
                 {
                     "flows": row.count,

@@ -3,11 +3,12 @@
 A total is known only where every class in it declares the fact: a part is never taken for the whole.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from types import MappingProxyType
 
-from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Hardware, Node, NodeId
 from benchconsole.topology.units import Unit, counted, disk_size, memory_size, show
 
@@ -56,11 +57,10 @@ TOTALS = tuple(_PER_NODE)
 
 def list_parts(what: str, nodes: Iterable[Node]) -> tuple[ClassPart, ...]:
     """``nodes`` by class, each with what one of them has of ``what``; virtual machines have the hardware of others."""
-    own = (node for node in nodes if node.host is None)
-    classes = group_by_key((node.hardware.name, node) for node in own)
-    return tuple(
-        ClassPart(name, len(members), _PER_NODE[what](members[0].hardware)) for name, members in classes.items()
-    )
+    own = [node.hardware for node in nodes if node.host is None]
+    classes = {hardware.name: hardware for hardware in own}
+    counts = Counter(map(attrgetter("name"), own))
+    return tuple(ClassPart(name, number, _PER_NODE[what](classes[name])) for name, number in counts.items())
 
 
 def add_up(parts: Iterable[ClassPart]) -> float | None:

@@ -28,6 +28,7 @@ _AT_ONCE = 2_000_000
 """Numbers of one table of tried sides."""
 _STEPS = 60
 
+_NUMBER = re.compile(r"(\d+)")
 _Sides = Flags
 """A row for each try, a column for each vertex of ``Tables.forwarding``: whether it is on the far side."""
 
@@ -316,7 +317,7 @@ class _Search:
 
 def _order_names(names: tuple[str, ...]) -> Indices:
     """The place of each device in the order of names, numbers in them as numbers."""
-    keys = [[int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)] for name in names]
+    keys = [[int(part) if part.isdigit() else part for part in _NUMBER.split(name)] for name in names]
     order = sorted(range(len(names)), key=keys.__getitem__)
     found = np.empty(len(names), np.intp)
     found[order] = np.arange(len(names))

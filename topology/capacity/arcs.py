@@ -54,7 +54,7 @@ class Arcs:
     def ceilings(self) -> tuple[ArcCeiling, ...]:
         """The ceilings that arcs pass."""
         fabric = self.graph.fabric
-        passed = find_passed(self.graph) if fabric.ceilings else {}
+        passed = find_passed(self.graph)
         found = group_by_key(
             (side, (arc, sum(inside) / len(inside)))
             for arc, way in enumerate(self.ways.tolist())

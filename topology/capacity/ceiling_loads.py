@@ -1,9 +1,12 @@
-"""Which ceilings inside devices a directed link passes, and with which part of what it carries."""
+"""Which ceilings a directed link passes, and with which part of what it carries: those inside devices, and the layers
+of storage systems below their servers.
+"""
 
 from collections.abc import Mapping, Sequence
 
 from benchconsole.topology.model.ceiling import Ceiling, CeilingSide
 from benchconsole.topology.model.fabric import Direction, Fabric, Link
+from benchconsole.topology.model.storage import LayerLimit
 from benchconsole.topology.routing.graph import Graph
 
 PassedBy = Mapping[int, tuple[tuple[CeilingSide, tuple[bool, ...]], ...]]
@@ -22,6 +25,12 @@ def find_passed(graph: Graph) -> PassedBy:
                 if any(inside):
                     for way, inward in ((out, False), (out ^ 1, True)):
                         found.setdefault(way, []).append((CeilingSide(device, ceiling.name, inward), inside))
+    for limit in fabric.layer_limits:
+        side = make_layer_side(limit)
+        for server in limit.servers:
+            for link in fabric.links_at[server]:
+                way = graph.way(link, link.other(server) if side.inward else server)
+                found.setdefault(way, []).append((side, (True,) * link.count))
     return {way: tuple(each) for way, each in found.items()}
 
 
@@ -33,13 +42,26 @@ def _list_inside(link: Link, device: str, ceiling: Ceiling) -> tuple[bool, ...]:
     return tuple(port in ceiling.ports for port in ports) or (False,) * link.count
 
 
+def make_layer_side(limit: LayerLimit) -> CeilingSide:
+    """The side that stands for a layer of a storage system."""
+    return CeilingSide(f"storage {limit.system}", limit.layer, limit.operation == "write")
+
+
+def find_layer(fabric: Fabric, side: CeilingSide) -> LayerLimit | None:
+    """The layer of a storage system that ``side`` stands for; None for a side of a device."""
+    return next((limit for limit in fabric.layer_limits if make_layer_side(limit) == side), None)
+
+
 def find_ceiling(fabric: Fabric, side: CeilingSide) -> Ceiling:
-    """The ceiling of one side."""
+    """The ceiling of one side of a device."""
     return next(each for each in fabric.ceilings[side.device] if each.name == side.name)
 
 
 def compute_payload(fabric: Fabric, side: CeilingSide) -> float:
     """byte/s of payload that passes a side; of ports in several networks by the one with the most headers."""
+    layer = find_layer(fabric, side)
+    if layer is not None:
+        return layer.rate
     ceiling = find_ceiling(fabric, side)
     links = (link for link in fabric.links_at[side.device] if any(_list_inside(link, side.device, ceiling)))
     return ceiling.rate * min(map(fabric.goodput_of, links))
@@ -47,6 +69,10 @@ def compute_payload(fabric: Fabric, side: CeilingSide) -> float:
 
 def place_side(fabric: Fabric, side: CeilingSide) -> Direction:
     """The first directed link that passes a side: it stands for the ceiling where links are named."""
+    layer = find_layer(fabric, side)
+    if layer is not None:
+        server, link = next((server, link) for server in layer.servers for link in fabric.links_at[server])
+        return Direction(link.id, link.other(server) if side.inward else server)
     ceiling = find_ceiling(fabric, side)
     link = next(each for each in fabric.links_at[side.device] if any(_list_inside(each, side.device, ceiling)))
     return Direction(link.id, link.other(side.device) if side.inward else side.device)

@@ -218,6 +218,7 @@ def make_node_key(fabric: Fabric) -> Callable[[NodeId], Hashable]:
     """
     hosts = {node.host for node in fabric.nodes.values() if node.host is not None}
     nodes = fabric.nodes
+    served = group_by_key((server, limit.system) for limit in fabric.layer_limits for server in limit.servers)
 
     def describe(node: NodeId) -> Hashable:
         here = nodes[node]
@@ -231,7 +232,7 @@ def make_node_key(fabric: Fabric) -> Callable[[NodeId], Hashable]:
         # The network that a flow takes follows from what its ends are cabled to as described.
         meant = () if fabric.whole is None else describe_legs(fabric.whole, node)
         ceilings = describe_ceilings(fabric, node, _sort_legs(fabric, node)) if node in fabric.ceilings else ()
-        return legs, meant, fabric.vlans_of.get(node), ceilings
+        return legs, meant, fabric.vlans_of.get(node), ceilings, tuple(served.get(node, ()))
 
     return describe
 

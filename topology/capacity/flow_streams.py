@@ -125,7 +125,7 @@ class _Table:
             2 * index + back for index, link in enumerate(self._links) if link.mixed or link.channels for back in (0, 1)
         )
         self._further: dict[tuple[int, int | None, int | None] | CeilingSide, int] = {}
-        self._passed = find_passed(routes.graph) if routes.fabric.ceilings else {}
+        self._passed = find_passed(routes.graph)
         self._columns: list[Indices] = []
         self._shares: list[Floats] = []
         self._weights: list[float] = []

@@ -43,7 +43,7 @@ class HashDraws:
         numbers: dict[LinkPart, int] = {}
         found: list[int] = []
         starts = []
-        passed = find_passed(graph) if graph.fabric.ceilings else {}
+        passed = find_passed(graph)
         for way, member in walks.cables:
             starts.append(len(found))
             direction = graph.direction(way)

@@ -1,6 +1,6 @@
 """Names of what limits a flow: links in one direction, and ceilings inside devices."""
 
-from benchconsole.topology.capacity.ceiling_loads import find_ceiling
+from benchconsole.topology.capacity.ceiling_loads import find_ceiling, find_layer
 from benchconsole.topology.capacity.expect import Expectation
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
@@ -15,13 +15,16 @@ def list_limits(rate: Expectation) -> list[Direction | CeilingSide]:
 
 
 def name_limit(fabric: Fabric, limit: Direction | CeilingSide) -> str:
-    """``leaf1 to spine1``, ``g01:p1 out``, ``g01 slot1 out (PCIe 4.0 x8)``."""
+    """``leaf1 to spine1``, ``g01:p1 out``, ``g01 slot1 out (PCIe 4.0 x8)``, ``storage scratch, write: 24 x disks``."""
     if isinstance(limit, Direction):
         return direction_name(fabric, limit)
+    layer = find_layer(fabric, limit)
+    if layer is not None:
+        return f"{limit.device}, {layer.operation}: {layer.layer} ({layer.made})"
     return f"{limit.device} {limit.name} {'in' if limit.inward else 'out'}{name_kind(fabric, limit)}"
 
 
 def name_kind(fabric: Fabric, side: CeilingSide) -> str:
-    """`` (PCIe 4.0 x8)``; empty where only the rate of a ceiling is known."""
+    """`` (PCIe 4.0 x8)``; empty where only the rate of a ceiling in a device is known."""
     kind = find_ceiling(fabric, side).kind
     return f" ({kind})" if kind else ""

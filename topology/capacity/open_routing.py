@@ -113,7 +113,7 @@ class OpenRouting:
 
     @cached_property
     def _passed(self) -> PassedBy:
-        return find_passed(self._graph) if self._graph.fabric.ceilings else {}
+        return find_passed(self._graph)
 
     def find_certain(self, route: Route) -> Flags:
         """Per directed link of a route of least hops whether any routing takes it, in the same part."""

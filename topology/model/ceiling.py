@@ -46,7 +46,10 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True, order=True)
 class CeilingSide:
-    """One direction of a ceiling: into its device, or out of it."""
+    """One direction of a ceiling: into its device, or out of it.
+
+    The device of a layer of a storage system is ``storage NAME``, which is no name of a device.
+    """
 
     device: str
     name: str

@@ -15,10 +15,11 @@ from benchconsole.topology.model.access import Access, Caps
 from benchconsole.topology.model.ceiling import Ceiling
 from benchconsole.topology.model.claims import Claim, ReportedResult
 from benchconsole.topology.model.device_group import Group
+from benchconsole.topology.model.grouped_word import GroupedWord
 from benchconsole.topology.model.network import DATA, Network, NetworkRole, tcp_goodput
 from benchconsole.topology.model.port_set import PortSet
 from benchconsole.topology.model.routing_rule import RoutingRule
-from benchconsole.topology.model.storage import Storage
+from benchconsole.topology.model.storage import LayerLimit, Storage
 from benchconsole.topology.model.sweep import Sweep
 from benchconsole.topology.units import Unit
 
@@ -30,7 +31,7 @@ ForwardingTables = Mapping[str, Mapping[str, LinkId]]
 """Switch to its table: a destination, which is a node or one of its ports (``n01:mlx5_0/1``), to the link to take."""
 
 
-class NodeRole(StrEnum):
+class NodeRole(GroupedWord):
     """What a node is for."""
 
     COMPUTE = "compute"
@@ -40,7 +41,7 @@ class NodeRole(StrEnum):
     GATEWAY = "gateway"
 
 
-class SwitchRole(StrEnum):
+class SwitchRole(GroupedWord):
     """Where a switch stands; ``tier`` numbers them upward from the nodes."""
 
     CHASSIS = "chassis"
@@ -114,7 +115,7 @@ class Switch:
     ports: tuple[PortSet, ...] = ()
 
 
-class HashPolicy(StrEnum):
+class HashPolicy(GroupedWord):
     """What a flow's member of a LAG, or its next hop, is chosen by.
 
     ``STEERED``: the tests choose source ports so that members are used in turn.
@@ -132,7 +133,7 @@ class HashPolicy(StrEnum):
         return self not in (HashPolicy.L2, HashPolicy.L3)
 
 
-class Bond(StrEnum):
+class Bond(GroupedWord):
     """How the legs of a node that is cabled to several switches are used."""
 
     LACP = "lacp"
@@ -385,8 +386,9 @@ class Fabric:
     """One described machine, or several that share something.
 
     Order of ``nodes``, ``switches`` and ``links`` is that of the file. ``places`` says where in it a device, link,
-    group or storage system stands. ``ceilings`` are those inside each device that has any. ``whole`` is the fabric as
-    it was described, where elements of this one are down (``model.failed_elements``).
+    group or storage system stands. ``ceilings`` are those inside each device that has any, ``layer_limits`` the layers
+    of storage systems where these are to limit flows too (``capacity.storage_limits``). ``whole`` is the fabric as it
+    was described, where elements of this one are down (``model.failed_elements``).
     """
 
     name: str
@@ -406,6 +408,7 @@ class Fabric:
     vlans: Mapping[int, Vlan] = field(default_factory=lambda: MappingProxyType({}))
     storage: Mapping[str, Storage] = field(default_factory=lambda: MappingProxyType({}))
     ceilings: Mapping[str, tuple[Ceiling, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    layer_limits: tuple[LayerLimit, ...] = ()
     claims: tuple[Claim, ...] = ()
     reported: tuple[ReportedResult, ...] = ()
     parameters: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))

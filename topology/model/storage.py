@@ -30,6 +30,22 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
+class LayerLimit:
+    """A layer of a storage system as a limit of flows: byte/s of payload over all ``servers`` together.
+
+    ``operation`` is write for what comes to the servers, read for what they send; ``made`` is what the rate is of, as
+    ``24 x 2 GB/s``.
+    """
+
+    system: str
+    layer: str
+    operation: str
+    rate: float
+    servers: tuple[str, ...]
+    made: str
+
+
+@dataclass(frozen=True, slots=True)
 class FactSheet:
     """What is written down about the servers of one kind. ``facts`` is text by name, in file order.
 

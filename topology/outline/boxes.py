@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import prod
+from string import digits
 from typing import Self
 
 from benchconsole.topology.selection import NAME, fold
@@ -80,6 +81,10 @@ def fold_names(names: Sequence[str]) -> str:
         return ", ".join(names)
     if len(names) <= FOLDED_WHOLE:
         return fold(names)
+    stem = names[0].rstrip(digits)
+    ends = {name[len(stem) :] for name in names}
+    if all(map(str.isdigit, ends)) and len(ends) == len(names) and all(name.startswith(stem) for name in names):
+        return stem + _fold_ranges(ends)  # the commonest names, without taking each apart
     parts = [_NUMBER.split(name) for name in names]
     texts = {tuple(each[::2]) for each in parts}
     numbers = [set(column) for column in zip(*(each[1::2] for each in parts), strict=False)]

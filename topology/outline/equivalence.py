@@ -163,7 +163,7 @@ def _make_sort(is_machine: bool, role: NodeRole, kind: str, place: str, forwards
 
 def make_cabling_key(link: Link, peers: set[LinkId]) -> Hashable:
     """What two links must share to be equal; names of ports and LAGs do not count."""
-    speeds = tuple(sorted(link.mixed)) or link.speed
+    speeds = tuple(sorted(link.mixed)) if link.mixed else link.speed
     use = (link.hash, link.bond, link.standby, link.network, link.id in peers)
     return (speeds, link.count, link.counted, *use, link.wan, link.channels)
 
