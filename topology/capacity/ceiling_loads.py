@@ -42,6 +42,17 @@ def _list_inside(link: Link, device: str, ceiling: Ceiling) -> tuple[bool, ...]:
     return tuple(port in ceiling.ports for port in ports) or (False,) * link.count
 
 
+def sum_inside(fabric: Fabric, device: str, ceiling: Ceiling) -> tuple[int, float]:
+    """How many cables of a device pass ``ceiling``, and the byte/s that they carry together on the wire, one way."""
+    inside = [
+        speed
+        for link in fabric.links_at[device]
+        for speed, is_inside in zip(link.members, _list_inside(link, device, ceiling), strict=True)
+        if is_inside
+    ]
+    return len(inside), sum(inside)
+
+
 def make_layer_side(limit: LayerLimit) -> CeilingSide:
     """The side that stands for a layer of a storage system."""
     return CeilingSide(f"storage {limit.system}", limit.layer, limit.operation == "write")
