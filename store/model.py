@@ -67,7 +67,8 @@ class SessionSummary:
     without a result) count them by the last attempt at their round, and what is missing to ``planned`` is still to
     come. ``fails``, ``watches`` and ``unknowns`` count verdicts of the last judgement of those attempts. ``ended`` is
     None while running and when the console died; ``because`` says why it ended. ``verdict`` is None where none was
-    stored since something of the session was run, judged, planned or checked.
+    stored since something of the session was run, judged, planned or checked. ``is_baseline``: later sessions of its
+    fabric are held against it.
     """
 
     id: str
@@ -91,6 +92,16 @@ class SessionSummary:
     unknowns: int
     passes: int
     verdict: StoredVerdict | None = None
+    is_baseline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The ``session`` (its id) that later ones of its fabric are held against, who named it and when (UTC seconds)."""
+
+    session: str
+    by: str
+    at: float
 
 
 @dataclass(frozen=True, slots=True)

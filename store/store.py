@@ -14,7 +14,7 @@ from benchconsole.store.errors import StoreError
 from benchconsole.store.files import ownership
 from benchconsole.store.files.connection import BUSY_SECONDS
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import NewSession, SessionSummary, SpoolImport, StoredVerdict
+from benchconsole.store.model import Baseline, NewSession, SessionSummary, SpoolImport, StoredVerdict
 from benchconsole.store.reading import session_list
 from benchconsole.store.session_store import SessionStore
 from benchconsole.store.spool import spool_import
@@ -35,7 +35,7 @@ class Store:
     """
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
+        self.database = database
         self.path = database.path
         self.facts = database.facts
         self.read_only = database.read_only
@@ -64,17 +64,17 @@ class Store:
         return cls(Database.open(path, create=create, busy=busy, clock=clock), clock=clock)
 
     def list_sessions(self) -> tuple[SessionSummary, ...]:
-        return session_list.list_sessions(self._database, self._clock())
+        return session_list.list_sessions(self.database, self._clock())
 
     def find_session(self, name: str) -> str:
         """The id of the session that ``name`` means, as ``session_list.find_session`` says."""
-        return session_list.find_session(self._database, name)
+        return session_list.find_session(self.database, name)
 
     def session(self, id: str) -> SessionStore:
         """The session with this id, to write to it and to read it; the same object every time."""
         session = self._sessions.get(id)
         if session is None:
-            session = SessionStore(id, self._database, self._writer, token=self._holder.token, clock=self._clock)
+            session = SessionStore(id, self.database, self._writer, token=self._holder.token, clock=self._clock)
             self._sessions[id] = session
         return session
 
@@ -100,6 +100,21 @@ class Store:
         await self._writer.run(
             lambda cache: session_rows.keep_report(cache.connection, cache.find_session(id), name, basis, text)
         )
+
+    async def name_baseline(self, id: str, by: str, at: float) -> None:
+        """Later sessions of the same fabric are held against this one from now on."""
+        fabric = self.session(id).describe().new.fabric
+        await self._writer.run(
+            lambda cache: session_rows.append_baseline(cache.connection, fabric, cache.find_session(id), by, at)
+        )
+
+    async def drop_baseline(self, fabric: str, by: str, at: float) -> None:
+        """Sessions of ``fabric`` are held against none from now on."""
+        await self._writer.run(lambda cache: session_rows.append_baseline(cache.connection, fabric, None, by, at))
+
+    def find_baseline(self, fabric: str) -> Baseline | None:
+        """The session that those of ``fabric`` are held against; None where none is named."""
+        return session_list.find_baseline(self.database, fabric)
 
     async def import_spool(self, spool: Spool | Path) -> SpoolImport:
         """Bring back everything that a spool keeps, each record once; its files go when everything is committed.

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from benchconsole.console.availability.evaluation import Exclusion
+from benchconsole.console.text.moment import parse_moment
 from benchconsole.store.model import SessionNote
 
 KIND, WITHDRAWN = "exclusion", "exclusion withdrawn"
@@ -70,8 +71,5 @@ def read_exclusions(notes: Iterable[SessionNote]) -> tuple[Exclusion, ...]:
 
 def _parse_moment(text: str) -> float | None:
     """UTC seconds of a moment that says its zone, to the second."""
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found.timestamp() if found.tzinfo is not None and not found.microsecond else None
+    found = parse_moment(text)
+    return None if found is None or found % 1 else found

@@ -47,7 +47,7 @@ def command(
     session: str, other: str | None, by: str | None, metric: str, varied: tuple[str, ...], unpaired: bool,
     same: str, db: Path | None, as_json: bool, ascii_only: bool,
 ) -> None:  # fmt: skip
-    """Compare OTHER against SESSION (id, label, last, last-1), or two parts of SESSION with --by.
+    """Compare OTHER against SESSION (id, label, last, last-1, baseline), or two parts of SESSION with --by.
 
     Each metric is better, worse, the same, without effect, mixed or not comparable. Exit code 1 where one is worse or
     mixed, 3 where nothing could be compared.
@@ -110,7 +110,7 @@ def _compare_sessions(
     from benchconsole.console.reports.comparison_page import ComparisonReport
     from benchconsole.console.session.criteria_changes import list_changes
 
-    keys = store.find_session(one), store.find_session(other)
+    keys = _find_first(store, one, other), store.find_session(other)
     if keys[0] == keys[1]:
         raise BadInput(
             f"benchconsole: {one} and {other} are one session ({keys[0]}): it differs from itself in nothing"
@@ -135,6 +135,22 @@ def _compare_sessions(
         list(list_record_differences(records[0], records[1], views)),
         list(list_changes(fabrics[0].criteria, fabrics[1].criteria)),
     )
+
+
+def _find_first(store: "Store", one: str, other: str) -> str:
+    """The session that ``one`` names; ``baseline`` is that of the machine of the other, unless a label is called so."""
+    from benchconsole.store.errors import UnknownSessionError
+
+    try:
+        return store.find_session(one)
+    except UnknownSessionError:
+        if one != "baseline":
+            raise
+    fabric = store.session(store.find_session(other)).describe().new.fabric
+    found = store.find_baseline(fabric)
+    if found is None:
+        raise BadInput(f"benchconsole: no session is named as baseline of {fabric}; benchconsole baseline SESSION does")
+    return found.session
 
 
 def _name(view: "RunView") -> str:

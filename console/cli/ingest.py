@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 import click
@@ -15,6 +14,7 @@ from benchconsole.console.exits import BadInput, complain
 from benchconsole.console.session.ingest import CapturedOutput, find_ending, ingest, ingest_into
 from benchconsole.console.session.judged_rounds import load_judged_fabric
 from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.text.moment import EXAMPLE, parse_past
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.api import Output, Probe
 from benchconsole.probes.model.errors import PlanError
@@ -165,13 +165,10 @@ def _read_labels(probe: Probe, given: Sequence[str]) -> dict[str, str]:
 def _parse_time(text: str | None) -> float:
     if text is None:
         return time.time()
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None or moment.timestamp() > time.time() + 60:
-        raise BadInput(f"--at: found {text!r}, expected a moment of the past with its zone: 2026-11-21T14:00:00Z")
-    return moment.timestamp()
+    found = parse_past(text)
+    if found is None:
+        raise BadInput(f"--at: found {text!r}, expected a moment of the past with its zone: {EXAMPLE}")
+    return found
 
 
 def _select_nodes(

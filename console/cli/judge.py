@@ -57,9 +57,9 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
         except PlanError as error:
             raise BadInput(str(error)) from None
         shown = Session.stored(store, key, probes, judged=new.judged)
-        options, earlier = read_record(shown)
+        options, earlier, remarks = read_record(shown)
         with ThreadPoolExecutor(1) as pool:  # the reports are made while the judgement is stored, and wait for nothing
-            made = pool.submit(_make_reports, shown, (options, (*earlier, *new.notes)))
+            made = pool.submit(_make_reports, shown, (options, (*earlier, *new.notes), remarks))
             basis = asyncio.run(new.keep())
         verdict, reports, is_large = made.result()
         asyncio.run(keep_verdict(store, key, verdict))

@@ -40,6 +40,7 @@ def command(db: Path | None, as_json: bool) -> None:
         state = "" if each.state.value != "interrupted" else "  (interrupted)"
         badge = "  SIMULATED" if each.simulated else ""
         names = f"{_fit_text(each.label, 16)} {_fit_text(each.fabric, 12)}"
+        badge += "  baseline" if each.is_baseline else ""
         click.echo(f"{each.id:8}  {names} {when} {tested:>13}  {_make_plain(list_verdict(each).words)}{state}{badge}")
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
+from benchconsole.console.reports.remark_section import ELEMENTS, list_beside
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.detectable_text import list_detectable_sentences
 from benchconsole.console.view.run_view import Coverage, RunView
@@ -17,6 +18,7 @@ from benchconsole.console.view.session_verdict import SessionVerdict, decide
 from benchconsole.console.view.wording import NOT_MEASURED, format_moment, format_quantity
 from benchconsole.probes.judging.detectable_loss import DetectableLoss
 from benchconsole.probes.model.judgement import Finding, Level
+from benchconsole.probes.model.remark import Remark
 from benchconsole.probes.planning.plan_summary import list_uncrossed_links
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.units import Shown, duration
@@ -39,7 +41,7 @@ class SessionDetails:
     """What is kept of a session besides its plan and results.
 
     ``uncovered`` says what the plan leaves out, ``losses`` how small a loss the tests could have shown. ``verdict`` is
-    that on the session, where it is known already.
+    that on the session, where it is known already. ``remarks`` are what people said of it, withdrawn ones as well.
     """
 
     options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
@@ -47,6 +49,7 @@ class SessionDetails:
     uncovered: tuple[str, ...] = ()
     losses: tuple[DetectableLoss, ...] = ()
     verdict: SessionVerdict | None = None
+    remarks: tuple[Remark, ...] = ()
 
     def decide(self, view: RunView) -> SessionVerdict:
         """The verdict on the session, which ``view`` shows."""
@@ -217,7 +220,9 @@ def _find_shown(view: RunView, finding: Finding) -> Shown:
     return Shown.PLAIN
 
 
-def list_details(view: RunView, finding: Finding) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def list_details(
+    view: RunView, finding: Finding, remarks: Sequence[Remark] = ()
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The parts of a finding under its headline, in reading order; empty parts are left out."""
     numbers = ""
     if finding.value is not None or finding.expected is not None:
@@ -231,5 +236,6 @@ def list_details(view: RunView, finding: Finding) -> tuple[tuple[str, tuple[str,
         "cannot tell": (finding.cannot_tell,),
         "means": (finding.means,),
         "do": (finding.do,),
+        "remarks": list_beside(remarks, ELEMENTS, finding.element),
     }
     return tuple((name, tuple(map(sanitize, filter(None, texts)))) for name, texts in parts.items() if any(texts))

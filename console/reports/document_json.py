@@ -32,6 +32,7 @@ from benchconsole.probes.judging.session_criteria import SessionJudgement
 from benchconsole.probes.model.checklist import Checked, CheckedList
 from benchconsole.probes.model.judgement import Finding, Verdict
 from benchconsole.probes.model.measuring import Fact, Failure, Proof, Reading, Result, Round, Test
+from benchconsole.probes.model.remark import Remark
 from benchconsole.topology.analysis.reported_results import ReportedCell
 from benchconsole.topology.model.fabric import Basis, Criterion
 from benchconsole.topology.units import Unit
@@ -57,6 +58,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_member(out, "program", "benchconsole")
     _write_member(out, "session", make_session_record(view, options))
     _write_member(out, "conduct", make_conduct_record(view, options.details))
+    _write_items(out, "remarks", map(make_remark_record, options.details.remarks))
     _write_items(out, "criteria", map(make_criterion_record, view.fabric.criteria))
     _write_items(out, "reported", map(make_reported_record, compare_reported(view)))
     _write_items(out, "together", map(make_session_judgement_record, list_session_judgements(view)))
@@ -273,6 +275,16 @@ def make_reported_record(cell: ReportedCell) -> Record:
 def make_proof_record(proof: Proof) -> Record:
     """The result of the search of one node at the end."""
     return _make_record(_select(proof, "node", "asked", "clean", "left", "ended", "detail"))
+
+
+def make_remark_record(remark: Remark) -> Record:
+    """One remark, or the withdrawal of one, as it is stored; times in UTC seconds since 1970."""
+    return _make_record(
+        {
+            **_select(remark, "number", "kind", "about", "subject", "text", "by", "at", "written"),
+            "withdraws": remark.withdraws or None,
+        }
+    )
 
 
 def make_checklist_record(checklist: CheckedList) -> Record:

@@ -16,6 +16,7 @@ from benchconsole.console.reports import (
     content,
     curve_section,
     load_section,
+    remark_section,
     reported_section,
     statistics_section,
     tables,
@@ -118,13 +119,17 @@ def _fill_template(view: RunView, options: ReportOptions) -> TemplateStream:
         title=content.make_title(view, options),
         name=content.find_name(view),
         summary=options.details.decide(view),
+        remarks=remark_section.make_sections(view, options.details.remarks),
+        remark_titles=remark_section.TITLES,
+        not_by_remarks=remark_section.NOT_JUDGED,
         conduct=list(conduct.list_conduct(view, options.details)),
         coverage=lines,
         bar=make_bar(lines),
         untested=content.UNTESTED,
         detectable=content.list_detectable(view, options.details),
         findings=[
-            (finding, state_of_level(finding.level), content.list_details(view, finding)) for finding in findings
+            (finding, state_of_level(finding.level), content.list_details(view, finding, options.details.remarks))
+            for finding in findings
         ],
         left_out_findings=content.format_more_findings(findings[FINDINGS:]),
         not_judged=totals.reasons,

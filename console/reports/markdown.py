@@ -13,6 +13,7 @@ from benchconsole.console.reports import (
     content,
     curve_section,
     load_section,
+    remark_section,
     reported_section,
     statistics_section,
     tables,
@@ -25,6 +26,7 @@ from benchconsole.console.view.run_view import RunView, State, state_of_failure,
 from benchconsole.console.view.totals import SessionTotals, compute_totals
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.judgement import Finding
+from benchconsole.probes.model.remark import Remark, RemarkKind
 from benchconsole.topology.units import counted as count
 
 FINDINGS = 30
@@ -44,9 +46,10 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     totals = compute_totals(view)
     for blocks in (
         _list_head(view, options),
+        _list_remarks(view, options),
         _list_conduct(view, options),
         _list_coverage(view, totals, options),
-        _list_findings(view),
+        _list_findings(view, options),
         _list_not_judged(totals),
         _list_results(view),
         _list_statistics(view),
@@ -119,6 +122,22 @@ def _list_head(view: RunView, options: ReportOptions) -> Iterator[str]:
     yield _make_table(("", ""), content.make_title(view, options))
 
 
+def _list_remarks(view: RunView, options: ReportOptions) -> Iterator[str]:
+    """Every remark in full: conclusions and the like as paragraphs, the tuning log as a table."""
+    sections = remark_section.make_sections(view, options.details.remarks)
+    for kind, lines in sections:
+        yield f"## {remark_section.TITLES[kind]}"
+        if kind is RemarkKind.TUNING:
+            rows = ((line.when, line.about, line.text, line.by) for line in lines)
+            yield _make_table(("when", "of", "what", "by"), rows)
+            continue
+        for line in lines:
+            yield from map(make_inline, line.paragraphs)
+            yield f"{make_inline(f'Of {line.about}, by {line.by}, {line.when}')}."
+    if sections:
+        yield remark_section.NOT_JUDGED
+
+
 def _list_conduct(view: RunView, options: ReportOptions) -> Iterator[str]:
     lines = list(conduct.list_conduct(view, options.details))
     if lines:
@@ -184,18 +203,18 @@ def _list_coverage(view: RunView, totals: SessionTotals, options: ReportOptions)
         yield "\n".join(f"- {make_inline(each)}" for each in sentences)
 
 
-def _list_findings(view: RunView) -> Iterator[str]:
+def _list_findings(view: RunView, options: ReportOptions) -> Iterator[str]:
     yield "## Findings"
     if not view.findings:
         yield "None." if view.verdicts else "None: nothing was judged."
     findings = content.sort_findings(view.findings)
     for number, finding in enumerate(findings[:FINDINGS], 1):
-        yield from _describe_finding(view, number, finding)
+        yield from _describe_finding(view, number, finding, options.details.remarks)
     if len(findings) > FINDINGS:
         yield f"And {content.format_more_findings(findings[FINDINGS:])}; they are in the JSON report."
 
 
-def _describe_finding(view: RunView, number: int, finding: Finding) -> Iterator[str]:
+def _describe_finding(view: RunView, number: int, finding: Finding, remarks: Sequence[Remark]) -> Iterator[str]:
     state = state_of_level(finding.level)
     place = make_inline(finding.where or finding.element)
     yield f"### {number}. {SIGNS[state].glyph} {finding.suspect}, {place}"
@@ -203,7 +222,7 @@ def _describe_finding(view: RunView, number: int, finding: Finding) -> Iterator[
     who = f": {make_inline(fold_names(finding.nodes))}" if finding.nodes else ""
     tests = count(len(finding.tests), "test")
     points = [f"- level: {_sign(state)}, {finding.confidence}, {tests}, {count(len(finding.nodes), 'node')}{who}"]
-    for name, texts in content.list_details(view, finding):
+    for name, texts in content.list_details(view, finding, remarks):
         if len(texts) == 1:
             points.append(f"- {name}: {make_inline(texts[0])}")
         else:

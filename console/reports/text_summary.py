@@ -3,11 +3,19 @@
 Plain text for any terminal from 60 columns up: no colours, no control characters, nothing that a node smuggled in.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from benchconsole.console.reports import checklist_section, conduct, content, load_section, reported_section
+from benchconsole.console.reports import (
+    checklist_section,
+    conduct,
+    content,
+    load_section,
+    remark_section,
+    reported_section,
+)
 from benchconsole.console.reports.content import ReportOptions, SessionDetails
+from benchconsole.console.reports.remark_section import RemarkLine
 from benchconsole.console.reports.tables import make_metric_tables
 from benchconsole.console.text.cells import fit_text, measure_width, to_ascii, wrap_names, wrap_text
 from benchconsole.console.text.name_sets import fold_names
@@ -47,8 +55,12 @@ def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterato
     yield from _format_head(view, width, details)
     totals = compute_totals(view)
     sections = {
+        **{
+            remark_section.TITLES[kind].lower(): _format_remarks(lines, width)
+            for kind, lines in remark_section.make_sections(view, details.remarks)
+        },
         "conduct": _format_conduct(view, width, details),
-        "findings": _format_findings(view, width),
+        "findings": _format_findings(view, width, details),
         "not judged": _format_not_judged(view, width, totals),
         "nodes": _format_nodes(view, width),
         "results": _format_results(view, width),
@@ -87,6 +99,13 @@ def _format_head(view: RunView, width: int, details: SessionDetails) -> Iterator
         yield "missing"
         for gap in verdict.missing:
             yield from wrap_text(gap, width, f" {SIGNS[State.UNKNOWN].glyph} ")
+
+
+def _format_remarks(lines: Iterable[RemarkLine], width: int) -> Iterator[str]:
+    for line in lines:
+        yield from wrap_text(f"{line.when}, of {line.about}, by {line.by}", width, f" {line.number}. ")
+        for text in line.paragraphs:
+            yield from wrap_text(text, width, "    ")
 
 
 def _format_conduct(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
@@ -165,7 +184,7 @@ def _format_leftovers(view: RunView, width: int) -> Iterator[str]:
         yield f"   and {count(len(kinds) - REASON_LINES, 'more exception')}"
 
 
-def _format_findings(view: RunView, width: int) -> Iterator[str]:
+def _format_findings(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
     everything = content.sort_findings(view.findings)
     findings = everything[:FINDINGS]
     places = [sanitize(finding.where or finding.element) for finding in findings]
@@ -183,6 +202,8 @@ def _format_findings(view: RunView, width: int) -> Iterator[str]:
         for name, text in (("cannot tell", finding.cannot_tell), ("do", finding.do)):
             if text:
                 yield from wrap_text(sanitize(text), width, f"{' ' * 12}{name}: ")
+        for text in remark_section.list_beside(details.remarks, remark_section.ELEMENTS, finding.element):
+            yield from wrap_text(text, width, f"{' ' * 12}remark: ")
     if len(everything) > FINDINGS:
         yield f"   and {content.format_more_findings(everything[FINDINGS:])}"
 

@@ -22,6 +22,7 @@ from benchconsole.probes.judging.detectable_loss import DetectableLoss
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.remark import Remark
 from benchconsole.store.model import ChangeMark, SessionChanges, SessionNote, SessionState, StoredSession
 
 if TYPE_CHECKING:
@@ -67,9 +68,9 @@ class FollowedSession:
         """The smallest loss that the rounds so far could have shown, by kind of element."""
         return self._judged.losses
 
-    def read_record(self) -> tuple[Mapping[str, str | int | float], Sequence[SessionNote]]:
-        """The options that it was started with, and what was noted since."""
-        return self._stored.new.options, self._session.read_notes()
+    def read_record(self) -> tuple[Mapping[str, str | int | float], Sequence[SessionNote], tuple[Remark, ...]]:
+        """The options that it was started with, what was noted since, and what people said of it."""
+        return self._stored.new.options, self._session.read_notes(), self._session.read_remarks()
 
     async def events(self) -> AsyncIterator[Event]:
         """Everything that is stored, then what the other console stores, without end."""

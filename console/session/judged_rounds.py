@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchconsole.console.session.baseline import add_baseline
 from benchconsole.console.session.criteria_changes import describe_choice
 from benchconsole.console.session.metadata import name_judgement
 from benchconsole.probes.judging.confirmation import plan_confirmation
@@ -229,7 +230,9 @@ def load_judged_fabric(session: "SessionStore") -> Fabric:
     new = session.describe().new
     described = load_text(new.topology, new.topology_path)
     chosen = read_criteria(session)
-    return described if chosen is None or chosen.criteria is None else replace(described, criteria=chosen.criteria)
+    if chosen is not None and chosen.criteria is not None:
+        described = replace(described, criteria=chosen.criteria)
+    return add_baseline(described, session.database, session.id, new.started)
 
 
 def judge_stored(
@@ -251,6 +254,7 @@ def judge_stored(
     if criteria_from is not None:
         _refuse_strangers(described, criteria_from)
         fabric = replace(described, criteria=criteria_from.criteria)
+    fabric = add_baseline(fabric, session.database, session.id, new.started)
     judged = JudgedRounds(fabric, probes)
     basis, plan = read_report_basis(session), session.read_plan(described)
     plain = judged.find_plain(plan) if count_measurements(session) >= LARGE else ()

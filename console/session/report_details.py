@@ -9,10 +9,11 @@ from benchconsole.console.session.session import Session
 from benchconsole.console.view.plan_text import format_left_out
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import SessionVerdict, decide
+from benchconsole.probes.model.remark import Remark
 from benchconsole.probes.planning.plan_summary import find_coverage
 
-Record = tuple[Mapping[str, str | int | float], Sequence[TimedNote]]
-"""The options that a session was started with, and what was noted since."""
+Record = tuple[Mapping[str, str | int | float], Sequence[TimedNote], tuple[Remark, ...]]
+"""The options that a session was started with, what was noted since, and what people said of it."""
 
 
 def read_details(session: Session | FollowedSession, view: RunView) -> SessionDetails:
@@ -25,9 +26,9 @@ def read_record(session: Session | FollowedSession) -> Record:
     if isinstance(session, FollowedSession):
         return session.read_record()
     if not session.id:
-        return MappingProxyType({}), ()
+        return MappingProxyType({}), (), ()
     stored = session.store.session(session.id)
-    return stored.describe().new.options, stored.read_notes()
+    return stored.describe().new.options, stored.read_notes(), stored.read_remarks()
 
 
 def make_details(
@@ -35,4 +36,5 @@ def make_details(
 ) -> SessionDetails:
     """The same with a ``record`` that was read before, and the ``verdict`` on what ``view`` shows. Reads nothing."""
     uncovered = tuple(format_left_out(view.fabric, find_coverage(view.fabric, view.plan))) if view.plan else ()
-    return SessionDetails(*record, uncovered, session.list_detectable_losses(), verdict)
+    options, notes, remarks = record
+    return SessionDetails(options, notes, uncovered, session.list_detectable_losses(), verdict, remarks)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchconsole.console.availability.evaluation import EVERY
+from benchconsole.console.session.baseline import add_baseline
 from benchconsole.console.session.execution import Execution, RunControls
 from benchconsole.console.session.judged_rounds import JudgedRounds, JudgedSession, load_judged_fabric
 from benchconsole.console.session.metadata import SAMPLE_LOAD, SessionChoice, make_new_session
@@ -56,7 +57,7 @@ class Session:
         make_reach: MakeReach = make_ssh_reach,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.fabric = fabric
+        self.fabric = fabric = fabric if fabric.baseline is not None else add_baseline(fabric, store.database)
         self.id = ""
         self.choice = choice or SessionChoice()
         self.plan: tuple[Round, ...] = ()

@@ -5,13 +5,13 @@ A row that stands for several values (a mean of 320) is no value of a node: only
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchconsole.console.session.ingest import store_round
 from benchconsole.console.session.metadata import SessionChoice, make_new_session
+from benchconsole.console.text.moment import parse_moment, parse_past
 from benchconsole.console.view.run_view import INGESTED
 from benchconsole.probes.api import Output, Probe, Shape, Target
 from benchconsole.probes.model.labels import TYPED, TYPED_VALUE, name_typed
@@ -139,15 +139,12 @@ class TableReader:
     def _read_date(self, text: str) -> float:
         if not text:
             return self.now
-        try:
-            moment = datetime.fromisoformat(text)
-        except ValueError:
-            moment = None
-        if moment is None or moment.tzinfo is None:
+        if parse_moment(text) is None:
             raise SelectionError(f"date {text!r}, expected a moment with its zone, such as 2016-04-20T12:00:00Z")
-        if moment.timestamp() > self.now + 60:
+        found = parse_past(text, self.now)
+        if found is None:
             raise SelectionError(f"date {text!r}, expected a moment of the past")
-        return moment.astimezone(UTC).timestamp()
+        return found
 
 
 def _read_value(text: str, unit: Unit) -> float:

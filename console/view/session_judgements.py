@@ -19,4 +19,5 @@ def list_session_judgements(view: RunView) -> "tuple[SessionJudgement, ...]":
 
     shown = {each.metric: each.shown for verdicts in view.verdicts.values() for each in verdicts}
     shows = {metric: shown.get(metric, Shown.PLAIN) for metric in (each.metric for each in view.fabric.criteria)}
-    return tuple(judge_session(view.fabric.criteria, superseding(view).values(), shows.__getitem__))
+    numbers = superseding(view).values()
+    return tuple(judge_session(view.fabric.criteria, numbers, shows.__getitem__, view.fabric.baseline))

@@ -362,7 +362,7 @@ def _judge_session(context: JudgingContext, rounds: Mapping[int, ClosedRound]) -
     if context.session_probes:
         in_order = [rounds[number] for number in sorted(rounds)]
         newest = {make_test_key(result.test, each.round.stage): result for each in in_order for result in each.results}
-        yield from judge_session(context.criteria, newest.values(), context.shown)
+        yield from judge_session(context.criteria, newest.values(), context.shown, context.fabric.baseline)
 
 
 def _part_by_losses(

@@ -1,9 +1,11 @@
-"""Judges criteria that ask all numbers of a session together: a statistic, a share of another metric, of peers. Pure.
+"""Judges criteria that ask all numbers of a session together: a statistic, or shares of other numbers. Pure.
 
-A statistic is one judgement. Shares are one for each node, pair or set, of the median of its numbers.
+A statistic is one judgement. Shares of another metric and of peers are one for each node, pair or set, of the median of
+its numbers; those of a baseline are one for each set of its labels as well.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -16,11 +18,13 @@ from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.probes.statistics.peers import FEWEST
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.baseline import BaselineNumbers
 from benchconsole.topology.model.conditions import accept_labels
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, OtherMetric
 from benchconsole.topology.model.statistic import compute_statistic
 from benchconsole.topology.units import Shown, counted, percent, show
 
+NO_BASELINE = "no session is named as baseline"
 Shows = Callable[[str], Shown]
 """How values of a metric are written."""
 
@@ -53,8 +57,13 @@ class SessionJudgement:
     tests: tuple[str, ...] = ()
 
 
-def judge_session(criteria: Iterable[Criterion], results: Iterable[Result], shows: Shows) -> Iterator[SessionJudgement]:
-    """Every judgement on the results that count; nothing of a criterion of which nothing was measured."""
+def judge_session(
+    criteria: Iterable[Criterion], results: Iterable[Result], shows: Shows, baseline: BaselineNumbers | None = None
+) -> Iterator[SessionJudgement]:
+    """Every judgement on the results that count; nothing of a criterion of which nothing was measured.
+
+    ``baseline`` are the numbers of an earlier session, for criteria that ask for shares of them.
+    """
     asked = [each for each in criteria if each.is_of_session]
     if not asked:
         return
@@ -73,8 +82,10 @@ def judge_session(criteria: Iterable[Criterion], results: Iterable[Result], show
             yield _judge_statistic(criterion, numbers, shows(criterion.metric))
         elif criterion.other is not None:
             yield from _judge_shares(criterion, numbers, by_metric.get(criterion.other.metric, ()), criterion.other)
-        else:
+        elif criterion.basis is Basis.PEERS:
             yield from _judge_peers(criterion, numbers)
+        else:
+            yield from _judge_against_baseline(criterion, numbers, baseline or BaselineNumbers(why=NO_BASELINE))
 
 
 def _is_meant(criterion: Criterion, each: Number) -> bool:
@@ -210,7 +221,27 @@ def _judge_peers(criterion: Criterion, numbers: Sequence[Number]) -> Iterator[Se
 def _name_kind(subject: _Subject) -> tuple[object, ...]:
     target = subject.numbers[0].test.target
     kinds = tuple(sorted((node.hardware.name, node.cohorts) for node in target.nodes))
-    return (kinds, tuple(pair for pair in subject.numbers[0].reading.labels if pair[0] != REPETITION))
+    return (kinds, make_place_labels(subject.numbers[0].reading.labels))
+
+
+def _judge_against_baseline(
+    criterion: Criterion, numbers: Sequence[Number], baseline: BaselineNumbers
+) -> Iterator[SessionJudgement]:
+    """Shares of what the same place gave in an earlier session."""
+    places = group_by_key(((each.test.target.key, make_place_labels(each.reading.labels)), each) for each in numbers)
+    several = Counter(key for key, _ in places)
+    for (key, labels), own in places.items():
+        base = baseline.values.get((criterion.metric, key, labels))
+        told = labels if several[key] > 1 else ()
+        name = " ".join((key, *(f"{label} {value}" for label, value in told)))
+        absent = f"the baseline {baseline.name} has no value of it there"
+        why = baseline.why or (absent if base is None else f"the baseline {baseline.name} has no value above 0 there")
+        yield _judge_share(criterion, _Subject(name, own), base, f"of the baseline {baseline.name}", why)
+
+
+def make_place_labels(labels: Labels) -> Labels:
+    """The labels that tell one measured place from another: without the number of a repetition."""
+    return tuple(pair for pair in labels if pair[0] != REPETITION)
 
 
 def _judge_share(criterion: Criterion, subject: _Subject, base: float | None, words: str, why: str) -> SessionJudgement:

@@ -16,7 +16,7 @@ from benchconsole.store.codec.values import parse_strings
 from benchconsole.store.errors import UnknownSessionError
 from benchconsole.store.files import ownership
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import SessionState, SessionSummary, StoredSession, StoredVerdict
+from benchconsole.store.model import Baseline, SessionState, SessionSummary, StoredSession, StoredVerdict
 from benchconsole.store.schema.tables import BASIS
 
 _LIST = "list them with: benchconsole sessions"
@@ -37,7 +37,8 @@ SELECT session.key, label, fabric, suite, simulated, started, rounds, coalesce(c
     coalesce(tested, 0), coalesce(failed, 0), coalesce(unreachable, 0), coalesce(skipped, 0),
     coalesce(fails, 0), coalesce(watches, 0), coalesce(unknowns, 0), coalesce(passes, 0),
     rules, outcome, sentence, missing,
-    driver.id, host, pid, born, token, heartbeat, driver.ended, complete, because
+    driver.id, host, pid, born, token, heartbeat, driver.ended, complete, because,
+    session.id IS (SELECT session_id FROM baseline WHERE baseline.fabric = session.fabric ORDER BY id DESC LIMIT 1)
 FROM session LEFT JOIN done ON done.session_id = session.id
 LEFT JOIN driver ON driver.session_id = session.id AND driver.id IN (SELECT id FROM drive)
 LEFT JOIN session_verdict ON session_verdict.id = (SELECT max(id) FROM session_verdict AS other
@@ -58,7 +59,7 @@ def list_sessions(database: Database, now: float) -> tuple[SessionSummary, ...]:
 
 
 def _make_summary(row: tuple[Any, ...], now: float) -> SessionSummary:
-    columns, verdict, driver_row = row[: len(_COLUMNS)], row[len(_COLUMNS) :][:4], row[len(_COLUMNS) + 4 :]
+    columns, verdict, driver_row = row[: len(_COLUMNS)], row[len(_COLUMNS) :][:4], row[len(_COLUMNS) + 4 : -1]
     driver = None if driver_row[0] is None else ownership.parse_driver(driver_row)
     fields = dict(zip(_COLUMNS, columns, strict=True))
     return SessionSummary(
@@ -67,11 +68,23 @@ def _make_summary(row: tuple[Any, ...], now: float) -> SessionSummary:
         state=driver.state(now) if driver else SessionState.INTERRUPTED,
         because=driver.because if driver else "",
         verdict=None if verdict[0] is None else _make_verdict(*verdict),
+        is_baseline=bool(row[-1]),
     )
 
 
 def _make_verdict(rules: int, outcome: str, sentence: str, missing: str) -> StoredVerdict:
     return StoredVerdict(rules, outcome, sentence, parse_strings(missing))
+
+
+def find_baseline(database: Database, fabric: str) -> Baseline | None:
+    """The session that those of ``fabric`` are held against; None where none is named, or the last was dropped."""
+    with database.reading() as connection:
+        row = connection.execute(
+            """SELECT key, who, at FROM baseline LEFT JOIN session ON session.id = session_id
+            WHERE baseline.fabric = ? ORDER BY baseline.id DESC LIMIT 1""",
+            (fabric,),
+        ).fetchone()
+    return None if row is None or row[0] is None else Baseline(*row)
 
 
 def find_session(database: Database, name: str) -> str:

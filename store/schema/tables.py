@@ -325,8 +325,15 @@ BASIS = """(SELECT coalesce(max(judging.id), 0) FROM round JOIN attempt ON attem
         LEFT JOIN checklist_step ON checklist_id = checklist.id
         LEFT JOIN checklist_mark ON step_id = checklist_step.id WHERE session_id = session.id)
     || ' ' || (SELECT coalesce(max(id), 0) FROM criteria WHERE session_id = session.id)
-    || ' ' || session.tests"""
-"""What the verdict on a row of ``session`` rests on, as text: it changes with all that may change the verdict."""
+    || ' ' || session.tests
+    || CASE WHEN instr(session.topology, 'baseline') OR EXISTS
+        (SELECT 1 FROM criteria WHERE session_id = session.id AND instr(content, 'baseline'))
+        THEN coalesce((SELECT ' baseline ' || max(id) FROM baseline WHERE baseline.fabric = session.fabric), '')
+        ELSE '' END"""
+"""What the verdict on a row of ``session`` rests on, as text: it changes with all that may change the verdict.
+
+A baseline matters to sessions whose criteria may ask for shares of it.
+"""
 
 
 def _add_session_verdict(connection: sqlite3.Connection) -> None:
@@ -364,7 +371,8 @@ REPORT_BASIS = f"""{BASIS}
         JOIN attempt ON attempt.round_id = round.id JOIN judging ON judging.attempt_id = attempt.id
         WHERE round.session_id = session.id))
     || ' ' || coalesce((SELECT ended || ' ' || complete || ' ' || because FROM driver
-        WHERE session_id = session.id ORDER BY id DESC LIMIT 1), '')"""  # noqa: S608 - an expression of ours
+        WHERE session_id = session.id ORDER BY id DESC LIMIT 1), '')
+    || coalesce((SELECT ' remark ' || max(id) FROM remark WHERE session_id = session.id), '')"""  # noqa: S608 - ours
 """What a report on a row of ``session`` rests on, as text; beyond ``BASIS`` what reports tell and no verdict asks."""
 
 
@@ -378,6 +386,34 @@ def _add_kept_report(connection: sqlite3.Connection) -> None:
     )""")
 
 
+def _add_remarks(connection: sqlite3.Connection) -> None:
+    connection.execute("""CREATE TABLE remark (  -- what people say of a session, or of a part of it
+        id INTEGER PRIMARY KEY,
+        session_id INTEGER NOT NULL REFERENCES session (id),
+        number INTEGER NOT NULL,          -- from 1 in each session
+        kind TEXT NOT NULL,
+        about TEXT NOT NULL,              -- session, node, switch, link, finding, clause, point
+        subject TEXT NOT NULL,
+        text TEXT NOT NULL,
+        who TEXT NOT NULL,
+        at REAL NOT NULL,                 -- what it speaks of
+        written REAL NOT NULL,
+        withdraws INTEGER NOT NULL,       -- number of another remark of the session; 0: none
+        UNIQUE (session_id, number)
+    )""")
+
+
+def _add_baseline(connection: sqlite3.Connection) -> None:
+    connection.execute("""CREATE TABLE baseline (  -- whom sessions of a fabric are held against; the last row counts
+        id INTEGER PRIMARY KEY,
+        fabric TEXT NOT NULL,
+        session_id INTEGER REFERENCES session (id),  -- NULL: none any more
+        who TEXT NOT NULL,
+        at REAL NOT NULL
+    )""")
+    connection.execute("CREATE INDEX baseline_of ON baseline (fabric, id)")
+
+
 STEPS: tuple[Step, ...] = (
     _make_tables,
     _add_criteria,
@@ -385,6 +421,8 @@ STEPS: tuple[Step, ...] = (
     _add_low_end,
     _add_detectable_loss,
     _add_kept_report,
+    _add_remarks,
+    _add_baseline,
 )
 """Every change of shape there ever was, the first one from an empty file to shape ``FIRST``."""
 

@@ -1,4 +1,4 @@
-"""Writing sessions, plans, verdicts, findings, notes, proofs and checklists; every function inside one transaction.
+"""Writing sessions, plans, verdicts, findings, notes, remarks and checklists; every function inside one transaction.
 
 Nothing that was judged is updated or deleted, ever; a report that is kept makes place for the next one. Rounds and
 results are in ``store.writing.round_rows``.
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchconsole.probes.model.checklist import MOST_BYTES, Checklist, Evidence, Mark
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.measuring import Proof, Round
+from benchconsole.probes.model.remark import Remark
 from benchconsole.store.codec.rows import (
     NamedVerdictRow,
     ProofRow,
@@ -308,6 +309,31 @@ def append_note(connection: sqlite3.Connection, session: int, kind: str, text: s
     connection.execute(
         "INSERT INTO note (session_id, kind, text, at) VALUES (?, ?, ?, ?)",
         (session, replace_surrogates(kind), replace_surrogates(text), require_finite(at, "the time of a note")),
+    )
+
+
+def append_remark(connection: sqlite3.Connection, session: int, remark: Remark) -> int:
+    """Write what somebody says of a session, or of a part of it; its number. ConflictError for a withdrawal of none."""
+    (last,) = connection.execute(
+        "SELECT coalesce(max(number), 0) FROM remark WHERE session_id = ?", (session,)
+    ).fetchone()
+    if not 0 <= remark.withdraws <= last:
+        raise ConflictError(f"the session has no remark {remark.withdraws}", "list them with: benchconsole remarks")
+    texts = (remark.kind.value, remark.about.value, *map(replace_surrogates, (remark.subject, remark.text, remark.by)))
+    times = (require_finite(each, "the time of a remark") for each in (remark.at, remark.written))
+    connection.execute(
+        """INSERT INTO remark (session_id, number, kind, about, subject, text, who, at, written, withdraws)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        (session, last + 1, *texts, *times, remark.withdraws),
+    )
+    return int(last) + 1
+
+
+def append_baseline(connection: sqlite3.Connection, fabric: str, session: int | None, by: str, at: float) -> None:
+    """Name the session that later ones of a fabric are held against; None for none any more."""
+    connection.execute(
+        "INSERT INTO baseline (fabric, session_id, who, at) VALUES (?, ?, ?, ?)",
+        (replace_surrogates(fabric), session, replace_surrogates(by), require_finite(at, "the time of a baseline")),
     )
 
 

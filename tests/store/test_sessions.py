@@ -263,6 +263,6 @@ async def test_an_idle_driver_is_heard(path: Path, monkeypatch: pytest.MonkeyPat
         key = await store.create_session(new(), [])
         seen: set[tuple[float]] = set()
         while len(seen) < 3:  # each look sees a later heartbeat, without any write of ours
-            with store._database.reading() as connection:
+            with store.database.reading() as connection:
                 seen.add(connection.execute("SELECT heartbeat FROM driver").fetchone())
         assert store.session(key).describe().state is SessionState.RUNNING

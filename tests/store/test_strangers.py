@@ -93,7 +93,7 @@ async def test_every_connection_is_set_up_against_hostile_files(tmp_path: Path) 
         writer = store._writer
         assert writer is not None
         assert writer._cache is not None
-        with store._database.reading() as looks:
+        with store.database.reading() as looks:
             for connection, looking in ((writer._cache.connection, 0), (looks, 1)):
                 asked = {
                     name: connection.execute(f"PRAGMA {name}").fetchone()[0]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from benchconsole.topology.model.access import Access
+from benchconsole.topology.model.cable import Wan
 from benchconsole.topology.model.device_group import Group
 from benchconsole.topology.model.fabric import (
     Bond,
@@ -20,7 +21,6 @@ from benchconsole.topology.model.fabric import (
     Switch,
     SwitchId,
     SwitchRole,
-    Wan,
 )
 from benchconsole.topology.model.storage import Clients, Layer, Rates, Storage
 

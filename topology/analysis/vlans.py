@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
-from benchconsole.topology.model.fabric import Channel, Fabric, Link, NodeId
+from benchconsole.topology.model.cable import Channel
+from benchconsole.topology.model.fabric import Fabric, Link, NodeId
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import network_rate, ratio
 

@@ -10,17 +10,8 @@ from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location
 from benchconsole.topology.description.names import DeviceNames
 from benchconsole.topology.errors import Position, SelectionError, find_near
-from benchconsole.topology.model.fabric import (
-    Bond,
-    Cable,
-    Channel,
-    HashPolicy,
-    Link,
-    LinkId,
-    NodeId,
-    SwitchId,
-    Wan,
-)
+from benchconsole.topology.model.cable import Cable, Channel, Wan
+from benchconsole.topology.model.fabric import Bond, HashPolicy, Link, LinkId, NodeId, SwitchId
 from benchconsole.topology.model.network import DATA, Network
 from benchconsole.topology.model.port_set import find_split
 from benchconsole.topology.selection import expand_ports

@@ -12,6 +12,8 @@ from typing import NewType
 
 from benchconsole.topology.errors import Position
 from benchconsole.topology.model.access import Access, Caps
+from benchconsole.topology.model.baseline import BaselineNumbers
+from benchconsole.topology.model.cable import Cable, Channel, Wan
 from benchconsole.topology.model.ceiling import Ceiling
 from benchconsole.topology.model.claims import Claim, ReportedResult
 from benchconsole.topology.model.device_group import Group
@@ -139,30 +141,6 @@ class Bond(GroupedWord):
     LACP = "lacp"
     XOR = "balance-xor"
     BACKUP = "active-backup"
-
-
-@dataclass(frozen=True, slots=True)
-class Cable:
-    """What the cables of a link are made of; ``length`` in metres."""
-
-    kind: str | None = None
-    length: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Wan:
-    """A link over distance: round trip in seconds, and byte/s left to this fabric where it is shared."""
-
-    rtt: float | None = None
-    available: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """A part of a link that carries one VLAN only, as some 100 Gb/s routers split their path; byte/s."""
-
-    vlan: int
-    capacity: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +282,8 @@ class Basis(StrEnum):
     """Another metric of the same nodes."""
     PEERS = "peers"
     """The median of the nodes of the same class and cohorts."""
+    BASELINE = "baseline"
+    """The median of the same nodes in the session that is named as baseline."""
 
 
 class Comparator(StrEnum):
@@ -352,7 +332,7 @@ class Criterion:
     @property
     def is_of_session(self) -> bool:
         """Whether it asks all numbers of a session together, and no single one."""
-        return bool(self.statistic) or self.basis in (Basis.METRIC, Basis.PEERS)
+        return bool(self.statistic) or self.basis in (Basis.METRIC, Basis.PEERS, Basis.BASELINE)
 
     def step(self, basis: float) -> float:
         """What a measurement is rounded to a multiple of, where ``basis`` is what shares are of; 0 for nothing."""
@@ -388,7 +368,8 @@ class Fabric:
     Order of ``nodes``, ``switches`` and ``links`` is that of the file. ``places`` says where in it a device, link,
     group or storage system stands. ``ceilings`` are those inside each device that has any, ``layer_limits`` the layers
     of storage systems where these are to limit flows too (``capacity.storage_limits``). ``whole`` is the fabric as it
-    was described, where elements of this one are down (``model.failed_elements``).
+    was described, where elements of this one are down (``model.failed_elements``), ``baseline`` what an earlier session
+    measured, where criteria ask for it.
     """
 
     name: str
@@ -415,6 +396,7 @@ class Fabric:
     caps: Caps = field(default_factory=Caps)
     places: Mapping[str, Position] = field(default_factory=lambda: MappingProxyType({}), compare=False)
     whole: "Fabric | None" = None
+    baseline: BaselineNumbers | None = None
     tables: ForwardingTables = field(default_factory=lambda: MappingProxyType({}))
 
     @property

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchconsole.topology.errors import RoutingError
-from benchconsole.topology.model.fabric import Channel, Flow, Link, NodeId
+from benchconsole.topology.model.cable import Channel
+from benchconsole.topology.model.fabric import Flow, Link, NodeId
 from benchconsole.topology.model.forwarding import name_destination
 from benchconsole.topology.model.network import DATA
 from benchconsole.topology.model.routing_rule import RoutingRule

@@ -7,7 +7,8 @@ from operator import attrgetter
 
 import numpy as np
 
-from benchconsole.topology.model.fabric import Fabric, SwitchRole, Wan
+from benchconsole.topology.model.cable import Wan
+from benchconsole.topology.model.fabric import Fabric, SwitchRole
 from benchconsole.topology.tables.cable_tables import CableTables, LinkKind
 from benchconsole.topology.tables.uplink_paths import UplinkPaths, find_uplink_paths
 

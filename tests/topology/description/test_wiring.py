@@ -6,7 +6,8 @@ import pytest
 
 from benchconsole import topology
 from benchconsole.topology.errors import TopologyError
-from benchconsole.topology.model.fabric import Bond, Cable, Channel, Fabric, HashPolicy, Link, LinkId, NodeId, Wan
+from benchconsole.topology.model.cable import Cable, Channel, Wan
+from benchconsole.topology.model.fabric import Bond, Fabric, HashPolicy, Link, LinkId, NodeId
 from benchconsole.topology.routing.graph import Graph
 from tests.fabrics import fabric
 

@@ -1,0 +1,96 @@
+"""Writes down what somebody says of a stored session, or of a part of it."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from benchconsole.console.cli import common
+from benchconsole.console.exits import BadInput
+from benchconsole.topology.errors import SelectionError
+
+if TYPE_CHECKING:
+    from benchconsole.probes.model.remark import Remark
+
+_KINDS = ("remark", "tuning", "conclusion", "request")
+
+
+@click.command("remark")
+@click.argument("session")
+@click.argument("text", required=False)
+@click.option("--kind", type=click.Choice(_KINDS), default="remark", help="A change belongs to the tuning log.")
+@click.option("--element", default="", metavar="NAME", help="It is about this node, switch or link.")
+@click.option(
+    "--finding", type=click.IntRange(1), default=None, help="It is about the finding of this number in reports."
+)
+@click.option("--clause", default="", metavar="TEXT", help="It is about this criterion: its source, or its metric.")
+@click.option("--point", default="", metavar="STAGE:VALUE", help="It is about this point of a sweep.")
+@click.option("--by", default=None, metavar="NAME", help="Who says it [this account].")
+@click.option("--at", default=None, metavar="TIME", help="When it was, with its zone [now].")
+@click.option(
+    "--withdraw", type=click.IntRange(1), default=None, help="Withdraw the remark of this number; TEXT says why."
+)
+@common.db_option
+def command(
+    session: str, text: str | None, kind: str, element: str, finding: int | None, clause: str, point: str,
+    by: str | None, at: str | None, withdraw: int | None, db: Path | None,
+) -> None:  # fmt: skip
+    """Write TEXT (- reads standard input) down as a remark on SESSION (id, label, last), or on a part of it.
+
+    Remarks are kept with who wrote them and when, and are in every report. They judge nothing. None is ever deleted:
+    --withdraw takes one back, and both stay in the database. benchconsole remarks lists them.
+    """
+    from benchconsole.console.cli.session_options import find_operator
+    from benchconsole.console.session.remarks import RemarkPlace, check_text, find_subject
+    from benchconsole.probes.model.remark import About, Remark, RemarkKind
+
+    if text is None and sys.stdin.isatty():
+        raise BadInput("benchconsole: no text, expected TEXT, or - to read it from standard input")
+    place = RemarkPlace(element, finding, clause, point)
+    if withdraw is not None and (place != RemarkPlace() or kind != "remark"):
+        raise BadInput("benchconsole: --withdraw says what it is about itself; leave the other options out")
+    who = (by if by is not None else find_operator()).strip()
+    if not who or "\n" in who:
+        raise BadInput(f"benchconsole: --by {by!r}, expected a name")
+    now = time.time()
+    with common.open_store(db, create=False) as store:
+        stored = store.session(store.find_session(session))
+        try:
+            said = check_text(sys.stdin.read() if text in (None, "-") else str(text))
+            if withdraw is not None:
+                _require_standing(stored.read_remarks(), withdraw)
+                about, subject = About.SESSION, ""
+            elif place == RemarkPlace():
+                about, subject = About.SESSION, ""
+            else:
+                about, subject = find_subject(
+                    common.read_stored_view(store, stored.id, common.load_installed_probes()), place
+                )
+        except SelectionError as error:
+            raise BadInput(f"benchconsole: {error}") from None
+        made = RemarkKind.WITHDRAWAL if withdraw is not None else RemarkKind(kind)
+        remark = Remark(made, about, subject, said, who, _parse_at(at, now), now, withdraw or 0)
+        number = asyncio.run(stored.append_remark(remark))
+    click.echo(f"remark {number} on session {stored.id}" + (f" withdraws {withdraw}" if withdraw else ""))
+
+
+def _require_standing(remarks: "Iterable[Remark]", number: int) -> None:
+    from benchconsole.probes.model.remark import list_standing
+
+    if number not in {each.number for each in list_standing(remarks)}:
+        raise SelectionError(f"no remark {number} that stands; benchconsole remarks lists them")
+
+
+def _parse_at(text: str | None, now: float) -> float:
+    from benchconsole.console.text.moment import EXAMPLE, parse_past
+
+    if text is None:
+        return now
+    found = parse_past(text, now)
+    if found is None:
+        raise BadInput(f"benchconsole: --at {text!r}, expected a moment of the past with its zone, such as {EXAMPLE}")
+    return found

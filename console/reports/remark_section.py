@@ -1,0 +1,71 @@
+"""The remarks in every report: conclusions and requests first, the tuning log by its time, and each beside its subject.
+
+All text is sanitized.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.wording import format_moment
+from benchconsole.probes.model.remark import About, Remark, RemarkKind, list_standing
+from benchconsole.topology.element_names import link_name
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import LinkId
+
+TITLES: Mapping[RemarkKind, str] = {
+    RemarkKind.CONCLUSION: "Conclusions",
+    RemarkKind.REQUEST: "Requests and answers",
+    RemarkKind.REMARK: "Remarks",
+    RemarkKind.TUNING: "Tuning log",
+}
+"""The heading of each kind, in the order of reports."""
+ELEMENTS = (About.FINDING, About.NODE, About.SWITCH, About.LINK)
+"""What a remark beside a finding is about: the finding itself, or the element that it accuses."""
+NOT_JUDGED = "Remarks are the words of who wrote them: nothing was judged by them."
+
+
+class RemarkLine(NamedTuple):
+    """One remark as words: what it is about, its paragraphs, who wrote it, and the time that it speaks of."""
+
+    number: int
+    about: str
+    paragraphs: tuple[str, ...]
+    by: str
+    when: str
+    withdrawn: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it on one line."""
+        return " ".join(" ".join(self.paragraphs).split())
+
+
+def make_sections(view: RunView, remarks: Iterable[Remark]) -> tuple[tuple[RemarkKind, tuple[RemarkLine, ...]], ...]:
+    """The standing remarks by kind, in the order of ``TITLES``; kinds without any are left out."""
+    kinds = group_by_key((each.kind, make_line(view, each)) for each in list_standing(remarks))
+    return tuple((kind, tuple(kinds[kind])) for kind in TITLES if kind in kinds)
+
+
+def make_line(view: RunView, remark: Remark, withdrawn: str = "") -> RemarkLine:
+    """One remark as words; ``withdrawn`` says by whom and when it was."""
+    paragraphs = tuple(" ".join(map(sanitize, part.split("\n"))) for part in remark.paragraphs)
+    about = format_about(view, remark)
+    return RemarkLine(remark.number, about, paragraphs, sanitize(remark.by), format_moment(remark.at), withdrawn)
+
+
+def format_about(view: RunView, remark: Remark) -> str:
+    """``node n07``, ``clause 4.1.1``, ``the session``."""
+    if remark.about is About.SESSION:
+        return "the session"
+    subject = remark.subject
+    if remark.about is About.LINK and LinkId(subject) in view.fabric.links:
+        subject = link_name(view.fabric, view.fabric.links[LinkId(subject)])
+    return sanitize(f"{remark.about.value} {subject}")
+
+
+def list_beside(remarks: Iterable[Remark], about: Sequence[About], subject: str) -> tuple[str, ...]:
+    """The standing remarks on one thing, each with who wrote it: for the place where a report speaks of that."""
+    found = (each for each in list_standing(remarks) if each.about in about and each.subject == subject)
+    return tuple(sanitize(f"{' '.join(each.text.split())} ({each.by}, {format_moment(each.at)})") for each in found)

@@ -1,0 +1,67 @@
+"""Remarks: what people say of a session or of a part of it, with who said it and when. They judge nothing.
+
+A remark is never changed and never deleted, so that a report that was signed can be read again: it is withdrawn by
+another one, and both stay.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+LONGEST = 20_000
+"""Characters of one remark."""
+
+
+class RemarkKind(StrEnum):
+    """What a remark is: an observation, something that was changed, a conclusion, or what was asked for."""
+
+    REMARK = "remark"
+    TUNING = "tuning"
+    CONCLUSION = "conclusion"
+    REQUEST = "request"
+    WITHDRAWAL = "withdrawal"
+
+
+class About(StrEnum):
+    """The sort of thing that a remark is about."""
+
+    SESSION = "session"
+    NODE = "node"
+    SWITCH = "switch"
+    LINK = "link"
+    FINDING = "finding"
+    CLAUSE = "clause"
+    POINT = "point"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """``subject`` names what it is ``about``: a node, a switch, the id of a link, the element of a finding, the source
+    or the metric of a criterion, or ``stage: axis value`` of a point; empty of a session.
+
+    ``at`` is the time that it speaks of, ``written`` when it was recorded (both UTC seconds). ``number`` counts the
+    remarks of a session from 1 (0 before it is stored); ``withdraws`` is the number of another one, 0 for none.
+    """
+
+    kind: RemarkKind
+    about: About
+    subject: str
+    text: str
+    by: str
+    at: float
+    written: float
+    withdraws: int = 0
+    number: int = 0
+
+    @property
+    def paragraphs(self) -> tuple[str, ...]:
+        """Its text in paragraphs, as they were written."""
+        return tuple(part.strip() for part in self.text.split("\n\n") if part.strip())
+
+
+def list_standing(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
+    """The remarks that nobody withdrew, in the order of the time that they speak of."""
+    every = tuple(remarks)
+    gone = {each.withdraws for each in every if each.withdraws}
+    standing = (each for each in every if each.number not in gone and not each.withdraws)
+    return tuple(sorted(standing, key=lambda each: (each.at, each.number)))

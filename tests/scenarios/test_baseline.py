@@ -1,0 +1,98 @@
+"""A session that is named as baseline judges later ones, node by node, and none before it."""
+
+from pathlib import Path
+
+import pytest
+
+from benchconsole.console.exits import Exit
+from tests.scenarios.test_judging_trials import Site, stream
+
+SHARE = "metric: stream.triad, at_least: 95 %, of: baseline, source: 4.1.1"
+
+
+def measure(site: Site, label: str, *values: float) -> tuple[int, str]:
+    told = (0, "")
+    for place, value in enumerate(values, 1):
+        where = ("--session", label) if place > 1 else ("--label", label)
+        told = site.ingest("stream", stream(value), "--node", f"n{place}", *where)
+    return told
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path, [SHARE])
+
+
+def test_without_a_baseline_nothing_is_known(site: Site) -> None:
+    code, _ = measure(site, "before", 100.0, 80.0, 90.0, 90.0)
+    assert code == Exit.UNTESTED
+    one = site.report()["together"][0]
+    assert one["because"].startswith("no session is named as baseline of")
+
+
+@pytest.mark.parametrize(("now", "level"), [(76.0, "pass"), (75.9, "fail")])
+def test_each_node_is_held_against_itself(site: Site, now: float, level: str) -> None:
+    measure(site, "before", 100.0, 80.0, 90.0, 90.0)
+    code, said = site.call("baseline", "before", "--by", "ann")
+    assert code == 0
+    assert "named by ann" in said
+    code, said = measure(site, "after", 100.0, now, 90.0, 90.0)
+    found = {each["subject"]: each["level"] for each in site.report()["together"]}
+    assert found == {"n1": "pass", "n2": level, "n3": "pass", "n4": "pass"}
+    assert code == (Exit.PASSED if level == "pass" else Exit.BELOW), said
+
+
+def test_the_baseline_judges_neither_itself_nor_what_was_before_it(site: Site) -> None:
+    measure(site, "first", 50.0)
+    measure(site, "second", 100.0)
+    site.call("baseline", "second")
+    for label, why in (("second", "it is the baseline itself"), ("first", "it began before the baseline second")):
+        assert site.call("judge", label)[0] == Exit.UNTESTED
+        page = site.folder / f"{label}.json"
+        site.call("report", label, "-o", page)
+        assert why in page.read_text()
+
+
+def test_a_node_that_the_baseline_lacks_is_unknown(site: Site) -> None:
+    measure(site, "before", 100.0)
+    site.call("baseline", "before")
+    code, _ = measure(site, "after", 100.0, 100.0)
+    assert code == Exit.UNTESTED
+    levels = {each["subject"]: (each["level"], each["because"]) for each in site.report()["together"]}
+    assert levels["n1"][0] == "pass"
+    assert levels["n2"] == ("unknown", "the baseline before has no value of it there")
+
+
+def test_sessions_and_compare_know_the_baseline(site: Site) -> None:
+    measure(site, "before", 100.0)
+    measure(site, "after", 100.0)
+    assert "no session is named as baseline of" in site.call("compare", "baseline", "after")[1]
+    site.call("baseline", "before")
+    assert site.call("sessions")[1].count("baseline") == 1
+    assert "before, toy" in site.call("compare", "baseline", "after")[1]
+    assert site.call("baseline", "--drop", "toy")[1].startswith("no session is named as baseline")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("before", "--drop", "x"), "name the one or drop the other"),
+        (("--drop", "elsewhere"), "no session is named as baseline of it"),
+        (("before", "--by", ""), "expected a name"),
+    ],
+)
+def test_what_cannot_be_a_baseline_is_refused(site: Site, arguments: tuple[str, ...], why: str) -> None:
+    measure(site, "before", 100.0)
+    code, said = site.call("baseline", *arguments)
+    assert code == Exit.BAD_INPUT
+    assert why in said
+
+
+def test_a_session_without_a_result_is_no_baseline(site: Site) -> None:
+    steps = site.folder / "steps.yaml"
+    steps.write_text("schema: 1\nchecklist: c\ntopology: site.yaml\nsteps:\n  - {id: a, text: look}\n")
+    code, said = site.call("checklist", steps, "--label", "empty")
+    assert code == Exit.UNTESTED, said
+    code, said = site.call("baseline", "empty")
+    assert code == Exit.BAD_INPUT
+    assert "has no result" in said

@@ -1,0 +1,80 @@
+"""Remarks and baselines in the store: rows are only added, each is numbered, and what rests on them becomes void."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchconsole.probes.model.remark import About, Remark, RemarkKind, list_standing
+from benchconsole.store.errors import ConflictError, RefusedError
+from benchconsole.store.model import StoredVerdict
+from benchconsole.store.reading.report_reading import read_kept_report, read_report_basis
+from benchconsole.store.store import Store
+from tests.store.played import FABRIC, new
+
+SAID = Remark(RemarkKind.TUNING, About.NODE, "n1", "txqueuelen 10000\n\nset by hand", "ann", 900.0, 1000.0)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    with Store.open(tmp_path / "s.db") as opened:
+        yield opened
+
+
+async def test_remarks_come_back_as_they_were_with_a_number_of_their_session(store: Store) -> None:
+    one, other = [store.session(await store.create_session(new(label), ())) for label in ("one", "other")]
+    assert [await one.append_remark(SAID), await one.append_remark(SAID), await other.append_remark(SAID)] == [1, 2, 1]
+    assert one.read_remarks() == (replace(SAID, number=1), replace(SAID, number=2))
+    assert other.read_remarks() == (replace(SAID, number=1),)
+
+
+async def test_a_withdrawn_remark_stays_and_stands_no_more(store: Store) -> None:
+    session = store.session(await store.create_session(new(), ()))
+    await session.append_remark(SAID)
+    await session.append_remark(replace(SAID, at=100.0))
+    gone = Remark(RemarkKind.WITHDRAWAL, About.SESSION, "", "a slip", "bob", 1100.0, 1100.0, withdraws=1)
+    await session.append_remark(gone)
+    assert len(session.read_remarks()) == 3
+    assert [each.number for each in list_standing(session.read_remarks())] == [2]
+
+
+async def test_a_withdrawal_of_what_is_not_there_is_refused(store: Store) -> None:
+    session = store.session(await store.create_session(new(), ()))
+    with pytest.raises(ConflictError, match="no remark 4"):
+        await session.append_remark(replace(SAID, withdraws=4))
+    with pytest.raises(RefusedError):
+        await session.append_remark(replace(SAID, at=float("nan")))
+    assert session.read_remarks() == ()
+
+
+async def test_a_report_that_was_kept_is_void_after_a_remark(store: Store) -> None:
+    key = await store.create_session(new(), ())
+    await store.keep_report(key, "text", read_report_basis(store.session(key)), "as it was")
+    assert read_kept_report(store.session(key), "text") == "as it was"
+    await store.session(key).append_remark(SAID)
+    assert read_kept_report(store.session(key), "text") is None
+
+
+async def test_the_newest_baseline_of_a_machine_counts(store: Store) -> None:
+    one, other = [await store.create_session(new(label), ()) for label in ("one", "other")]
+    strange = await store.create_session(replace(new("strange"), fabric="another"), ())
+    assert store.find_baseline(FABRIC.name) is None
+    for key in (one, other, strange):
+        await store.name_baseline(key, "ann", 5.0)
+    found = store.find_baseline(FABRIC.name)
+    assert found is not None
+    assert (found.session, found.by, found.at) == (other, "ann", 5.0)
+    assert {each.id for each in store.list_sessions() if each.is_baseline} == {other, strange}
+    await store.drop_baseline(FABRIC.name, "bob", 6.0)
+    assert store.find_baseline(FABRIC.name) is None
+    assert {each.id for each in store.list_sessions() if each.is_baseline} == {strange}
+
+
+@pytest.mark.parametrize(("text", "stays"), [("schema: 1\n", True), ("criteria: [{of: baseline}]\n", False)])
+async def test_a_baseline_voids_the_verdicts_that_may_rest_on_it(store: Store, text: str, stays: bool) -> None:
+    key = await store.create_session(replace(new(), topology=text), ())
+    await store.append_verdict(key, StoredVerdict(1, "passed", "All passed.", ()))
+    await store.name_baseline(key, "ann", 5.0)
+    (listed,) = store.list_sessions()
+    assert (listed.verdict is not None) is stays

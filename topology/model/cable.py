@@ -1,0 +1,27 @@
+"""Cables of a link: what they are made of, how far they go, and the parts that carry one VLAN."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """What the cables of a link are made of; ``length`` in metres."""
+
+    kind: str | None = None
+    length: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wan:
+    """A link over distance: round trip in seconds, and byte/s left to this fabric where it is shared."""
+
+    rtt: float | None = None
+    available: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A part of a link that carries one VLAN only, as some 100 Gb/s routers split their path; byte/s."""
+
+    vlan: int
+    capacity: float
