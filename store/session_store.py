@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from benchconsole.probes.model.checklist import Checklist, Evidence, Mark
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Proof, Result, Round
-from benchconsole.probes.model.remark import Remark
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import (
     ChangeMark,
@@ -146,15 +145,6 @@ class SessionStore(SessionReader):
             session_rows.append_note(cache.connection, session, kind, text, at)
 
         await self._writer.run(append)
-
-    async def append_remark(self, remark: Remark) -> int:
-        """Write what somebody says of the session or of a part of it; its number. It needs no claim.
-
-        ConflictError for a withdrawal of a remark that is not there.
-        """
-        return await self._writer.run(
-            lambda cache: session_rows.append_remark(cache.connection, cache.find_session(self.id), remark)
-        )
 
     async def append_checklist(self, checklist: Checklist, at: float) -> None:
         """Write a checklist, unless its newest version in this session is the same. It needs no claim."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.remark import Remark
 from benchconsole.store.errors import StoreError
 from benchconsole.store.files import ownership
 from benchconsole.store.files.connection import BUSY_SECONDS
@@ -99,6 +100,15 @@ class Store:
         """Keep a report with a session, made of it as it stood at ``basis`` (``read_report_basis``). No claim."""
         await self._writer.run(
             lambda cache: session_rows.keep_report(cache.connection, cache.find_session(id), name, basis, text)
+        )
+
+    async def append_remark(self, id: str, remark: Remark) -> int:
+        """Write what somebody says of a session or of a part of it; its number. No claim.
+
+        ConflictError for a withdrawal of a remark that is not there.
+        """
+        return await self._writer.run(
+            lambda cache: session_rows.append_remark(cache.connection, cache.find_session(id), remark)
         )
 
     async def name_baseline(self, id: str, by: str, at: float) -> None:

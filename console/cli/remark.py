@@ -47,6 +47,7 @@ def command(
     from benchconsole.console.cli.session_options import find_operator
     from benchconsole.console.session.remarks import RemarkPlace, check_text, find_subject
     from benchconsole.probes.model.remark import About, Remark, RemarkKind
+    from benchconsole.store.reading.remark_reading import read_remarks
 
     if text is None and sys.stdin.isatty():
         raise BadInput("benchconsole: no text, expected TEXT, or - to read it from standard input")
@@ -62,7 +63,7 @@ def command(
         try:
             said = check_text(sys.stdin.read() if text in (None, "-") else str(text))
             if withdraw is not None:
-                _require_standing(stored.read_remarks(), withdraw)
+                _require_standing(read_remarks(stored), withdraw)
                 about, subject = About.SESSION, ""
             elif place == RemarkPlace():
                 about, subject = About.SESSION, ""
@@ -74,7 +75,7 @@ def command(
             raise BadInput(f"benchconsole: {error}") from None
         made = RemarkKind.WITHDRAWAL if withdraw is not None else RemarkKind(kind)
         remark = Remark(made, about, subject, said, who, _parse_at(at, now), now, withdraw or 0)
-        number = asyncio.run(stored.append_remark(remark))
+        number = asyncio.run(store.append_remark(stored.id, remark))
     click.echo(f"remark {number} on session {stored.id}" + (f" withdraws {withdraw}" if withdraw else ""))
 
 

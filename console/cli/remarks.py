@@ -24,9 +24,11 @@ _KINDS = ("remark", "tuning", "conclusion", "request")
 @pause_collector()
 def command(session: str | None, kind: str | None, every: bool, db: Path | None, as_json: bool) -> None:
     """List the remarks on SESSION, or on all sessions, by the time that they speak of."""
+    from benchconsole.store.reading.remark_reading import read_remarks
+
     with common.open_store(db, create=False) as store:
         keys = [store.find_session(session)] if session else [each.id for each in store.list_sessions()]
-        found = [(key, each) for key in keys for each in store.session(key).read_remarks()]
+        found = [(key, each) for key in keys for each in read_remarks(store.session(key))]
         chosen = _choose(found, kind, every=every)
         if as_json:
             common.print_json([_make_record(key, each, found) for key, each in chosen])

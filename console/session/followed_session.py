@@ -24,6 +24,7 @@ from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.model.remark import Remark
 from benchconsole.store.model import ChangeMark, SessionChanges, SessionNote, SessionState, StoredSession
+from benchconsole.store.reading.remark_reading import read_remarks
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
@@ -70,7 +71,7 @@ class FollowedSession:
 
     def read_record(self) -> tuple[Mapping[str, str | int | float], Sequence[SessionNote], tuple[Remark, ...]]:
         """The options that it was started with, what was noted since, and what people said of it."""
-        return self._stored.new.options, self._session.read_notes(), self._session.read_remarks()
+        return self._stored.new.options, self._session.read_notes(), read_remarks(self._session)
 
     async def events(self) -> AsyncIterator[Event]:
         """Everything that is stored, then what the other console stores, without end."""

@@ -11,6 +11,7 @@ from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import SessionVerdict, decide
 from benchconsole.probes.model.remark import Remark
 from benchconsole.probes.planning.plan_summary import find_coverage
+from benchconsole.store.reading.remark_reading import read_remarks
 
 Record = tuple[Mapping[str, str | int | float], Sequence[TimedNote], tuple[Remark, ...]]
 """The options that a session was started with, what was noted since, and what people said of it."""
@@ -28,7 +29,7 @@ def read_record(session: Session | FollowedSession) -> Record:
     if not session.id:
         return MappingProxyType({}), (), ()
     stored = session.store.session(session.id)
-    return stored.describe().new.options, stored.read_notes(), stored.read_remarks()
+    return stored.describe().new.options, stored.read_notes(), read_remarks(stored)
 
 
 def make_details(

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, TypeVar
 from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, Evidence, Mark, Step, StepState
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Verdict
 from benchconsole.probes.model.measuring import FailedAt, Labels, Proof, Reading, Result, Round
-from benchconsole.probes.model.remark import About, Remark, RemarkKind
 from benchconsole.store.codec.rows import (
     MeasurementRow,
     NamedVerdictRow,
@@ -106,16 +105,6 @@ class SessionReader:
     def read_notes(self) -> tuple[SessionNote, ...]:
         with asking_session(self.database, self.id) as (connection, session):
             return tuple(read_notes_after(connection, session, 0).values())
-
-    def read_remarks(self) -> tuple[Remark, ...]:
-        """What people said of it, in the order in which it was recorded; withdrawn remarks and withdrawals as well."""
-        with asking_session(self.database, self.id) as (connection, session):
-            rows = connection.execute(
-                """SELECT kind, about, subject, text, who, at, written, withdraws, number FROM remark
-                WHERE session_id = ? ORDER BY number""",
-                (session,),
-            )
-            return tuple(Remark(RemarkKind(kind), About(about), *rest) for kind, about, *rest in rows)
 
     def read_proofs(self) -> tuple[ProofSet, ...]:
         """What the nodes showed of ours at the end of its runs, in order."""

@@ -9,6 +9,7 @@ import pytest
 from benchconsole.probes.model.remark import About, Remark, RemarkKind, list_standing
 from benchconsole.store.errors import ConflictError, RefusedError
 from benchconsole.store.model import StoredVerdict
+from benchconsole.store.reading.remark_reading import read_remarks
 from benchconsole.store.reading.report_reading import read_kept_report, read_report_basis
 from benchconsole.store.store import Store
 from tests.store.played import FABRIC, new
@@ -24,35 +25,35 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 async def test_remarks_come_back_as_they_were_with_a_number_of_their_session(store: Store) -> None:
     one, other = [store.session(await store.create_session(new(label), ())) for label in ("one", "other")]
-    assert [await one.append_remark(SAID), await one.append_remark(SAID), await other.append_remark(SAID)] == [1, 2, 1]
-    assert one.read_remarks() == (replace(SAID, number=1), replace(SAID, number=2))
-    assert other.read_remarks() == (replace(SAID, number=1),)
+    assert [await store.append_remark(each.id, SAID) for each in (one, one, other)] == [1, 2, 1]
+    assert read_remarks(one) == (replace(SAID, number=1), replace(SAID, number=2))
+    assert read_remarks(other) == (replace(SAID, number=1),)
 
 
 async def test_a_withdrawn_remark_stays_and_stands_no_more(store: Store) -> None:
     session = store.session(await store.create_session(new(), ()))
-    await session.append_remark(SAID)
-    await session.append_remark(replace(SAID, at=100.0))
+    await store.append_remark(session.id, SAID)
+    await store.append_remark(session.id, replace(SAID, at=100.0))
     gone = Remark(RemarkKind.WITHDRAWAL, About.SESSION, "", "a slip", "bob", 1100.0, 1100.0, withdraws=1)
-    await session.append_remark(gone)
-    assert len(session.read_remarks()) == 3
-    assert [each.number for each in list_standing(session.read_remarks())] == [2]
+    await store.append_remark(session.id, gone)
+    assert len(read_remarks(session)) == 3
+    assert [each.number for each in list_standing(read_remarks(session))] == [2]
 
 
 async def test_a_withdrawal_of_what_is_not_there_is_refused(store: Store) -> None:
     session = store.session(await store.create_session(new(), ()))
     with pytest.raises(ConflictError, match="no remark 4"):
-        await session.append_remark(replace(SAID, withdraws=4))
+        await store.append_remark(session.id, replace(SAID, withdraws=4))
     with pytest.raises(RefusedError):
-        await session.append_remark(replace(SAID, at=float("nan")))
-    assert session.read_remarks() == ()
+        await store.append_remark(session.id, replace(SAID, at=float("nan")))
+    assert read_remarks(session) == ()
 
 
 async def test_a_report_that_was_kept_is_void_after_a_remark(store: Store) -> None:
     key = await store.create_session(new(), ())
     await store.keep_report(key, "text", read_report_basis(store.session(key)), "as it was")
     assert read_kept_report(store.session(key), "text") == "as it was"
-    await store.session(key).append_remark(SAID)
+    await store.append_remark(key, SAID)
     assert read_kept_report(store.session(key), "text") is None
 
 
