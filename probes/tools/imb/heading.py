@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 _CALLED = re.compile(r"# Calling sequence was:")
+_WRAPPED = re.compile(r"#\s{4,}\S")
+"""A further line of the command."""
+_NEXT = re.compile(r"# [A-Z]")
+"""What comes after the command, such as ``# Minimum message length``."""
 _NAMED = re.compile(
     r"#\s*(?P<name>MPI_Datatype(?: for reductions)?|MPI_Op|MPI Thread Environment)\s*:\s*(?P<value>MPI_[A-Z_]{1,30})"
 )
@@ -41,15 +45,15 @@ class Heading:
     """Whether the command line has begun, and has not ended."""
 
     def read(self, line: str) -> None:
-        """Take what one line says; the command line is wrapped, and ends with a blank line."""
+        """Take what one line says; the command line is wrapped, and lines of others may stand between its parts."""
         if _CALLED.fullmatch(line):
             self.called, self.command = True, []
         elif self.called and line.startswith("#"):
             words = line.split()[1:]
-            self.called = bool(self.command) or "IMB" in "".join(words[:1])  # else the line of the command was lost
-            self.command += words if self.called else ()
-        elif self.command:
-            self.called = False
+            if _WRAPPED.match(line) if self.command else "IMB" in "".join(words[:1]):
+                self.command += words
+            elif _NEXT.match(line):
+                self.called = False  # the command is over, or its line was lost
         if match := _NAMED.fullmatch(line):
             self.named[match["name"]] = match["value"]
 

@@ -198,7 +198,7 @@ def test_data_that_arrived_wrong_are_an_error() -> None:
         Imb().parse(Output((), checked.format("1.00").encode()))
 
 
-@settings(max_examples=60)
+@settings(max_examples=200)
 @given(noise, st.sampled_from(ALL), st.data())
 def test_noise_and_cuts_never_give_another_number(around: str, name: str, data: st.DataObject) -> None:
     noise_changes_nothing_and_a_cut_gives_fewer(Imb(), name, around, data)
