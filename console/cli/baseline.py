@@ -24,7 +24,8 @@ def command(session: str | None, drop: str | None, by: str | None, db: Path | No
     """Name SESSION (id, label, last) as the baseline of its machine; without SESSION list the baselines.
 
     Criteria with "of: baseline" hold later sessions against it, node by node, and "compare baseline last" compares
-    with it. It is the topology's name that tells the machine. Earlier sessions keep their verdicts.
+    with it. It is the topology's name that tells the machine. Sessions that began before keep the baseline that they
+    had.
     """
     from benchconsole.console.cli.session_options import find_operator
 

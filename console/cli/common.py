@@ -3,6 +3,7 @@
 import json
 import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -192,6 +193,16 @@ def keep_reports_at_end(store: "Store", key: str) -> None:
         session = Session.stored(store, key, probes, judged=read_large(store.session(key), probes))
         view = session.view()
         keep_reports(store, key, render_reports(view, read_details(session, view)), basis)
+
+
+def parse_at(text: str | None) -> float:
+    """UTC seconds of what ``--at`` says, now where it says nothing; BadInput for no past moment with its zone."""
+    from benchconsole.console.text.moment import EXAMPLE, parse_past
+
+    found = time.time() if text is None else parse_past(text)
+    if found is None:
+        raise BadInput(f"benchconsole: --at {text!r}, expected a moment of the past with its zone, such as {EXAMPLE}")
+    return found
 
 
 def print_json(record: object) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from benchconsole.console.exits import BadInput, complain
 from benchconsole.console.session.ingest import CapturedOutput, find_ending, ingest, ingest_into
 from benchconsole.console.session.judged_rounds import load_judged_fabric
 from benchconsole.console.session.metadata import SessionChoice
-from benchconsole.console.text.moment import EXAMPLE, parse_past
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.api import Output, Probe
 from benchconsole.probes.model.errors import PlanError
@@ -75,7 +73,7 @@ def command(
         raise BadInput(f"found no output of {probe}, expected its files, or - for standard input")
     fabric = common.read_topology(topology, probes)
     known = _read_labels(probes[probe], given)
-    said, when = (stderr.read_bytes() if stderr else b"", exit_status), _parse_time(at)
+    said, when = (stderr.read_bytes() if stderr else b"", exit_status), common.parse_at(at)
     with common.open_store(db) as store:
         try:
             (first, port), (second, peer_port) = _split_port(fabric, node), _split_port(fabric, peer)
@@ -118,7 +116,7 @@ def _ingest_tables(topology: Path, files: Sequence[str], at: str | None, label: 
 
     probes = common.load_installed_probes()
     fabric = common.read_topology(topology, probes)
-    reader = TableReader(fabric, probes, _parse_time(at))
+    reader = TableReader(fabric, probes, common.parse_at(at))
     tables, problems = {}, []
     for name in files:
         try:
@@ -159,15 +157,6 @@ def _read_labels(probe: Probe, given: Sequence[str]) -> dict[str, str]:
             expected = "each name once" if name in found else f"NAME=VALUE, the value {VALUE_WORDS}"
             raise BadInput(f"--labels {text}: expected {expected}")
         found[name] = value
-    return found
-
-
-def _parse_time(text: str | None) -> float:
-    if text is None:
-        return time.time()
-    found = parse_past(text)
-    if found is None:
-        raise BadInput(f"--at: found {text!r}, expected a moment of the past with its zone: {EXAMPLE}")
     return found
 
 

@@ -11,18 +11,17 @@ import click
 
 from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput
+from benchconsole.probes.model.remark import KINDS
 from benchconsole.topology.errors import SelectionError
 
 if TYPE_CHECKING:
     from benchconsole.probes.model.remark import Remark
 
-_KINDS = ("remark", "tuning", "conclusion", "request")
-
 
 @click.command("remark")
 @click.argument("session")
 @click.argument("text", required=False)
-@click.option("--kind", type=click.Choice(_KINDS), default="remark", help="A change belongs to the tuning log.")
+@click.option("--kind", type=click.Choice(KINDS), default="remark", help="A change belongs to the tuning log.")
 @click.option("--element", default="", metavar="NAME", help="It is about this node, switch or link.")
 @click.option(
     "--finding", type=click.IntRange(1), default=None, help="It is about the finding of this number in reports."
@@ -57,24 +56,21 @@ def command(
     who = (by if by is not None else find_operator()).strip()
     if not who or "\n" in who:
         raise BadInput(f"benchconsole: --by {by!r}, expected a name")
-    now = time.time()
+    now, spoken = time.time(), common.parse_at(at)
+    about, subject = About.SESSION, ""
     with common.open_store(db, create=False) as store:
         stored = store.session(store.find_session(session))
         try:
             said = check_text(sys.stdin.read() if text in (None, "-") else str(text))
             if withdraw is not None:
                 _require_standing(read_remarks(stored), withdraw)
-                about, subject = About.SESSION, ""
-            elif place == RemarkPlace():
-                about, subject = About.SESSION, ""
-            else:
-                about, subject = find_subject(
-                    common.read_stored_view(store, stored.id, common.load_installed_probes()), place
-                )
+            elif place != RemarkPlace():
+                view = common.read_stored_view(store, stored.id, common.load_installed_probes())
+                about, subject = find_subject(view, place)
         except SelectionError as error:
             raise BadInput(f"benchconsole: {error}") from None
         made = RemarkKind.WITHDRAWAL if withdraw is not None else RemarkKind(kind)
-        remark = Remark(made, about, subject, said, who, _parse_at(at, now), now, withdraw or 0)
+        remark = Remark(made, about, subject, said, who, spoken, now, withdraw or 0)
         number = asyncio.run(store.append_remark(stored.id, remark))
     click.echo(f"remark {number} on session {stored.id}" + (f" withdraws {withdraw}" if withdraw else ""))
 
@@ -84,14 +80,3 @@ def _require_standing(remarks: "Iterable[Remark]", number: int) -> None:
 
     if number not in {each.number for each in list_standing(remarks)}:
         raise SelectionError(f"no remark {number} that stands; benchconsole remarks lists them")
-
-
-def _parse_at(text: str | None, now: float) -> float:
-    from benchconsole.console.text.moment import EXAMPLE, parse_past
-
-    if text is None:
-        return now
-    found = parse_past(text, now)
-    if found is None:
-        raise BadInput(f"benchconsole: --at {text!r}, expected a moment of the past with its zone, such as {EXAMPLE}")
-    return found

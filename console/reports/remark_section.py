@@ -34,7 +34,6 @@ class RemarkLine(NamedTuple):
     paragraphs: tuple[str, ...]
     by: str
     when: str
-    withdrawn: str = ""
 
     @property
     def text(self) -> str:
@@ -48,11 +47,11 @@ def make_sections(view: RunView, remarks: Iterable[Remark]) -> tuple[tuple[Remar
     return tuple((kind, tuple(kinds[kind])) for kind in TITLES if kind in kinds)
 
 
-def make_line(view: RunView, remark: Remark, withdrawn: str = "") -> RemarkLine:
-    """One remark as words; ``withdrawn`` says by whom and when it was."""
+def make_line(view: RunView, remark: Remark) -> RemarkLine:
+    """One remark as words."""
     paragraphs = tuple(" ".join(map(sanitize, part.split("\n"))) for part in remark.paragraphs)
     about = format_about(view, remark)
-    return RemarkLine(remark.number, about, paragraphs, sanitize(remark.by), format_moment(remark.at), withdrawn)
+    return RemarkLine(remark.number, about, paragraphs, sanitize(remark.by), format_moment(remark.at))
 
 
 def format_about(view: RunView, remark: Remark) -> str:

@@ -1,18 +1,19 @@
 """The numbers of the session that is named as baseline, for criteria that ask for shares of them."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
 from benchconsole.probes.judging.session_criteria import NO_BASELINE, make_place_labels
-from benchconsole.probes.model.measuring import Result
+from benchconsole.probes.model.measuring import Result, Test
 from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.store.reading.session_list import find_baseline
 from benchconsole.store.reading.session_reading import SessionReader
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.baseline import BaselineNumbers, Place
+from benchconsole.topology.model.baseline import BaselineNumbers, BaselineValue, Place
 from benchconsole.topology.model.fabric import Basis, Fabric
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def add_baseline(fabric: Fabric, database: "Database", session: str = "", starte
     """``fabric`` with the numbers that its criteria with ``of: baseline`` hold a session against, where it has such.
 
     ``session`` is its id (empty before it is stored), ``started`` in UTC seconds (infinite: it begins now). A baseline
-    judges later sessions: not itself, and none that began before it.
+    judges later sessions: not itself, and none that began before it; those keep the one that was named before.
     """
     metrics = frozenset(each.metric for each in fabric.criteria if each.basis is Basis.BASELINE)
     return replace(fabric, baseline=_read_numbers(fabric, database, session, started, metrics)) if metrics else fabric
@@ -32,28 +33,37 @@ def add_baseline(fabric: Fabric, database: "Database", session: str = "", starte
 def _read_numbers(
     fabric: Fabric, database: "Database", session: str, started: float, metrics: frozenset[str]
 ) -> BaselineNumbers:
-    named = find_baseline(database, fabric.name)
+    named = find_baseline(database, fabric.name, started)
     if named is None:
-        return BaselineNumbers(why=f"{NO_BASELINE} of {fabric.name}; benchconsole baseline SESSION names one")
-    if named.session == session:
-        return BaselineNumbers(why="it is the baseline itself")
-    earlier = SessionReader(named.session, database)
-    new = earlier.describe().new
-    if started < new.started:
-        return BaselineNumbers(why=f"it began before the baseline {new.label or named.session}")
-    return BaselineNumbers(new.label or named.session, _read_medians(earlier, metrics))
+        any_named = find_baseline(database, fabric.name)
+        if any_named is None:
+            return BaselineNumbers(why=f"{NO_BASELINE} of {fabric.name}; benchconsole baseline SESSION names one")
+        if any_named.session == session:
+            return BaselineNumbers(why="it is the baseline itself")
+        return BaselineNumbers(why=f"it began before the baseline {_find_name(any_named.session, database)}")
+    values = _read_values(SessionReader(named.session, database), metrics)
+    return BaselineNumbers(_find_name(named.session, database), values)
 
 
-def _read_medians(session: SessionReader, metrics: frozenset[str]) -> dict[Place, float]:
-    """The median of each place; of a test that was repeated its newest result."""
+def _find_name(session: str, database: "Database") -> str:
+    return SessionReader(session, database).describe().new.label or session
+
+
+def _read_values(session: SessionReader, metrics: frozenset[str]) -> dict[Place, BaselineValue]:
+    """What each place gave; of a test that was repeated its newest result."""
     new = session.describe().new
     newest: dict[object, Result] = {}
     for closed in session.read_rounds(load_text(new.topology, new.topology_path), judged=False):
         newest.update({make_test_key(result.test, closed.round.stage): result for result in closed.results})
     values = group_by_key(
-        ((reading.metric, result.test.target.key, make_place_labels(reading.labels)), reading.value)
+        ((reading.metric, result.test.target.key, make_place_labels(reading.labels)), (reading.value, result.test))
         for result in newest.values()
         for reading in result.measurements
         if reading.metric in metrics and math.isfinite(reading.value)
     )
-    return {place: median(own) for place, own in values.items()}
+    return {place: _make_value(own) for place, own in values.items()}
+
+
+def _make_value(numbers: Sequence[tuple[float, Test]]) -> BaselineValue:
+    distinct = {id(test.target.options): test.target.options for _, test in numbers}
+    return BaselineValue(median(value for value, _ in numbers), tuple(distinct.values()))

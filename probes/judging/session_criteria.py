@@ -18,7 +18,7 @@ from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.probes.statistics.peers import FEWEST
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.baseline import BaselineNumbers
+from benchconsole.topology.model.baseline import BaselineNumbers, BaselineValue
 from benchconsole.topology.model.conditions import accept_labels
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, OtherMetric
 from benchconsole.topology.model.statistic import compute_statistic
@@ -231,12 +231,22 @@ def _judge_against_baseline(
     places = group_by_key(((each.test.target.key, make_place_labels(each.reading.labels)), each) for each in numbers)
     several = Counter(key for key, _ in places)
     for (key, labels), own in places.items():
-        base = baseline.values.get((criterion.metric, key, labels))
         told = labels if several[key] > 1 else ()
-        name = " ".join((key, *(f"{label} {value}" for label, value in told)))
-        absent = f"the baseline {baseline.name} has no value of it there"
-        why = baseline.why or (absent if base is None else f"the baseline {baseline.name} has no value above 0 there")
-        yield _judge_share(criterion, _Subject(name, own), base, f"of the baseline {baseline.name}", why)
+        subject = _Subject(" ".join((key, *(f"{label} {value}" for label, value in told))), own)
+        base, why = _find_base(baseline, baseline.values.get((criterion.metric, key, labels)), own)
+        yield _judge_share(criterion, subject, base, f"of the baseline {baseline.name}", why)
+
+
+def _find_base(
+    baseline: BaselineNumbers, value: BaselineValue | None, numbers: Sequence[Number]
+) -> tuple[float | None, str]:
+    """What a place is held against, or why there is nothing: unlike options give unlike numbers."""
+    if value is None:
+        return None, baseline.why or f"the baseline {baseline.name} has no value of it there"
+    unlike = next(filter(None, (value.find_unlike(each.test.target.options) for each in numbers)), "")
+    if unlike:
+        return None, f"the baseline {baseline.name} measured it otherwise: {unlike}"
+    return value.median, f"the baseline {baseline.name} has no value above 0 there"
 
 
 def make_place_labels(labels: Labels) -> Labels:

@@ -22,6 +22,10 @@ class RemarkKind(StrEnum):
     WITHDRAWAL = "withdrawal"
 
 
+KINDS = tuple(kind.value for kind in RemarkKind if kind is not RemarkKind.WITHDRAWAL)
+"""The kinds that somebody writes down; a withdrawal is made of its own."""
+
+
 class About(StrEnum):
     """The sort of thing that a remark is about."""
 

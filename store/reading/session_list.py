@@ -76,15 +76,23 @@ def _make_verdict(rules: int, outcome: str, sentence: str, missing: str) -> Stor
     return StoredVerdict(rules, outcome, sentence, parse_strings(missing))
 
 
-def find_baseline(database: Database, fabric: str) -> Baseline | None:
-    """The session that those of ``fabric`` are held against; None where none is named, or the last was dropped."""
+def find_baseline(database: Database, fabric: str, before: float | None = None) -> Baseline | None:
+    """The session that those of ``fabric`` are held against; None where none is named, or the last was dropped.
+
+    For a session that began at ``before`` (UTC seconds) it is the one named last of those that began earlier, and what
+    was dropped after its beginning still holds: naming another one later takes no session's baseline away.
+    """
     with database.reading() as connection:
-        row = connection.execute(
-            """SELECT key, who, at FROM baseline LEFT JOIN session ON session.id = session_id
-            WHERE baseline.fabric = ? ORDER BY baseline.id DESC LIMIT 1""",
+        rows = connection.execute(
+            """SELECT key, who, at, started FROM baseline LEFT JOIN session ON session.id = session_id
+            WHERE baseline.fabric = ? ORDER BY baseline.id DESC""",
             (fabric,),
-        ).fetchone()
-    return None if row is None or row[0] is None else Baseline(*row)
+        ).fetchall()
+    for key, who, at, started in rows:
+        begun = at if key is None else started
+        if before is None or begun < before:
+            return None if key is None else Baseline(key, who, at)
+    return None
 
 
 def find_session(database: Database, name: str) -> str:

@@ -63,6 +63,28 @@ def test_a_node_that_the_baseline_lacks_is_unknown(site: Site) -> None:
     assert levels["n2"] == ("unknown", "the baseline before has no value of it there")
 
 
+def test_a_session_keeps_its_baseline_when_a_later_one_is_named(site: Site) -> None:
+    for label, rate in (("first", 100.0), ("second", 90.0), ("third", 90.0)):
+        measure(site, label, rate)
+    site.call("baseline", "first")
+    site.call("baseline", "second")
+    for label, because in (("second", "90.0 % of the baseline first"), ("third", "100.0 % of the baseline second")):
+        site.call("judge", label)
+        page = site.folder / f"{label}.json"
+        site.call("report", label, "-o", page)
+        assert because in page.read_text()
+
+
+def test_what_is_dropped_stays_with_the_sessions_before(site: Site) -> None:
+    measure(site, "first", 100.0)
+    site.call("baseline", "first")
+    measure(site, "second", 90.0)
+    site.call("baseline", "--drop", "toy")
+    assert "90.0 % of the baseline first" in site.report()["together"][0]["because"]
+    measure(site, "third", 90.0)
+    assert site.report()["together"][0]["because"].startswith("no session is named as baseline of toy")
+
+
 def test_sessions_and_compare_know_the_baseline(site: Site) -> None:
     measure(site, "before", 100.0)
     measure(site, "after", 100.0)

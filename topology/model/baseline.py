@@ -5,14 +5,31 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 Labels = tuple[tuple[str, str], ...]
+Options = Mapping[str, str | int | float]
 Place = tuple[str, str, Labels]
 """A metric, who was measured (a node, ``n1>n2``, or a set), and the labels of the measurement but for repetitions."""
 
 
 @dataclass(frozen=True, slots=True)
+class BaselineValue:
+    """The median of one place, in base units, and the options of each different kind of test that gave it."""
+
+    median: float
+    options: tuple[Options, ...] = ()
+
+    def find_unlike(self, options: Options) -> str:
+        """The first option that a test was told otherwise: ``threads 8 against 16``; empty where all agree."""
+        for own in self.options:
+            for name, value in own.items():
+                if name in options and options[name] != value:
+                    return f"{name} {value} against {options[name]}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
 class BaselineNumbers:
-    """The median of each place in the session ``name``, in base units; ``why`` says why there is none at all."""
+    """What each place gave in the session ``name``; ``why`` says why there is nothing at all."""
 
     name: str = ""
-    values: Mapping[Place, float] = field(default_factory=lambda: MappingProxyType({}))
+    values: Mapping[Place, BaselineValue] = field(default_factory=lambda: MappingProxyType({}))
     why: str = ""

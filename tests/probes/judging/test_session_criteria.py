@@ -13,6 +13,7 @@ from benchconsole.probes.judging.session_criteria import SessionJudgement, judge
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Level, Suspect
 from benchconsole.probes.model.measuring import Result, Round, Test
 from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.baseline import BaselineNumbers, BaselineValue
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.units import Shown
 
@@ -158,6 +159,25 @@ def test_of_few_peers_nothing_is_known() -> None:
     fabric = machine("metric: stream.triad, at_least: 90 %, of: peers")
     judged = judge(fabric, close(fabric, "stream.triad", spread((100, 100, 100, 50), NODES[:4])))
     assert {each.level for each in judged} == {Level.UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("options", "level", "because"),
+    [
+        ({}, Level.PASS, "95.0 % of the baseline before, at least 95 %"),
+        ({"threads": 8}, Level.PASS, "95.0 % of the baseline before, at least 95 %"),
+        ({"threads": 16}, Level.UNKNOWN, "the baseline before measured it otherwise: threads 16 against 8"),
+    ],
+)
+def test_a_baseline_of_other_options_is_unknown(options: dict[str, int], level: Level, because: str) -> None:
+    fabric = machine("metric: stream.triad, at_least: 95 %, of: baseline")
+    closed = close(fabric, "stream.triad", {"n1": 95 * GB})
+    (measured,) = closed.results
+    target = replace(measured.test.target, options={"threads": 8})
+    result = replace(measured, test=replace(measured.test, target=target))
+    numbers = BaselineNumbers("before", {("stream.triad", "n1", ()): BaselineValue(100 * GB, (options,))})
+    (found,) = judge_session(fabric.criteria, [result], lambda metric: Shown.PLAIN, numbers)
+    assert (found.level, found.because) == (level, because)
 
 
 def test_a_statistic_that_misses_its_bound_accuses_no_node() -> None:
