@@ -39,13 +39,16 @@ if TYPE_CHECKING:
 @click.option(
     "--same", default="2 %", metavar="SHARE", help="Within this share two metrics are the same (default 2 %)."
 )
+@click.option(
+    "--spread", metavar="SHARE", help="Assume that single values spread so (standard deviation), where nothing tells."
+)
 @common.db_option
 @common.json_option
 @click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters.")
 @pause_collector()
 def command(
     session: str, other: str | None, by: str | None, metric: str, varied: tuple[str, ...], unpaired: bool,
-    same: str, db: Path | None, as_json: bool, ascii_only: bool,
+    same: str, spread: str | None, db: Path | None, as_json: bool, ascii_only: bool,
 ) -> None:  # fmt: skip
     """Compare OTHER against SESSION (id, label, last, last-1, baseline), or two parts of SESSION with --by.
 
@@ -55,16 +58,13 @@ def command(
     from benchconsole.console.conclusions.session_comparison import ComparisonChoice, Outcome
     from benchconsole.console.reports.comparison_page import format_page, make_record
     from benchconsole.console.text.cells import to_ascii
-    from benchconsole.topology.units import UnitError, parse_percentage
 
     if (other is None) == (by is None):
         raise BadInput("benchconsole: compare SESSION OTHER, or compare SESSION --by GROUPING")
-    try:
-        near = parse_percentage(same, "a percentage such as 2 %")
-    except UnitError as error:
-        raise BadInput(f"benchconsole: --same: {error}") from None
+    near = _read_share("--same", same)
+    assumed = None if spread is None else _read_share("--spread", spread)
     probes = common.load_installed_probes()
-    choice = ComparisonChoice(_list_senses(probes), frozenset(varied), unpaired, near, metric)
+    choice = ComparisonChoice(_list_senses(probes), frozenset(varied), unpaired, near, metric, assumed)
     with common.open_store(db, create=False) as store:
         report = _compare_sessions(store, session, other, probes, choice) if other is not None else (
             _compare_parts(store, session, by or "", probes, choice)
@@ -83,6 +83,15 @@ def command(
         raise SystemExit(Exit.BELOW)
     if outcomes == {Outcome.NOT_COMPARABLE}:
         raise SystemExit(Exit.UNTESTED)
+
+
+def _read_share(option: str, text: str) -> float:
+    from benchconsole.topology.units import UnitError, parse_percentage
+
+    try:
+        return parse_percentage(text, "a percentage such as 2 %")
+    except UnitError as error:
+        raise BadInput(f"benchconsole: {option}: {error}") from None
 
 
 def _explain_nothing(names: tuple[str, str], metric: str) -> str:

@@ -33,9 +33,9 @@ def command(
 
     Without --by: of all numbers, and by classes and cohorts where there are several.
     """
-    from benchconsole.console.conclusions.statistic_lines import list_statistics
+    from benchconsole.console.conclusions.statistic_lines import list_statistics, list_typed
     from benchconsole.console.reports.content import find_name
-    from benchconsole.console.reports.statistics_section import format_statistics, make_record
+    from benchconsole.console.reports.statistics_section import format_statistics, make_record, make_typed_record
     from benchconsole.console.text.cells import to_ascii
 
     probes = common.load_installed_probes()
@@ -43,19 +43,22 @@ def command(
         views = [common.read_stored_view(store, store.find_session(name), probes) for name in sessions or ("last",)]
     for view in views:
         _require_groupings(view, by)
-    found = [(view, list(list_statistics(view, by or None, metric))) for view in views]
-    if not any(lines for _, lines in found):
+    found = [(view, list(list_statistics(view, by or None, metric)), list(list_typed(view, metric))) for view in views]
+    if not any(lines or typed for _, lines, typed in found):
         of = f" of {metric}" if metric else ""
         raise BadInput(f"benchconsole: there is no number{of} in {', '.join(sessions) or 'the last session'}")
     if as_json:
-        common.print_json([{"session": view.session, "statistics": make_record(lines)} for view, lines in found])
+        common.print_json([
+            {"session": view.session, "statistics": make_record(lines), "typed": make_typed_record(typed)}
+            for view, lines, typed in found
+        ])  # fmt: skip
         return
     width = shutil.get_terminal_size().columns
     ascii_only = ascii_only or not common.can_show_unicode()
-    for view, lines in found:
+    for view, lines, typed in found:
         if len(found) > 1:
             click.echo(find_name(view))
-        page = format_statistics(lines, width)
+        page = format_statistics(lines, typed, width)
         click.echo("\n".join(map(to_ascii, page) if ascii_only else page))
 
 

@@ -1,7 +1,7 @@
 """The samples of a session: every number that counts, in columns, by stage, metric and labels. Pure.
 
 A sample holds what may be compared: the same metric of the same stage with the same labels. Cohorts of nodes and
-repetitions are no labels of a sample: they tell its numbers apart.
+repetitions are no labels of a sample: they tell its numbers apart. Typed statistics are samples apart from values.
 """
 
 import math
@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchconsole.console.view.run_view import INGESTED, RunView, share_result, superseding
+from benchconsole.probes.model.labels import TYPED, TypedStatistic, read_typed
 from benchconsole.probes.model.measuring import Labels, Test
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.planning.sweeps import REPETITION
@@ -44,6 +45,17 @@ class MetricSample:
     shown: Shown
     values: Floats
     tests: Sequence[Test]
+
+    @property
+    def statistic(self) -> str:
+        """The statistic that all of its numbers were typed as; empty where each is one value."""
+        typed = read_typed(self.tests[0].target.labels)
+        return "" if typed is None else typed.statistic
+
+    def list_typed(self) -> list[tuple[float, TypedStatistic]]:
+        """Its numbers with what each was typed as; empty where each is one value."""
+        found = [read_typed(test.target.labels) for test in self.tests]
+        return [(value, typed) for value, typed in zip(self.values.tolist(), found, strict=True) if typed is not None]
 
     @cached_property
     def subjects(self) -> list[str]:
@@ -84,7 +96,9 @@ def list_samples(view: RunView) -> tuple[MetricSample, ...]:
 
     @cache
     def select_labels(labels: Labels) -> Labels:
-        return tuple(pair for pair in labels if pair[0] not in apart)
+        kept = tuple(pair for pair in labels if pair[0] not in apart)
+        typed = read_typed(kept)
+        return kept if typed is None else tuple(sorted({**dict(kept), TYPED: typed.statistic}.items()))
 
     found: dict[SampleKey, list[_Part]] = {}
     for part in (*_read_results(view), *_read_passed(view)):

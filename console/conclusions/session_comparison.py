@@ -5,8 +5,8 @@ Where any of these differs, the reason is told and no number is given.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import fmean
 from typing import NamedTuple
@@ -15,7 +15,17 @@ from benchconsole.console.conclusions.metric_samples import MetricSample, Naming
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.measuring import Labels
-from benchconsole.probes.statistics.comparison import SAME, Comparison, Difference, Sample, compare_samples
+from benchconsole.probes.statistics.comparison import (
+    SAME,
+    Comparison,
+    Difference,
+    Sample,
+    StatedMean,
+    average_sample,
+    compare_means,
+    compare_samples,
+    join_means,
+)
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Comparator
 
@@ -48,7 +58,8 @@ class ComparisonChoice:
     """How sides are compared.
 
     ``varied`` are labels and options that were meant to differ, ``unpaired``: nodes were. Two samples are the same
-    within the share ``same``. ``metric`` selects one, or those of a probe.
+    within the share ``same``. ``metric`` selects one, or those of a probe. ``spread`` is the standard deviation of
+    single values, as a share, that is assumed where nothing tells one.
     """
 
     senses: Senses
@@ -56,6 +67,7 @@ class ComparisonChoice:
     unpaired: bool = False
     same: float = SAME
     metric: str = ""
+    spread: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,14 +97,14 @@ def part_session(view: RunView, name: Naming, parts: tuple[str, str]) -> tuple[S
 def compare_sides(one: Side, other: Side, choice: ComparisonChoice) -> tuple[ComparedMetric, ...]:
     """Every metric of both sides: what can be compared in the order of A, then what cannot."""
     before, after = _index(one, choice), _index(other, choice)
-    pairs = list(_match(before, after))
-    found = [_compare(key.labels, *samples, choice) for key, samples in pairs]
-    matched = {id(sample) for _, samples in pairs for sample in samples}
+    places = {key: place for place, key in enumerate(before)}
+    pairs = sorted(_match(before, after, choice.varied), key=lambda keys: places[keys[0]])
+    found = [_compare(before[mine], after[theirs], _find_common(mine, theirs), choice) for mine, theirs in pairs]
     alone = [
-        _explain_alone(key, sample, against, name)
-        for own, against, name in ((before, after, one.name), (after, before, other.name))
-        for key, sample in own.items()
-        if id(sample) not in matched
+        _explain_alone(key, own[key], against, name, choice.varied)
+        for side, own, against, name in ((0, before, after, one.name), (1, after, before, other.name))
+        for key in own
+        if key not in {keys[side] for keys in pairs}
     ]
     told: set[tuple[str, str]] = set()
     for each in alone:  # both sides of one pair of unlike labels say the same
@@ -112,32 +124,46 @@ class _Key(NamedTuple):
 
 
 def _index(side: Side, choice: ComparisonChoice) -> dict[_Key, MetricSample]:
-    """The samples of a side by what they are held against each other by; the first of each."""
-    found: dict[_Key, MetricSample] = {}
-    for sample in side.samples:
-        if choice.metric in ("", sample.key.metric, sample.key.probe):
-            labels = tuple(pair for pair in sample.key.labels if pair[0] not in choice.varied)
-            found.setdefault(_Key(sample.key.stage, sample.key.metric, labels), sample)
-    return found
+    """The samples of a side that are asked for, by what they are held against each other by."""
+    return {
+        _Key(sample.key.stage, sample.key.metric, sample.key.labels): sample
+        for sample in side.samples
+        if choice.metric in ("", sample.key.metric, sample.key.probe)
+    }
 
 
-def _match(
-    before: Mapping[_Key, MetricSample], after: Mapping[_Key, MetricSample]
-) -> Iterator[tuple[_Key, tuple[MetricSample, MetricSample]]]:
-    """Samples of one stage first; then those that have only one counterpart, whatever its stage is called."""
-    for key, sample in before.items():
-        if key in after:
-            yield key, (sample, after[key])
-    left = [{key: each for key, each in own.items() if key not in against} for own, against in
-            ((before, after), (after, before))]  # fmt: skip
-    alike = [group_by_key((key[1:], key) for key in own) for own in left]
-    for name, keys in alike[0].items():
-        others = alike[1].get(name, [])
-        if len(keys) == len(others) == 1:
-            yield keys[0], (left[0][keys[0]], left[1][others[0]])
+def _find_common(one: _Key, other: _Key) -> Labels:
+    return tuple(pair for pair in one.labels if pair in other.labels)
 
 
-def _explain_alone(key: _Key, sample: MetricSample, against: Mapping[_Key, MetricSample], name: str) -> ComparedMetric:
+def _drop(labels: Labels, varied: Set[str]) -> Labels:
+    return tuple(pair for pair in labels if pair[0] not in varied)
+
+
+def _match(before: Iterable[_Key], after: Iterable[_Key], varied: Set[str]) -> Iterator[tuple[_Key, _Key]]:
+    """Keys of A and B that belong together.
+
+    Those that are alike come first; then those that have only one counterpart whatever its stage is called; then
+    whatever is said of what was varied.
+    """
+    left = [list(before), list(after)]
+    ways: tuple[Callable[[_Key], _Key], ...] = (
+        lambda key: key,
+        lambda key: key._replace(stage=""),
+        lambda key: key._replace(labels=_drop(key.labels, varied)),
+        lambda key: key._replace(stage="", labels=_drop(key.labels, varied)),
+    )
+    for alike in ways:
+        one, other = (group_by_key((alike(key), key) for key in own) for own in left)
+        found = [(keys[0], other[name][0]) for name, keys in one.items() if len(keys) == len(other.get(name, ())) == 1]
+        yield from found
+        matched = [{keys[side] for keys in found} for side in (0, 1)]
+        left = [[key for key in own if key not in done] for own, done in zip(left, matched, strict=True)]
+
+
+def _explain_alone(
+    key: _Key, sample: MetricSample, against: Iterable[_Key], name: str, varied: Set[str]
+) -> ComparedMetric:
     """A sample without a counterpart: unlike labels of the nearest one of its metric, or that there is none."""
     candidates = [each for each in against if each.metric == key.metric]
     if not candidates:
@@ -145,6 +171,8 @@ def _explain_alone(key: _Key, sample: MetricSample, against: Mapping[_Key, Metri
     else:
         nearest = min(candidates, key=lambda each: len(set(each.labels) ^ set(key.labels)))
         why = _describe_unlike(key.labels, nearest.labels) or f"{key.stage} against {nearest.stage}"
+        if _drop(key.labels, varied) == _drop(nearest.labels, varied):
+            why = f"{why}: several may be meant"
     return ComparedMetric(sample, key.labels, Outcome.NOT_COMPARABLE, why=why)
 
 
@@ -162,7 +190,7 @@ def _describe_unlike(one: Labels, other: Labels) -> str:
 # -- one metric
 
 
-def _compare(labels: Labels, one: MetricSample, other: MetricSample, choice: ComparisonChoice) -> ComparedMetric:
+def _compare(one: MetricSample, other: MetricSample, labels: Labels, choice: ComparisonChoice) -> ComparedMetric:
     unlike = _find_unlike_options(one, other, choice.varied)
     if unlike:
         return ComparedMetric(one, labels, Outcome.NOT_COMPARABLE, why=unlike)
@@ -177,10 +205,38 @@ def _compare(labels: Labels, one: MetricSample, other: MetricSample, choice: Com
             return ComparedMetric(one, labels, Outcome.NOT_COMPARABLE, why=why)
         left_out = len(before) - len(common), len(after) - len(common)
         before, after = ({name: own[name] for name in common} for own in (before, after))
-    found = compare_samples(before, after, choice.same)
+    if one.statistic or other.statistic:
+        return replace(_compare_typed(labels, (one, other), (before, after), choice), left_out=left_out)
+    found = compare_samples(before, after, choice.same, choice.spread)
     sense = choice.senses.get(one.key.metric)
     outcome = _judge(found.difference, sense)
     return ComparedMetric(one, labels, outcome, (_average(before), _average(after)), found, left_out, found.why)
+
+
+def _compare_typed(
+    labels: Labels, samples: tuple[MetricSample, MetricSample], groups: tuple[Sample, Sample], choice: ComparisonChoice
+) -> ComparedMetric:
+    """Typed means against each other, or against the mean of what was measured."""
+    other = next((each.statistic for each in samples if each.statistic not in ("", "mean")), "")
+    if other:
+        why = f"a typed {other} has no error: nothing tells how far such numbers spread"
+        means = _average(groups[0]), _average(groups[1])
+        return ComparedMetric(samples[0], labels, Outcome.NOT_COMPARABLE, means, why=why)
+    one, two = (_state_mean(sample, group) for sample, group in zip(samples, groups, strict=True))
+    found = compare_means(one, two, choice.same, choice.spread)
+    outcome = _judge(found.difference, choice.senses.get(samples[0].key.metric))
+    return ComparedMetric(samples[0], labels, outcome, (one.mean, two.mean), found, why=found.why)
+
+
+def _state_mean(sample: MetricSample, group: Sample) -> StatedMean:
+    """The mean of the subjects of ``group``, with the error that was typed, or that their spread gives."""
+    if not sample.statistic:
+        return average_sample(group)
+    wanted = {name.strip() for name in group}
+    unit = sample.key.unit
+    typed = zip(sample.subjects, sample.list_typed(), strict=True)
+    return join_means([StatedMean(mean, each.find_error(unit), each.number)
+                       for subject, (mean, each) in typed if subject in wanted])  # fmt: skip
 
 
 def _find_unlike_options(one: MetricSample, other: MetricSample, varied: Set[str]) -> str:

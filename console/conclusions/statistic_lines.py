@@ -15,6 +15,7 @@ from benchconsole.console.conclusions.metric_samples import (
 )
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.judging.patterns import group_nodes
+from benchconsole.probes.model.labels import TypedStatistic
 from benchconsole.probes.model.measuring import Test
 from benchconsole.probes.statistics.fairness import Fairness
 from benchconsole.probes.statistics.summary import Summary, summarise
@@ -23,6 +24,16 @@ from benchconsole.topology.units import RATES, Shown, Unit
 
 CLASS, NODE = "class", "node"
 """Names of groupings: by the class of the nodes, and by what each number is of (a node, a pair or a set)."""
+
+
+class TypedLine(NamedTuple):
+    """A typed statistic: ``value`` in the unit of ``key``, of ``subject``, with what it was typed as."""
+
+    key: SampleKey
+    shown: Shown
+    subject: str
+    value: float
+    typed: TypedStatistic
 
 
 class StatisticLine(NamedTuple):
@@ -66,13 +77,25 @@ def list_statistics(view: RunView, by: Sequence[str] | None = None, metric: str 
     """The statistics of each sample of a session, whole and in the parts of each grouping of ``by``.
 
     ``by`` are names of ``list_groupings``; None for classes and cohorts, where nodes are in several. A grouping that
-    does not part a sample gives no line of it. ``metric`` selects one by its name, or those of a probe.
+    does not part a sample gives no line of it. ``metric`` selects one by its name, or those of a probe. Statistics that
+    were typed are no numbers of a sample: ``list_typed`` has them.
     """
     ways = list_groupings(view.fabric)
     chosen = (CLASS, *list_dimensions(view.fabric)) if by is None else by
-    for sample in list_samples(view):
-        if metric in ("", sample.key.metric, sample.key.probe):
+    for sample in _select(view, metric):
+        if not sample.statistic:
             yield from _list_parts(sample, {name: ways[name] for name in chosen}, every=by is not None)
+
+
+def list_typed(view: RunView, metric: str = "") -> Iterator[TypedLine]:
+    """The typed statistics of a session; ``metric`` as in ``list_statistics``."""
+    for sample in _select(view, metric):
+        for subject, (value, typed) in zip(sample.subjects, sample.list_typed(), strict=False):
+            yield TypedLine(sample.key, sample.shown, subject, value, typed)
+
+
+def _select(view: RunView, metric: str) -> Iterator[MetricSample]:
+    return (each for each in list_samples(view) if metric in ("", each.key.metric, each.key.probe))
 
 
 def _list_parts(sample: MetricSample, ways: Mapping[str, Naming], *, every: bool) -> Iterator[StatisticLine]:

@@ -118,8 +118,17 @@ def _format_metric_outcome(each: ComparedMetric) -> str:
     found = each.comparison
     if each.outcome is Outcome.NO_EFFECT and found is not None and found.smallest is not None:
         least = show_change(found.smallest).lstrip("+") if found.is_ratio else _show(each, found.smallest)
-        return f"no effect; {least} would have shown"
-    return f"{each.outcome}: {sanitize(each.why)}" if each.why else str(each.outcome)
+        return f"no effect; {least} would have shown{_format_assumed(each)}"
+    return f"{each.outcome}: {sanitize(each.why)}" if each.why else f"{each.outcome}{_format_assumed(each)}"
+
+
+def _format_assumed(each: ComparedMetric) -> str:
+    found = each.comparison
+    return (
+        ""
+        if found is None or found.assumed is None
+        else f"; spread of {show_change(found.assumed).lstrip('+')} assumed"
+    )
 
 
 def _format_number(each: ComparedMetric) -> str:
@@ -141,6 +150,9 @@ def _format_not_comparable(report: ComparisonReport, width: int) -> Iterator[str
             left,
             (words("metric", 20), lambda each: _name(each, alike)),
             (words("stage", 8), lambda each: sanitize(each.like.key.stage)),
+            (number("A"), lambda each: _show(each, each.means[0])),
+            (number("B"), lambda each: _show(each, each.means[1])),
+            (number("B to A"), lambda each: _format_effect(each)[0]),
             (words("because", 24), lambda each: sanitize(each.why)),
         )
         yield from format_table(table, width)
@@ -243,5 +255,6 @@ def _make_metric_record(each: ComparedMetric) -> dict[str, object]:
             "high": found.high,
             "smallest": found.smallest,
             "apart": list(found.apart),
+            "assumed_spread": found.assumed,
         }
     return made

@@ -276,8 +276,11 @@ def _list_results(view: RunView) -> Iterator[str]:
 
 def _list_statistics(view: RunView) -> Iterator[str]:
     section = statistics_section.make_section(view)
-    if section.lines or section.left_out:
+    if section.lines or section.left_out or section.typed:
         yield "## Statistics"
+    if section.typed:
+        yield "Typed statistics:"
+        yield _make_table(section.typed_headings, section.typed, statistics_section.TYPED_NUMERIC)
     if section.lines:
         yield section.about
         headings = (*section.headings, "distribution")

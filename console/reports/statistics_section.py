@@ -4,19 +4,19 @@ The number after ± is the standard error of the mean.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from benchconsole.console.conclusions.statistic_lines import StatisticLine, list_statistics
+from benchconsole.console.conclusions.statistic_lines import StatisticLine, TypedLine, list_statistics, list_typed
 from benchconsole.console.text.cells import wrap_text
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.text.table import format_body, make_table, number, words
+from benchconsole.console.text.table import format_body, format_table, make_table, number, words
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import NOT_MEASURED, format_quantity
-from benchconsole.probes.model.labels import tell_labels
+from benchconsole.probes.model.labels import TYPED, tell_labels
 from benchconsole.probes.statistics.summary import CONFIDENCE
 from benchconsole.topology.arrays import Floats
 from benchconsole.topology.grouping import group_by_key
@@ -92,11 +92,42 @@ def _format_ratio(ratio: float, core: float) -> str:
     return f"{ratio:.2f}" if ratio == core else f"{ratio:.2f} ({core:.2f})"
 
 
+class TypedCells(NamedTuple):
+    """One typed statistic as text, safe for a terminal."""
+
+    metric: str
+    subject: str
+    statistic: str
+    number: str
+    value: str
+
+
+TYPED_HEADINGS = ("metric", "of", "statistic", "n", "value ± error")
+TYPED_NUMERIC = frozenset((3, 4))
+
+
+def make_typed_cells(line: TypedLine) -> TypedCells:
+    """One typed statistic as text."""
+    error = line.typed.find_error(line.key.unit)
+    labels = tuple(pair for pair in line.key.labels if pair[0] != TYPED)
+    return TypedCells(
+        metric=sanitize(" ".join((line.key.metric, *tell_labels(labels)))),
+        subject=sanitize(line.subject),
+        statistic=line.typed.statistic,
+        number=f"{line.typed.number:,}",
+        value=format_quantity(line.value, line.key.unit, line.shown)
+        if error is None
+        else show_with_error(line.value, error, line.key.unit, line.shown),
+    )
+
+
 class StatisticsSection(NamedTuple):
     """The lines for reports for people, and what is not among them in a sentence; each line with its distribution."""
 
     lines: tuple[tuple[StatisticCells, str], ...]
     left_out: str = ""
+    typed: tuple[TypedCells, ...] = ()
+    typed_headings: tuple[str, ...] = TYPED_HEADINGS
     about: str = ABOUT
     headings: tuple[str, ...] = HEADINGS
 
@@ -114,11 +145,18 @@ def make_section(view: RunView) -> StatisticsSection:
     found = [each for each in list_statistics(view) if each.summary.number > 1]
     left = len(found) - MOST
     lines = tuple((make_cells(each), draw_distribution(each.summary.values)) for each in found[:MOST])
-    return StatisticsSection(lines, f"{left:,} more lines are in the JSON report." if left > 0 else "")
+    typed = tuple(map(make_typed_cells, list_typed(view)))
+    return StatisticsSection(lines, f"{left:,} more lines are in the JSON report." if left > 0 else "", typed)
 
 
-def format_statistics(lines: Iterable[StatisticLine], width: int) -> Iterator[str]:
+def format_statistics(lines: Sequence[StatisticLine], typed: Sequence[TypedLine], width: int) -> Iterator[str]:
     """A block for each metric, none of its lines wider than ``width``: more columns where there is room."""
+    if typed:
+        headings = [number(name) if place in TYPED_NUMERIC else words(name, 10)
+                    for place, name in enumerate(TYPED_HEADINGS)]  # fmt: skip
+        fields = [(column, partial(_get_cell, place)) for place, column in enumerate(headings)]
+        yield from format_table(make_table("Typed statistics", map(make_typed_cells, typed), *fields), width)
+        yield ""
     places = [place for place, room in enumerate(_ROOM) if width >= room]
     for key, own in group_by_key((each.key, each) for each in lines).items():
         cells = [make_cells(each) for each in own]
@@ -130,7 +168,7 @@ def format_statistics(lines: Iterable[StatisticLine], width: int) -> Iterator[st
         yield from (f"  {line}" for line in format_body(make_table("", cells, *fields), width - 2))
         yield from _format_distribution(own[0], cells[0])
         yield ""
-    yield from wrap_text(ABOUT, width)
+    yield from wrap_text(ABOUT, width) if lines else ()
 
 
 _ROOM = (1000, 1000, 0, 0, 0, 96, 176, 0, 116, 0, 116, 0, 0, 136, 136)
@@ -141,7 +179,7 @@ BINS = 24
 """Bars of a distribution."""
 
 
-def _get_cell(place: int, cells: StatisticCells) -> str:
+def _get_cell(place: int, cells: Sequence[str]) -> str:
     return cells[place]
 
 
@@ -165,6 +203,24 @@ def _format_distribution(line: StatisticLine, cells: StatisticCells) -> Iterator
 def make_record(lines: Iterable[StatisticLine]) -> list[dict[str, object]]:
     """The lines for machines, in base units."""
     return [_make_line_record(each) for each in lines]
+
+
+def make_typed_record(lines: Iterable[TypedLine]) -> list[dict[str, object]]:
+    """The typed statistics for machines, in base units."""
+    return [
+        {
+            "stage": each.key.stage,
+            "metric": each.key.metric,
+            "labels": dict(each.key.labels),
+            "unit": each.key.unit.value,
+            "of": each.subject,
+            "statistic": each.typed.statistic,
+            "number": each.typed.number,
+            "value": each.value,
+            "error": each.typed.find_error(each.key.unit),
+        }
+        for each in lines
+    ]
 
 
 def _make_line_record(line: StatisticLine) -> dict[str, object]:

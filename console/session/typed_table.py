@@ -14,7 +14,7 @@ from benchconsole.console.session.metadata import SessionChoice, make_new_sessio
 from benchconsole.console.text.moment import parse_moment, parse_past
 from benchconsole.console.view.run_view import INGESTED
 from benchconsole.probes.api import Output, Probe, Shape, Target
-from benchconsole.probes.model.labels import TYPED, TYPED_VALUE, name_typed
+from benchconsole.probes.model.labels import TYPED, TYPED_VALUE, TypedStatistic, name_typed
 from benchconsole.probes.model.measuring import Labels, Reading, Result, Round, Test
 from benchconsole.probes.planning.plan_rounds import make_test_id
 from benchconsole.probes.planning.sweeps import label_tests
@@ -31,7 +31,9 @@ from benchconsole.topology.units import Unit, UnitError, parse
 if TYPE_CHECKING:
     from benchconsole.store.store import Store
 
-COLUMNS = ("metric", "value", "unit", "nodes", "statistic", "n", "deviation", "labels", "cohort", "date", "source")
+COLUMNS = (
+    "metric", "value", "unit", "nodes", "statistic", "n", "error", "deviation", "labels", "cohort", "date", "source",
+)  # fmt: skip
 _NEEDED = COLUMNS[:2]
 
 
@@ -39,7 +41,7 @@ _NEEDED = COLUMNS[:2]
 class TypedValue:
     """One row: ``value`` in the base unit of ``metric``, of ``nodes`` (of a pair sender and receiver).
 
-    ``statistic`` and ``number`` say what it stands for; empty and 1 of a single value. ``at`` is UTC seconds.
+    ``statistic`` is what it stands for, None of a single value. ``at`` is UTC seconds.
     ``text`` is the row as it was typed.
     """
 
@@ -48,8 +50,7 @@ class TypedValue:
     value: float
     nodes: tuple[NodeId, ...]
     is_pair: bool
-    statistic: str
-    number: int
+    statistic: TypedStatistic | None
     labels: Labels
     at: float
     text: str
@@ -71,22 +72,19 @@ class TableReader:
     def _read_row(self, row: Mapping[str, str], seen: dict[tuple[object, ...], str]) -> TypedValue:
         metric, unit = self._find_metric(row["metric"])
         nodes, is_pair = self._find_nodes(row.get("nodes", ""), metric)
-        statistic, number = _read_statistic(row.get("statistic", ""), row.get("n", ""))
+        statistic = _read_statistic(row, unit)
         made = TypedValue(
             metric,
             unit,
-            _read_value(" ".join(filter(None, (row["value"], row.get("unit", "")))), unit),
+            _read_value(_write_cell(row, "value"), unit),
             nodes,
             is_pair,
             statistic,
-            number,
             self._read_labels(row, metric),
             self._read_date(row.get("date", "")),
             ", ".join(f"{name} {text}" for name, text in row.items() if text),
         )
-        if row.get("deviation"):
-            _read_value(" ".join(filter(None, (row["deviation"], row.get("unit", "")))), unit)
-        if not statistic and len(nodes) > 1 and self._shape(metric) is Shape.NODE:
+        if statistic is None and len(nodes) > 1 and self._shape(metric) is Shape.NODE:
             raise SelectionError(f"one value of {fold(nodes)}, expected one node, or a statistic of them with its n")
         key = (made.metric, made.nodes, made.labels, made.statistic, made.at)
         if key in seen:
@@ -154,15 +152,29 @@ def _read_value(text: str, unit: Unit) -> float:
         raise SelectionError(f"value {error}") from None
 
 
-def _read_statistic(name: str, number: str) -> tuple[str, int]:
-    """What a row stands for; ("", 1) for a single value."""
+def _write_cell(row: Mapping[str, str], column: str) -> str:
+    """The text of a number with its unit, which may stand in a column of its own."""
+    return " ".join(filter(None, (row.get(column, ""), row.get("unit", "") if row.get(column) else "")))
+
+
+def _read_statistic(row: Mapping[str, str], unit: Unit) -> TypedStatistic | None:
+    """What a row stands for; None for a single value."""
+    name, number = row.get("statistic", ""), row.get("n", "")
+    error, deviation = (_write_cell(row, column) for column in ("error", "deviation"))
+    for column, text in (("error", error), ("deviation", deviation)):
+        if text and name != "mean":
+            raise SelectionError(f"{column} {text!r} of {name or 'a single value'}, expected one of a mean with its n")
+        if text and _read_value(text, unit) < 0:
+            raise SelectionError(f"{column} {text!r}, expected 0 or more")
+    if error and deviation:
+        raise SelectionError(f"error {error!r} and deviation {deviation!r}, expected one: error is deviation / √n")
     if not name and number in ("", "1"):
-        return "", 1
+        return None
     if not is_statistic(name):
         raise SelectionError(f"statistic {name!r}, expected one of {', '.join(NAMES)}")
     if not number.isdecimal() or int(number) < 1:
         raise SelectionError(f"n {number!r}, expected how many values the {name} is of")
-    return name, int(number)
+    return TypedStatistic(name, int(number), error, deviation)
 
 
 # -- a session
@@ -192,7 +204,7 @@ def _make_round(
     fabric: Fabric, probe: Probe, values: Sequence[TypedValue], number: int, files: str
 ) -> tuple[Round, tuple[Result, ...]]:
     """The round of one probe: a test for the values of the same nodes, labels, statistic and moment."""
-    alike = group_by_key(((each.nodes, each.labels, each.statistic, each.number, each.at), each) for each in values)
+    alike = group_by_key(((each.nodes, each.labels, each.statistic, each.at), each) for each in values)
     tests, results = [], []
     for index, own in enumerate(alike.values()):
         target = _make_target(fabric, probe, own[0])
@@ -214,8 +226,8 @@ def _make_target(fabric: Fabric, probe: Probe, value: TypedValue) -> Target:
 
 def _make_result(test: Test, values: Sequence[TypedValue]) -> Result:
     first = values[0]
-    typed = (TYPED, name_typed(first.statistic, first.number) if first.statistic else TYPED_VALUE)
-    labels = tuple(sorted({**dict(test.target.labels), **dict(first.labels), TYPED: typed[1]}.items()))
+    typed = name_typed(first.statistic) if first.statistic else TYPED_VALUE
+    labels = tuple(sorted({**dict(test.target.labels), **dict(first.labels), TYPED: typed}.items()))
     own = Test(test.id, test.probe, Target(
         test.target.node, test.target.peer, test.target.options, test.target.members, labels
     ), test.round)  # fmt: skip

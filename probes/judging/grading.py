@@ -113,6 +113,6 @@ def speaks_of_labels(criterion: Criterion, labels: Labels, size: int) -> bool:
     Of a typed statistic, which is no value of a node, only a criterion on this statistic speaks.
     """
     typed = read_typed(labels)
-    if typed is not None and criterion.statistic != typed[0]:
+    if typed is not None and criterion.statistic != typed.statistic:
         return False
     return not criterion.where or accept_labels(criterion.where, {"nodes": str(size), **dict(labels)})

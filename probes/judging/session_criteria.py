@@ -130,7 +130,7 @@ _POOLED = ("mean", "lowest", "highest", "sum")
 def _count_values(each: Number) -> int:
     """How many values a number stands for: one, or those of a typed statistic."""
     typed = read_typed(each.reading.labels)
-    return 1 if typed is None else typed[1]
+    return 1 if typed is None else typed.number
 
 
 def _pool(statistic: str, values: Sequence[float], weights: Sequence[int]) -> float:

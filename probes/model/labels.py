@@ -4,12 +4,16 @@ A reading whose label contradicts an option of its test is an error: a tool that
 no measurement of the point that was asked for.
 """
 
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.measuring import Labels, Reading, Target
 from benchconsole.topology.model.sweep import CLIENTS, are_alike, parse_number
+from benchconsole.topology.units import Unit, parse
 
 ASKED = "asked "
 """Before the name of what was asked for in other words than the parser has for it."""
@@ -20,22 +24,44 @@ OWN = "own "
 CHOSEN = frozenset(("ioengine",))
 """Labels of what a tool, or its probe, chose by itself for the options that it was given."""
 
-
 TYPED = "typed"
 """The label of numbers that a person typed from a document: TYPED_VALUE, or what they stand for."""
 
 TYPED_VALUE = "by hand"
 
 
-def name_typed(statistic: str, number: int) -> str:
-    """``mean of 320``."""
-    return f"{statistic} of {number}"
+class TypedStatistic(NamedTuple):
+    """A statistic of ``number`` values, as it was typed.
+
+    ``error`` is the standard error of a mean, ``deviation`` the standard deviation of its values, both as text with
+    their unit; empty where they were not typed.
+    """
+
+    statistic: str
+    number: int
+    error: str = ""
+    deviation: str = ""
+
+    def find_error(self, unit: Unit) -> float | None:
+        """The standard error in the base ``unit``; None where nothing was typed of it. UnitError for another unit."""
+        if self.error:
+            return parse(self.error, unit)
+        return parse(self.deviation, unit) / math.sqrt(self.number) if self.deviation else None
 
 
-def read_typed(labels: Labels) -> tuple[str, int] | None:
-    """The statistic that a typed number is, and of how many values; None of a value by itself."""
-    statistic, of, number = dict(labels).get(TYPED, "").partition(" of ")
-    return (statistic, int(number)) if of and number.isdecimal() else None
+_STATISTIC = re.compile(r"(\w+) of (\d+)(?: ± (.+)|, deviation (.+))?")
+
+
+def name_typed(typed: TypedStatistic) -> str:
+    """``mean of 320``, ``mean of 21 ± 0.06 MB/s`` or ``mean of 21, deviation 0.27 MB/s``."""
+    spread = f" ± {typed.error}" if typed.error else f", deviation {typed.deviation}" if typed.deviation else ""
+    return f"{typed.statistic} of {typed.number}{spread}"
+
+
+def read_typed(labels: Labels) -> TypedStatistic | None:
+    """The statistic that a typed number is; None of a value by itself."""
+    found = _STATISTIC.fullmatch(dict(labels).get(TYPED, ""))
+    return TypedStatistic(found[1], int(found[2]), found[3] or "", found[4] or "") if found else None
 
 
 def add_labels(reading: Reading, target: Target) -> Reading:

@@ -1,8 +1,9 @@
 """The comparison of two samples: how much they differ, with an interval that respects repeats and pairs of subjects.
 
 A subject (a node, a pair, a set) counts once, with the mean of its repeats: repeats on one node tell nothing of others.
-Where both samples have the same subjects, each is held against itself. Values above 0 are compared as ratios, by their
-logarithms; others by differences. Intervals are Student's, of unlike samples Welch's (Biometrika 34, 1947).
+Where both samples have the same subjects, each is held against itself. Of a mean that was only stated, its stated error
+is taken. Values above 0 are compared as ratios, by their logarithms; others by differences. Intervals are Student's, of
+unlike samples Welch's (Biometrika 34, 1947).
 """
 
 import math
@@ -43,6 +44,7 @@ class Pairing(StrEnum):
     PAIRED = "paired"
     UNPAIRED = "unpaired"
     REPEATS = "repeats of one subject"
+    STATED = "stated means"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,9 @@ class Comparison:
 
     ``low`` and ``high`` bound the effect with ``CONFIDENCE``; ``smallest`` is the smallest effect that such data show
     in ``POWER`` of all experiments. All three are None where nothing tells the spread, and ``why`` says so.
-    ``number`` counts the subjects of A and of B. ``apart`` are subjects of pairs that changed otherwise than the rest.
+    ``number`` counts the subjects of A and of B, of stated means their values. ``apart`` are subjects of pairs that
+    changed otherwise than the rest.
+    ``assumed`` is the spread of single values, as a share, that was taken for want of a measured one; else None.
     """
 
     difference: Difference
@@ -64,15 +68,76 @@ class Comparison:
     smallest: float | None = None
     why: str = ""
     apart: tuple[str, ...] = ()
+    assumed: float | None = None
 
 
-def compare_samples(one: Sample, other: Sample, same: float = SAME) -> Comparison:
-    """B (``other``) against A (``one``), in pairs where both are of the same subjects; ``same`` as ``SAME``."""
+@dataclass(frozen=True, slots=True)
+class StatedMean:
+    """The mean of ``number`` values of which only the mean is known, and its standard error, None where unknown."""
+
+    mean: float
+    error: float | None
+    number: int
+
+
+def join_means(stated: Sequence[StatedMean]) -> StatedMean:
+    """The mean of all values of several parts, each weighted by its number."""
+    number = sum(each.number for each in stated)
+    mean = math.fsum(each.mean * each.number for each in stated) / number
+    errors = [each.error * each.number for each in stated if each.error is not None]
+    return StatedMean(mean, math.hypot(*errors) / number if len(errors) == len(stated) else None, number)
+
+
+def average_sample(sample: Sample) -> StatedMean:
+    """The mean of the means of subjects, which may be held against a stated one."""
+    means = _average(sample, np.asarray)
+    return StatedMean(float(means.mean()), _find_error(means) if len(means) > 1 else None, len(means))
+
+
+def compare_means(one: StatedMean, other: StatedMean, same: float = SAME, spread: float | None = None) -> Comparison:
+    """Mean B against mean A, by Welch's interval of their errors; as ratios to the first order of the errors.
+
+    ``spread`` as in ``compare_samples``: it gives a mean of n values without an error the error spread / √n.
+    """
+    counts = one.number, other.number
+    is_ratio = one.mean > 0 and other.mean > 0
+    parts = [_find_relative_error(each, is_ratio, spread) for each in (one, other)]
+    estimate = math.log(other.mean / one.mean) if is_ratio else other.mean - one.mean
+    errors = [error for error, _ in parts if error is not None]
+    if len(errors) < 2:
+        effect = math.expm1(estimate) if is_ratio else estimate
+        why = "a mean was stated without its error: nothing tells how far such numbers spread"
+        return Comparison(Difference.NOT_COMPARABLE, Pairing.STATED, counts, is_ratio, effect, why=why)
+    shares = [error**4 / freedom for error, (_, freedom) in zip(errors, parts, strict=True)]
+    freedom = math.hypot(*errors) ** 4 / sum(shares) if sum(shares) else math.inf
+    before = np.array([one.mean])
+    made = _make_comparison(Pairing.STATED, counts, estimate, math.hypot(*errors), freedom, same, before, is_ratio)
+    assumed = spread if any(math.isinf(freedom) for _, freedom in parts) else None
+    return replace(made, assumed=assumed)
+
+
+def _find_relative_error(stated: StatedMean, is_ratio: bool, spread: float | None) -> tuple[float | None, float]:
+    """The error on the scale of the comparison, None where unknown; its degrees of freedom, infinite where assumed."""
+    if stated.error is not None and stated.number > 1:
+        return stated.error / (stated.mean if is_ratio else 1.0), stated.number - 1
+    if spread is None:
+        return None, math.inf
+    return spread * (1.0 if is_ratio else abs(stated.mean)) / math.sqrt(stated.number), math.inf
+
+
+def compare_samples(one: Sample, other: Sample, same: float = SAME, spread: float | None = None) -> Comparison:
+    """B (``other``) against A (``one``), in pairs where both are of the same subjects; ``same`` as ``SAME``.
+
+    ``spread`` is the standard deviation of single values, as a share, that is taken where the data tell none.
+    """
     counts = len(one), len(other)
     if not one or not other:
         return Comparison(Difference.NOT_COMPARABLE, None, counts, why="there is no value to compare with")
     is_ratio = all(value > 0 for sample in (one, other) for values in sample.values() for value in values)
     scale: Callable[[Floats], Floats] = np.log if is_ratio else np.asarray
+    if spread is not None and _tell_no_spread(one, other):
+        pairing = Pairing.REPEATS if one.keys() == other.keys() else Pairing.UNPAIRED
+        return replace(compare_means(_state(one), _state(other), same, spread), pairing=pairing, number=counts)
     if one.keys() != other.keys():
         return _compare_unpaired(Pairing.UNPAIRED, counts, _average(one, scale), _average(other, scale), same, is_ratio)
     if len(one) == 1:
@@ -84,6 +149,21 @@ def compare_samples(one: Sample, other: Sample, same: float = SAME) -> Compariso
         Pairing.PAIRED, counts, changes.mean(), _find_error(changes), len(changes) - 1, same, before, is_ratio
     )
     return _weigh_subjects(found, tuple(one), np.exp(changes), same) if is_ratio else found
+
+
+def _tell_no_spread(one: Sample, other: Sample) -> bool:
+    """Whether one of both is a single number that is not paired with its own in several subjects."""
+    if one.keys() != other.keys():
+        return min(len(one), len(other)) < 2
+    return len(one) == 1 and any(len(values) < 2 for each in (one, other) for values in each.values())
+
+
+def _state(sample: Sample) -> StatedMean:
+    """The mean of subjects, of one subject that of its repeats."""
+    if len(sample) > 1:
+        return average_sample(sample)
+    (values,) = sample.values()
+    return average_sample({str(place): [value] for place, value in enumerate(values)})
 
 
 def _average(sample: Sample, scale: Callable[[Floats], Floats]) -> Floats:

@@ -121,3 +121,57 @@ def test_pairs_are_typed_as_sender_and_receiver(tmp_path: Path) -> None:
     assert code == Exit.UNTESTED, said  # the other nodes of the file have no value
     (row,) = [each for each in site.verdicts() if each["metric"] == "iperf3.throughput"]
     assert (row["subject"], row["level"]) == ("n1>n2", "pass")
+
+
+HEAD_OF_MEANS = "metric,value,nodes,statistic,n,error,deviation,labels,cohort,date,source\n"
+
+
+def type_mean(value: float, error: str, nodes: str = '"n[1-4]"', deviation: str = "") -> str:
+    return f"stream.triad,{value} GB/s,{nodes},mean,4,{error},{deviation},,,2016-04-08T12:00:00Z,\n"
+
+
+def test_typed_means_are_shown_with_their_errors_and_are_no_numbers_of_nodes(tmp_path: Path) -> None:
+    rows = type_mean(100.5, "0.3 GB/s", '"n[1-2]"') + type_mean(90, "", '"n[3-4]"', "0.52 GB/s")
+    site, _, _ = ingest(tmp_path, [], HEAD_OF_MEANS + rows)
+    _, page = site.call("statistics")
+    assert "stream.triad n[1-2] mean 4 100.5 ± 0.3 GB/s stream.triad n[3-4] mean 4 90.0 ± 0.3 GB/s" in page
+    assert "mean ± error" not in page, "two means are no sample of two numbers"
+    page = site.call("report", "--format", "md")[1]
+    assert "| stream.triad | n[1-2] | mean | 4 | 100.5 ± 0.3 GB/s |" in page
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "outcome"),
+    [
+        (type_mean(12.55, "0.06 GB/s"), type_mean(12.27, "0.08 GB/s"), "worse"),
+        (type_mean(12.55, "0.2 GB/s"), type_mean(12.27, "0.2 GB/s"), "no effect"),
+        (type_mean(12.55, "0.02 GB/s"), type_mean(12.50, "0.02 GB/s"), "same"),
+        (type_mean(12.55, ""), type_mean(12.27, "0.08 GB/s"), "not comparable"),
+    ],
+)
+def test_typed_means_are_compared_by_their_errors(tmp_path: Path, before: str, after: str, outcome: str) -> None:
+    site = Site(tmp_path, [], TEXT)
+    for name, row in (("before", before), ("after", after)):
+        (tmp_path / f"{name}.csv").write_text(HEAD_OF_MEANS + row)
+        assert site.call("ingest", site.topology, tmp_path / f"{name}.csv", "--label", name)[0] == Exit.UNTESTED
+    code, page = site.call("compare", "before", "after")
+    assert f"B against A: {outcome}: 1 {outcome}" in page
+    assert code == {"worse": Exit.BELOW, "not comparable": Exit.UNTESTED}.get(outcome, Exit.PASSED)
+    if outcome == "not comparable":
+        assert "nothing tells how far such numbers spread" in page
+        code, page = site.call("compare", "before", "after", "--spread", "1 %", "--json")
+        assert (code, '"assumed_spread": 0.01' in page) == (Exit.BELOW, True)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("stream.triad,90 GB/s,n1,,,0.5 GB/s,,,,,\n", "error '0.5 GB/s' of a single value, expected one of a mean"),
+        ("stream.triad,90 GB/s,n1,median,4,0.5 GB/s,,,,,\n", "of median, expected one of a mean"),
+        ("stream.triad,90 GB/s,n1,mean,4,0.5,,,,,\n", "value found '0.5', expected a rate"),
+        ("stream.triad,90 GB/s,n1,mean,4,0.5 GB/s,1 GB/s,,,,\n", "expected one: error is deviation / √n"),
+    ],
+)
+def test_an_error_belongs_to_a_mean(tmp_path: Path, row: str, said: str) -> None:
+    _, code, found = ingest(tmp_path, [], HEAD_OF_MEANS + GOOD.replace(",,,,,,", ",,,,,,,,") + row)
+    assert (code, said in found) == (Exit.BAD_INPUT, True), found

@@ -120,6 +120,32 @@ def test_stages_of_another_name_are_matched_where_there_is_one() -> None:
     assert found.outcome is Outcome.BETTER
 
 
+def tell_tasks(*rates: tuple[int, float]) -> RunView:
+    """Rates at numbers of tasks, one test each."""
+    story = Story(fabric())
+    for tasks, rate in rates:
+        (test,) = story.round(f"ior {tasks}", "ior", ["n01"])
+        story.answer(test, "ior.throughput", rate, Unit.BYTE_RATE, tasks=str(tasks))
+    return story.view()
+
+
+def test_what_was_varied_is_matched_after_what_is_alike_and_nothing_falls_off() -> None:
+    before, after = tell_tasks((1, 96e6), (48, 885e6)), tell_tasks((1, 68e6), (32, 1253e6))
+    found = compare(before, after, ComparisonChoice(SENSES, frozenset(("tasks",)), spread=0.05))
+    assert [(each.labels, each.means) for each in found] == [
+        ((("tasks", "1"),), (96e6, 68e6)),
+        ((), (885e6, 1253e6)),
+    ]
+
+
+def test_several_that_may_be_meant_are_all_told() -> None:
+    before, after = tell_tasks((48, 885e6)), tell_tasks((32, 1253e6), (64, 1200e6))
+    found = compare(before, after, ComparisonChoice(SENSES, frozenset(("tasks",))))
+    assert [each.outcome for each in found] == [Outcome.NOT_COMPARABLE] * len(found)
+    assert {each.why for each in found} >= {"tasks 32 against 48: several may be meant"}
+    assert {dict(each.labels)["tasks"] for each in found} == {"48", "64"}
+
+
 def test_better_and_worse_together_are_mixed() -> None:
     """TACC: parallel write 885 to 1,253, read 14,611 to 14,217, one stream 239 to 95 MB/s."""
 

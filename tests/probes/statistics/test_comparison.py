@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchconsole.probes.statistics.comparison import SAME, Difference, Pairing, compare_samples
+from benchconsole.probes.statistics.comparison import (
+    SAME,
+    Difference,
+    Pairing,
+    StatedMean,
+    average_sample,
+    compare_means,
+    compare_samples,
+    join_means,
+)
 from benchconsole.probes.statistics.summary import CONFIDENCE
 
 
@@ -75,6 +84,80 @@ def test_what_tells_no_spread_is_not_comparable(before: dict[str, list[float]], 
     assert found.difference is Difference.NOT_COMPARABLE
     assert found.low is found.high is found.smallest is None
     assert found.why
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [((12.55, 0.06, 21), (12.27, 0.08, 21)), ((7.9, 0.1, 21), (8.1, 0.1, 49)), ((100.0, 0.2, 3), (100.3, 0.1, 300))],
+)
+def test_stated_means_have_the_interval_of_welch(
+    one: tuple[float, float, int], other: tuple[float, float, int]
+) -> None:
+    """To the first order of small errors the ratio has the interval of the difference."""
+    found = compare_means(StatedMean(*one), StatedMean(*other))
+    (mean, error, number), (mean2, error2, number2) = one, other
+    test = stats.ttest_ind_from_stats(
+        mean2, error2 * number2**0.5, number2, mean, error * number**0.5, number, equal_var=False
+    )
+    assert (found.pairing, found.number) == (Pairing.STATED, (number, number2))
+    freedom = (error**2 + error2**2) ** 2 / (error**4 / (number - 1) + error2**4 / (number2 - 1))
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * math.hypot(error, error2)
+    assert found.effect == pytest.approx(mean2 / mean - 1)
+    assert [found.low, found.high] == pytest.approx(
+        [(mean2 - mean - half) / mean, (mean2 - mean + half) / mean], abs=3e-3
+    )
+    assert (found.difference in (Difference.HIGHER, Difference.LOWER)) == (test.pvalue < 1 - CONFIDENCE)
+
+
+def test_a_mean_without_its_error_is_not_comparable_unless_a_spread_is_assumed() -> None:
+    one, other = StatedMean(100.0, None, 4), StatedMean(110.0, 0.5, 4)
+    assert compare_means(one, other).difference is Difference.NOT_COMPARABLE
+    assert compare_means(one, other).effect == pytest.approx(0.1)
+    found = compare_means(one, other, spread=0.04)
+    assert (found.difference, found.assumed) == (Difference.HIGHER, 0.04)
+    assert compare_means(one, other, spread=0.2).difference is Difference.NO_EFFECT
+    assert compare_means(StatedMean(100.0, 0.5, 4), other, spread=0.2).assumed is None
+
+
+def test_values_of_one_subject_and_the_mean_of_the_same_values_are_compared_alike() -> None:
+    before, after = {f"n{i}": [100.0 + i] for i in range(9)}, {f"m{i}": [104.0 + i] for i in range(9)}
+    told = compare_means(average_sample(before), average_sample(after))
+    seen = compare_samples(before, after)
+    assert [told.low, told.high] == pytest.approx([seen.low, seen.high], abs=2e-3)
+
+
+def test_parts_join_to_the_mean_of_all_values() -> None:
+    values = np.random.default_rng(1).normal(100, 2, 30)
+    parts = [average_sample({str(i): [float(v)] for i, v in enumerate(own)}) for own in (values[:10], values[10:])]
+    joined = join_means(parts)
+    assert joined.mean == pytest.approx(values.mean())
+    assert joined.number == 30
+    assert joined.error == pytest.approx(values.std(ddof=1) / 30**0.5, rel=0.05)
+    assert join_means([parts[0], StatedMean(1.0, None, 3)]).error is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "difference"),
+    [
+        ({"n1": [239.0]}, {"n1": [95.0]}, Difference.LOWER),
+        ({"n1": [14611.0]}, {"n1": [14217.0]}, Difference.NO_EFFECT),
+        ({"n1": [100.0]}, {"n1": [113.0]}, Difference.NO_EFFECT),  # 5 % x √2 x 1.96 are 14.9 % on logarithms
+        ({"n1": [100.0]}, {"n1": [116.0]}, Difference.HIGHER),
+        ({"n1": [100.0]}, {"n2": [116.0]}, Difference.HIGHER),
+    ],
+)
+def test_single_values_are_compared_by_a_spread_that_is_assumed(
+    before: dict[str, list[float]], after: dict[str, list[float]], difference: Difference
+) -> None:
+    assert compare_samples(before, after).difference is Difference.NOT_COMPARABLE
+    found = compare_samples(before, after, spread=0.05)
+    assert (found.difference, found.assumed, found.number) == (difference, 0.05, (1, 1))
+
+
+def test_what_was_measured_several_times_needs_no_assumption() -> None:
+    before, after = {"n1": [100.0, 101, 102]}, {"n1": [120.0, 119, 121]}
+    assert compare_samples(before, after, spread=0.5) == compare_samples(before, after)
+    assert compare_samples(draw(3, 1, 0, 1), draw(3, 1, 0.1, 2), spread=0.5).assumed is None
 
 
 CHANGE = 0.1 * SAME
