@@ -45,23 +45,25 @@ from benchconsole.topology.selection import select
 )
 @click.option("--stderr", type=click.Path(path_type=Path, exists=True), help="A file with its standard error.")
 @click.option("--exit-status", type=int, default=0, help="The exit status of the command.")
+@click.option("--together", is_flag=True, help="The outputs are of tests that ran at once: one round.")
 @click.option("--at", "at", default=None, metavar="TIME", help="When it was measured: 2026-11-21T14:00:00Z.")
 @click.option("--session", default=None, metavar="SESSION", help="Add it to this session instead of a new one.")
 @click.option("--label", default="", help="A name for the new session.")
 @common.db_option
 def command(
     topology: Path, probe: str, files: tuple[str, ...], node: str | None, peer: str | None, members: str | None,
-    given: tuple[str, ...], network: str, stderr: Path | None, exit_status: int, at: str | None, session: str | None,
-    label: str, db: Path | None,
+    given: tuple[str, ...], network: str, stderr: Path | None, exit_status: int, together: bool, at: str | None,
+    session: str | None, label: str, db: Path | None,
 ) -> None:  # fmt: skip
     """Read what PROBE printed from each FILE (- is standard input) and store it, judged, as a session.
 
     Instead of PROBE and its outputs, tables that were typed from documents: ingest TOPOLOGY VALUES.csv... Their first
-    line names the columns: metric, value, unit, nodes, statistic, n, deviation, labels, cohort, date, source.
+    line names the columns: metric, value, unit, nodes, statistic, n, error, deviation, labels, cohort, date, round,
+    source.
 
-    Without --node each file is of the node that it is named after (n01.txt, n01.json). Several files are
-    several tests. Labels that are given hold for all of them. Nothing is asked of any node. The exit codes are
-    those of run.
+    Without --node each file is of the node that it is named after (n01.txt, n01.json). Several files are several
+    tests. Each ran by itself unless --together is given: tests that run at once get what they leave each other.
+    Labels that are given hold for all of them. Nothing is asked of any node. The exit codes are those of run.
     """
     probes = common.load_installed_probes()
     if probe.endswith(".csv"):
@@ -82,11 +84,14 @@ def command(
             ]
             found = [replace(each, network=network, ports=(port, peer_port)) for each in found]
             if session is None:
-                key = asyncio.run(
-                    ingest(store, fabric, probes[probe], found, choice=SessionChoice(label=label), at=when, known=known)
-                )
+                key = asyncio.run(ingest(
+                    store, fabric, probes[probe], found,
+                    choice=SessionChoice(label=label), at=when, known=known, together=together,
+                ))  # fmt: skip
             else:
-                key = asyncio.run(_ingest_into(store, session, fabric, probes[probe], found, when, known))
+                key = asyncio.run(
+                    _ingest_into(store, session, fabric, probes[probe], found, when, known, together=together)
+                )
         except PlanError as error:
             raise BadInput(str(error)) from None
         for each in found:
@@ -132,14 +137,16 @@ def _ingest_tables(topology: Path, files: Sequence[str], at: str | None, label: 
 
 async def _ingest_into(
     store: Store, name: str, fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], at: float,
-    known: Mapping[str, str],
+    known: Mapping[str, str], *, together: bool,
 ) -> str:  # fmt: skip
     """Add to a stored session; BadInput where that is of another fabric."""
     key = store.find_session(name)
     new = store.session(key).describe().new
     if new.fabric != fabric.name:
         raise BadInput(f"session {name} is of fabric {new.fabric}, the topology describes {fabric.name}")
-    await ingest_into(store, key, load_judged_fabric(store.session(key)), probe, found, at=at, known=known)
+    await ingest_into(
+        store, key, load_judged_fabric(store.session(key)), probe, found, at=at, known=known, together=together
+    )
     return key
 
 

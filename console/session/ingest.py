@@ -3,6 +3,7 @@
 They are planned, read by their probe, judged and stored like every other result. No node is touched.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from benchconsole.probes.model.labels import OWN
 from benchconsole.probes.model.measuring import Failure, Reading, Result, Round, Test
 from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.probes.planning.plan_rounds import make_test_id
-from benchconsole.probes.planning.sweeps import label_tests
+from benchconsole.probes.planning.sweeps import REPETITION, label_tests
 from benchconsole.probes.plugins.captured_output import Ending, read_captured
 from benchconsole.probes.plugins.probe_output import find_stage, read_output
 from benchconsole.probes.readers.readings import add_labels
@@ -96,15 +97,33 @@ def _check_network(fabric: Fabric, captured: CapturedOutput) -> None:
         raise PlanError(f"{captured.source}: {error}") from None
 
 
-def make_round(
-    fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], number: int, known: Mapping[str, str]
-) -> Round:
-    """The round that the outputs stand for; PlanError as ``make_target``, or where there is none.
+def make_rounds(
+    fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], first: int, known: Mapping[str, str],
+    *, together: bool = False,
+) -> tuple[tuple[Round, tuple[CapturedOutput, ...]], ...]:  # fmt: skip
+    """The rounds that the outputs stand for, from number ``first`` on, each with its outputs.
 
-    Its tests carry the cohorts of their nodes, and the labels ``known`` of them all.
+    ``together``: all of them are of tests that ran at once, one round. Otherwise nobody knows so, and each is a round:
+    tests of one round are held against what they leave each other. Several of the same nodes are repetitions.
+    Tests carry the cohorts of their nodes, and the labels ``known`` of them all. PlanError as ``make_target``, or where
+    there is no output.
     """
     if not found:
         raise PlanError("there is no output to ingest")
+    groups = [tuple(found)] if together else [(each,) for each in found]
+    count = Counter((each.nodes, each.ports, each.network) for each in found)
+    seen: Counter[object] = Counter()
+    rounds = []
+    for number, own in enumerate(groups, first):
+        made = _make_round(fabric, probe, own, number)
+        who = (own[0].nodes, own[0].ports, own[0].network)
+        seen[who] += 1
+        repeated = {} if together or count[who] == 1 else {REPETITION: str(seen[who])}
+        rounds.append((label_tests((made,), {**known, **repeated})[0], own))
+    return tuple(rounds)
+
+
+def _make_round(fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], number: int) -> Round:
     tests = []
     for index, each in enumerate(found):
         target = make_target(fabric, probe, each)
@@ -113,8 +132,7 @@ def make_round(
         sending = replace(probe.sending(target.options), network=each.network, leg=leg, peer_leg=peer_leg)
         tests.append(Test(key, probe.name, target, number, sending=sending))
     files = ", ".join(each.source for each in found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
-    made = Round(number, f"{probe.name} {INGESTED}", probe.name, tuple(tests), 0.0, f"read from {files}")
-    return label_tests((made,), known)[0]
+    return Round(number, f"{probe.name} {INGESTED}", probe.name, tuple(tests), 0.0, f"read from {files}")
 
 
 def read_result(probe: Probe, test: Test, output: Output, at: float, known: Mapping[str, str]) -> Result:
@@ -155,32 +173,34 @@ def find_ending(probe: Probe, output: Output) -> Ending | None:
 
 async def ingest(
     store: "Store", fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], *, choice: SessionChoice, at: float,
-    known: Mapping[str, str] = NOTHING_KNOWN,
+    known: Mapping[str, str] = NOTHING_KNOWN, together: bool = False,
 ) -> str:  # fmt: skip
     """Store the outputs as a session of its own; its id. ``at`` is when they were measured, UTC seconds.
 
-    ``known`` are labels of the numbers that the outputs do not tell.
+    ``known`` are labels of the numbers that the outputs do not tell; ``together`` as in ``make_rounds``.
     """
-    each, results = _read_round(make_round(fabric, probe, found, 1, known), probe, found, at, known)
-    key = await store.create_session(make_new_session(fabric, choice, at), (each,))
-    await store_round(store.session(key), fabric, probe, each, results, at)
+    planned = make_rounds(fabric, probe, found, 1, known, together=together)
+    rounds = [_read_round(each, probe, own, at, known) for each, own in planned]
+    key = await store.create_session(make_new_session(fabric, choice, at), tuple(each for each, _ in rounds))
+    await store_rounds(store.session(key), fabric, {probe.name: probe}, rounds, at)
     await store.session(key).end(at=at, complete=True)
     return key
 
 
 async def ingest_into(
     store: "Store", key: str, fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], *, at: float,
-    known: Mapping[str, str] = NOTHING_KNOWN,
+    known: Mapping[str, str] = NOTHING_KNOWN, together: bool = False,
 ) -> None:  # fmt: skip
-    """Add the outputs to a stored session, of which ``fabric`` is the topology, as a round of their own."""
+    """Add the outputs to a stored session, of which ``fabric`` is the topology, as rounds of their own."""
     session = store.session(key)
     before = session.describe()
     number = max((each.number for each in session.read_plan(fabric)), default=0) + 1
-    each, results = _read_round(make_round(fabric, probe, found, number, known), probe, found, at, known)
-    _refuse_repeats(session, fabric, results, each.stage, at)
+    planned = make_rounds(fabric, probe, found, number, known, together=together)
+    rounds = [_read_round(each, probe, own, at, known) for each, own in planned]
+    _refuse_repeats(session, fabric, [result for _, own in rounds for result in own], planned[0][0].stage, at)
     await session.claim()
-    await session.extend_plan((each,))
-    await store_round(session, fabric, probe, each, results, at)
+    await session.extend_plan(tuple(each for each, _ in rounds))
+    await store_rounds(session, fabric, {probe.name: probe}, rounds, at)
     ended = before.ended if before.ended is not None else at
     await session.end(at=ended, complete=before.state is SessionState.COMPLETE, because=before.because)
 
@@ -233,12 +253,14 @@ def _read_round(
     return replace(planned, tests=tuple(each.test for each in results)), tuple(results)
 
 
-async def store_round(
-    session: "SessionStore", fabric: Fabric, probe: Probe, each: Round, results: tuple[Result, ...], at: float
-) -> None:
-    """Judge a planned round with its results, and store it with them; ``at`` is when it was measured."""
-    attempt = await session.begin_round(each.number, at=at)
-    closed = ClosedRound(each, results, CloseReason.COMPLETE, at, at)
-    verdicts = judge_round(make_judging_context(fabric, {probe.name: probe}), closed)
-    judged = replace(closed, verdicts=verdicts, attempt=attempt, judged_by=name_judgement(fabric))
-    await session.close_round(judged)
+async def store_rounds(
+    session: "SessionStore", fabric: Fabric, probes: Mapping[str, Probe],
+    rounds: Sequence[tuple[Round, tuple[Result, ...]]], at: float,
+) -> None:  # fmt: skip
+    """Judge planned rounds with their results, and store them with them; ``at`` is when they were measured."""
+    context, judged_by = make_judging_context(fabric, probes), name_judgement(fabric)
+    for each, results in rounds:
+        attempt = await session.begin_round(each.number, at=at)
+        closed = ClosedRound(each, results, CloseReason.COMPLETE, at, at)
+        verdicts = judge_round(context, closed)
+        await session.close_round(replace(closed, verdicts=verdicts, attempt=attempt, judged_by=judged_by))

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from benchconsole.console.session.ingest import store_round
+from benchconsole.console.session.ingest import store_rounds
 from benchconsole.console.session.metadata import SessionChoice, make_new_session
 from benchconsole.console.text.moment import parse_moment, parse_past
 from benchconsole.console.view.run_view import INGESTED
@@ -17,7 +17,7 @@ from benchconsole.probes.api import Output, Probe, Shape, Target
 from benchconsole.probes.model.labels import TYPED, TYPED_VALUE, TypedStatistic, name_typed
 from benchconsole.probes.model.measuring import Labels, Reading, Result, Round, Test
 from benchconsole.probes.planning.plan_rounds import make_test_id
-from benchconsole.probes.planning.sweeps import label_tests
+from benchconsole.probes.planning.sweeps import REPETITION, label_tests
 from benchconsole.topology.capacity.csv_rows import read_rows
 from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.grouping import group_by_key
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from benchconsole.store.store import Store
 
 COLUMNS = (
-    "metric", "value", "unit", "nodes", "statistic", "n", "error", "deviation", "labels", "cohort", "date", "source",
+    "metric", "value", "unit", "nodes", "statistic", "n", "error", "deviation", "labels", "cohort", "date", "round",
+    "source",
 )  # fmt: skip
 _NEEDED = COLUMNS[:2]
 
@@ -41,7 +42,8 @@ _NEEDED = COLUMNS[:2]
 class TypedValue:
     """One row: ``value`` in the base unit of ``metric``, of ``nodes`` (of a pair sender and receiver).
 
-    ``statistic`` is what it stands for, None of a single value. ``at`` is UTC seconds.
+    ``statistic`` is what it stands for, None of a single value. ``at`` is UTC seconds. Rows with the same ``together``
+    ran at once; empty: by itself.
     ``text`` is the row as it was typed.
     """
 
@@ -53,6 +55,7 @@ class TypedValue:
     statistic: TypedStatistic | None
     labels: Labels
     at: float
+    together: str
     text: str
 
 
@@ -67,7 +70,17 @@ class TableReader:
     def read(self, path: Path) -> list[TypedValue]:
         """The rows of a table. SelectionError with every bad row, each with its line."""
         seen: dict[tuple[object, ...], str] = {}
-        return read_rows(path, COLUMNS, _NEEDED, lambda row: self._read_row(row, seen), "values")
+        rounds: dict[tuple[str, str], str] = {}
+
+        def read_row(row: Mapping[str, str]) -> TypedValue:
+            made, date = self._read_row(row, seen), row.get("date", "")
+            before = rounds.setdefault((made.metric.partition(".")[0], made.together), date)
+            if made.together and before != date:
+                raise SelectionError(f"round {made.together!r} of {date or 'no date'}, and above of "
+                                     f"{before or 'no date'}, expected one date: its tests ran at once")  # fmt: skip
+            return made
+
+        return read_rows(path, COLUMNS, _NEEDED, read_row, "values")
 
     def _read_row(self, row: Mapping[str, str], seen: dict[tuple[object, ...], str]) -> TypedValue:
         metric, unit = self._find_metric(row["metric"])
@@ -82,6 +95,7 @@ class TableReader:
             statistic,
             self._read_labels(row, metric),
             self._read_date(row.get("date", "")),
+            row.get("round", ""),
             ", ".join(f"{name} {text}" for name, text in row.items() if text),
         )
         if statistic is None and len(nodes) > 1 and self._shape(metric) is Shape.NODE:
@@ -185,26 +199,51 @@ async def ingest_tables(
 ) -> str:
     """Store the values of tables, by the names of their files, as a session of its own; its id."""
     values = [each for found in tables.values() for each in found]
-    by_probe = group_by_key((each.metric.partition(".")[0], each) for each in values)
+    groups = group_by_key((_name_round(each), each) for each in values)
     files = ", ".join(tables)
+    repetitions = _count_repetitions(values)
     rounds = [
-        _make_round(fabric, probes[name], own, number, files) for number, (name, own) in enumerate(by_probe.items(), 1)
+        _make_round(fabric, probes[probe], own, number, files, repetitions)
+        for number, ((probe, _), own) in enumerate(groups.items(), 1)
     ]
     first, last = min(each.at for each in values), max(each.at for each in values)
     plan = tuple(planned for planned, _ in rounds)
     key = await store.create_session(make_new_session(fabric, SessionChoice(label=label), first), plan)
     session = store.session(key)
-    for planned, results in rounds:
-        await store_round(session, fabric, probes[planned.probe], planned, results, last)
+    await store_rounds(session, fabric, probes, rounds, last)
     await session.end(at=last, complete=True)
     return key
 
 
+def _name_test(value: TypedValue) -> tuple[object, ...]:
+    """What the values of one test have in common."""
+    return value.nodes, value.labels, value.statistic, value.at
+
+
+def _name_round(value: TypedValue) -> tuple[str, tuple[object, ...]]:
+    """The probe and what else the values of one round have in common: nobody knows that tests ran at once unless their
+    rows say so.
+    """
+    return value.metric.partition(".")[0], (value.together,) if value.together else _name_test(value)
+
+
+def _count_repetitions(values: Sequence[TypedValue]) -> dict[tuple[object, ...], str]:
+    """Which repetition each test is of those with the same nodes and labels; without those that ran once."""
+    tests = dict.fromkeys((each.metric.partition(".")[0], *_name_test(each)) for each in values)
+    alike = group_by_key((test[:-1], test) for test in tests)
+    return {test: str(turn) for own in alike.values() if len(own) > 1 for turn, test in enumerate(own, 1)}
+
+
 def _make_round(
-    fabric: Fabric, probe: Probe, values: Sequence[TypedValue], number: int, files: str
+    fabric: Fabric,
+    probe: Probe,
+    values: Sequence[TypedValue],
+    number: int,
+    files: str,
+    repetitions: Mapping[tuple[object, ...], str],
 ) -> tuple[Round, tuple[Result, ...]]:
-    """The round of one probe: a test for the values of the same nodes, labels, statistic and moment."""
-    alike = group_by_key(((each.nodes, each.labels, each.statistic, each.at), each) for each in values)
+    """A round: a test for the values of the same nodes, labels, statistic and moment."""
+    alike = group_by_key((_name_test(each), each) for each in values)
     tests, results = [], []
     for index, own in enumerate(alike.values()):
         target = _make_target(fabric, probe, own[0])
@@ -213,7 +252,7 @@ def _make_round(
     planned = Round(number, f"{probe.name} {INGESTED}", probe.name, tuple(tests), 0.0, f"typed from {files}")
     labelled = label_tests((planned,), {})[0]
     for test, own in zip(labelled.tests, alike.values(), strict=True):
-        results.append(_make_result(test, own))
+        results.append(_make_result(test, own, repetitions.get((probe.name, *_name_test(own[0])), "")))
     told = tuple(result.test for result in results)
     return Round(number, labelled.stage, probe.name, told, 0.0, labelled.because), tuple(results)
 
@@ -224,10 +263,12 @@ def _make_target(fabric: Fabric, probe: Probe, value: TypedValue) -> Target:
     return Target(nodes[0], nodes[1] if value.is_pair else None, MappingProxyType(dict(probe.options)), members)
 
 
-def _make_result(test: Test, values: Sequence[TypedValue]) -> Result:
+def _make_result(test: Test, values: Sequence[TypedValue], repetition: str) -> Result:
     first = values[0]
-    typed = name_typed(first.statistic) if first.statistic else TYPED_VALUE
-    labels = tuple(sorted({**dict(test.target.labels), **dict(first.labels), TYPED: typed}.items()))
+    own_labels = {TYPED: name_typed(first.statistic) if first.statistic else TYPED_VALUE}
+    if repetition:
+        own_labels[REPETITION] = repetition
+    labels = tuple(sorted({**dict(test.target.labels), **dict(first.labels), **own_labels}.items()))
     own = Test(test.id, test.probe, Target(
         test.target.node, test.target.peer, test.target.options, test.target.members, labels
     ), test.round)  # fmt: skip

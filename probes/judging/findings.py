@@ -86,6 +86,7 @@ class Findings:
         self._attributor = Attributor(context, self._loads, self._evidence)
         self._causes: list[Cause] = []
         self._shares: dict[tuple[int, str], PairShares] = {}
+        self._datagrams: dict[tuple[int, str], PairShares] = {}
         self._rest: list[LowVerdict] = []
         self.steers = True
         self._observed: dict[int, dict[int, LowVerdict]] = {}
@@ -187,7 +188,8 @@ class Findings:
             self._loads.add(flows)
             self._losses.add_round(judged, metric)
             self._pairs.add(flows, judged.round.number)
-            self._shares[judged.round.number, metric] = flows.shares
+            self._shares[judged.round.number, metric] = flows.find_shares(datagrams=False)
+            self._datagrams[judged.round.number, metric] = flows.find_shares(datagrams=True)
             self._evidence.add(flows, judged.round)
             if is_confirmation(judged.round):
                 passed = (
@@ -232,8 +234,8 @@ class Findings:
         return self._pairs.add_conditions(self._context, make(), seen)
 
     def _find_patterns(self) -> list[Pattern]:
-        rounds = (self._shares[key] for key in sorted(self._shares))
-        return find_patterns(read_matrix(rounds), self._context.groupings)
+        rounds, datagrams = ([own[key] for key in sorted(own)] for own in (self._shares, self._datagrams))
+        return find_patterns(read_matrix(rounds, datagrams), self._context.groupings)
 
     def _network(self, patterns: Sequence[Pattern]) -> Iterator[Finding]:
         """The causes that are told, each with the patterns that agree with it."""

@@ -61,9 +61,9 @@ def explain_low(
 
 
 def find_rival(pattern: Pattern, causes: Sequence[Cause], rest: Sequence[LowVerdict]) -> Cause | None:
-    """The one component that explains nearly all of what is slow as well as "everything" does."""
+    """The cause that explains nearly all of what is slow as well as "everything" does."""
     total = len(rest) + sum(len(each.seen) for each in causes)
-    enough = (each for each in causes if len(each.components) == 1 and len(each.seen) >= ALL * total > 1)
+    enough = (each for each in causes if len(each.seen) >= ALL * total > 1)
     return next(enough, None) if pattern.kind is PatternKind.EVERYTHING else None
 
 

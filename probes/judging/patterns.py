@@ -10,6 +10,7 @@ across, or the other way round: the leading eigenvector of the matrix with fast 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 
 import numpy as np
 
@@ -106,10 +107,13 @@ def group_nodes(fabric: Fabric) -> dict[str, dict[str, str]]:
     return found
 
 
-def read_matrix(rounds: Iterable[PairShares]) -> PairMatrix:
-    """The matrix of flows by their ends, round by round in their order; of one pair the newest counts."""
+def read_matrix(rounds: Iterable[PairShares], datagrams: Iterable[PairShares] = ()) -> PairMatrix:
+    """The matrix of flows by their ends, round by round in their order; of one pair the newest counts.
+
+    Flows of ``datagrams`` count of pairs that have no other: UDP fills a way on which TCP is slow.
+    """
     newest: dict[tuple[str, str], float] = {}
-    for pairs, shares in rounds:
+    for pairs, shares in chain(datagrams, rounds):
         newest.update(zip(pairs, shares.tolist(), strict=True))
     names = sorted({name for pair in newest for name in pair})
     place = {name: index for index, name in enumerate(names)}

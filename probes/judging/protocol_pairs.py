@@ -7,12 +7,10 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.flow_conditions import FlowConditions
 from benchconsole.probes.judging.host_limits import find_asked
 from benchconsole.probes.judging.reasons import Cause, explain_flow
-from benchconsole.probes.judging.round_flows import MeasuredFlow, RoundFlows
+from benchconsole.probes.judging.round_flows import DATAGRAMS, MeasuredFlow, RoundFlows
 from benchconsole.probes.judging.set_cover import LowVerdict
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.units import digits3, network_rate
-
-_UDP = ("protocol", "udp")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +36,7 @@ class ProtocolPairs:
         """Take in the datagrams of round ``number``."""
         for flow, measured in zip(flows.flows, flows.measurements, strict=True):
             known = self._datagrams.get((flow.source, flow.sink))
-            if _UDP in measured[0].labels and (known is None or known.round <= number):
+            if DATAGRAMS in measured[0].labels and (known is None or known.round <= number):
                 (each,) = flows.find_measured([measured[0].id])
                 self._datagrams[flow.source, flow.sink] = _Datagrams(number, each)
 
@@ -74,7 +72,9 @@ class ProtocolPairs:
         cause = "loss or reordering on the way" if Cause.LOSS in lines else "TCP or its hosts"
         return replace(
             told,
-            cannot_tell=f"where it arises: {finding.cannot_tell}",
+            what=f"{finding.what}; UDP of the same {'pairs' if len(seen) > 1 else 'pair'} was full",
+            cannot_tell="where it arises: loss or reordering on the way, windows, or the processors of the hosts",
+            do="compare retransmissions and windows of TCP on both ends, then look for loss and reordering hop by hop",
             means=f"{cause}, not capacity: UDP of the same pair brought what was asked over the same links",
         )
 

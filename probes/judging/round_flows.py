@@ -32,6 +32,9 @@ from benchconsole.topology.units import Shown
 FAIR = 0.75
 """A flow that is slower than this share of another one over a part is clearly slower."""
 
+DATAGRAMS = ("protocol", "udp")
+"""The label of flows of datagrams."""
+
 SLOW = 0.85
 """A flow that gave less than this share of what was expected is slow, be it judged or not."""
 
@@ -242,10 +245,13 @@ class RoundFlows:
         """Per flow whether it gave clearly less than it should have."""
         return np.asarray(self.values < SLOW * self._sure, bool)
 
-    @cached_property
-    def shares(self) -> tuple[Sequence[tuple[str, str]], Floats]:
-        """The ends of each flow whose path and routing are known, and what it gave as a share of what was expected."""
-        chosen = np.flatnonzero(~(self.assumed | self.least.is_open))
+    def find_shares(self, *, datagrams: bool) -> tuple[Sequence[tuple[str, str]], Floats]:
+        """The ends of each flow whose path and routing are known, and what it gave as a share of what was expected.
+
+        Those of ``datagrams``, or all others: a sender of datagrams holds back for nobody.
+        """
+        alike = np.array([(DATAGRAMS in measured[0].labels) == datagrams for measured in self.measurements], bool)
+        chosen = np.flatnonzero(~(self.assumed | self.least.is_open) & alike)
         ends = [(str(self.flows[place].source), str(self.flows[place].sink)) for place in chosen.tolist()]
         expected = np.array([each.value for each in self.expectations])
         return ends, self.values[chosen] / expected[chosen]

@@ -175,3 +175,41 @@ def test_typed_means_are_compared_by_their_errors(tmp_path: Path, before: str, a
 def test_an_error_belongs_to_a_mean(tmp_path: Path, row: str, said: str) -> None:
     _, code, found = ingest(tmp_path, [], HEAD_OF_MEANS + GOOD.replace(",,,,,,", ",,,,,,,,") + row)
     assert (code, said in found) == (Exit.BAD_INPUT, True), found
+
+
+PAIR_HEAD = "metric,value,nodes,date,round\n"
+
+
+def type_pairs(rate: str, together: str = "", second: str = "2016-04-08T12:00:00Z") -> str:
+    """Three receivers of one sender on links of 10 Gb/s."""
+    dates = ("2016-04-08T12:00:00Z", second, second)
+    return PAIR_HEAD + "".join(
+        f"iperf3.throughput,{rate},n1>n{sink},{date},{together}\n" for sink, date in zip((2, 3, 4), dates, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("rate", "together", "code"),
+    [("9 Gb/s", "", Exit.PASSED), ("3.2 Gb/s", "", Exit.BELOW), ("3.2 Gb/s", "star", Exit.PASSED)],
+)
+def test_flows_share_a_link_only_where_their_rows_say_that_they_ran_at_once(
+    tmp_path: Path, rate: str, together: str, code: Exit
+) -> None:
+    assert ingest(tmp_path, [], type_pairs(rate, together))[1] == code
+
+
+def test_a_round_has_one_date(tmp_path: Path) -> None:
+    _, code, said = ingest(tmp_path, [], type_pairs("3.2 Gb/s", "star", second="2016-04-08T13:00:00Z"))
+    assert code == Exit.BAD_INPUT
+    assert (
+        "values0.csv:3: round 'star' of 2016-04-08T13:00:00Z, and above of 2016-04-08T12:00:00Z, expected one" in said
+    )
+
+
+def test_a_value_that_is_typed_of_two_days_counts_twice(tmp_path: Path) -> None:
+    rows = GOOD.replace(",,,,,,", ",,,,,2016-04-08T12:00:00Z,") + GOOD.replace("100", "60").replace(
+        ",,,,,,", ",,,,,2016-04-09T12:00:00Z,"
+    )
+    site, code, _ = ingest(tmp_path, [TRIAD], HEAD + rows)
+    assert code == Exit.BELOW
+    assert [each["labels"]["repetition"] for each in site.report()["measurements"]] == ["1", "2"]

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from benchconsole.console.cli import command
 from benchconsole.store.store import Store
 from benchconsole.topology.description.resolve import load_text
+from tests.reports.typed_outputs import type_iperf3
 from tests.store.played import numbers
 
 TRANSCRIPTS = Path(__file__).parents[2] / "probes/tools/transcripts"
@@ -97,6 +98,21 @@ def test_files_are_of_the_nodes_that_they_are_named_after(ingest: Ingest, tmp_pa
         done.stdout.split()
     )
     assert {one["node"] for one in numbers(db)} == {"n2", "n3"}
+
+
+def test_several_outputs_ran_one_after_another_unless_they_are_said_to_have_run_together(
+    ingest: Ingest, tmp_path: Path, db: Path
+) -> None:
+    """Half of a link each is all of it only at once: two runs of half a link, one after the other, are below it."""
+    files = [tmp_path / "one.txt", tmp_path / "two.txt"]
+    for file in files:
+        file.write_text(type_iperf3(0.058))  # 464 Mb/s of 1 Gb/s
+    assert ingest("iperf3", *files, "--node", "n1", "--peer", "n2").exit_code == 1
+    rates = [one for one in numbers(db) if one["metric"] == "iperf3.throughput"]
+    assert [one["value"] for one in rates] == [5.75e7, 5.75e7], "none of both counts in place of the other"
+    assert ingest("iperf3", *files, "--node", "n1", "--peer", "n2", "--together").exit_code == 3, (
+        "n3 and n4 are missing"
+    )
 
 
 def test_more_can_be_added_to_a_session_of_the_same_fabric(ingest: Ingest, db: Path) -> None:

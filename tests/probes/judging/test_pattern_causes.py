@@ -47,6 +47,22 @@ criteria: [{metric: iperf3.throughput, at_least: 80 %, of: capacity}]
 """
 
 
+CHAIN = """\
+schema: 1
+fabric: chain
+networks: {flat: {goodput: 100 %}}
+switches: {"core[1-2]": {role: core}, "leaf[1-2]": {role: leaf}}
+nodes: {"a[1-8]": {}, "b[1-8]": {}}
+links:
+  - {from: "a[1-8]", to: leaf1, speed: 8 Gb/s, network: flat}
+  - {from: "b[1-8]", to: leaf2, speed: 8 Gb/s, network: flat}
+  - {from: leaf1, to: core1, speed: 64 Gb/s, network: flat}
+  - {from: leaf2, to: core2, speed: 64 Gb/s, network: flat}
+  - {from: core1, to: core2, speed: 64 Gb/s, network: flat}
+criteria: [{metric: iperf3.throughput, at_least: 80 %, of: capacity}]
+"""
+
+
 def judge(described: Fabric, closed: ClosedRound) -> ClosedRound:
     return replace(closed, verdicts=judge_round(JudgingContext(described, METRICS), closed))
 
@@ -83,6 +99,17 @@ def test_a_sweep_of_pairs_that_are_slow_alike_is_one_finding() -> None:
 def test_one_component_that_explains_everything_stays_but_is_not_certain() -> None:
     (found,) = find(star(), mesh(star(), lambda _source, _sink: 0.5))
     assert (found.suspect, found.where, found.confidence) == (Suspect.SWITCH, "leaf", Confidence.POSSIBLE)
+    assert found.cannot_tell.endswith("everything is slow alike")
+
+
+def test_several_in_a_row_that_all_crossed_are_named_beside_what_all_hosts_share() -> None:
+    """Three cables in a row between two sites: no test loaded one of them without the others."""
+    described = load_text(CHAIN, "chain.yaml")
+    flows = [flow(f"a{number}", f"b{number}", 0.3) for number in range(1, 9)]
+    (found,) = find(described, [judge(described, close(described, 1, *flows))])
+    assert found.confidence is Confidence.POSSIBLE
+    assert found.cannot_tell.startswith("which of leaf1 to core1, core2 to leaf2, core1 to core2: no test loaded one")
+    assert found.cannot_tell.endswith("everything is slow alike")
     assert found.cannot_tell.endswith("everything is slow alike")
 
 

@@ -176,3 +176,11 @@ def test_noise_is_no_pattern(hosts: int, partners: int) -> None:
 
 def test_nothing_measured_is_nothing_found() -> None:
     assert find_patterns(read_matrix([]), {"rack": RACKS}) == []
+
+
+def test_datagrams_fill_only_pairs_that_nothing_else_was_sent_between() -> None:
+    pairs = [(f"a{i}", f"b{i}") for i in range(8)]
+    slow, full = np.full(8, 0.3), np.full(8, 0.97)
+    (found,) = find_patterns(read_matrix([(pairs, slow)], [(pairs, full)]), {})
+    assert (found.kind, found.slow, found.cells) == (PatternKind.EVERYTHING, 8, 8)
+    assert find_patterns(read_matrix([(pairs[:1], slow[:1])], [(pairs[1:], full[1:])]), {}) == []

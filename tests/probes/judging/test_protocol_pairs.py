@@ -31,6 +31,8 @@ def test_loss_is_told_from_capacity_by_udp_of_the_same_pair() -> None:
     assert found.means == (
         "loss or reordering on the way, not capacity: UDP of the same pair brought what was asked over the same links"
     )
+    assert found.what.endswith("; UDP of the same pair was full")
+    assert "a described speed" not in found.cannot_tell
     assert found.because[-1].startswith(
         "n1>f1: TCP 2.10 Gb/s; UDP 9.40 Gb/s (0.0100 % lost) in round 2; 84,000 segments sent again, 2.80 % at 50.5 ms"
     )

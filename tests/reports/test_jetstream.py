@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole import topology
-from tests.scenarios.commands import Ran
-from tests.scenarios.typed_outputs import (
+from tests.reports.typed_outputs import (
     benchconsole,
     print_check,
     read_tables,
@@ -19,6 +18,7 @@ from tests.scenarios.typed_outputs import (
     type_iperf3,
     type_stream,
 )
+from tests.scenarios.commands import Ran
 
 EXAMPLES = Path(topology.__file__).parent / "examples"
 BLADES = [f"b01-{number:02}" for number in range(1, 17)]
