@@ -19,7 +19,8 @@ from benchconsole.console.text.table import Table, format_table, make_table, num
 from benchconsole.topology.analysis.uncounted_cables import find_uncounted, format_links
 from benchconsole.topology.capacity.bracket import Bracket
 from benchconsole.topology.capacity.expect import Expectation, MergedExpectation, OverHashes, RateSpread
-from benchconsole.topology.capacity.limit_names import list_limits, name_kind, name_limit
+from benchconsole.topology.capacity.flow_streams import LinkPart
+from benchconsole.topology.capacity.limit_names import Limit, list_limits, name_kind, name_limit
 from benchconsole.topology.capacity.link_loads import LinkLoad, NodeSum
 from benchconsole.topology.capacity.maxmin import compute_fairness
 from benchconsole.topology.capacity.storage_limits import UnlimitedLayer
@@ -250,7 +251,9 @@ def _format_limit_kinds(fabric: Fabric, rate: Expectation) -> str:
     return ", ".join(dict.fromkeys(_name_limit_kind(fabric, limit) for limit in list_limits(rate)))
 
 
-def _name_limit_kind(fabric: Fabric, way: Direction | CeilingSide) -> str:
+def _name_limit_kind(fabric: Fabric, way: Limit) -> str:
+    if isinstance(way, LinkPart):
+        return f"{_name_limit_kind(fabric, way.way)}, VLAN {way.vlan}"
     if isinstance(way, CeilingSide):
         switch = fabric.switches.get(SwitchId(way.device))
         return _name_limit(fabric, way) if switch is None else f"{switch.role} {way.name}{name_kind(fabric, way)}"
@@ -260,7 +263,9 @@ def _name_limit_kind(fabric: Fabric, way: Direction | CeilingSide) -> str:
     return " to ".join(fabric.switches[SwitchId(end)].role for end in ends)
 
 
-def _name_limit(fabric: Fabric, way: Direction | CeilingSide) -> str:
+def _name_limit(fabric: Fabric, way: Limit) -> str:
+    if isinstance(way, LinkPart):
+        return name_limit(fabric, way)
     if isinstance(way, CeilingSide):
         if way.device not in fabric.nodes:
             return name_limit(fabric, way)

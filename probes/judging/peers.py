@@ -16,7 +16,7 @@ from benchconsole.probes.judging.peer_values import PeerKey, PeerRates, PeerValu
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measurement_table import MeasurementTable
 from benchconsole.probes.model.measuring import Result
-from benchconsole.probes.statistics.peers import FEWEST, LEAST_OF_GROUP, find_deviants, find_groups
+from benchconsole.probes.statistics.peers import FEWEST, count_as_deviants, find_deviants, find_groups
 from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import NodeId
@@ -114,8 +114,7 @@ class PeerGroups:
         for places, name in zip(parts, names, strict=True):
             own = _select(of, places)
             found = find_deviants(own.values, samples)
-            few = LEAST_OF_GROUP * len(places)
-            sides = (each if len(each) <= few else each[:0] for each in (found.low, found.high))
+            sides = (each if count_as_deviants(own.values, each) else each[:0] for each in (found.low, found.high))
             yield PeerGroup(self._rates, own, name, found.median, found.deviation, *sides)
 
 

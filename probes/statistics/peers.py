@@ -32,6 +32,11 @@ FEWEST_OF_GROUP = 8
 LEAST_OF_GROUP = 0.1
 """A group has so many members, and this share of all; what is apart and less are deviants."""
 
+FAR, MOST_FAR = 0.2, 0.25
+"""Deviants that are too many to be single ones, and too few to be a group, are told where they stand this far from all
+others: a share of the nearest of these, and more than these spread. They are at most the second share of all.
+"""
+
 MOST_GROUPS = 4
 
 _TO_DEVIATION = 1.4826
@@ -73,6 +78,19 @@ def find_deviants(values: Floats, samples: int = 1) -> Deviants:
     order = np.argsort(-np.abs(distance), kind="stable")
     apart = order[np.abs(distance[order]) > cut]
     return Deviants(median, deviation, cut, apart[distance[apart] < 0], apart[distance[apart] > 0])
+
+
+def count_as_deviants(values: Floats, side: Indices) -> bool:
+    """Whether the ``side`` of the deviants of ``values`` is told: few of all, or so far away that they are no spread."""
+    if len(side) <= LEAST_OF_GROUP * len(values):
+        return True
+    if len(side) > MOST_FAR * len(values) or values.min() <= 0:
+        return False
+    apart = np.zeros(len(values), bool)
+    apart[side] = True
+    far, usual = np.log(values[apart]), np.log(values[~apart])
+    gap = max(float(usual.min() - far.max()), float(far.min() - usual.max()))
+    return gap > max(-math.log1p(-FAR), float(usual.max() - usual.min()))
 
 
 def _measure_distances(values: Floats, median: float) -> tuple[Floats, float]:

@@ -1,21 +1,31 @@
-"""Names of what limits a flow: links in one direction, and ceilings inside devices."""
+"""Names of what limits a flow: links in one direction, their channels of a VLAN, and ceilings inside devices."""
 
 from benchconsole.topology.capacity.ceiling_loads import find_ceiling, find_layer
 from benchconsole.topology.capacity.expect import Expectation
+from benchconsole.topology.capacity.flow_streams import LinkPart
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Direction, Fabric
 
 
-def list_limits(rate: Expectation) -> list[Direction | CeilingSide]:
-    """The links that tie as the limit of a flow; the ceilings instead of the links that stand for them."""
-    inside = group_by_key((part.way, part.ceiling) for part in rate.parts if part.ceiling is not None)
+Limit = Direction | LinkPart | CeilingSide
+"""What limits a flow: a link in one direction, its channel of a VLAN, or a ceiling inside a device."""
+
+
+def list_limits(rate: Expectation) -> list[Limit]:
+    """What ties as the limit of a flow: links; instead of them their full channels, or the ceilings they stand for."""
+    inside = group_by_key((part.way, part.ceiling or part) for part in rate.parts
+                          if part.ceiling is not None or part.vlan is not None)  # fmt: skip
     return [limit for way in rate.limiting for limit in inside.get(way, [way])]
 
 
-def name_limit(fabric: Fabric, limit: Direction | CeilingSide) -> str:
-    """``leaf1 to spine1``, ``g01:p1 out``, ``g01 slot1 out (PCIe 4.0 x8)``, ``storage scratch, write: 24 x disks``."""
+def name_limit(fabric: Fabric, limit: Limit) -> str:
+    """``leaf1 to spine1``, ``mlxe-sea to mlxe-ind, VLAN 265``, ``g01:p1 out``, ``g01 slot1 out (PCIe 4.0 x8)``,
+    ``storage scratch, write: 24 x disks``.
+    """
+    if isinstance(limit, LinkPart):
+        return f"{direction_name(fabric, limit.way)}, VLAN {limit.vlan}"
     if isinstance(limit, Direction):
         return direction_name(fabric, limit)
     layer = find_layer(fabric, limit)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchconsole.probes.statistics.peers import FEWEST, LEAST, find_deviants, find_groups
+from benchconsole.probes.statistics.peers import FEWEST, LEAST, count_as_deviants, find_deviants, find_groups
 from benchconsole.topology.arrays import Floats
 
 
@@ -117,3 +117,23 @@ def test_deviants_and_some_usual_nodes_are_no_group() -> None:
     values = np.concatenate((np.full(5, 50.0), np.sort(normal(45, 1, 0.01))))
     assert len(find_groups(values)) == 1
     assert set(find_deviants(values).low.tolist()) == set(range(5))
+
+
+@pytest.mark.parametrize(
+    ("low", "usual", "told"),
+    [
+        ([36.0] * 3, np.linspace(98, 102, 18), True),  # 3 of 21
+        ([36.0] * 2, np.linspace(98, 102, 18), True),  # a tenth
+        ([79.0], np.linspace(100, 104, 4), True),  # one of five
+        ([80.5], np.linspace(100, 104, 4), False),  # nearer than a fifth
+        ([60.0] * 5, np.linspace(98, 102, 15), True),  # a quarter
+        ([60.0] * 6, np.linspace(98, 102, 15), False),
+        ([60.0] * 3, np.linspace(80, 140, 18), False),  # all others spread further than these are away
+        ([-1.0] * 3, np.linspace(98, 102, 18), False),
+    ],
+)
+def test_up_to_a_quarter_far_from_all_others_are_deviants(low: list[float], usual: Floats, told: bool) -> None:
+    values = np.concatenate((usual, low))
+    assert count_as_deviants(values, np.arange(len(usual), len(values))) is told
+    if values.min() > 0:
+        assert count_as_deviants(1e4 / values, np.arange(len(usual), len(values))) is told
