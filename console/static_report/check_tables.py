@@ -391,10 +391,14 @@ def _list_storage(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
     yield Table("Storage ceilings", columns, tuple(_list_ceilings(report)))
     columns = (names, words("layer"), number("read"), number("write"), Column("known"), words("from", 14))
     yield Table("Layers of storage", columns, tuple(_list_layers(report)))
+    facts = {system.name: _list_facts(system) for system in fabric.storage.values()}
+    beside = (words("storage", 10), *(words(name, 8) for name in SYSTEM_FACTS))
+    rows = ((name, *(own.get(fact, NOTHING) for fact in SYSTEM_FACTS)) for name, own in facts.items())
+    yield Table("Storage systems", beside, tuple(rows))
     sheets = (
-        ("" if index else system.name, name.replace("_", " "), value)
-        for system in fabric.storage.values()
-        for index, (name, value) in enumerate(_list_facts(system).items())
+        ("" if index else name, fact.replace("_", " "), own[fact])
+        for name, own in facts.items()
+        for index, fact in enumerate(fact for fact in own if fact not in SYSTEM_FACTS)
     )
     yield Table("Fact sheets", (Column("storage"), Column("fact"), words("as described", 20)), tuple(sheets))
 
@@ -440,6 +444,10 @@ def _describe_layers(group: GroupCeilings) -> Iterator[tuple[str, ...]]:
         yield name, *shown, origin, "; ".join(details)
     for name, why in missing.items():
         yield name, NOTHING, NOTHING, "unknown", why
+
+
+SYSTEM_FACTS = ("vendor", "version", "protocol", "size", "free", "servers")
+"""Facts in which storage systems stand beside each other; the others are a sheet of each."""
 
 
 def _list_facts(system: Storage) -> dict[str, str]:

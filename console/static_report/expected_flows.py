@@ -27,7 +27,7 @@ from benchconsole.topology.capacity.storage_limits import UnlimitedLayer
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.ceiling import CeilingSide
-from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId, SwitchId
+from benchconsole.topology.model.fabric import Fabric, Flow, NodeId, SwitchId
 from benchconsole.topology.port_selection import fold_ports, has_apart_ports, list_ports
 from benchconsole.topology.routing.network_choice import NetworkChoice, say_networks
 from benchconsole.topology.units import counted as count

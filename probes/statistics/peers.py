@@ -81,7 +81,7 @@ def find_deviants(values: Floats, samples: int = 1) -> Deviants:
 
 
 def count_as_deviants(values: Floats, side: Indices) -> bool:
-    """Whether the ``side`` of the deviants of ``values`` is told: few of all, or so far away that they are no spread."""
+    """Whether the ``side`` of the deviants of ``values`` is told: few of all, or so far away that it is no spread."""
     if len(side) <= LEAST_OF_GROUP * len(values):
         return True
     if len(side) > MOST_FAR * len(values) or values.min() <= 0:

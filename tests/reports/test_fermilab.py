@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from benchconsole.probes.statistics.summary import summarise
-from tests.reports.typed_outputs import benchconsole, spread
-from tests.reports.typed_tables import join_words, store_table
+from tests.reports.typed_outputs import benchconsole, read_tables, spread
+from tests.reports.typed_tables import EXAMPLES, join_words, store_table, type_table
 from tests.scenarios.commands import Ran
 
 EXTERNAL, ON_BOARD, METAL = "itbvm", "fclvm", "itb"
@@ -183,12 +183,27 @@ def test_read_times_up_to_125_percent(tmp_path: Path) -> None:
     assert round(line["ratio"], 2) == 1.25 == round(line["ratio_without_deviants"], 2)
 
 
+THREE_SLOW = [
+    *type_clients(EXTERNAL, [*spread(8.4, 18, 0.02), 3.0, 3.01, 3.02]), *type_clients(ON_BOARD, spread(8.4, 21, 0.02)),
+]  # fmt: skip
+
+
 def test_three_slow_clients_at_3_mbps_are_named_without_any_typed_bound(tmp_path: Path) -> None:
-    virtual = spread(8.4, 18, 0.02) + [3.0, 3.01, 3.02]
-    rows = [*type_clients(EXTERNAL, virtual), *type_clients(ON_BOARD, spread(8.4, 21, 0.02))]
-    said = join_words(store_table(tmp_path, "fermilab", "skim", rows))
+    text, criteria = (EXAMPLES / "fermilab.yaml").read_text(), "  - {metric: skim.read, at_least: 80 %, of: peers"
+    assert criteria in text
+    file = tmp_path / "fermilab.yaml"
+    file.write_text(text.replace(criteria, "  - {metric: skim.spread, at_most: 2"))
+    table = type_table(tmp_path / "skim.csv", THREE_SLOW)
+    said = join_words(benchconsole("ingest", file, table, "--db", tmp_path / "x.db"))
     assert "set of nodes itbvm[19-21]" in said
     assert "3 of 21 nodes at 36 % of the median of their peers, worst itbvm19" in said
+
+
+def test_the_three_are_below_80_percent_of_their_peers(tmp_path: Path) -> None:
+    assert store_table(tmp_path, "fermilab", "skim", THREE_SLOW).code == 1
+    page = benchconsole("report", "skim", "--format", "md", "--db", tmp_path / "x.db").out
+    (row,) = read_tables(page, "Criteria")
+    assert (row["required"], row["outcome"][2:]) == ("at least 80 % of peers", "3 fail, 39 pass")
 
 
 @pytest.mark.parametrize(("step", "ratio", "index"), [(0.0084, 1.02, 1.0), (0.075, 1.20, 0.997)])

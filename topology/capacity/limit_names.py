@@ -8,7 +8,6 @@ from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Direction, Fabric
 
-
 Limit = Direction | LinkPart | CeilingSide
 """What limits a flow: a link in one direction, its channel of a VLAN, or a ceiling inside a device."""
 
