@@ -62,12 +62,12 @@ def command(
 
     Exit codes: 0 passed, 1 failed, 3 not known, 2 bad input.
     """
-    from benchconsole.topology.description.resolve import load_text
+    from benchconsole.console.session.metadata import describe_fabric
 
     with open_store(db, create=False) as store:
         key = store.find_session(session)
         new = store.session(key).describe().new
-        chosen = tuple(select(load_text(new.topology, new.topology_path), service)) if service else ()
+        chosen = tuple(select(describe_fabric(new), service)) if service else ()
         asked = evaluation.AvailabilityTarget(
             _parse_share(at_least, "--at-least"), chosen, _parse_share(within, "--within"), each
         )

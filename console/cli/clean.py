@@ -85,10 +85,10 @@ def _read_stored_plans(
 
 
 def _read_plan(store: Store, session: str) -> Iterable[Round]:
-    from benchconsole.topology.description.resolve import load_text
+    from benchconsole.console.session.metadata import describe_fabric
 
     new = store.session(session).describe().new
-    return store.session(session).read_plan(load_text(new.topology, new.topology_path))
+    return store.session(session).read_plan(describe_fabric(new))
 
 
 def _list_roots(fabric: Fabric, probes: Mapping[str, Probe], stored: Touched) -> dict[NodeId, tuple[str, ...]]:

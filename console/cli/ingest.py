@@ -12,7 +12,7 @@ from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput, complain
 from benchconsole.console.session.ingest import CapturedOutput, find_ending, ingest, ingest_into
 from benchconsole.console.session.judged_rounds import load_judged_fabric
-from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.metadata import SessionChoice, make_settings
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.api import Output, Probe
 from benchconsole.probes.model.errors import PlanError
@@ -35,7 +35,7 @@ from benchconsole.topology.selection import select
 @click.option("--members", default=None, metavar="NODES", help="All nodes that the output is of, such as n[1-4].")
 @click.option(
     "--labels",
-    "given",
+    "labels",
     multiple=True,
     metavar="NAME=VALUE",
     help="A label that the output does not tell: operation=read.",
@@ -47,13 +47,14 @@ from benchconsole.topology.selection import select
 @click.option("--exit-status", type=int, default=0, help="The exit status of the command.")
 @click.option("--together", is_flag=True, help="The outputs are of tests that ran at once: one round.")
 @click.option("--at", "at", default=None, metavar="TIME", help="When it was measured: 2026-11-21T14:00:00Z.")
+@common.parameters_option
 @click.option("--session", default=None, metavar="SESSION", help="Add it to this session instead of a new one.")
 @click.option("--label", default="", help="A name for the new session.")
 @common.db_option
 def command(
     topology: Path, probe: str, files: tuple[str, ...], node: str | None, peer: str | None, members: str | None,
-    given: tuple[str, ...], network: str, stderr: Path | None, exit_status: int, together: bool, at: str | None,
-    session: str | None, label: str, db: Path | None,
+    labels: tuple[str, ...], network: str, stderr: Path | None, exit_status: int, together: bool, at: str | None,
+    given: tuple[str, ...], session: str | None, label: str, db: Path | None,
 ) -> None:  # fmt: skip
     """Read what PROBE printed from each FILE (- is standard input) and store it, judged, as a session.
 
@@ -67,14 +68,16 @@ def command(
     """
     probes = common.load_installed_probes()
     if probe.endswith(".csv"):
-        _ingest_tables(topology, (probe, *files), at, label, db)
+        _ingest_tables(topology, (probe, *files), at, label, given, db)
         return
     if probe not in probes:
         raise BadInput(f"unknown probe {probe!r}, expected one of {', '.join(probes)}, or a table such as values.csv")
     if not files:
         raise BadInput(f"found no output of {probe}, expected its files, or - for standard input")
-    fabric = common.read_topology(topology, probes)
-    known = _read_labels(probes[probe], given)
+    if session is not None and given:
+        raise BadInput("found --set with --session, expected one of them: a session keeps its parameters")
+    fabric = common.read_topology(topology, probes, given)
+    known = _read_labels(probes[probe], labels)
     said, when = (stderr.read_bytes() if stderr else b"", exit_status), common.parse_at(at)
     with common.open_store(db) as store:
         try:
@@ -86,7 +89,8 @@ def command(
             if session is None:
                 key = asyncio.run(ingest(
                     store, fabric, probes[probe], found,
-                    choice=SessionChoice(label=label), at=when, known=known, together=together,
+                    choice=SessionChoice(label=label, options=make_settings(fabric, given)),
+                    at=when, known=known, together=together,
                 ))  # fmt: skip
             else:
                 key = asyncio.run(
@@ -115,12 +119,14 @@ def _tell(store: Store, key: str, probes: Mapping[str, Probe]) -> None:
     raise click.exceptions.Exit(verdict.exit_code())
 
 
-def _ingest_tables(topology: Path, files: Sequence[str], at: str | None, label: str, db: Path | None) -> None:
+def _ingest_tables(
+    topology: Path, files: Sequence[str], at: str | None, label: str, given: Sequence[str], db: Path | None
+) -> None:
     """Store tables as one session; BadInput with every bad row of all of them, and nothing stored."""
     from benchconsole.console.session.typed_table import TableReader, ingest_tables
 
     probes = common.load_installed_probes()
-    fabric = common.read_topology(topology, probes)
+    fabric = common.read_topology(topology, probes, given)
     reader = TableReader(fabric, probes, common.parse_at(at))
     tables, problems = {}, []
     for name in files:
@@ -130,8 +136,9 @@ def _ingest_tables(topology: Path, files: Sequence[str], at: str | None, label: 
             problems.append(str(error))
     if problems:
         raise BadInput("\n".join(problems))
+    choice = SessionChoice(label=label, options=make_settings(fabric, given))
     with common.open_store(db) as store:
-        key = asyncio.run(ingest_tables(store, fabric, probes, tables, label))
+        key = asyncio.run(ingest_tables(store, fabric, probes, tables, choice))
         _tell(store, key, probes)
 
 

@@ -56,6 +56,7 @@ _SPARE = 900.0
 @click.option("--allow-untested", is_flag=True, help="Exit 0 although something was not tested; recorded.")
 @click.option("--quiet", is_flag=True, help="Only the summary.")
 @common.cohort_option
+@common.parameters_option
 @click.option(
     "--careful", is_flag=True, help="Begin with 1, 2, 4 ... tests at once, and stop when a canary pair suffers."
 )
@@ -82,8 +83,9 @@ _SPARE = 900.0
 def command(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None, db: Path | None, label: str,
     dry_run: bool, resume: str | None, jsonl: Path | None, force: bool, allow_untested: bool, quiet: bool,
-    cohorts: tuple[str, ...], careful: bool, i_mean_production: str | None, i_mean_busy: str | None,
-    confirm: float | None, no_confirm: bool, through: str | None, head: str | None, sample_load: bool,
+    cohorts: tuple[str, ...], given: tuple[str, ...], careful: bool, i_mean_production: str | None,
+    i_mean_busy: str | None, confirm: float | None, no_confirm: bool, through: str | None, head: str | None,
+    sample_load: bool,
 ) -> None:  # fmt: skip
     """Run a suite on the nodes of TOPOLOGY and judge it.
 
@@ -91,13 +93,13 @@ def command(
     input and nothing was started, 3 not everything was tested and judged, 4 internal error, 129 130
     143 ended by a signal. 1 wins over 3.
     """
-    from benchconsole.console.session.metadata import SAMPLE_LOAD, SessionChoice
+    from benchconsole.console.session.metadata import SAMPLE_LOAD, SessionChoice, make_settings
     from benchconsole.console.session.session import Session
 
     _require_fresh(jsonl, force=force)
     found = common.load_catalogue()
     probes = found.probes
-    fabric = common.read_topology(topology, probes)
+    fabric = common.read_topology(topology, probes, given)
     chosen = None if nodes is None and exclude is None else select(fabric, nodes, exclude)
     _refuse_unknown_head(fabric, through, head)
     meant = session_options.make_safety_policy(
@@ -110,7 +112,10 @@ def command(
         **({SAMPLE_LOAD: 1} if sample_load else {}),
         **session_options.make_confirm_options(confirm, no_confirm=no_confirm),
         **session_options.make_cohort_options(fabric, cohorts),
+        **make_settings(fabric, given),
     }
+    if resume and given:
+        raise BadInput("benchconsole: --set with --resume; a session keeps the parameters that it was begun with")
     if resume and cohorts:
         raise BadInput("benchconsole: --cohort with --resume; a session keeps the cohorts that it was begun with")
     if resume and sample_load:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
+from benchconsole.console.session.metadata import describe_fabric
 from benchconsole.probes.judging.session_criteria import NO_BASELINE, make_place_labels
 from benchconsole.probes.model.measuring import Result, Test
 from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.store.reading.session_list import find_baseline
 from benchconsole.store.reading.session_reading import SessionReader
-from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.baseline import BaselineNumbers, BaselineValue, Place
 from benchconsole.topology.model.fabric import Basis, Fabric
@@ -53,7 +53,7 @@ def _read_values(session: SessionReader, metrics: frozenset[str]) -> dict[Place,
     """What each place gave; of a test that was repeated its newest result."""
     new = session.describe().new
     newest: dict[object, Result] = {}
-    for closed in session.read_rounds(load_text(new.topology, new.topology_path), judged=False):
+    for closed in session.read_rounds(describe_fabric(new), judged=False):
         newest.update({make_test_key(result.test, closed.round.stage): result for result in closed.results})
     values = group_by_key(
         ((reading.metric, result.test.target.key, make_place_labels(reading.labels)), (reading.value, result.test))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.console.session.baseline import add_baseline
 from benchconsole.console.session.criteria_changes import describe_choice
-from benchconsole.console.session.metadata import name_judgement
+from benchconsole.console.session.metadata import describe_fabric, name_judgement
 from benchconsole.probes.judging.confirmation import plan_confirmation
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.detectable_loss import DetectableLoss, DetectableLosses
@@ -28,7 +28,6 @@ from benchconsole.store.reading.loss_reading import read_losses
 from benchconsole.store.reading.measurement_reading import read_unjudged
 from benchconsole.store.reading.passed_reading import count_measurements, count_passed, read_full_results, read_told
 from benchconsole.store.reading.report_reading import read_report_basis
-from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold
 
@@ -228,7 +227,7 @@ class JudgedRounds:
 def load_judged_fabric(session: "SessionStore") -> Fabric:
     """The fabric of a stored session, with the criteria that it is judged with now."""
     new = session.describe().new
-    described = load_text(new.topology, new.topology_path)
+    described = describe_fabric(new)
     chosen = read_criteria(session)
     if chosen is not None and chosen.criteria is not None:
         described = replace(described, criteria=chosen.criteria)
@@ -249,7 +248,7 @@ def judge_stored(
     asked for it. PlanError for criteria that name nodes that the session does not have.
     """
     new = session.describe().new
-    described = load_text(new.topology, new.topology_path)
+    described = describe_fabric(new)
     fabric = described
     if criteria_from is not None:
         _refuse_strangers(described, criteria_from)

@@ -1,7 +1,7 @@
 """The record of a session beside its results: its suite, label and options, and the criteria that judged it. Pure."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from benchconsole.console.session.safety import SafetyPolicy
 from benchconsole.probes.judging.confirmation import BUDGET
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.store.model import NewSession
+from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold
 
@@ -18,6 +19,9 @@ CONFIRM = "confirm.seconds"
 
 SAMPLE_LOAD = "sample.load"
 """The name of the option that records that the load of nodes is sampled while their tests run."""
+
+SETTING = "set "
+"""Before the name of a parameter of the file, the name of the option that records its other value."""
 
 COHORT = "cohort "
 """Before the dimension, the name of the option that records the cohort of a whole session."""
@@ -47,6 +51,20 @@ class SessionChoice:
         """The labels that every result of the session gets, by dimension."""
         found = ((name.removeprefix(COHORT), value) for name, value in self.options.items() if name.startswith(COHORT))
         return {name: str(value) for name, value in found}
+
+
+def make_settings(fabric: Fabric, given: Sequence[str]) -> dict[str, int]:
+    """The options that record the parameters that were ``given`` as NAME=NUMBER, with the values that count."""
+    names = dict.fromkeys(text.partition("=")[0] for text in given)
+    return {f"{SETTING}{name}": fabric.parameters[name] for name in names}
+
+
+def describe_fabric(new: NewSession) -> Fabric:
+    """The fabric of a stored session, by its text and the parameters that it was begun with."""
+    settings = {
+        name.removeprefix(SETTING): int(value) for name, value in new.options.items() if name.startswith(SETTING)
+    }
+    return load_text(new.topology, new.topology_path, parameters=settings)
 
 
 def name_judgement(fabric: Fabric) -> str:

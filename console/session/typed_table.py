@@ -195,7 +195,11 @@ def _read_statistic(row: Mapping[str, str], unit: Unit) -> TypedStatistic | None
 
 
 async def ingest_tables(
-    store: "Store", fabric: Fabric, probes: Mapping[str, Probe], tables: Mapping[str, Sequence[TypedValue]], label: str
+    store: "Store",
+    fabric: Fabric,
+    probes: Mapping[str, Probe],
+    tables: Mapping[str, Sequence[TypedValue]],
+    choice: SessionChoice,
 ) -> str:
     """Store the values of tables, by the names of their files, as a session of its own; its id."""
     values = [each for found in tables.values() for each in found]
@@ -208,7 +212,7 @@ async def ingest_tables(
     ]
     first, last = min(each.at for each in values), max(each.at for each in values)
     plan = tuple(planned for planned, _ in rounds)
-    key = await store.create_session(make_new_session(fabric, SessionChoice(label=label), first), plan)
+    key = await store.create_session(make_new_session(fabric, choice, first), plan)
     session = store.session(key)
     await store_rounds(session, fabric, probes, rounds, last)
     await session.end(at=last, complete=True)

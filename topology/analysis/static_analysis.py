@@ -25,6 +25,7 @@ from benchconsole.topology.analysis import (
     stated_vs_computed,
     storage_ceilings,
     uncounted_cables,
+    virtual_hosts,
     vlans,
     wan,
 )
@@ -79,6 +80,7 @@ def make_static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None
         *link_contradictions.list_findings(fabric),
         *class_arithmetic.list_findings(fabric),
         *device_ceilings.list_findings(fabric),
+        *virtual_hosts.list_findings(fabric),
         *networks.list_findings(fabric),
         *reported_results.list_findings(fabric),
         *connectivity.check_connectivity(cabled),

@@ -1,8 +1,9 @@
 """Reads a topology file into one frozen Fabric, or raises one error that lists every problem: nothing is guessed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
 
@@ -112,13 +113,7 @@ class _Resolver:
     def resolve_hosts(self, machines: list[NodeId], hosts_text: str, location: Location, virtual: set[NodeId]) -> None:
         nodes = self.names.nodes
         hosts = self.names.node_ids(hosts_text, location)
-        if not hosts or len(machines) % len(hosts):
-            if hosts:
-                found = f"{len(machines)} machines on {len(hosts)} hosts"
-                self.report.add(location, found, "as many on each host")
-            return
-        for index, name in enumerate(machines):
-            host = hosts[index // (len(machines) // len(hosts))]
+        for name, host in zip(machines, _share_out(hosts, len(machines)), strict=False):
             if host in virtual:
                 self.report.add(location, f"the host {host} of {name}", "a machine that is no virtual machine itself")
                 return
@@ -225,9 +220,18 @@ def load(path: Path | str, vocabulary: Vocabulary | None = None, parameters: Map
     return resolve(read(path), path, vocabulary, parameters)
 
 
-def load_text(text: str, path: Path | str, vocabulary: Vocabulary | None = None) -> Fabric:
+def load_text(
+    text: str, path: Path | str, vocabulary: Vocabulary | None = None, parameters: Mapping[str, int] | None = None
+) -> Fabric:
     """The same for a text that was read from ``path`` once, as the store keeps it."""
-    return resolve(read_text(text, str(path)), Path(path), vocabulary)
+    return resolve(read_text(text, str(path)), Path(path), vocabulary, parameters)
+
+
+def _share_out(hosts: Sequence[NodeId], number: int) -> Iterator[NodeId]:
+    """The host of each of ``number`` machines in order: as many on each, one more on the first where some are left."""
+    each, left = divmod(number, max(len(hosts), 1))
+    for place, host in enumerate(hosts):
+        yield from repeat(host, each + (place < left))
 
 
 @pause_collector()

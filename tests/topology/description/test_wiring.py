@@ -1,10 +1,10 @@
 """Links in full: ports, LAGs, bonds, WAN lines and channels; what cannot be cabled is refused with its place."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from benchconsole import topology
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.model.cable import Cable, Channel, Wan
 from benchconsole.topology.model.fabric import Bond, Fabric, HashPolicy, Link, LinkId, NodeId
@@ -153,13 +153,26 @@ def test_what_cannot_be_cabled(tmp_path: Path, links: list[str], place: str, wha
     assert what in found[0]
 
 
-def test_hosts_take_as_many_machines_each(tmp_path: Path) -> None:
-    path = tmp_path / "topology.yaml"
-    path.write_text(
-        HEAD.replace("vm[1-8]", "vm[1-7]") + "  []\n".replace("  []", "  - {from: n1, to: leaf1, speed: 1G}")
-    )
-    with pytest.raises(TopologyError, match=r"7 machines on 4 hosts, expected as many on each host"):
-        topology.load(path)
+@pytest.mark.parametrize(
+    ("machines", "hosts", "each"),
+    [
+        (8, 4, [2, 2, 2, 2]),
+        (7, 4, [2, 2, 2, 1]),
+        (3, 4, [1, 1, 1]),
+        (166, 320, [1] * 166),
+        (993, 320, [4] * 33 + [3] * 287),
+    ],
+)
+def test_hosts_take_as_many_machines_each_and_the_first_ones_what_is_left(
+    tmp_path: Path, machines: int, hosts: int, each: list[int]
+) -> None:
+    nodes = f'{{"h[1-{hosts}]": {{}}, "v[1-{machines}]": {{host: "h[1-{hosts}]"}}}}'
+    found = fabric(tmp_path, f"schema: 1\nfabric: x\nnodes: {nodes}\n")
+    count = Counter(node.host for node in found.nodes.values() if node.host is not None)
+    assert [count[NodeId(f"h{number}")] for number in range(1, len(each) + 1)] == each
+    assert sum(count.values()) == machines
+    in_order = [node.host for node in found.nodes.values() if node.host is not None]
+    assert in_order == sorted(in_order, key=lambda host: int(host[1:]))
 
 
 @pytest.mark.parametrize(
