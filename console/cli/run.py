@@ -114,12 +114,8 @@ def command(
         **session_options.make_cohort_options(fabric, cohorts),
         **make_settings(fabric, given),
     }
-    if resume and given:
-        raise BadInput("benchconsole: --set with --resume; a session keeps the parameters that it was begun with")
-    if resume and cohorts:
-        raise BadInput("benchconsole: --cohort with --resume; a session keeps the cohorts that it was begun with")
-    if resume and sample_load:
-        raise BadInput("benchconsole: --sample-load with --resume; a session goes on as it was begun")
+    if resume:
+        _refuse_with_resume({"--cohort": cohorts, "--set": given, "--sample-load": sample_load})
     choice = SessionChoice(suite, chosen, label, options, meant, typed)
     with common.open_store(db) as store:
         common.import_waiting_spools(store)
@@ -142,6 +138,13 @@ def command(
         if session.complete:
             common.keep_reports_at_end(store, session.id)
     raise click.exceptions.Exit(code)
+
+
+def _refuse_with_resume(options: Mapping[str, object]) -> None:
+    """BadInput for an option that would change what a session was begun with."""
+    for name, value in options.items():
+        if value:
+            raise BadInput(f"benchconsole: {name} with --resume; a session goes on as it was begun")
 
 
 def _resume_session(store: Store, name: str, topology: Path, probes: Mapping[str, Probe]) -> "Session":

@@ -21,6 +21,7 @@ from benchconsole.console.reports import (
 from benchconsole.console.reports.content import ReportOptions
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.text.table import Table
 from benchconsole.console.view.result_rows import select_columns
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
 from benchconsole.console.view.totals import SessionTotals, compute_totals
@@ -100,6 +101,17 @@ def _make_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: I
     rule = "|".join("---:" if index in aligned else "---" for index in range(len(headings)))
     body = (f"| {' | '.join(make_cell(text) for text in row)} |" for row in rows)
     return "\n".join((f"| {' | '.join(headings)} |", f"|{rule}|", *body))
+
+
+def format_tables(tables: Iterable[Table]) -> Iterator[str]:
+    """Tables with their titles and notes, a block each; those without rows are left out."""
+    for each in tables:
+        if each.rows:
+            yield f"## {make_inline(each.title)}"
+            right = [place for place, column in enumerate(each.columns) if column.right]
+            yield _make_table([make_cell(column.heading) for column in each.columns], each.rows, right)
+            if each.note:
+                yield make_inline(each.note)
 
 
 def _sign(state: State, word: str | None = None) -> str:

@@ -224,3 +224,21 @@ def test_the_error_of_single_clients_is_that_of_the_summary(tmp_path: Path) -> N
     assert found is not None
     assert found.error == pytest.approx(0.03, abs=0.0005)
     assert "8.15 ± 0.03 MB/s" in benchconsole("statistics", "skim", "--db", tmp_path / "x.db").out
+
+
+def test_the_table_of_conclusions(systems: Path) -> None:
+    """Root-based rates of the four systems with a note of each, as the poster sums them up."""
+    notes = {"lustre": "Fast read; special kernel", "hadoop": "Varies on replicas", "bluearc": "Varies on conditions",
+             "orangefs": "Varies on name nodes"}  # fmt: skip
+    for name, text in notes.items():
+        benchconsole("remark", name, text, "--db", systems / "x.db")
+    page = benchconsole("summary", *notes, "--format", "md", "--db", systems / "x.db").out
+    rows = {
+        row["session"]: (row["metric"], row["value"], row["n"], row["notes"]) for row in read_tables(page, "Numbers")
+    }
+    assert rows == {
+        "lustre": ("skim.read", "12.55 ± 0.06 MB/s", "21", notes["lustre"]),
+        "hadoop": ("skim.read", "7.90 ± 0.10 MB/s", "21", notes["hadoop"]),
+        "bluearc": ("skim.read", "8.15 ± 0.03 MB/s", "21", notes["bluearc"]),
+        "orangefs": ("skim.read", "8.10 ± 0.10 MB/s", "21", notes["orangefs"]),
+    }

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -156,3 +157,28 @@ def test_burst_loss_of_tacc_before_and_after_its_buffers_were_enlarged(tmp_path:
     assert {each["labels"]["burst"]: (round(each["effect"], 2), each["outcome"]) for each in found["metrics"]} == {
         "65": (-0.18, "better"), "300": (-0.59, "better"),
     }  # fmt: skip
+
+
+def test_table_2_row_by_row(tmp_path: Path) -> None:
+    """Program, date, cluster, rates and note of each row, from ten sessions of two machines in one table."""
+    told: list[tuple[str, str, str, float, float]] = []
+    for site, cluster in ((IU, "IU"), (TACC, "TACC")):
+        for program, at, read, write in SERIAL[site]:
+            label = f"Serial {cluster} {program} {at[5:10]}"
+            rows = [type_rate(program, name, value, at) for name, value in (("read", read), ("write", write))]
+            store_table(tmp_path, site, label, rows)
+            told.append((label, f"{program}.throughput", at[:10], 1e6 * read, 1e6 * write))
+    note = "Before tuning, max write at 48, write plateau at 32 tasks, max read at 128, read plateau at 128"
+    rows = [type_rate("ior", name, value, BEFORE, ALL) for name, value in (("read", 14611), ("write", 885))]
+    store_table(tmp_path, TACC, "MPI TACC, parallel", rows)
+    benchconsole("remark", "MPI TACC, parallel", note, "--db", tmp_path / "x.db")
+    told.append(("MPI TACC, parallel", "ior.throughput", BEFORE[:10], 14611e6, 885e6))
+
+    labels = [label for label, *_ in told]
+    found = json.loads(benchconsole("summary", *labels, "--format", "json", "--db", tmp_path / "x.db").out)
+    cells = {(each["session"], each["across"]): each for each in found["numbers"]}
+    for label, metric, day, *rates in told:
+        assert (cells[label, "read"]["value"], cells[label, "write"]["value"]) == tuple(rates)
+        assert {cells[label, name]["metric"] for name in ("read", "write")} == {metric}
+        assert datetime.fromtimestamp(cells[label, "read"]["started"], UTC).date().isoformat() == day
+    assert cells["MPI TACC, parallel", "read"]["notes"] == [note]

@@ -172,7 +172,7 @@ def type_availability(share: float, nodes: Sequence[str], days: float = 14, *, k
 
 def read_tables(page: str, heading: str) -> list[dict[str, str]]:
     """The rows of the table below ``heading`` of a Markdown report, by the headings of its columns."""
-    lines = page.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0].splitlines()
+    lines = f"\n{page}".split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0].splitlines()
     rows: Sequence[list[str]] = [
         [cell.strip().replace("\\", "") for cell in line.strip("|").split(" | ")]
         for line in lines

@@ -1,0 +1,106 @@
+"""Puts several stored sessions into one table: numbers with reading beside writing, clauses, checklists, notes."""
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from benchconsole.console.cli import common
+from benchconsole.console.exits import BadInput
+from benchconsole.topology.collector import pause_collector
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchconsole.console.conclusions.session_summary import SummaryLine, SummarySession
+
+FORMATS = ("text", "md", "csv", "json")
+
+
+@click.command("summary")
+@click.argument("sessions", nargs=-1, required=True, metavar="SESSION...")
+@click.option(
+    "--across", default="operation", metavar="LABEL", help="The label whose values are columns (default operation)."
+)
+@click.option("--metric", default="", metavar="NAME", help="Only this metric, or those of a probe.")
+@click.option("--format", "format_", type=click.Choice(FORMATS), default=None, help="By the file, else text.")
+@common.output_option
+@common.force_option
+@common.db_option
+@click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters.")
+@pause_collector()
+def command(
+    sessions: tuple[str, ...], across: str, metric: str, format_: str | None, output: Path | None, force: bool,
+    db: Path | None, ascii_only: bool,
+) -> None:  # fmt: skip
+    """Put SESSIONs (id, label, last) into one table: a line for each metric of each, with the remarks on it.
+
+    Below it what came of every criterion and of every step of a checklist, session beside session. The sessions need
+    not be of one machine. CSV has the numbers alone.
+    """
+    from benchconsole.console.conclusions.session_summary import list_summary
+    from benchconsole.console.reports import save
+
+    found = _read_sessions(sessions, db)
+    lines = list(list_summary(found, across, metric))
+    if not lines:
+        of = f" of {metric}" if metric else ""
+        raise BadInput(f"benchconsole: there is no number{of} in {', '.join(sessions)}")
+    suffix = "" if output is None else output.suffix.lstrip(".")
+    chosen = format_ or (suffix if suffix in FORMATS else "text")
+    is_ascii = ascii_only or not common.can_show_unicode()
+
+    def fill(out: TextIO) -> None:
+        _write(out, chosen, found, lines, is_ascii=is_ascii)
+
+    if output is None or str(output) == "-":
+        fill(sys.stdout)
+        return
+    save(fill, output, force=force)
+    click.echo(f"wrote {output}")
+
+
+def _read_sessions(names: "Sequence[str]", db: Path | None) -> "list[SummarySession]":
+    """The sessions in the order in which they were named; BadInput for one that is named twice."""
+    from benchconsole.console.conclusions.session_summary import SummarySession
+    from benchconsole.store.reading.remark_reading import read_remarks
+
+    probes = common.load_installed_probes()
+    with common.open_store(db, create=False) as store:
+        keys = [store.find_session(name) for name in names]
+        twice = next((name for name, key in zip(names, keys, strict=True) if keys.count(key) > 1), None)
+        if twice is not None:
+            raise BadInput(f"benchconsole: {twice} is named twice, expected each session once")
+        return [
+            SummarySession(common.read_stored_view(store, key, probes), read_remarks(store.session(key)))
+            for key in keys
+        ]
+
+
+def _write(
+    out: TextIO, format_: str, sessions: "Sequence[SummarySession]", lines: "Sequence[SummaryLine]", *, is_ascii: bool
+) -> None:
+    import json
+
+    from benchconsole.console.reports.markdown import format_tables
+    from benchconsole.console.reports.summary_page import make_record, make_tables, write_csv
+    from benchconsole.console.text.cells import to_ascii
+    from benchconsole.console.text.table import format_table
+
+    if format_ == "csv":
+        write_csv(lines, out)
+    elif format_ == "json":
+        out.write(json.dumps(make_record(sessions, lines), indent=1, allow_nan=False) + "\n")
+    elif format_ == "md":
+        out.write("\n\n".join(format_tables(make_tables(sessions, lines))) + "\n")
+    else:
+        width = shutil.get_terminal_size().columns
+        page = [
+            line
+            for table in make_tables(sessions, lines)
+            if table.rows
+            for line in (*format_table(table, width, ascii_only=is_ascii), "")
+        ]
+        out.write("\n".join(map(to_ascii, page) if is_ascii else page))

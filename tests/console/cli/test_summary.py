@@ -1,0 +1,99 @@
+"""``summary``: several sessions in one table, in every format, with clauses, notes and checklists beside each other."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from benchconsole.console.exits import Exit
+from tests.scenarios.test_judging_trials import FABRIC, Site, stream
+
+ROWS = "metric,value,nodes,labels,date\n"
+DD = "dd.throughput,{value} MB/s,n1,operation={operation},2016-04-20T12:00:00Z\n"
+
+
+def type_dd(site: Site, label: str, read: float, write: float) -> None:
+    table = site.folder / f"{label}.csv"
+    table.write_text(ROWS + DD.format(value=read, operation="read") + DD.format(value=write, operation="write"))
+    code, said = site.call("ingest", site.topology, table, "--label", label)
+    assert code in (Exit.BELOW, Exit.UNTESTED), said
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    monkeypatch.setenv("COLUMNS", "160")
+    made = Site(
+        tmp_path, ["metric: dd.throughput, where: {operation: read}, at_least: 200 MB/s, source: 4.1.2"], FABRIC
+    )
+    type_dd(made, "iu", 244, 359)
+    type_dd(made, "tacc", 198, 90)
+    made.call("remark", "iu", "Acceptance report (average)")
+    return made
+
+
+def test_reading_stands_beside_writing_with_the_notes(site: Site) -> None:
+    code, page = site.call("summary", "iu", "tacc")
+    assert code == Exit.PASSED
+    assert "iu dd.throughput 2016-04-20 244 MB/s 359 MB/s 1 Acceptance report (average)" in page
+    assert "tacc dd.throughput 2016-04-20 198 MB/s 90.0 MB/s 1" in page
+
+
+def test_clauses_of_all_sessions_are_one_table(site: Site) -> None:
+    _, page = site.call("summary", "iu", "tacc", "--format", "md")
+    assert "| clause | metric | applies to | required | iu | tacc |" in page
+    assert "| 4.1.2 | dd.throughput | all nodes; operation=read | at least 200 MB/s | 1 pass | 1 fail |" in page
+    assert "Nothing that was not tested is counted as passed." in page
+
+
+def test_machines_get_base_units_and_every_value(site: Site, tmp_path: Path) -> None:
+    found = json.loads(site.call("summary", "iu", "tacc", "--format", "json")[1])
+    told = {
+        (each["session"], each["across"]): (each["value"], each["number"], each["error"]) for each in found["numbers"]
+    }
+    assert told == {
+        ("iu", "read"): (244e6, 1, None), ("iu", "write"): (359e6, 1, None),
+        ("tacc", "read"): (198e6, 1, None), ("tacc", "write"): (90e6, 1, None),
+    }  # fmt: skip
+    file = tmp_path / "table.csv"
+    assert site.call("summary", "iu", "tacc", "-o", file)[0] == Exit.PASSED
+    rows = list(csv.DictReader(io.StringIO(file.read_text())))
+    assert {(row["session"], row["across"], float(row["value"])) for row in rows} == {
+        (session, across, value) for (session, across), (value, *_) in told.items()
+    }
+
+
+def test_measured_numbers_are_means_with_their_errors(tmp_path: Path) -> None:
+    site = Site(tmp_path, [], FABRIC)
+    for place, (node, rate) in enumerate((("n1", 100.0), ("n2", 102.0), ("n3", 98.0), ("n4", 100.0))):
+        into = ("--session", "memory") if place else ("--label", "memory")
+        site.ingest("stream", stream(rate), "--node", node, *into)
+    _, page = site.call("summary", "memory", "--metric", "stream.triad")
+    assert "100.0 ± 0.8 GB/s 4" in page
+
+
+def test_another_label_may_stand_across(site: Site) -> None:
+    _, page = site.call("summary", "iu", "--across", "typed", "--format", "json")
+    assert {(each["across"], each["labels"]["operation"]) for each in json.loads(page)["numbers"]} == {
+        ("by hand", "read"), ("by hand", "write"),
+    }  # fmt: skip
+
+
+def test_sessions_of_one_label_are_told_apart_by_their_ids(site: Site) -> None:
+    type_dd(site, "iu", 258, 316)
+    found = json.loads(site.call("summary", "last", "last-2", "--format", "json")[1])
+    names = {each["session"] for each in found["numbers"]}
+    assert names == {f"iu {key}" for key in found["sessions"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("iu", "iu"), "iu is named twice"),
+        (("iu", "--metric", "hpl"), "there is no number of hpl in iu"),
+    ],
+)
+def test_what_makes_no_table_is_refused(site: Site, arguments: tuple[str, ...], said: str) -> None:
+    code, text = site.call("summary", *arguments)
+    assert (code, said in text) == (Exit.BAD_INPUT, True), text
