@@ -55,6 +55,7 @@ from benchconsole.topology.selection import select
 )
 @click.option("--stderr", type=click.Path(path_type=Path, exists=True), help="A file with its standard error.")
 @click.option("--exit-status", type=int, default=0, help="The exit status of the command.")
+@common.command_option
 @click.option("--at", "at", default=None, metavar="TIME", help="When it was measured: 2026-11-21T14:00:00Z.")
 @click.option("--session", default=None, metavar="SESSION", help="Add it to this session instead of a new one.")
 @click.option("--label", default="", help="A name for the new session.")
@@ -62,7 +63,7 @@ from benchconsole.topology.selection import select
 def command(
     topology: Path, probe: str, files: tuple[str, ...], node: str | None, peer: str | None, members: str | None,
     labels: tuple[str, ...], cohorts: tuple[str, ...], points: tuple[str, ...], stage: str, at_once: bool,
-    network: str, stderr: Path | None, exit_status: int, at: str | None, session: str | None, label: str,
+    network: str, stderr: Path | None, exit_status: int, typed: str, at: str | None, session: str | None, label: str,
     db: Path | None,
 ) -> None:  # fmt: skip
     """Read what PROBE printed from each FILE (- is standard input) and store it, judged, as a session.
@@ -93,13 +94,11 @@ def command(
         at_once=at_once,
         is_dated=at is not None,
     )
-    said = stderr.read_bytes() if stderr else b"", exit_status
+    said = Output(common.read_command(typed, probe), b"", stderr.read_bytes() if stderr else b"", exit_status)
     with common.open_store(db) as store:
         try:
             (first, port), (second, peer_port) = _split_port(fabric, node), _split_port(fabric, peer)
-            found = [
-                _read_captured(probe, name, _select_nodes(fabric, name, first, second, members), said) for name in files
-            ]
+            found = [_read_captured(said, name, _select_nodes(fabric, name, first, second, members)) for name in files]
             found = [replace(each, network=network, ports=(port, peer_port)) for each in found]
             if session is None:
                 choice = SessionChoice(label=label)
@@ -235,9 +234,10 @@ def _split_port(fabric: Fabric, end: str | None) -> tuple[str | None, str]:
     return found[0].nodes[0], found[0].port or ""
 
 
-def _read_captured(probe: str, name: str, nodes: tuple[NodeId, ...], said: tuple[bytes, int]) -> CapturedOutput:
+def _read_captured(said: Output, name: str, nodes: tuple[NodeId, ...]) -> CapturedOutput:
+    """The output in a file, with what is ``said`` of all of them."""
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise BadInput(f"{name}: cannot be read: {error.strerror}") from None
-    return CapturedOutput(nodes, Output((probe,), text, said[0], said[1], node=nodes[0]), name)
+    return CapturedOutput(nodes, replace(said, stdout=text, node=nodes[0]), name)

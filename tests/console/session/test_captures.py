@@ -199,9 +199,26 @@ def test_sessions_that_are_one_cohort_each_can_be_compared(ingest: Ingest, tmp_p
     assert "B against A: better" in page
 
 
+def test_the_command_that_printed_them_is_said_and_kept(ingest: Ingest, tmp_path: Path) -> None:
+    """What LLNL kept of netperf: a row without its heading, and the command in an appendix."""
+    row = "4194304 4194304 1048576    600.02     112.62   \n"
+    command = "netmonnp -H levi1-eth2 -B -l 600 -f M -P 0 -- -m 1M -M 1M -S 2M -s 2M"
+    pair = ("--node", "n1", "--peer", "n2")
+    assert "0 of 1 planned test" in ingest("netperf", [row], *pair)[1]
+    ingest("netperf", [row], *pair, "--command", command)
+    (told,) = document(tmp_path)["measurements"]
+    assert told["value"] == pytest.approx(112.62 * 2**20)
+    code, _ = ingest("dd", [dd(359)], "--command", "dd if=/mnt/f of=/dev/null bs=1M")
+    assert code == Exit.UNTESTED
+    assert [one["labels"]["operation"] for one in document(tmp_path)["measurements"]] == ["read"]
+    code, said = ingest("dd", [dd(359)], "--command", "dd if=/mnt/f of=/dev/null", "--labels", "operation=write")
+    assert "found operation=read, expected operation=write" in said
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        (("--command", "dd 'if"), "No closing quotation, expected a command as a shell takes it"),
         (("--point", "blok=1 MiB"), "did you mean block?"),
         (("--point", "block"), "expected AXIS=VALUE, the value up to 60 letters"),
         (("--point", "size=1", "--point", "size=2"), "expected each axis once"),
