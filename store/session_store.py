@@ -49,10 +49,13 @@ class SessionStore(SessionReader):
         self.changes = ChangeReader(self, clock)
         """Its connection stays open until the store is closed."""
 
-    async def extend_plan(self, plan: Sequence[Round]) -> None:
-        """Add further rounds, before any of them runs."""
+    async def extend_plan(self, plan: Sequence[Round], *, began: float | None = None) -> None:
+        """Add further rounds, before any of them runs.
+
+        ``began``: when they did (UTC seconds), where they were measured elsewhere; the session begins no later.
+        """
         await self._writer.run(
-            lambda cache: session_rows.extend_plan(cache.connection, cache.require_driven(self.id), plan)
+            lambda cache: session_rows.extend_plan(cache.connection, cache.require_driven(self.id), plan, began)
         )
 
     async def begin_round(self, number: int, *, at: float) -> int:

@@ -1,6 +1,7 @@
 """Options and steps that several commands share."""
 
 import json
+import shlex
 import signal
 import sys
 import time
@@ -47,9 +48,20 @@ cohort_option = click.option(
     multiple=True,
     help="Label every result of the session, as phase=after; recorded. Repeat for more.",
 )
+command_option = click.option(
+    "--command", "typed", default="", metavar="COMMAND", help="The command that printed it: 'netperf -f M -P 0'."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
 ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
 exclude_option = click.option("-x", "--exclude", default=None, metavar="NODES", help="Leave these out.")
+
+
+def read_command(typed: str, probe: str) -> tuple[str, ...]:
+    """The words of the command that printed an output, else the name of its probe; BadInput for open quotes."""
+    try:
+        return tuple(shlex.split(typed)) or (probe,)
+    except ValueError as error:
+        raise BadInput(f"--command {typed}: {error}, expected a command as a shell takes it") from None
 
 
 def load_installed_probes() -> Mapping[str, "Probe"]:

@@ -171,9 +171,9 @@ def _name(view: "RunView") -> str:
 
 def _list_cohorts(session: "SessionStore") -> list[str]:
     """The dimensions of the cohorts that label the whole session."""
-    from benchconsole.console.session.metadata import COHORT
+    from benchconsole.console.session.metadata import list_cohorts
 
-    return [name.removeprefix(COHORT) for name in session.describe().new.options if name.startswith(COHORT)]
+    return list_cohorts(session.describe().new.options, session.read_notes())
 
 
 def _read_record(session: "SessionStore") -> dict[str, str]:

@@ -9,10 +9,12 @@ from pathlib import Path
 import click
 
 from benchconsole.console.cli import common
+from benchconsole.console.cli.session_options import make_cohort_options
 from benchconsole.console.exits import BadInput, complain
-from benchconsole.console.session.ingest import CapturedOutput, find_ending, ingest, ingest_into
+from benchconsole.console.session.captures import CapturedOutput, GivenConditions, find_ending
+from benchconsole.console.session.ingest import ingest, ingest_into
 from benchconsole.console.session.judged_rounds import load_judged_fabric
-from benchconsole.console.session.metadata import SessionChoice, make_settings
+from benchconsole.console.session.metadata import COHORT, SessionChoice, make_settings
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.api import Output, Probe
 from benchconsole.probes.model.errors import PlanError
@@ -20,6 +22,7 @@ from benchconsole.store.store import Store
 from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.cohorts import VALUE_WORDS, is_value
 from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.model.sweep import CLIENTS
 from benchconsole.topology.port_selection import select_ports
 from benchconsole.topology.selection import select
 
@@ -35,17 +38,24 @@ from benchconsole.topology.selection import select
 @click.option("--members", default=None, metavar="NODES", help="All nodes that the output is of, such as n[1-4].")
 @click.option(
     "--labels",
-    "labels",
     multiple=True,
     metavar="NAME=VALUE",
     help="A label that the output does not tell: operation=read.",
 )
 @click.option(
+    "--cohort", "cohorts", multiple=True, metavar="DIMENSION=NAME", help="A label of the phase or place: tuning=after."
+)
+@click.option(
+    "--point", "points", multiple=True, metavar="AXIS=VALUE", help="The point of a sweep that they are: tasks=56."
+)
+@click.option("--stage", default="", metavar="NAME", help="The stage that they belong to instead of their probe.")
+@click.option("--at-once", is_flag=True, help="The outputs are of tests that ran at the same time: one round.")
+@click.option(
     "--network", default="", metavar="NAME", help="The network that it was measured over, where there are several."
 )
 @click.option("--stderr", type=click.Path(path_type=Path, exists=True), help="A file with its standard error.")
 @click.option("--exit-status", type=int, default=0, help="The exit status of the command.")
-@click.option("--together", is_flag=True, help="The outputs are of tests that ran at once: one round.")
+@common.command_option
 @click.option("--at", "at", default=None, metavar="TIME", help="When it was measured: 2026-11-21T14:00:00Z.")
 @common.parameters_option
 @click.option("--session", default=None, metavar="SESSION", help="Add it to this session instead of a new one.")
@@ -53,8 +63,9 @@ from benchconsole.topology.selection import select
 @common.db_option
 def command(
     topology: Path, probe: str, files: tuple[str, ...], node: str | None, peer: str | None, members: str | None,
-    labels: tuple[str, ...], network: str, stderr: Path | None, exit_status: int, together: bool, at: str | None,
-    given: tuple[str, ...], session: str | None, label: str, db: Path | None,
+    labels: tuple[str, ...], cohorts: tuple[str, ...], points: tuple[str, ...], stage: str, at_once: bool,
+    network: str, stderr: Path | None, exit_status: int, typed: str, at: str | None, given: tuple[str, ...],
+    session: str | None, label: str, db: Path | None,
 ) -> None:  # fmt: skip
     """Read what PROBE printed from each FILE (- is standard input) and store it, judged, as a session.
 
@@ -63,8 +74,9 @@ def command(
     source.
 
     Without --node each file is of the node that it is named after (n01.txt, n01.json). Several files are several
-    tests. Each ran by itself unless --together is given: tests that run at once get what they leave each other.
-    Labels that are given hold for all of them. Nothing is asked of any node. The exit codes are those of run.
+    tests, of which each ran by itself unless --at-once is given. Labels, cohorts and the point of a sweep that are
+    given hold for all of them. An output of a test that the session knows replaces the known one where --at says that
+    it is later; else both count. Nothing is asked of any node. The exit codes are those of run.
     """
     probes = common.load_installed_probes()
     if probe.endswith(".csv"):
@@ -77,25 +89,26 @@ def command(
     if session is not None and given:
         raise BadInput("found --set with --session, expected one of them: a session keeps its parameters")
     fabric = common.read_topology(topology, probes, given)
-    known = _read_labels(probes[probe], labels)
-    said, when = (stderr.read_bytes() if stderr else b"", exit_status), common.parse_at(at)
+    conditions = GivenConditions(
+        common.parse_at(at),
+        _read_labels(probes[probe], labels),
+        _read_cohorts(fabric, probes[probe], cohorts),
+        _read_point(probes[probe], points),
+        _read_stage(stage),
+        at_once=at_once,
+        is_dated=at is not None,
+    )
+    said = Output(common.read_command(typed, probe), b"", stderr.read_bytes() if stderr else b"", exit_status)
     with common.open_store(db) as store:
         try:
             (first, port), (second, peer_port) = _split_port(fabric, node), _split_port(fabric, peer)
-            found = [
-                _read_captured(probe, name, _select_nodes(fabric, name, first, second, members), said) for name in files
-            ]
+            found = [_read_captured(said, name, _select_nodes(fabric, name, first, second, members)) for name in files]
             found = [replace(each, network=network, ports=(port, peer_port)) for each in found]
             if session is None:
-                key = asyncio.run(ingest(
-                    store, fabric, probes[probe], found,
-                    choice=SessionChoice(label=label, options=make_settings(fabric, given)),
-                    at=when, known=known, together=together,
-                ))  # fmt: skip
+                choice = SessionChoice(label=label, options=make_settings(fabric, given))
+                key = asyncio.run(ingest(store, fabric, probes[probe], found, choice=choice, given=conditions))
             else:
-                key = asyncio.run(
-                    _ingest_into(store, session, fabric, probes[probe], found, when, known, together=together)
-                )
+                key = asyncio.run(_ingest_into(store, session, fabric, probes[probe], found, conditions))
         except PlanError as error:
             raise BadInput(str(error)) from None
         for each in found:
@@ -112,10 +125,11 @@ def _tell(store: Store, key: str, probes: Mapping[str, Probe]) -> None:
     from benchconsole.console.session.stored_verdict import keep_verdict
 
     stored = Session.stored(store, key, probes)
-    view, losses = stored.view(), stored.list_detectable_losses()
+    view = stored.view()
     verdict = decide(view)
     asyncio.run(keep_verdict(store, key, verdict))
-    render("text", view, sys.stdout, ReportOptions(details=SessionDetails(losses=losses)))
+    details = SessionDetails(notes=store.session(key).read_notes(), losses=stored.list_detectable_losses())
+    render("text", view, sys.stdout, ReportOptions(details=details))
     raise click.exceptions.Exit(verdict.exit_code())
 
 
@@ -143,17 +157,14 @@ def _ingest_tables(
 
 
 async def _ingest_into(
-    store: Store, name: str, fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], at: float,
-    known: Mapping[str, str], *, together: bool,
-) -> str:  # fmt: skip
+    store: Store, name: str, fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], given: GivenConditions
+) -> str:
     """Add to a stored session; BadInput where that is of another fabric."""
     key = store.find_session(name)
     new = store.session(key).describe().new
     if new.fabric != fabric.name:
         raise BadInput(f"session {name} is of fabric {new.fabric}, the topology describes {fabric.name}")
-    await ingest_into(
-        store, key, load_judged_fabric(store.session(key)), probe, found, at=at, known=known, together=together
-    )
+    await ingest_into(store, key, load_judged_fabric(store.session(key)), probe, found, given=given)
     return key
 
 
@@ -172,6 +183,38 @@ def _read_labels(probe: Probe, given: Sequence[str]) -> dict[str, str]:
             raise BadInput(f"--labels {text}: expected {expected}")
         found[name] = value
     return found
+
+
+def _read_cohorts(fabric: Fabric, probe: Probe, given: Sequence[str]) -> dict[str, str]:
+    """Cohorts as DIMENSION=NAME; BadInput as ``run --cohort``, and for a label that the probe itself gives."""
+    found = {name.removeprefix(COHORT): str(value) for name, value in make_cohort_options(fabric, given).items()}
+    for name in found:
+        if name in (probe.label_names or ()) or name in probe.options:
+            raise BadInput(f"--cohort {name}: found a label of {probe.name}, expected another word, or --labels")
+    return found
+
+
+def _read_point(probe: Probe, given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Axes and values of a point as AXIS=VALUE; BadInput for what is no axis of the probe, and for one given twice."""
+    known = {*probe.options, *(probe.label_names or ()), CLIENTS}
+    found: dict[str, str] = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        if name not in known:
+            near = find_near(name, known)
+            hint = f"; did you mean {near}?" if near else ""
+            raise BadInput(f"--point {text}: expected AXIS=VALUE with one of {', '.join(sorted(known))}{hint}")
+        if name in found or not is_value(value):
+            expected = "each axis once" if name in found else f"AXIS=VALUE, the value {VALUE_WORDS}"
+            raise BadInput(f"--point {text}: expected {expected}")
+        found[name] = value
+    return tuple(found.items())
+
+
+def _read_stage(name: str) -> str:
+    if name and not is_value(name):
+        raise BadInput(f"--stage {name}: expected {VALUE_WORDS}")
+    return name
 
 
 def _select_nodes(
@@ -198,9 +241,10 @@ def _split_port(fabric: Fabric, end: str | None) -> tuple[str | None, str]:
     return found[0].nodes[0], found[0].port or ""
 
 
-def _read_captured(probe: str, name: str, nodes: tuple[NodeId, ...], said: tuple[bytes, int]) -> CapturedOutput:
+def _read_captured(said: Output, name: str, nodes: tuple[NodeId, ...]) -> CapturedOutput:
+    """The output in a file, with what is ``said`` of all of them."""
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise BadInput(f"{name}: cannot be read: {error.strerror}") from None
-    return CapturedOutput(nodes, Output((probe,), text, said[0], said[1], node=nodes[0]), name)
+    return CapturedOutput(nodes, replace(said, stdout=text, node=nodes[0]), name)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.common import load_installed_probes, print_json
+from benchconsole.console.cli.common import command_option, load_installed_probes, print_json, read_command
 from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.probes.api import Probe
@@ -29,8 +29,11 @@ from benchconsole.topology.errors import find_near
     "--stderr", "stderr", type=click.Path(path_type=Path, exists=True), help="A file with its standard error."
 )
 @click.option("--exit-status", type=int, default=0, help="The exit status of the command.")
+@command_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON: a list; several files, one line each.")
-def command(probe: str, files: tuple[str, ...], stderr: Path | None, exit_status: int, as_json: bool) -> None:
+def command(
+    probe: str, files: tuple[str, ...], stderr: Path | None, exit_status: int, typed: str, as_json: bool
+) -> None:
     """Read what PROBE printed from each FILE (- is standard input) and print its measurements.
 
     PROBE is one of `benchconsole probes`, or a tool that the inventory asks, such as lscpu, ethtool or dmidecode
@@ -45,11 +48,11 @@ def command(probe: str, files: tuple[str, ...], stderr: Path | None, exit_status
         hint = find_near(probe, known)
         more = f"; did you mean {hint}?" if hint else ""
         raise BadInput(f"unknown probe {probe!r}, expected one of {', '.join(known)}{more}")
-    error_text = stderr.read_bytes() if stderr else b""
+    error_text, argv = stderr.read_bytes() if stderr else b"", read_command(typed, probe)
     failed = partial_reading = False
     for name in files:
         try:
-            output = _read_output(probe, name, error_text, exit_status)
+            output = _read_output(argv, name, error_text, exit_status)
             items, ending = _read_items(probes, probe, output)
         except BadInput as error:
             failed = True
@@ -68,12 +71,12 @@ def command(probe: str, files: tuple[str, ...], stderr: Path | None, exit_status
         raise click.exceptions.Exit(Exit.UNTESTED)
 
 
-def _read_output(probe: str, name: str, error_text: bytes, exit_status: int) -> Output:
+def _read_output(argv: tuple[str, ...], name: str, error_text: bytes, exit_status: int) -> Output:
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise BadInput(f"cannot be read: {error.strerror}") from None
-    return Output((probe,), text, error_text, exit_status)
+    return Output(argv, text, error_text, exit_status)
 
 
 def _read_items(probes: Mapping[str, Probe], name: str, output: Output) -> tuple[list[Reading | Fact], Ending | None]:

@@ -1,7 +1,7 @@
 """The record of a session beside its results: its suite, label and options, and the criteria that judged it. Pure."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,8 +9,9 @@ from benchconsole import __version__
 from benchconsole.console.session.safety import SafetyPolicy
 from benchconsole.probes.judging.confirmation import BUDGET
 from benchconsole.probes.planning.suites import find_suite
-from benchconsole.store.model import NewSession
+from benchconsole.store.model import NewSession, SessionNote
 from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold
 
@@ -25,6 +26,9 @@ SETTING = "set "
 
 COHORT = "cohort "
 """Before the dimension, the name of the option that records the cohort of a whole session."""
+
+COHORT_NOTE = "cohort"
+"""The kind of the notes on cohorts of outputs that were brought in: ``tuning=after: ior ingested``."""
 
 
 @dataclass(slots=True)
@@ -65,6 +69,14 @@ def describe_fabric(new: NewSession) -> Fabric:
         name.removeprefix(SETTING): int(value) for name, value in new.options.items() if name.startswith(SETTING)
     }
     return load_text(new.topology, new.topology_path, parameters=settings)
+
+
+def list_cohorts(options: Mapping[str, str | int | float], notes: Iterable[SessionNote]) -> list[str]:
+    """The dimensions in which all of a session is one cohort: it ran as that, or all that was brought in is that."""
+    brought = [note.text.partition(":")[0].partition("=") for note in notes if note.kind == COHORT_NOTE]
+    values = group_by_key((name, value) for name, _, value in brought)
+    of_all = [name for name, own in values.items() if len(set(own)) == 1]
+    return [*SessionChoice(options=options).cohorts, *of_all]
 
 
 def name_judgement(fabric: Fabric) -> str:

@@ -64,16 +64,22 @@ def create_session(connection: sqlite3.Connection, key: str, new: NewSession, pl
     return int(session)
 
 
-def extend_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Round]) -> None:
-    """Write further rounds of a session; ConflictError when a number or a test id is taken already."""
+def extend_plan(
+    connection: sqlite3.Connection, session: int, plan: Sequence[Round], began: float | None = None
+) -> None:
+    """Write further rounds of a session, which began no later than ``began`` (None: than it did).
+
+    ConflictError when a number or a test id is taken already.
+    """
     _require_sound(plan)
     try:
         _write_plan(connection, session, plan)
     except sqlite3.IntegrityError as error:
         raise ConflictError("a round or test of this plan is in the session already", _PLANNER) from error
     connection.execute(
-        "UPDATE session SET rounds = rounds + ?, tests = tests + ? WHERE id = ?",
-        (len(plan), sum(len(planned.tests) for planned in plan), session),
+        """UPDATE session SET rounds = rounds + ?, tests = tests + ?, started = min(started, coalesce(?, started))
+        WHERE id = ?""",
+        (len(plan), sum(len(planned.tests) for planned in plan), began, session),
     )
 
 

@@ -38,6 +38,9 @@ PRINTED = (
 )
 """The same cells as the report prints them."""
 
+AT_ONCE = ("--peer", "hpss", "--at-once")
+"""The nine nodes send to the archive together."""
+
 
 @pytest.fixture(scope="module")
 def check() -> Ran:
@@ -56,7 +59,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     assert ran.code == 3, ran.out  # the archive is not measured yet
     assert "137.1 % of required: 137.23 % here" in ran.out
     files = write_transfers(folder)
-    ran = benchconsole("ingest", FILE, "archive", *files, "--together", "--peer", "hpss", "--session", "milestone", *db)
+    ran = benchconsole("ingest", FILE, "archive", *files, *AT_ONCE, "--session", "milestone", *db)
     assert ran.code == 0, ran.out
     assert benchconsole("report", "milestone", "-o", folder / "r.md", *db).code == 0
     return (folder / "r.md").read_text()
@@ -150,8 +153,8 @@ def test_each_mistake_is_a_sentence_on_the_terminal(sentence: str) -> None:
 
 def test_transfers_that_did_not_run_at_once_have_no_sum(tmp_path: Path) -> None:
     db, files = ("--db", tmp_path / "x.db"), write_transfers(tmp_path)
-    benchconsole("ingest", FILE, "archive", *files[:5], "--together", "--peer", "hpss", "--label", "archive", *db)
-    benchconsole("ingest", FILE, "archive", *files[5:], "--together", "--peer", "hpss", "--session", "archive", *db)
+    benchconsole("ingest", FILE, "archive", *files[:5], *AT_ONCE, "--label", "archive", *db)
+    benchconsole("ingest", FILE, "archive", *files[5:], *AT_ONCE, "--session", "archive", *db)
     page = benchconsole("report", "archive", "--format", "md", *db).out
     row = read_tables(page, "As reported")[-1]
     assert (row["metric"], row["applies to"], row["reported"]) == ARCHIVE

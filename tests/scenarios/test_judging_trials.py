@@ -232,12 +232,13 @@ def test_what_passes_under_other_conditions_replaces_no_failure(tmp_path: Path) 
     def run_fewer(triad: float) -> str:
         return re.sub("(Threads [a-z]+) = 24", r"\1 = 16", stream(triad))
 
-    assert site.ingest("stream", run_fewer(50.0), "--node", "n1")[0] == 1
-    code, said = site.ingest("stream", stream(100.0), "--node", "n1", "--session", "last")
+    early, late = ("--at", "2026-11-21T10:02:00Z"), ("--at", "2026-11-21T10:40:00Z")
+    assert site.ingest("stream", run_fewer(50.0), "--node", "n1", *early)[0] == 1
+    code, said = site.ingest("stream", stream(100.0), "--node", "n1", "--session", "last", *late)
     assert code == 1
     assert "2 of 2 planned tests" in said
     assert "50.0 GB/s, asked 65.0 GB/s" in said
-    code, _ = site.ingest("stream", run_fewer(100.0), "--node", "n1", "--session", "last")
+    code, _ = site.ingest("stream", run_fewer(100.0), "--node", "n1", "--session", "last", *late)
     assert code == Exit.UNTESTED  # three nodes of the file have no output
     assert "then 100 GB/s passed" in site.call("show")[1]
 
@@ -246,8 +247,8 @@ def test_an_output_that_lacks_what_failed_replaces_nothing(tmp_path: Path) -> No
     """Of 24 sizes one fails; an output with the other 23 would leave none that does."""
     site = Site(tmp_path, ["metric: imb.latency, at_most: 1 ms, source: 5.2.1"])
     printed = (TRANSCRIPTS / "imb" / "2017-u2-pingpong.txt").read_text()
-    pair, into = ("--node", "n1", "--peer", "n2"), ("--session", "last")
-    assert site.ingest("imb", printed, *pair)[0] == 1
+    pair, into = ("--node", "n1", "--peer", "n2"), ("--session", "last", "--at", "2026-11-21T10:40:00Z")
+    assert site.ingest("imb", printed, *pair, "--at", "2026-11-21T10:02:00Z")[0] == 1
     fewer = "".join(line for line in printed.splitlines(keepends=True) if "1130.92" not in line)
     code, said = site.ingest("imb", fewer, *pair, *into)
     assert code == Exit.BAD_INPUT

@@ -126,6 +126,22 @@ def measure_again(folder: Path, _: pytest.MonkeyPatch) -> Told:
     return show(site, site.ingest("stream", stream(100.0), "--node", "n1", *again))
 
 
+def measure_again_undated(folder: Path, _: pytest.MonkeyPatch) -> Told:
+    site = Site(folder, [TRIAD])
+    site.ingest("stream", stream(50.0), "--node", "n1")
+    return show(site, site.ingest("stream", stream(100.0), "--node", "n1", "--session", "last"))
+
+
+def ingest_flows(folder: Path, _: pytest.MonkeyPatch) -> Told:
+    """Two outputs of flows that did not share the NIC."""
+    site = Site(folder)
+    files = []
+    for number, rate in enumerate((4.7, 4.71)):
+        files.append(folder / f"flow{number}.json")
+        files[-1].write_text(iperf3(rate))
+    return show(site, site.call("ingest", site.topology, "iperf3", *files, "--node", "n1", "--peer", "n2"))
+
+
 def begin_checklist(folder: Path, _: pytest.MonkeyPatch) -> Told:
     site = Site(folder)
     path = folder / "mine.yaml"
@@ -148,6 +164,8 @@ TRIALS: Mapping[str, Trial] = MappingProxyType({
     "W8-n4": ingest_flow(f"{OWN_CRITERION}, nodes: n4", 3.0),
     "W9": ingest_flow(OWN_CRITERION, 3.0),
     "W10": measure_again,
+    "W10-undated": measure_again_undated,
+    "W10-flows": ingest_flows,
     "W11": judge_by([]),
     "W12": check(f"{TRIAD}, round: 100 GB/s"),
     "W13": run(TRUNKS, Reach(failing=("n1", "n2"))),

@@ -140,6 +140,15 @@ async def test_a_plan_can_grow_before_more_is_run(path: Path) -> None:
             await store.session(key).extend_plan([planned(3)])
 
 
+@pytest.mark.parametrize(("began", "started"), [(None, 1000.0), (900.0, 900.0), (1100.0, 1000.0)])
+async def test_a_session_begins_no_later_than_what_is_added(path: Path, began: float | None, started: float) -> None:
+    with Store.open(path) as store:
+        session = store.session(await store.create_session(new(), [planned(1)]))
+        assert session.describe().new.started == 1000.0
+        await session.extend_plan([planned(2)], began=began)
+        assert session.describe().new.started == started
+
+
 async def test_a_plan_needs_the_nodes_it_was_made_for(path: Path) -> None:
     fewer = Fabric("cut", {NODES[0].id: NODES[0]}, {}, {}, (), {}, FABRIC.access, 1500, "")
     with Store.open(path) as store:

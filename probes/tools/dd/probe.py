@@ -3,7 +3,8 @@
 What is read must come from the disk: direct I/O, or a file that the kernel was told to forget and has forgotten. Where
 direct I/O is refused, the run fails unless ``direct=0`` was asked for. Read is the output of GNU coreutils in any
 language, uutils, busybox, toybox and the BSDs: the rate is always bytes by seconds, and the rounded rate and the sizes
-in brackets must agree with it. Whether it wrote or read is known of our own runs only, which are marked.
+in brackets must agree with it. Whether it wrote or read is known of our own runs, which are marked, and where the
+command stands above its summary or somebody said it: from a source of bytes into a file, or from a file to nowhere.
 
 Sources: coreutils ``src/dd.c`` and its message catalogues, busybox ``coreutils/dd.c``, toybox and FreeBSD ``dd``.
 """
@@ -15,6 +16,7 @@ from types import MappingProxyType
 
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Labels, Metric, Output, ProbeOutputError, Reading, Shown, Target, Unit, labels
+from benchconsole.probes.readers.command_lines import find_command, list_given
 from benchconsole.probes.readers.lines import refuse_lines, shorten, split_lines, strip_colours
 from benchconsole.probes.readers.numbers import format_bytes, parse_decimal, require_positive
 from benchconsole.probes.readers.readings import known_labels, refuse_failed
@@ -77,6 +79,9 @@ _COMPLAINT = re.compile(
 _POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 _TOLERANCE = 0.01
 _LONGEST = 400
+_SOURCES = ("/dev/zero", "/dev/random", "/dev/urandom")
+_BLOCK_DEVICE = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|md|dm-|mapper/|disk/)")
+_ENDS_ON_DISK = frozenset(("fsync", "fdatasync"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,30 +137,41 @@ class Dd(ScratchProbe):
         return ["sh", "-c", _SCRIPT, "benchconsole-dd", given.path("scratch"), str(size), str(block), *flags]
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        found = [*_read_runs(output.text), *_read_runs(output.error_text)]
+        told = list_given(output.argv)
+        found = [*_read_runs(output.text, told), *_read_runs(output.error_text, told)]
         refuse_failed(output, "dd")
         if not found:
             raise ProbeOutputError("no run of dd that was read to its end", "dd's line of bytes, seconds and rate")
         return found
 
 
-def _read_runs(text: str) -> list[Reading]:
-    """The rate of every run in ``text``, none where there is no dd; ProbeOutputError where one failed."""
+def _read_runs(text: str, told: Sequence[str] | None) -> list[Reading]:
+    """The rate of every run in ``text``, none where there is no dd; ProbeOutputError where one failed.
+
+    ``told`` are the words of the command that made them all, where somebody said it.
+    """
     refuse_lines(_COMPLAINT, split_lines(text), "dd to copy everything without complaint")
     return [
         Reading("dd.throughput", require_positive(run.size / run.seconds, "a rate"), Unit.BYTE_RATE, marks, run.raw)
-        for run, marks in _find_runs(text)
+        for run, marks in _find_runs(text, told)
     ]
 
 
-def _find_runs(text: str) -> Iterator[tuple[_Copied, Labels]]:
-    """Every run that ended, with the labels of our mark, or with its number where somebody else ran it."""
+def _find_runs(text: str, told: Sequence[str] | None) -> Iterator[tuple[_Copied, Labels]]:
+    """Every run that ended, with the labels of our mark, or with its number and what its command says where somebody
+    else ran it.
+    """
     ours, mark, number = _MARK in text, None, 0
+    given = {} if told is None else _read_command(told)
+    conditions = given
     records: list[tuple[int, int]] = []
     for line, progress in _read_lines(text):
         if _MARK in line:
             mark, records = _MARKED.search(line), []
+        elif (words := find_command(line, "dd")) is not None:
+            conditions, records = _read_command(words), []
         elif found := _RECORDS.fullmatch(line):
+            conditions = given if len(records) == 2 else conditions  # the summary of the run before was lost
             records = [*records[-1:], (int(found["full"]), int(found["part"]))]
         elif copied := _read_copied(line):
             if len(records) != 2 and (ours or progress or copied.coarse):
@@ -165,16 +181,46 @@ def _find_runs(text: str) -> Iterator[tuple[_Copied, Labels]]:
             if mark is not None:
                 if copied.size != float(mark["size"]):
                     raise ProbeOutputError(f"{copied.size:.0f} bytes", f"{mark['size']} bytes as they were asked for")
-                conditions = {"direct": mark["direct"], "cached": "possible" if mark["cache"] == "1" else ""}
-                conditions |= {"end_fsync": mark["sync"]} if mark["operation"] == "write" else {}
+                asked = {"direct": mark["direct"], "cached": "possible" if mark["cache"] == "1" else ""}
+                asked |= {"end_fsync": mark["sync"]} if mark["operation"] == "write" else {}
                 sizes = {"size": format_bytes(int(copied.size)), "block": format_bytes(int(mark["block"]))}
-                yield copied, known_labels(operation=mark["operation"], **sizes, **conditions)
+                yield copied, known_labels(operation=mark["operation"], **sizes, **asked)
             elif not ours:
                 marks: dict[str, object] = {"number": number, "size": format_bytes(int(copied.size))}
                 if len(records) == 2 and records[0] == records[1] and records[1][1] == 0:
                     marks["block"] = format_bytes(round(copied.size / records[1][0]))
-                yield copied, labels(**marks)
-            mark, records = None, []
+                yield copied, labels(**marks, **conditions)
+            mark, records, conditions = None, [], given
+
+
+def _read_command(words: Sequence[str]) -> dict[str, str]:
+    """The labels that a command tells; none of one that neither only writes nor only reads.
+
+    Nor of one with words that dd does not take: something else is in its line.
+    """
+    pairs = [word.partition("=")[::2] for word in words if "=" in word]
+    asked = dict(pairs)
+    source, sink = asked.get("if", ""), asked.get("of", "")
+    has_others = any("=" not in word and not word.isdecimal() for word in words)
+    if has_others or len(asked) < len(pairs) or not source or not sink:
+        return {}
+    flags = {name: asked.get(name, "").split(",") for name in ("iflag", "oflag", "conv")}
+    if source in _SOURCES and _is_stored(sink):
+        ends = "sync" in flags["oflag"] or "dsync" in flags["oflag"] or not _ENDS_ON_DISK.isdisjoint(flags["conv"])
+        return {
+            "operation": "write",
+            "direct": str(int("direct" in flags["oflag"])),
+            "end_fsync": str(int(ends)),
+        }
+    if sink == "/dev/null" and _is_stored(source):
+        is_direct = "direct" in flags["iflag"]
+        return {"operation": "read", "direct": str(int(is_direct))} | ({} if is_direct else {"cached": "possible"})
+    return {}
+
+
+def _is_stored(path: str) -> bool:
+    """Whether what stands there is on a disk: a file, or a block device."""
+    return not path.startswith(("/dev/", "/proc/", "/sys/")) or _BLOCK_DEVICE.match(path) is not None
 
 
 def _read_lines(text: str) -> Iterator[tuple[str, bool]]:

@@ -141,12 +141,14 @@ class Netperf(PairProbe):
         return (said,)
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read netperf's tables, keys or CSV; of several pairs each, and their sum when every one is whole."""
+        """Read tables, keys, CSV and rows of a known command; of several pairs each, and their sum if all are whole."""
         refuse_failed(output, "netperf")
         text_reader.refuse_complaint(split_lines(output.error_text, text_reader.LONGEST))
         lines = read_lines(output.text, text_reader.LONGEST)
         together = next((match for line in lines if (match := _TOGETHER.match(line))), None)
-        return _read_pairs(lines, int(together["count"])) if together else text_reader.parse_text(output.text)
+        return (
+            _read_pairs(lines, int(together["count"])) if together else text_reader.parse_text(output.text, output.argv)
+        )
 
 
 def _read_pairs(lines: Sequence[str], count: int) -> Sequence[Reading]:

@@ -1,7 +1,8 @@
 """Reader of netperf 2.1 to 2.7: the classic tables, which ``TCP_SENDFILE`` still has, and the keys of omni (``-k``).
 
 MBytes are 2^20 bytes and 10^6bits what they say, whichever ``-f`` chose; the unit stands in the heading, so a row
-without its heading (``-P 0``) is refused, and so is a table without its banner, since complaints stand between them.
+without its heading (``-P 0``) is read only where its command is known (``bare_tables``). A table without its banner is
+refused, since complaints stand between them.
 Of UDP the second row arrived, the first was only sent; omni's THROUGHPUT is what arrived. Latencies are round trips.
 CSV (``-o``) and columns (``-O``), which the probe never asks for, name a number in words that become its key.
 
@@ -17,6 +18,7 @@ from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.lines import read_lines, refuse_lines, shorten
 from benchconsole.probes.readers.numbers import parse_count, parse_decimal, require_positive
 from benchconsole.probes.readers.readings import known_labels, number_runs
+from benchconsole.probes.tools.netperf.bare_tables import add_headings
 
 LONGEST = 400
 """Characters of a line that are looked at; netperf's tables are shorter."""
@@ -103,11 +105,17 @@ def refuse_complaint(lines: Iterable[str]) -> None:
     refuse_lines(_COMPLAINT, lines, "a run without error")
 
 
-def parse_text(text: str) -> Sequence[Reading]:
-    """Every reading of every result in ``text``; ProbeOutputError when one failed or none is whole."""
-    found = tuple(number_runs(read_run(read_lines(text, LONGEST))))
+def parse_text(text: str, argv: Sequence[str] = ()) -> Sequence[Reading]:
+    """Every reading of every result in ``text``; ProbeOutputError when one failed or none is whole.
+
+    ``argv`` is the command that printed it, where somebody said it.
+    """
+    found = tuple(number_runs(read_run(add_headings(read_lines(text, LONGEST), argv))))
     if not found:
-        raise ProbeOutputError("no result with its unit", "netperf's table with its headings, or its keys and values")
+        raise ProbeOutputError(
+            "no result with its unit",
+            "netperf's table with its headings, its keys and values, or the command of a bare row",
+        )
     return found
 
 

@@ -105,14 +105,12 @@ def test_several_outputs_ran_one_after_another_unless_they_are_said_to_have_run_
 ) -> None:
     """Half of a link each is all of it only at once: two runs of half a link, one after the other, are below it."""
     files = [tmp_path / "one.txt", tmp_path / "two.txt"]
-    for file in files:
-        file.write_text(type_iperf3(0.058))  # 464 Mb/s of 1 Gb/s
+    for file, rate in zip(files, (0.058, 0.06), strict=True):
+        file.write_text(type_iperf3(rate))  # 464 and 480 Mb/s of 1 Gb/s
     assert ingest("iperf3", *files, "--node", "n1", "--peer", "n2").exit_code == 1
     rates = [one for one in numbers(db) if one["metric"] == "iperf3.throughput"]
-    assert [one["value"] for one in rates] == [5.75e7, 5.75e7], "none of both counts in place of the other"
-    assert ingest("iperf3", *files, "--node", "n1", "--peer", "n2", "--together").exit_code == 3, (
-        "n3 and n4 are missing"
-    )
+    assert [one["value"] for one in rates] == [5.75e7, 6e7], "none of both counts in place of the other"
+    assert ingest("iperf3", *files, "--node", "n1", "--peer", "n2", "--at-once").exit_code == 3, "n3 and n4 are missing"
 
 
 def test_more_can_be_added_to_a_session_of_the_same_fabric(ingest: Ingest, db: Path) -> None:

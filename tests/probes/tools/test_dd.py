@@ -25,6 +25,7 @@ SAYS = {
     "8.4.txt": [(TWO_GIB, 10.1158)],
     "8.22-ja-last-line.txt": [(TWO_GIB, 10.1158)],
     "8.30-two-runs.txt": [(TWO_GIB, 19.8841), (TWO_GIB, 10.2261)],
+    "8.32-commands.txt": [(TWO_GIB, 19.8841), (TWO_GIB, 10.2261)],
     "9.1-de.txt": [(67108864, 0.0499782)],
     "9.1-fr.txt": [(67108864, 0.0476836)],
     "9.1-fr-latin1.txt": [(67108864, 0.0525367)],
@@ -87,6 +88,48 @@ def test_our_marks_say_what_was_done_and_others_are_numbered() -> None:
     assert conditions == [("0", "0", None), ("0", None, "possible")]
     others = [dict(one.labels) for one in Dd().parse(output("dd/8.30-two-runs.txt"))]
     assert others == [{"number": number, "size": "2GiB", "block": "1MiB"} for number in ("1", "2")]
+
+
+def test_a_command_says_what_was_done() -> None:
+    sizes = {"size": "2GiB", "block": "1MiB"}
+    assert [dict(one.labels) for one in Dd().parse(output("dd/8.32-commands.txt"))] == [
+        {"number": "1", "operation": "write", "direct": "1", "end_fsync": "1", **sizes},
+        {"number": "2", "operation": "read", "direct": "0", "cached": "possible", **sizes},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("dd if=/dev/zero of=/mnt/f bs=1M", {"operation": "write", "direct": "0", "end_fsync": "0"}),
+        ("dd if=/dev/urandom of=f oflag=dsync", {"operation": "write", "direct": "0", "end_fsync": "1"}),
+        ("dd if=/dev/zero of=f conv=notrunc,fdatasync", {"operation": "write", "direct": "0", "end_fsync": "1"}),
+        ("sudo dd of=/dev/null if=/dev/sdb iflag=direct", {"operation": "read", "direct": "1"}),
+        ("dd if=/mnt/f of=/dev/null", {"operation": "read", "direct": "0", "cached": "possible"}),
+        ("dd if=/dev/zero of=/dev/null", {}),
+        ("dd if=/dev/zero of=/dev/shm/f", {}),
+        ("dd if=/mnt/f of=/mnt/g", {}),
+        ("dd of=/mnt/f", {}),
+        ("dd if=/dev/zero of=f if=/mnt/g", {}),
+        ("dd if=/dev/zero of=f; dd if=f of=/dev/null", {}),
+        ("dd if=/dev/zero of=f | cat", {}),
+        ("echo dd if=/dev/zero of=f", {}),
+    ],
+)
+def test_what_a_command_tells(command: str, told: dict[str, str]) -> None:
+    printed = f"2048+0 records in\n2048+0 records out\n{GOOD}"
+    (above,) = Dd().parse(Output((), f"$ {command}\n{printed}".encode()))
+    assert {k: v for k, v in above.labels if k not in ("number", "size", "block")} == told
+
+
+def test_a_command_that_was_said_is_that_of_all_runs_and_one_above_a_run_of_its_own() -> None:
+    printed = f"2048+0 records in\n2048+0 records out\n{GOOD}"
+    argv = ("dd", "if=/dev/zero", "of=/mnt/f")
+    for stdout, stderr in ((printed * 2, ""), ("", printed * 2)):
+        found = Dd().parse(Output(argv, stdout.encode(), stderr.encode()))
+        assert [dict(one.labels)["operation"] for one in found] == ["write", "write"]
+    found = Dd().parse(Output((), f"$ dd if=f of=/dev/null\n{printed * 2}".encode()))
+    assert [dict(one.labels).get("operation") for one in found] == ["read", None]
 
 
 GOOD = "2147483648 bytes (2.1 GB, 2.0 GiB) copied, 10.1158 s, 212 MB/s\n"

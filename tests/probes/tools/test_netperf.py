@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.probes.api import ProbeOutputError
+from benchconsole.probes.api import Output, ProbeOutputError
 from benchconsole.probes.testing import PROBE_CHECKS, Check
 from benchconsole.probes.tools.netperf.probe import Netperf
 from tests.probes.tools.captures import ROOT, noise, output, read, said, text
@@ -316,3 +316,57 @@ def test_the_table_of_omni_tells_request_and_response() -> None:
     assert {name: value for name, value in marks if name in ("request", "response")} == {
         "request": "64", "response": "1024",
     }  # fmt: skip
+
+
+def test_rows_without_heading_are_those_of_the_command_above_them() -> None:
+    (one,) = Netperf().parse(output("netperf/bare-tcp-mbytes-2.3.txt"))
+    assert one.value == pytest.approx(112.62 * 2**20)
+    marks = dict(one.labels)
+    assert (marks["test"], marks["direction"], marks["size"]) == ("TCP_STREAM", "out", "1048576")
+    found = Netperf().parse(output("netperf/bare-runs-2.4.5.txt"))
+    assert [(each.metric, dict(each.labels)["test"]) for each in found] == [
+        ("netperf.throughput", "TCP_STREAM"),
+        ("netperf.throughput", "TCP_MAERTS"),
+        ("netperf.throughput", "UDP_STREAM"),
+        ("netperf.loss", "UDP_STREAM"),
+        ("netperf.transactions", "TCP_RR"),
+    ]
+    rates = [9413.46e6 / 8, 9.39e9 / 8, 927.67e6 / 8, 1 - 17702 / 18240, 29150.15]
+    assert [each.value for each in found] == pytest.approx(rates)
+
+
+ROW = "4194304 4194304 1048576    600.02     112.62   \n"
+
+
+def test_rows_without_heading_are_those_of_a_command_that_was_said() -> None:
+    argv = ("netmonnp", "-H", "levi1-eth2", "-f", "M", "-P", "0", "--", "-m", "1M")
+    found = Netperf().parse(Output(argv, (ROW + ROW.replace("112", "113")).encode()))
+    assert [each.value for each in found] == pytest.approx([112.62 * 2**20, 113.62 * 2**20])
+    assert [dict(each.labels).get("run") for each in found] == [None, "2"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "$ netperf -H n2 -f M\n",
+        "$ netperf -H n2 -P 0 -t TCP_RR\n",
+        "$ netperf -H n2 -P 0 -t SCTP_STREAM\n",
+        "$ netperf -H n2 -P 0 -f x\n",
+        "$ netperf -H n2 -P 0 -c\n",
+        "$ netperf -H n2 -D -f M -P 0\n",
+        "$ netperf -H n2 -P 0 --unknown\n",
+        "$ netperf -H n2 -P 0 -- -k\n",
+        "$ netperf -H n2 -P 0; date\n",
+    ],
+)
+def test_a_row_whose_columns_are_not_certain_is_refused(said: str) -> None:
+    assert Netperf().parse(Output((), f"$ netperf -H n2 -P 0\n{ROW}".encode()))
+    with pytest.raises(ProbeOutputError):
+        Netperf().parse(Output((), f"{said}{ROW}".encode()))
+
+
+@pytest.mark.parametrize("rows", [ROW * 2, ROW[:-12] + "\n", ROW.replace("600.02", "600")])
+def test_one_whole_row_belongs_to_a_command(rows: str) -> None:
+    with pytest.raises(ProbeOutputError):
+        Netperf().parse(Output((), f"$ netperf -H n2 -P 0\n{rows}".encode()))
