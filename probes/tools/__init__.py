@@ -15,6 +15,7 @@ BUILTIN = (
     "ping.probe:Ping",
     "traceroute.probe:Traceroute",
     "iperf3.probe:Iperf3",
+    "iperf.probe:Iperf",
     "nuttcp.probe:Nuttcp",
     "netperf.probe:Netperf",
     "qperf.probe:Qperf",
