@@ -39,6 +39,7 @@ BUILTIN = (
     "ior.probe:Ior",
     "mdtest.probe:Mdtest",
     "h5perf.probe:H5perf",
+    "h5perf.parallel_probe:ParallelH5perf",
     "detector_stream.probe:DetectorStream",
     "aggregate.probe:Aggregate",
     "skim.probe:Skim",
