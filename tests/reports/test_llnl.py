@@ -159,3 +159,15 @@ def test_transfers_that_did_not_run_at_once_have_no_sum(tmp_path: Path) -> None:
     row = read_tables(page, "As reported")[-1]
     assert (row["metric"], row["applies to"], row["reported"]) == ARCHIVE
     assert (row["here"], row["from"], row[""]) == ("–", "its tests ran in 2 rounds, not at once", "? unknown")
+
+
+def test_nine_ftp_sessions_answer_the_clause_together(tmp_path: Path) -> None:
+    db, files = ("--db", tmp_path / "x.db"), []
+    for number, rate in enumerate(spread(1042 / 9, 9, 2.0), 1):
+        seconds = round(10_737_418_240 / (rate * 1e6), 2)
+        said = f"10737418240 bytes sent in {seconds} secs ({10_737_418_240 / seconds / 2**20:.4f} MB/s)\n"
+        files.append(tmp_path / f"slic{number}.txt")
+        files[-1].write_text(f"226 Transfer complete.\n{said}")
+    benchconsole("ingest", FILE, "archive", *files, *AT_ONCE, "--label", "archive", *db)
+    row = read_tables(benchconsole("report", "archive", "--format", "md", *db).out, "As reported")[-1]
+    assert (row["here"], row["from"], row[""]) == ("1.042 GB/s", "sum of 9 measurements", "= agrees")

@@ -33,7 +33,9 @@ from benchconsole.probes.api import (
 )
 from benchconsole.probes.readers.documents import Document, read_array
 from benchconsole.probes.readers.lines import shorten
+from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.serving import serving
+from benchconsole.probes.tools.archive import transfer_lines
 from benchconsole.probes.tools.archive.node_script import RECEIVER, SENDER
 from benchconsole.probes.tools.files.node_directory import SCRATCH, take_shared_space
 from benchconsole.probes.tools.network.pair_probe import PairProbe
@@ -79,7 +81,7 @@ class Archive(PairProbe):
     """
 
     name = "archive"
-    label_names = frozenset(("cache", "direction", "sink", "size", "source", "stream", "streams"))
+    label_names = frozenset(("cache", "direction", "sink", "size", "source", "stream", "streams", "tool"))
     summary = "Files moved to another node over several connections at once, their rates summed"
     source = "LLNL Lustre milestone, parallel ftp to the archive"
     metrics = (
@@ -156,6 +158,10 @@ class Archive(PairProbe):
             raise
 
     def parse(self, output: Output) -> Sequence[Reading]:
+        """Read what our sender says, or the line of a program that somebody moved a file with."""
+        refuse_failed(output, self.name)
+        if told := transfer_lines.read_transfer(f"{output.text}{output.error_text}"):
+            return told
         return _read_readings(script_runner.read_document(output, self.name))
 
 

@@ -44,7 +44,7 @@ class IorProgram(Probe):
 
     @abstractmethod
     def program(self, given: Given) -> Sequence[str]:
-        """The command line of one rank; PlanError for options that do not fit."""
+        """The command line of one rank, ``tasks`` given; PlanError for options that do not fit."""
 
     @abstractmethod
     def rates(self, text: str) -> Sequence[Reading]:
@@ -59,8 +59,9 @@ class IorProgram(Probe):
     def job(self, target: Target) -> Job:
         """What is launched; PlanError for options, names and networks that do not fit."""
         given = self.given(target.options)
-        argv, tasks = in_shared(self.program(given)), read_tasks(given) or len(target.nodes)
+        tasks = read_tasks(given) or len(target.nodes)
         sized = {**given.values, "tasks": tasks}
+        argv = in_shared(self.program(self.given(sized)))
         seconds, writes = 3.0 * self.estimate(sized) + 60.0, self.space(sized) + 1e6
         job = Job(target.nodes, argv, tasks, seconds, Options.of(given.values), writes=writes)
         job.arguments()

@@ -89,4 +89,4 @@ def test_criteria_may_ask_for_every_condition(tool: str) -> None:
 
 def test_every_tool_with_numbers_has_transcripts() -> None:
     without = {name for name in PROBES if PROBES[name].metrics} - set(TOOLS)
-    assert without == {"fio-device", "imb-set", "osu-set"}  # they read what fio, imb and osu print
+    assert without == {"fio-device", "h5perf-parallel", "imb-set", "osu-set"}  # they read what others print

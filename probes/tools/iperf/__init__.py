@@ -1,0 +1,1 @@
+"""The probe of iperf 2, and the reader of its text."""
