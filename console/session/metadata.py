@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 
 from benchconsole import __version__
@@ -82,7 +83,10 @@ def list_cohorts(options: Mapping[str, str | int | float], notes: Iterable[Sessi
 def name_judgement(fabric: Fabric) -> str:
     """The name of a judgement: the program, and twelve hex digits for the criteria and declared hardware."""
     criteria = [(replace(each, nodes=frozenset()), sorted(each.nodes)) for each in fabric.criteria]
-    declared = [(node.id, sorted(node.hardware.facts.items())) for node in fabric.nodes.values()]
+    declared = [
+        (node.id, sorted(node.hardware.facts.items()), *sorted(node.hardware.rules.items(), key=itemgetter(0)))
+        for node in fabric.nodes.values()
+    ]
     digits = hashlib.sha256(repr((criteria, declared)).encode()).hexdigest()[:12]
     return f"benchconsole {__version__}, criteria {digits}"
 

@@ -14,9 +14,10 @@ from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId, Stage, Suite
+from benchconsole.topology.model.fact_rule import FactRule
 from benchconsole.topology.model.sweep import CLIENTS, MOST_POINTS, Axis, Ending, Order, Sweep, Value, sort_values
 from benchconsole.topology.selection import choose
-from benchconsole.topology.units import RATES, Unit, UnitError, parse_link_speed, parse_percentage
+from benchconsole.topology.units import RATES, Unit, UnitError, parse_any, parse_link_speed, parse_percentage
 
 _QUANTITIES: Mapping[str, Unit | Callable[[str], float]] = {
     **dict.fromkeys(("memory.total", "memory.dimm_size", "disk.size", "raid.cache"), Unit.BYTE),
@@ -35,14 +36,78 @@ def resolve_hardware(name: str, written: raw.RawClass, report: ProblemReport) ->
     facts: dict[str, str | float] = {}
     for section, part in written:
         location = ("classes", name, section)
-        if part is None or section in ("peak", "peak_basis"):
+        if part is None or section in ("peak", "peak_basis", "facts"):
             continue
         for key, value in _list_facts(section, part):
             number = _make_fact(section, key, value, report, (*location, key))
             if number is not None:
                 facts[f"{section}.{key}"] = number
     peak = report.quantity(written.peak, ("classes", name, "peak"), Unit.FLOP_RATE)
-    return Hardware(name, MappingProxyType(facts), peak, written.peak_basis)
+    rules = _read_rules(written.facts or {}, ("classes", name, "facts"), facts, report)
+    return Hardware(name, MappingProxyType(facts), peak, written.peak_basis, MappingProxyType(rules))
+
+
+_BOUND = re.compile(r"\s*(>=|<=)\s*(\S.*)")
+_BOUNDS = 'a bound such as ">= 10000" or "<= 2.5 GHz"'
+
+
+def _read_rules(
+    written: Mapping[str, raw.Scalar | list[raw.Scalar]], here: Location, known: Collection[str], report: ProblemReport
+) -> dict[str, FactRule]:
+    """What is asked of facts by their names; a problem for a name that a section of the class declares too."""
+    found: dict[str, FactRule] = {}
+    for name, value in written.items():
+        location = (*here, name)
+        if "." not in name:
+            report.add_key(location, f"a fact {name!r}", "its whole name, such as nic.txqueuelen")
+        elif name in known:
+            report.add_key(location, f"{name} a second time", "each fact once, here or in its section")
+        elif isinstance(value, bool) or (
+            isinstance(value, list) and (not value or any(isinstance(v, bool) for v in value))
+        ):
+            report.add(location, repr(value), "a number, a text such as on, a bound, or a list of them")
+        else:
+            rule = _read_rule(name, value, location, report)
+            if rule is not None:
+                found[name] = rule
+    return found
+
+
+def _read_rule(
+    name: str, value: raw.Scalar | list[raw.Scalar], location: Location, report: ProblemReport
+) -> FactRule | None:
+    bound = _BOUND.fullmatch(value) if isinstance(value, str) else None
+    if bound is not None:
+        limit = _read_value(name, bound[2], location, report)
+        if not isinstance(limit, float):
+            report.add(location, repr(value), _BOUNDS)
+            return None
+        is_least = bound[1] == ">="
+        text = f"{'at least' if is_least else 'at most'} {bound[2].strip()}"
+        return FactRule(at_least=limit if is_least else None, at_most=None if is_least else limit, text=text)
+    several = value if isinstance(value, list) else [value]
+    if any(isinstance(each, bool) for each in several):
+        report.add(location, repr(value), "a list of numbers and texts such as on")
+        return None
+    values = [_read_value(name, each, location, report) for each in several]
+    if None in values:
+        return None
+    return FactRule(tuple(v for v in values if v is not None), text=" or ".join(str(each).strip() for each in several))
+
+
+def _read_value(name: str, value: raw.Scalar, location: Location, report: ProblemReport) -> str | float | None:
+    """A number in the base unit of a fact, or a text; a quantity with its unit for facts that have one."""
+    read = _QUANTITIES.get(name)
+    if read is not None:
+        return report.quantity(value, location, read)
+    try:
+        return float(value)
+    except ValueError:
+        pass
+    try:
+        return parse_any(str(value))[0]
+    except UnitError:
+        return str(value)
 
 
 def _list_facts(section: str, part: object) -> Iterator[tuple[str, object]]:

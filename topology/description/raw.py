@@ -131,6 +131,7 @@ class RawClass(_Strict):
     bios: RawBios | None = None
     os: RawOs | None = None
     sysctl: dict[str, Scalar] | None = None
+    facts: dict[str, Scalar | list[Scalar]] | None = None
     peak: Quantity | None = None
     peak_basis: str | None = None
 

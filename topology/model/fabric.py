@@ -17,6 +17,7 @@ from benchconsole.topology.model.cable import Cable, Channel, Wan
 from benchconsole.topology.model.ceiling import Ceiling
 from benchconsole.topology.model.claims import Claim, ReportedResult
 from benchconsole.topology.model.device_group import Group
+from benchconsole.topology.model.fact_rule import FactRule
 from benchconsole.topology.model.grouped_word import GroupedWord
 from benchconsole.topology.model.network import DATA, Network, NetworkRole, tcp_goodput
 from benchconsole.topology.model.port_set import PortSet
@@ -65,13 +66,15 @@ class Hardware:
     """What a node class is declared to have; None where nothing was declared.
 
     ``facts`` maps a declared fact (``cpu.model``, ``memory.total``, ``nic.speed`` ...) to its value: text, or a number
-    in the base unit of that fact. ``peak`` is FLOP/s with its basis in words.
+    in the base unit of that fact. ``peak`` is FLOP/s with its basis in words. ``rules`` are what is asked of any other
+    fact, by its name.
     """
 
     name: str
     facts: Mapping[str, str | float] = field(default_factory=lambda: MappingProxyType({}))
     peak: float | None = None
     peak_basis: str | None = None
+    rules: Mapping[str, FactRule] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

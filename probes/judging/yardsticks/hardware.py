@@ -9,6 +9,7 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.load import PREFIX
 from benchconsole.probes.model.measuring import Fact, Result
+from benchconsole.topology.model.fact_rule import FactRule
 from benchconsole.topology.units import disk_size, memory_size, network_rate
 
 DOWN = frozenset((("nic.state", "down"), ("nic.state", "lowerlayerdown"), ("nic.link", "no")))
@@ -37,8 +38,11 @@ def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verd
     """
     for result in closed.results:
         if any(not fact.fact.startswith((f"{result.test.probe}.", PREFIX)) for fact in result.facts):
-            for name, declared in result.test.target.node.hardware.facts.items():
+            hardware = result.test.target.node.hardware
+            for name, declared in hardware.facts.items():
                 yield _judge(result, name, declared)
+            for name, rule in hardware.rules.items():
+                yield _judge_rule(result, name, rule)
 
 
 def _judge(result: Result, name: str, declared: str | float) -> Verdict:
@@ -58,6 +62,31 @@ def _judge(result: Result, name: str, declared: str | float) -> Verdict:
         text = ", ".join(format_hardware(name, value) for value in (matching or values)[:4])
         level = Level.PASS if matching else Level.FAIL
         because = "as declared" if matching else f"declared {wanted}"
+    return _make_verdict(result, name, level, because, text, wanted)
+
+
+def _judge_rule(result: Result, name: str, rule: FactRule) -> Verdict:
+    """Every value of the fact must be asked for: of a port, those of the ports of the data address, where known."""
+    reported = _relevant(result.facts, name, result.test.target.node.data_address)
+    values = list(dict.fromkeys(fact.value for fact in reported))
+    wrong = [value for value in values if not rule.accepts(value)]
+    text = ", ".join(format_hardware(name, value) for value in (wrong or values)[:4])
+    if not values:
+        level, because = Level.UNKNOWN, "asked of its class, but the node does not report it"
+    elif not wrong:
+        level, because = Level.PASS, "as asked of its class"
+    elif (
+        len(wrong) < len(values)
+        and name.startswith("nic.")
+        and not _find_ports(result.facts, result.test.target.node.data_address)
+    ):
+        level, because = Level.UNKNOWN, f"of some ports only, and none is known to carry tests; asked {rule.text}"
+    else:
+        level, because = Level.FAIL, f"asked {rule.text}"
+    return _make_verdict(result, name, level, because, text, rule.text)
+
+
+def _make_verdict(result: Result, name: str, level: Level, because: str, text: str, wanted: str) -> Verdict:
     test = result.test
     return Verdict(
         test=test.id,

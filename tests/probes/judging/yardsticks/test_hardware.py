@@ -13,6 +13,7 @@ from benchconsole.probes.judging.yardsticks.hardware import is_as_declared
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict
 from benchconsole.probes.model.measuring import Fact, Result, Round, Test
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
+from benchconsole.topology.model.fact_rule import FactRule
 from tests.probes.judging.rounds import star
 
 GIB = 2.0**30
@@ -165,3 +166,52 @@ def test_a_data_port_without_a_link_is_said_to_be_down_and_the_speed_of_another_
     assert (speed.text, speed.expected_text) == ("eth1 down", "10.0 Gb/s")
     assert speed.because == "the data address 192.0.2.7 is not up: eth1 has no link; declared 10.0 Gb/s"
     assert sockets.level is Level.PASS
+
+
+PORTS = [Fact("nic.address", "192.0.2.7", labels=SECOND)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "facts", "level"),
+    [
+        (FactRule((10000.0,), text="10000"), [Fact("nic.txqueuelen", 10000.0, labels=SECOND), *PORTS], Level.PASS),
+        (FactRule((10000.0,), text="10000"), [Fact("nic.txqueuelen", 1000.0, labels=SECOND), *PORTS], Level.FAIL),
+        # the port of the tests counts, where it is known
+        (
+            FactRule((10000.0,), text="10000"),
+            [Fact("nic.txqueuelen", 1000.0, labels=FIRST), Fact("nic.txqueuelen", 10000.0, labels=SECOND), *PORTS],
+            Level.PASS,
+        ),
+        (
+            FactRule((10000.0,), text="10000"),
+            [Fact("nic.txqueuelen", 1000.0, labels=FIRST), Fact("nic.txqueuelen", 10000.0, labels=SECOND)],
+            Level.UNKNOWN,
+        ),
+        (
+            FactRule((10000.0,), text="10000"),
+            [Fact("nic.txqueuelen", 1000.0, labels=FIRST), Fact("nic.txqueuelen", 500.0, labels=SECOND)],
+            Level.FAIL,
+        ),
+        (FactRule((10000.0,), text="10000"), [Fact("cpu.sockets", 2.0)], Level.UNKNOWN),
+    ],
+)
+def test_a_rule_on_a_fact_is_met_by_every_value_that_counts(
+    rule: FactRule, facts: Sequence[Fact], level: Level
+) -> None:
+    (verdict,) = judge_rules({"nic.txqueuelen": rule}, facts)
+    assert (verdict.level, verdict.expected_text) == (level, "10000")
+
+
+def test_one_of_two_governors_is_not_enough() -> None:
+    facts = [Fact("cpu.governor", "performance"), Fact("cpu.governor", "powersave")]
+    (verdict,) = judge_rules({"cpu.governor": FactRule(("performance",), text="performance")}, facts)
+    assert (verdict.level, verdict.text, verdict.because) == (Level.FAIL, "powersave", "asked performance")
+
+
+def judge_rules(rules: dict[str, FactRule], facts: Sequence[Fact]) -> Sequence[Verdict]:
+    hardware = Hardware("b", rules=MappingProxyType(rules))
+    node = Node(NodeId("n1"), NodeRole.COMPUTE, hardware, "192.0.2.1", "192.0.2.7")
+    test = Test("t", "inventory", Target(node), 1)
+    each = Round(1, "inventory", "inventory", (test,), 1.0, "")
+    closed = ClosedRound(each, (Result(test, facts=tuple(facts)),), CloseReason.COMPLETE, 0.0, 1.0)
+    return judge_round(JudgingContext(star(), {}), closed)
