@@ -121,3 +121,18 @@ def test_pairs_are_typed_as_sender_and_receiver(tmp_path: Path) -> None:
     assert code == Exit.UNTESTED, said  # the other nodes of the file have no value
     (row,) = [each for each in site.verdicts() if each["metric"] == "iperf3.throughput"]
     assert (row["subject"], row["level"]) == ("n1>n2", "pass")
+
+
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        (("--session", "last"), "--session"),
+        (("--cohort", "tuning=after"), "--cohort"),
+        (("--node", "n1"), "--node"),
+        (("--at-once",), "--at-once"),
+    ],
+)
+def test_options_that_tables_do_not_take_are_refused(tmp_path: Path, option: tuple[str, ...], named: str) -> None:
+    site, _, _ = ingest(tmp_path, [TRIAD], HEAD + ROWS)
+    code, said = site.call("ingest", site.topology, tmp_path / "values0.csv", *option)
+    assert (code, f"found {named} with a table" in said) == (Exit.BAD_INPUT, True)
