@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from benchconsole.console.cli import common
 from benchconsole.console.cli.session_options import make_cohort_options
@@ -25,6 +26,9 @@ from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.model.sweep import CLIENTS
 from benchconsole.topology.port_selection import select_ports
 from benchconsole.topology.selection import select
+
+_OF_TABLES = frozenset(("topology", "probe", "files", "at", "label", "given", "db"))
+"""The parameters that tables take, too."""
 
 
 @click.command("ingest")
@@ -80,6 +84,7 @@ def command(
     """
     probes = common.load_installed_probes()
     if probe.endswith(".csv"):
+        _refuse_with_tables()
         _ingest_tables(topology, (probe, *files), at, label, given, db)
         return
     if probe not in probes:
@@ -115,6 +120,17 @@ def command(
             if ending := find_ending(probes[probe], each.output):
                 complain(f"{each.source}: {ending}")
         _tell(store, key, probes)
+
+
+def _refuse_with_tables() -> None:
+    """BadInput for an option that tables do not take: their rows say it, and a session of theirs is a new one."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        if (
+            option.name not in _OF_TABLES
+            and context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        ):
+            raise BadInput(f"found {option.opts[0]} with a table, expected it in the columns of the table, or no table")
 
 
 def _tell(store: Store, key: str, probes: Mapping[str, Probe]) -> None:

@@ -2,12 +2,14 @@
 
 import shutil
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import click
 
 from benchconsole.console.cli.common import json_option, print_json, read_catalogue
 from benchconsole.console.exits import BadInput
 from benchconsole.console.text.cells import wrap_text
+from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, Table, format_body, number, words
 from benchconsole.probes.api import PlanError, Probe
 from benchconsole.probes.planning.design_options import make_example_target
@@ -27,8 +29,14 @@ _SAFETY = {
 
 @click.command("probes")
 @click.argument("names", nargs=-1, metavar="[PROBE]...")
+@click.option(
+    "--script",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="An input script of IOR: print it as stages of a suite, with the probe ior named.",
+)
 @json_option
-def command(names: tuple[str, ...], as_json: bool) -> None:
+def command(names: tuple[str, ...], script: Path | None, as_json: bool) -> None:
     """List the probes; of every PROBE that is named, everything.
 
     What it runs on, what it does to a node in use, what it has to itself there, about how long one test takes
@@ -38,6 +46,9 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
     for name in names:
         if name not in catalogue.probes:
             raise BadInput(f"unknown probe {name!r}, expected one of {', '.join(catalogue.probes)}")
+    if script is not None:
+        _print_script(names, script)
+        return
     chosen = {name: catalogue.probes[name] for name in names or catalogue.probes}
     broken = [{"name": each.name, "from": each.distribution, "reason": each.reason} for each in catalogue.broken]
     if as_json:
@@ -48,6 +59,20 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
         click.echo(line)
     for each in catalogue.broken:
         click.echo(f"broken: {each.name} from {each.distribution}: {each.reason}", err=True)
+
+
+def _print_script(names: tuple[str, ...], script: Path) -> None:
+    """Print a suite that runs what a script of IOR runs; BadInput for what the probe cannot run."""
+    from benchconsole.probes.tools.ior.script_reader import format_stages, read_script
+
+    if names != ("ior",):
+        raise BadInput(f"--script with {', '.join(names) or 'no probe'}, expected ior, whose scripts are read")
+    try:
+        stages = read_script(script.read_text(errors="replace"), str(script))
+    except PlanError as error:
+        raise BadInput(str(error)) from None
+    for line in ("suites:", "  from-script:", *format_stages(stages)):
+        click.echo(sanitize(line))
 
 
 def list_alone(probe: Probe) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
 from benchconsole.topology.model.sweep import CLIENTS
 from benchconsole.topology.routing.network_choice import NetworkChoice
 from benchconsole.topology.routing.routes import Routes
+from benchconsole.topology.units import counted
 
 POSSIBLY = "partial"
 """The label of numbers of an output that may lack its end."""
@@ -234,7 +235,7 @@ def plan_captures(
     """
     if given.shares_load and str(len(read)) != dict(given.point)[CLIENTS]:
         raise PlanError(
-            f"found {len(read):,} outputs with {CLIENTS}={dict(given.point)[CLIENTS]}, expected as many: "
+            f"found {counted(len(read), 'output')} with {CLIENTS}={dict(given.point)[CLIENTS]}, expected as many: "
             "they are of tests that ran at once"
         )
     stage = given.name_stage(probe)

@@ -213,3 +213,18 @@ def test_a_value_that_is_typed_of_two_days_counts_twice(tmp_path: Path) -> None:
     site, code, _ = ingest(tmp_path, [TRIAD], HEAD + rows)
     assert code == Exit.BELOW
     assert [each["labels"]["repetition"] for each in site.report()["measurements"]] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        (("--session", "last"), "--session"),
+        (("--cohort", "tuning=after"), "--cohort"),
+        (("--node", "n1"), "--node"),
+        (("--at-once",), "--at-once"),
+    ],
+)
+def test_options_that_tables_do_not_take_are_refused(tmp_path: Path, option: tuple[str, ...], named: str) -> None:
+    site, _, _ = ingest(tmp_path, [TRIAD], HEAD + ROWS)
+    code, said = site.call("ingest", site.topology, tmp_path / "values0.csv", *option)
+    assert (code, f"found {named} with a table" in said) == (Exit.BAD_INPUT, True)

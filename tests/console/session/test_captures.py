@@ -64,7 +64,7 @@ def ingest(tmp_path: Path) -> Ingest:
 
 def call(folder: Path, *words: str) -> str:
     done = CliRunner().invoke(command, [*words, "--db", str(folder / "s.db")])
-    assert done.exit_code in tuple(Exit), done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.stdout
 
 
@@ -85,6 +85,8 @@ def test_a_session_begins_and_ends_with_its_outputs(ingest: Ingest, tmp_path: Pa
     ingest("dd", [dd(108)], "--labels", "operation=write", "--session", "x", *EARLY)
     ingest("dd", [dd(300)], *READ, "--node", "n2", "--session", "x", "--at", "2026-11-03T10:00:00Z")
     assert "2026-11-01 10:00:00 UTC to 2026-11-05 10:00:00 UTC" in call(tmp_path, "show")
+    ingest("dd", [dd(300)], *READ, "--node", "n3", "--session", "x", "--at", "2026-11-07T10:00:00Z")
+    assert "2026-11-01 10:00:00 UTC to 2026-11-07 10:00:00 UTC" in call(tmp_path, "show")
 
 
 @pytest.mark.parametrize(("first", "second"), [(359, 150), (150, 359)])
@@ -151,6 +153,21 @@ def test_flows_that_ran_one_after_the_other_share_no_link(ingest: Ingest, tmp_pa
     assert ingest("netperf", [NETPERF.format("461.40")], *pair, "--label", "x", *EARLY)[0] == Exit.BELOW
 
 
+@pytest.mark.parametrize(("option", "code"), [((), Exit.BELOW), (("--at-once",), Exit.UNTESTED)])
+def test_only_flows_that_ran_at_once_share_the_link_of_their_sink(
+    ingest: Ingest, tmp_path: Path, option: tuple[str, ...], code: int
+) -> None:
+    (tmp_path / "small.yaml").write_text(
+        TOPOLOGY.partition("criteria:")[0] + "criteria: [{metric: netperf.throughput, at_least: 80 %, of: capacity}]\n"
+    )
+    files = [tmp_path / f"n{number}.txt" for number in (1, 2)]
+    for file, rate in zip(files, ("460.12", "461.40"), strict=True):
+        file.write_text(NETPERF.format(rate))
+    words = ("ingest", tmp_path / "small.yaml", "netperf", *files, "--peer", "n3", *option, "--db", tmp_path / "s.db")
+    done = CliRunner().invoke(command, [*map(str, words)])
+    assert done.exit_code == code, done.output
+
+
 def test_a_point_of_a_sweep_makes_a_curve(ingest: Ingest, tmp_path: Path) -> None:
     for number, (threads, rate) in enumerate({"1": 100, "2": 200, "4": 390, "8": 395}.items()):
         into = ("--session", "fig1") if number else ("--label", "fig1")
@@ -173,8 +190,14 @@ def test_clients_of_a_point_ran_at_once(ingest: Ingest, tmp_path: Path) -> None:
     page = call(tmp_path, "report", "last", "--format", "md")
     assert "dd over clients ingested: dd.throughput" in page
     assert "maximum clients=4, 394 MB/s" in page
+    (tmp_path / "n2.txt").write_text(dd(90))
+    again = [str(tmp_path / f"n{number}.txt") for number in (2, 3)]  # of n2 there is one of this point already
+    point = ("--point", "clients=2", "--session", "x", *READ)
+    call(tmp_path, "ingest", str(tmp_path / "small.yaml"), "dd", *again, *point)
+    labelled = [one["labels"] for one in document(tmp_path)["measurements"]]
+    assert [one.get("repetition") for one in labelled if one["clients"] == "2"] == [None, None, "2", "2"]
     code, said = ingest("dd", [dd(99)], "--point", "clients=2", *READ, "--session", "x")
-    assert (code, "found 1 outputs with clients=2, expected as many" in said) == (Exit.BAD_INPUT, True)
+    assert (code, "found 1 output with clients=2, expected as many" in said) == (Exit.BAD_INPUT, True)
 
 
 def test_a_point_that_the_output_contradicts_gives_no_number(ingest: Ingest) -> None:
