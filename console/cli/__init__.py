@@ -143,6 +143,10 @@ def command(ctx: click.Context, safe_mode: bool, verbose: bool, log: str | None)
         from benchconsole.console.cli.log_options import write_records
 
         write_records(verbose=verbose, file=None if log is None else Path(log))
+    if ctx.invoked_subcommand is not None and sys.stdout is sys.__stdout__:
+        from benchconsole.console.cli.lasting_output import keep_output
+
+        keep_output(ctx.invoked_subcommand)
     if ctx.invoked_subcommand is None:
         from benchconsole.console.cli.start import show_start_page
 

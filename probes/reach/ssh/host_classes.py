@@ -71,13 +71,13 @@ def _of_line(keyword: str, rest: str, depth: int) -> Iterator[str]:
     elif keyword == "host":
         yield from (word.lstrip("!") for word in re.split(r"""[\s,"']+""", rest) if word)
     elif keyword == "include":
-        for included in _included(shlex.split(rest)):
+        for included in list_included(shlex.split(rest)):
             yield from _patterns(included, depth + 1)
     elif _OF_THE_HOST.search(rest.replace("%%", "")):
         raise _OnItsOwnError
 
 
-def _included(patterns: Sequence[str]) -> Iterator[Path]:
+def list_included(patterns: Sequence[str]) -> Iterator[Path]:
     """The files of an Include line, found as asyncssh finds them: relative names stand beside the user's file."""
     for pattern in patterns:
         path = Path(pattern).expanduser()

@@ -61,6 +61,16 @@ class TrustedKeys:
     inherited: bool = False
 
 
+_BLANK = " \t\r"
+"""Blanks around a line; only these and the end of a line part fields (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT)."""
+
+
+def _part(line: str) -> tuple[str, str, str]:
+    """The first field of a line, the blanks after it, and the rest."""
+    found = re.match(r"([^ \t]*)([ \t]*)(.*)", line, re.DOTALL)
+    return (found[1], found[2], found[3]) if found else (line, "", "")
+
+
 class KnownHosts:
     """An index over known_hosts files: plain names by dictionary, patterns and hashed names by trial."""
 
@@ -75,11 +85,11 @@ class KnownHosts:
         known = cls()
         for path in paths:
             try:
-                text = Path(path).read_text("utf-8", errors="replace")
+                text = Path(path).read_bytes().decode("utf-8", "replace")
             except (FileNotFoundError, NotADirectoryError):
                 continue
-            for number, line in enumerate(text.splitlines(), start=1):
-                known._add(line.strip(), f"{path}:{number}")
+            for number, line in enumerate(text.split("\n"), start=1):
+                known._add(line.strip(_BLANK), f"{path}:{number}")
         return known
 
     def lookup(self, host: str, port: int, alias: str | None = None) -> TrustedKeys:
@@ -98,8 +108,8 @@ class KnownHosts:
     def _add(self, line: str, place: str) -> None:
         marker = ""
         if line.startswith("@"):
-            marker, _, line = line[1:].partition(" ")
-        names, _, rest = line.strip().partition(" ")
+            marker, _, line = _part(line[1:])
+        names, _, rest = _part(line)
         fields = rest.split()
         if not names or names.startswith("#") or len(fields) < 2:
             return
@@ -186,7 +196,8 @@ def add_keys(path: Path, keys: Iterable[OfferedKey]) -> int:
 
     TrustError when the file knows another key of the same kind for the same name.
     """
-    lines = path.read_text("utf-8", errors="surrogateescape").splitlines() if path.exists() else []
+    text = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
+    lines = text.removesuffix("\n").split("\n") if text else []
     fields = [line.split() for line in lines if not line.startswith(("#", "@", "|"))]
     known = {(name, each[1]): each[2] for each in fields if len(each) >= 3 for name in each[0].split(",")}
     new = []

@@ -213,11 +213,13 @@ class Connector:
         self, attempt: ConnectionAttempt, on_lost: OnLost, tunnel: Tunnel | None
     ) -> asyncssh.SSHClientConnection:
         sock = await self._tcp.connect(attempt) if tunnel is None else None
+        is_ours = sock is not None
         try:
             async with self._breaker.begin_login(), self._logins.turn(), _bound_login(attempt, self._limits, tunnel):
+                is_ours = False  # its transport closes it; a descriptor freed under one would be another connection's
                 connection = await _log_in(attempt, on_lost, sock, tunnel)
         except BaseException:
-            if sock is not None:
+            if sock is not None and is_ours:
                 sock.close()
             raise
         self._breaker.note_accepted()

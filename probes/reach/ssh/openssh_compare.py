@@ -41,7 +41,6 @@ _REASONS = {
     "pubkeyacceptedalgorithms": "the signature algorithms of keys are those of asyncssh",
     "remotecommand": "the command is the probe's",
     "requiredrsasize": "RSA keys of any size that asyncssh accepts are used",
-    "revokedhostkeys": "the file is not read: mark the keys @revoked in known_hosts",
     "securitykeyprovider": "keys that want a touch cannot drive many nodes",
     "serveralivecountmax serveraliveinterval": "keepalive is that of the run",
     "setenv": "commands run in an environment of ours",

@@ -21,6 +21,7 @@ from pathlib import Path
 import asyncssh
 
 from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.probes.reach.ssh.config_files import find_reader, find_writer, list_files, read_revoked
 from benchconsole.probes.reach.ssh.host_classes import HostClasses
 from benchconsole.probes.reach.ssh.known_hosts import KnownHosts, TrustedKeys
 from benchconsole.topology.model.access import Access
@@ -37,7 +38,13 @@ class LoginKeys:
 
 
 def load_named_key(path: str) -> LoginKeys:
-    """A key that was named for us is offered alone: others would use up what a server allows to try."""
+    """A key that was named for us is offered alone: others would use up what a server allows to try.
+
+    ValueError for one that others can read.
+    """
+    reader = find_reader(Path(path).expanduser())
+    if reader:
+        raise ValueError(f"{path} {reader}")
     pairs = tuple(asyncssh.load_keypairs([str(Path(path).expanduser())], ignore_encrypted=True))
     if pairs:
         return LoginKeys(pairs, None, asks_agent=False)
@@ -48,6 +55,9 @@ def load_named_key(path: str) -> LoginKeys:
 def load_configured_keys(read: asyncssh.SSHClientConnectionOptions) -> LoginKeys:
     """The keys that the ssh configuration names, or ssh's usual ones."""
     named = read.config.get("IdentityFile")
+    usual_files = [path for path in (Path("~", ".ssh", name).expanduser() for name in _USUAL_KEYS) if path.exists()]
+    if not named and any(map(find_reader, usual_files)):
+        named = [str(path) for path in usual_files]
     if not isinstance(named, list) or not named:
         usual = asyncssh.SSHClientConnectionOptions(read, client_keys=(), ignore_encrypted=True, **_AS_READ)
         return LoginKeys(tuple(usual.client_keys or ()), usual.agent_identities)
@@ -58,6 +68,9 @@ def load_configured_keys(read: asyncssh.SSHClientConnectionOptions) -> LoginKeys
     unusable = []
     for path in named:
         try:
+            if reader := find_reader(Path(path).expanduser()):
+                unusable.append(f"the key file {path} {reader}")
+                continue
             pairs += asyncssh.load_keypairs([str(Path(path).expanduser())], None, certificates, ignore_encrypted=True)
         except FileNotFoundError:
             continue
@@ -79,6 +92,9 @@ def _public(path: str) -> bytes | None:
             continue
     return None
 
+
+_USUAL_KEYS = ("id_ed25519_sk", "id_ecdsa_sk", "id_ed448", "id_ed25519", "id_ecdsa", "id_rsa", "id_dsa")
+"""Names of the keys that are tried where none is named."""
 
 _USER_CONFIG = "~/.ssh/config"
 _SYSTEM_CONFIG = "/etc/ssh/ssh_config"
@@ -201,6 +217,7 @@ class SshConfig:
             _check_name(host, _SAFE_HOST)
             with self._lock:
                 trusted = host_class.known.lookup(host, host_class.options.port, host_class.options.host_key_alias)
+            trusted = replace(trusted, revoked=(*trusted.revoked, *self._revoked))
         except OSError as error:
             raise ConfigError(f"{error.filename or 'ssh configuration'}: {error.strerror or error}") from error
         except ValueError as error:
@@ -236,10 +253,22 @@ class SshConfig:
         """The classes of hosts that the files cannot tell apart, read at first use."""
         return HostClasses(self.files)
 
+    @cached_property
+    def _foreign(self) -> str:
+        """Why a file cannot be followed that others can write; what it says is run here, and lets in whom they like."""
+        told = (f"{path} {writer}" for path in list_files(self.files) if (writer := find_writer(path)))
+        return next(told, "")
+
+    @cached_property
+    def _revoked(self) -> tuple[asyncssh.SSHKey, ...]:
+        return read_revoked(self.files)
+
     def _find_class(self, destination: Destination) -> _HostClass:
         name = (self.host_classes.find_class(destination.host), destination.user, destination.port, destination.jump)
         host_class = self._classes.get(name)
         if host_class is None:
+            if self._foreign:
+                raise ConfigError(self._foreign)
             host_class = self._classes[name] = self._read_class(destination)
         return host_class
 

@@ -117,9 +117,10 @@ class Bench:
         wait_until(lambda: server.logged("Server listening") > before, server.log.read_text)
 
     def file(self, name: str, text: str) -> str:
-        """Write a file and return its path."""
+        """Write a file that nobody else can read and return its path."""
         path = self.directory / name
         path.write_text(text)
+        path.chmod(0o600)
         return str(path)
 
     def access(self, server: Server | None = None, known: str | None = None, config: str = "") -> Access:

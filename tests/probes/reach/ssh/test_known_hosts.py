@@ -65,6 +65,34 @@ def test_a_revocation_of_the_host_counts_on_every_port(tmp_path: Path, keys: Key
     assert known.lookup("n1", 2222).revoked
 
 
+@pytest.mark.parametrize(
+    "line", ["@revoked *\t{key}", "@revoked\tn1 {key}", "@revoked n1\t {key}", " \t@revoked n1 {key}"]
+)
+def test_tabs_part_the_fields_of_a_revocation(tmp_path: Path, keys: Keys, line: str) -> None:
+    known = _read(tmp_path, f"n1 {_key(keys.host)}", line.format(key=_key(keys.host)))
+    assert known.lookup("n1", 22).revoked
+
+
+def test_tabs_part_the_fields_of_a_key(tmp_path: Path, keys: Keys) -> None:
+    assert _read(tmp_path, "n1\t" + _key(keys.host).replace(" ", "\t")).lookup("n1", 22).keys
+
+
+@pytest.mark.parametrize("end", ["\v", "\f", "\r", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_only_the_end_of_a_line_ends_a_comment(tmp_path: Path, keys: Keys, end: str) -> None:
+    assert not _read(tmp_path, f"# a comment{end}n1 {_key(keys.host)}").lookup("n1", 22).keys
+
+
+@pytest.mark.parametrize("end", ["\v", "\f", "\r", "\x85", "\u2028"])
+def test_adding_a_key_keeps_comments_as_they_are(tmp_path: Path, keys: Keys, end: str) -> None:
+    path = tmp_path / "known_hosts"
+    comment = f"# a comment{end}n1 {_key(keys.host)}\n"
+    path.write_bytes(comment.encode())
+    kind, key = _key(keys.rsa_host).split()
+    assert known_hosts.add_keys(path, [known_hosts.OfferedKey("n2", kind, key, "")]) == 1
+    assert path.read_bytes() == comment.encode() + f"n2 {kind} {key}\n".encode()
+    assert not KnownHosts.read([str(path)]).lookup("n1", 22).keys
+
+
 def test_lines_that_cannot_be_read_are_passed_over(tmp_path: Path, keys: Keys) -> None:
     bad = (
         "n1",

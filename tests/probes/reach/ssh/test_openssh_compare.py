@@ -48,7 +48,6 @@ async def test_what_is_done_here_anyway_is_not_named(tmp_path: Path, line: str) 
         ("StrictHostKeyChecking no", "stricthostkeychecking", "false"),
         ("ControlMaster auto", "controlmaster", "auto"),
         ("ControlPath /tmp/x", "controlpath", "/tmp/x"),
-        ("RevokedHostKeys /etc/revoked", "revokedhostkeys", "/etc/revoked"),
         ("VerifyHostKeyDNS yes", "verifyhostkeydns", "true"),
         ("KnownHostsCommand /bin/true", "knownhostscommand", "/bin/true"),
         ("UpdateHostKeys ask", "updatehostkeys", "ask"),

@@ -4,7 +4,7 @@ import asyncio
 import errno
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 import pytest
@@ -283,3 +283,33 @@ async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     while data := await reader.read(65536):
         writer.write(data)
     writer.close()
+
+
+async def test_a_silent_login_frees_no_descriptor_that_its_transport_polls(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of six hundred such nodes the next connection got the descriptor, and the whole run ended with it."""
+    polled: list[int] = []
+
+    class Watched(socket.socket):
+        def close(self) -> None:
+            transport = asyncio.get_running_loop()._transports.get(self.fileno())  # type: ignore[attr-defined]
+            if transport is not None and not transport.is_closing():
+                polled.append(self.fileno())
+            super().close()
+
+    hung_up = asyncio.Event()
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            await reader.read()
+        writer.close()
+        hung_up.set()
+
+    monkeypatch.setattr(socket, "socket", Watched)
+    async with _listening(say_nothing) as port:
+        failure = await _failure(bench, port)
+        async with asyncio.timeout(10):
+            await hung_up.wait()
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert polled == []
