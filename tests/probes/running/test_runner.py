@@ -182,7 +182,7 @@ class Telling(Alone):
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         secret = str(target.options["password"])
         argv = ("facts", "--password", secret)
-        return (Output(argv, stderr=f"wrong word {secret}\n\x1b[2J".encode(), exit_status=1, node=target.node.id),)
+        return (Output(argv, stderr=f"odd word {secret}\n\x1b[2J".encode(), exit_status=1, node=target.node.id),)
 
 
 async def test_records_name_node_and_test_and_hide_secret_options(
@@ -201,7 +201,7 @@ async def test_records_name_node_and_test_and_hide_secret_options(
     said = {record.node: (record.test, record.getMessage()) for record in caplog.records}  # type: ignore[attr-defined]
     assert said["n2"] == ("t-n2", "inventory n2: unreachable: refused")
     assert said["n1"] == (
-        "t-n1", "inventory n1: tool failed: found exit status 1: wrong word ***, expected a tool that ends with exit status 0"
+        "t-n1", "inventory n1: tool failed: found exit status 1: odd word ***, expected a tool that ends with exit status 0"
     )  # fmt: skip
 
 
