@@ -32,7 +32,7 @@ COMMANDS = {
     "compare": "Compare two sessions, or two parts of one: better, worse, no effect.",
     "remark": "Write down what somebody says of a session, or of a part of it.",
     "remarks": "List what people said of sessions: conclusions, requests, the tuning log.",
-    "summary": "Put several sessions into one table: numbers, clauses, checklists.",
+    "overview": "Put several sessions into one table: numbers, clauses, checklists.",
     "statistics": "Print n, mean, deviation, interval and percentiles of every metric.",
     "parse": "Run one probe's parser on captured output.",
     "ingest": "Store captured output as a session, judged like any other.",

@@ -232,7 +232,7 @@ def test_the_table_of_conclusions(systems: Path) -> None:
              "orangefs": "Varies on name nodes"}  # fmt: skip
     for name, text in notes.items():
         benchconsole("remark", name, text, "--db", systems / "x.db")
-    page = benchconsole("summary", *notes, "--format", "md", "--db", systems / "x.db").out
+    page = benchconsole("overview", *notes, "--format", "md", "--db", systems / "x.db").out
     rows = {
         row["session"]: (row["metric"], row["value"], row["n"], row["notes"]) for row in read_tables(page, "Numbers")
     }

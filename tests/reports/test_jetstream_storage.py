@@ -175,7 +175,7 @@ def test_table_2_row_by_row(tmp_path: Path) -> None:
     told.append(("MPI TACC, parallel", "ior.throughput", BEFORE[:10], 14611e6, 885e6))
 
     labels = [label for label, *_ in told]
-    found = json.loads(benchconsole("summary", *labels, "--format", "json", "--db", tmp_path / "x.db").out)
+    found = json.loads(benchconsole("overview", *labels, "--format", "json", "--db", tmp_path / "x.db").out)
     cells = {(each["session"], each["across"]): each for each in found["numbers"]}
     for label, metric, day, *rates in told:
         assert (cells[label, "read"]["value"], cells[label, "write"]["value"]) == tuple(rates)

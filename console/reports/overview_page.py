@@ -1,10 +1,15 @@
-"""The summary of several sessions as tables: their numbers, their clauses, and the steps that were checked by hand."""
+"""The overview of several sessions as tables: their numbers, their clauses, and the steps that were checked by hand."""
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
-from benchconsole.console.conclusions.session_summary import SummaryLine, SummarySession, SummaryValue, name_sessions
+from benchconsole.console.conclusions.session_overview import (
+    OverviewLine,
+    OverviewSession,
+    OverviewValue,
+    name_sessions,
+)
 from benchconsole.console.reports.checklist_section import ChecklistLine, make_sections
 from benchconsole.console.reports.table_csv import cell
 from benchconsole.console.reports.tables import list_criteria
@@ -18,12 +23,12 @@ Told = Mapping[tuple[str, ...], str]
 """What a session says of each row of a table, by the cells that name the row."""
 
 
-def make_tables(sessions: Sequence[SummarySession], lines: Sequence[SummaryLine]) -> tuple[Table, ...]:
+def make_tables(sessions: Sequence[OverviewSession], lines: Sequence[OverviewLine]) -> tuple[Table, ...]:
     """The tables; one without rows is not shown."""
     return (_make_numbers(lines), _make_clauses(sessions), _make_steps(sessions))
 
 
-def _make_numbers(lines: Sequence[SummaryLine]) -> Table:
+def _make_numbers(lines: Sequence[OverviewLine]) -> Table:
     across = tuple(dict.fromkeys(name for line in lines for name in line.values))
     columns = (
         words("session", 10), words("metric", 12), words("condition", 10), words("date", 10),
@@ -50,7 +55,7 @@ def _make_numbers(lines: Sequence[SummaryLine]) -> Table:
     )
 
 
-def _format_value(value: SummaryValue | None) -> str:
+def _format_value(value: OverviewValue | None) -> str:
     if value is None:
         return NOT_MEASURED
     mean = value.mean
@@ -62,11 +67,11 @@ def _format_value(value: SummaryValue | None) -> str:
     return shown if value.statistic == "mean" else f"{shown} ({value.statistic})"
 
 
-def _format_number(values: Sequence[SummaryValue]) -> str:
+def _format_number(values: Sequence[OverviewValue]) -> str:
     return ", ".join(f"{each:,}" for each in dict.fromkeys(value.mean.number for value in values))
 
 
-def _make_clauses(sessions: Sequence[SummarySession]) -> Table:
+def _make_clauses(sessions: Sequence[OverviewSession]) -> Table:
     """Every criterion of any session, and what came of it in each."""
     columns = (words("clause", 8), words("metric", 12), words("applies to", 10), words("required", 12))
     found: list[Told] = [
@@ -76,7 +81,7 @@ def _make_clauses(sessions: Sequence[SummarySession]) -> Table:
     return _put_beside("Clauses", columns, sessions, found, "Nothing that was not tested is counted as passed.")
 
 
-def _make_steps(sessions: Sequence[SummarySession]) -> Table:
+def _make_steps(sessions: Sequence[OverviewSession]) -> Table:
     """Every step of any checklist, and its state in each session, with the day it was marked."""
     columns = (words("checklist", 10), words("clause", 8), words("step", 10))
     found: list[Told] = [
@@ -95,7 +100,7 @@ def _format_step(line: ChecklistLine) -> str:
 
 
 def _put_beside(
-    title: str, columns: tuple[Column, ...], sessions: Sequence[SummarySession], found: Sequence[Told], note: str = ""
+    title: str, columns: tuple[Column, ...], sessions: Sequence[OverviewSession], found: Sequence[Told], note: str = ""
 ) -> Table:
     """A row for each key of any session, with a column for each session."""
     keys = dict.fromkeys(key for own in found for key in own)
@@ -108,7 +113,7 @@ CSV_COLUMNS = (
 )  # fmt: skip
 
 
-def write_csv(lines: Sequence[SummaryLine], out: TextIO) -> None:
+def write_csv(lines: Sequence[OverviewLine], out: TextIO) -> None:
     """A row for each value, in base units; text is guarded as in the CSV report."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
@@ -123,11 +128,11 @@ def write_csv(lines: Sequence[SummaryLine], out: TextIO) -> None:
             writer.writerow(map(cell, row))
 
 
-def make_record(sessions: Sequence[SummarySession], lines: Sequence[SummaryLine]) -> dict[str, object]:
-    """The summary for machines: numbers in base units, times in UTC seconds."""
+def make_record(sessions: Sequence[OverviewSession], lines: Sequence[OverviewLine]) -> dict[str, object]:
+    """The overview for machines: numbers in base units, times in UTC seconds."""
     clauses, steps = (_make_rows(table) for table in (_make_clauses(sessions), _make_steps(sessions)))
     return {
-        "schema": "benchconsole-summary/1",
+        "schema": "benchconsole-overview/1",
         "sessions": [each.view.session for each in sessions],
         "numbers": [record for line in lines for record in _make_line_records(line)],
         "clauses": clauses,
@@ -140,7 +145,7 @@ def _make_rows(table: Table) -> list[dict[str, str]]:
     return [dict(zip(headings, row, strict=True)) for row in table.rows]
 
 
-def _make_line_records(line: SummaryLine) -> Iterator[dict[str, object]]:
+def _make_line_records(line: OverviewLine) -> Iterator[dict[str, object]]:
     for name, value in line.values.items():
         yield {
             "session": line.session,

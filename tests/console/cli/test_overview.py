@@ -1,4 +1,4 @@
-"""``summary``: several sessions in one table, in every format, with clauses, notes and checklists beside each other."""
+"""``overview``: several sessions in one table, in every format, with clauses, notes and checklists beside each other."""
 
 import csv
 import io
@@ -34,21 +34,21 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
 
 
 def test_reading_stands_beside_writing_with_the_notes(site: Site) -> None:
-    code, page = site.call("summary", "iu", "tacc")
+    code, page = site.call("overview", "iu", "tacc")
     assert code == Exit.PASSED
     assert "iu dd.throughput 2016-04-20 244 MB/s 359 MB/s 1 Acceptance report (average)" in page
     assert "tacc dd.throughput 2016-04-20 198 MB/s 90.0 MB/s 1" in page
 
 
 def test_clauses_of_all_sessions_are_one_table(site: Site) -> None:
-    _, page = site.call("summary", "iu", "tacc", "--format", "md")
+    _, page = site.call("overview", "iu", "tacc", "--format", "md")
     assert "| clause | metric | applies to | required | iu | tacc |" in page
     assert "| 4.1.2 | dd.throughput | all nodes; operation=read | at least 200 MB/s | 1 pass | 1 fail |" in page
     assert "Nothing that was not tested is counted as passed." in page
 
 
 def test_machines_get_base_units_and_every_value(site: Site, tmp_path: Path) -> None:
-    found = json.loads(site.call("summary", "iu", "tacc", "--format", "json")[1])
+    found = json.loads(site.call("overview", "iu", "tacc", "--format", "json")[1])
     told = {
         (each["session"], each["across"]): (each["value"], each["number"], each["error"]) for each in found["numbers"]
     }
@@ -57,7 +57,7 @@ def test_machines_get_base_units_and_every_value(site: Site, tmp_path: Path) -> 
         ("tacc", "read"): (198e6, 1, None), ("tacc", "write"): (90e6, 1, None),
     }  # fmt: skip
     file = tmp_path / "table.csv"
-    assert site.call("summary", "iu", "tacc", "-o", file)[0] == Exit.PASSED
+    assert site.call("overview", "iu", "tacc", "-o", file)[0] == Exit.PASSED
     rows = list(csv.DictReader(io.StringIO(file.read_text())))
     assert {(row["session"], row["across"], float(row["value"])) for row in rows} == {
         (session, across, value) for (session, across), (value, *_) in told.items()
@@ -69,12 +69,12 @@ def test_measured_numbers_are_means_with_their_errors(tmp_path: Path) -> None:
     for place, (node, rate) in enumerate((("n1", 100.0), ("n2", 102.0), ("n3", 98.0), ("n4", 100.0))):
         into = ("--session", "memory") if place else ("--label", "memory")
         site.ingest("stream", stream(rate), "--node", node, *into)
-    _, page = site.call("summary", "memory", "--metric", "stream.triad")
+    _, page = site.call("overview", "memory", "--metric", "stream.triad")
     assert "100.0 ± 0.8 GB/s 4" in page
 
 
 def test_another_label_may_stand_across(site: Site) -> None:
-    _, page = site.call("summary", "iu", "--across", "typed", "--format", "json")
+    _, page = site.call("overview", "iu", "--across", "typed", "--format", "json")
     assert {(each["across"], each["labels"]["operation"]) for each in json.loads(page)["numbers"]} == {
         ("by hand", "read"), ("by hand", "write"),
     }  # fmt: skip
@@ -82,7 +82,7 @@ def test_another_label_may_stand_across(site: Site) -> None:
 
 def test_sessions_of_one_label_are_told_apart_by_their_ids(site: Site) -> None:
     type_dd(site, "iu", 258, 316)
-    found = json.loads(site.call("summary", "last", "last-2", "--format", "json")[1])
+    found = json.loads(site.call("overview", "last", "last-2", "--format", "json")[1])
     names = {each["session"] for each in found["numbers"]}
     assert names == {f"iu {key}" for key in found["sessions"]}
 
@@ -95,5 +95,5 @@ def test_sessions_of_one_label_are_told_apart_by_their_ids(site: Site) -> None:
     ],
 )
 def test_what_makes_no_table_is_refused(site: Site, arguments: tuple[str, ...], said: str) -> None:
-    code, text = site.call("summary", *arguments)
+    code, text = site.call("overview", *arguments)
     assert (code, said in text) == (Exit.BAD_INPUT, True), text

@@ -22,14 +22,14 @@ ACROSS = "operation"
 """The label whose values stand beside each other, where nothing else is asked for."""
 
 
-class SummarySession(NamedTuple):
+class OverviewSession(NamedTuple):
     """A session with the remarks on it."""
 
     view: RunView
     remarks: Sequence[Remark] = ()
 
 
-class SummaryValue(NamedTuple):
+class OverviewValue(NamedTuple):
     """What stands for ``number`` values: a mean with its standard error where it has one, or one typed statistic."""
 
     mean: StatedMean
@@ -39,7 +39,7 @@ class SummaryValue(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryLine:
+class OverviewLine:
     """One metric of a session under one condition: ``labels`` that not all of its numbers have alike.
 
     ``stage`` is empty where the metric is of one stage. ``values`` are by the values of the label that stands across,
@@ -52,11 +52,11 @@ class SummaryLine:
     stage: str
     metric: str
     labels: Labels
-    values: Mapping[str, SummaryValue]
+    values: Mapping[str, OverviewValue]
     notes: tuple[str, ...] = ()
 
 
-def name_sessions(sessions: Sequence[SummarySession]) -> list[str]:
+def name_sessions(sessions: Sequence[OverviewSession]) -> list[str]:
     """Each session as people call it: by its label, with its id where several have one label."""
     labels = [each.view.label for each in sessions]
     return [
@@ -67,16 +67,18 @@ def name_sessions(sessions: Sequence[SummarySession]) -> list[str]:
     ]  # fmt: skip
 
 
-def list_summary(sessions: Sequence[SummarySession], across: str = ACROSS, metric: str = "") -> Iterator[SummaryLine]:
+def list_overview(
+    sessions: Sequence[OverviewSession], across: str = ACROSS, metric: str = ""
+) -> Iterator[OverviewLine]:
     """The lines of the sessions in their order; ``metric`` selects one by its name, or those of a probe."""
     for name, each in zip(name_sessions(sessions), sessions, strict=True):
         notes = tuple(one.text for one in list_standing(each.remarks) if one.about is About.SESSION)
         for stage, of, labels, values in _list_lines(each.view, across, metric):
-            yield SummaryLine(name, each.view.started, stage, of, labels, values, notes)
+            yield OverviewLine(name, each.view.started, stage, of, labels, values, notes)
             notes = ()
 
 
-def _list_lines(view: RunView, across: str, metric: str) -> Iterator[tuple[str, str, Labels, dict[str, SummaryValue]]]:
+def _list_lines(view: RunView, across: str, metric: str) -> Iterator[tuple[str, str, Labels, dict[str, OverviewValue]]]:
     samples = [each for each in list_samples(view) if metric in ("", each.key.metric, each.key.probe)]
     for name, own in group_by_key((each.key.metric, each) for each in samples).items():
         common = frozenset.intersection(*(frozenset(each.key.labels) for each in own))
@@ -104,12 +106,12 @@ def _drop(labels: Labels, across: str, common: frozenset[tuple[str, str]]) -> La
     return tuple(pair for pair in labels if pair[0] not in (across, TYPED) and pair not in common)
 
 
-def _average(sample: MetricSample) -> SummaryValue:
+def _average(sample: MetricSample) -> OverviewValue:
     typed = sample.list_typed()
     if typed:
         means = [StatedMean(value, each.find_error(sample.key.unit), each.number) for value, each in typed]
-        return SummaryValue(join_means(means), sample.key.unit, sample.shown, sample.statistic)
+        return OverviewValue(join_means(means), sample.key.unit, sample.shown, sample.statistic)
     found = summarise(sample.values)
     if found is None:
         raise ValueError("a sample without a finite number")
-    return SummaryValue(StatedMean(found.mean, found.error, found.number), sample.key.unit, sample.shown)
+    return OverviewValue(StatedMean(found.mean, found.error, found.number), sample.key.unit, sample.shown)

@@ -14,12 +14,12 @@ from benchconsole.topology.collector import pause_collector
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchconsole.console.conclusions.session_summary import SummaryLine, SummarySession
+    from benchconsole.console.conclusions.session_overview import OverviewLine, OverviewSession
 
 FORMATS = ("text", "md", "csv", "json")
 
 
-@click.command("summary")
+@click.command("overview")
 @click.argument("sessions", nargs=-1, required=True, metavar="SESSION...")
 @click.option(
     "--across", default="operation", metavar="LABEL", help="The label whose values are columns (default operation)."
@@ -40,11 +40,11 @@ def command(
     Below it what came of every criterion and of every step of a checklist, session beside session. The sessions need
     not be of one machine. CSV has the numbers alone.
     """
-    from benchconsole.console.conclusions.session_summary import list_summary
+    from benchconsole.console.conclusions.session_overview import list_overview
     from benchconsole.console.reports import save
 
     found = _read_sessions(sessions, db)
-    lines = list(list_summary(found, across, metric))
+    lines = list(list_overview(found, across, metric))
     if not lines:
         of = f" of {metric}" if metric else ""
         raise BadInput(f"benchconsole: there is no number{of} in {', '.join(sessions)}")
@@ -62,9 +62,9 @@ def command(
     click.echo(f"wrote {output}")
 
 
-def _read_sessions(names: "Sequence[str]", db: Path | None) -> "list[SummarySession]":
+def _read_sessions(names: "Sequence[str]", db: Path | None) -> "list[OverviewSession]":
     """The sessions in the order in which they were named; BadInput for one that is named twice."""
-    from benchconsole.console.conclusions.session_summary import SummarySession
+    from benchconsole.console.conclusions.session_overview import OverviewSession
     from benchconsole.store.reading.remark_reading import read_remarks
 
     probes = common.load_installed_probes()
@@ -74,18 +74,18 @@ def _read_sessions(names: "Sequence[str]", db: Path | None) -> "list[SummarySess
         if twice is not None:
             raise BadInput(f"benchconsole: {twice} is named twice, expected each session once")
         return [
-            SummarySession(common.read_stored_view(store, key, probes), read_remarks(store.session(key)))
+            OverviewSession(common.read_stored_view(store, key, probes), read_remarks(store.session(key)))
             for key in keys
         ]
 
 
 def _write(
-    out: TextIO, format_: str, sessions: "Sequence[SummarySession]", lines: "Sequence[SummaryLine]", *, is_ascii: bool
+    out: TextIO, format_: str, sessions: "Sequence[OverviewSession]", lines: "Sequence[OverviewLine]", *, is_ascii: bool
 ) -> None:
     import json
 
     from benchconsole.console.reports.markdown import format_tables
-    from benchconsole.console.reports.summary_page import make_record, make_tables, write_csv
+    from benchconsole.console.reports.overview_page import make_record, make_tables, write_csv
     from benchconsole.console.text.cells import to_ascii
     from benchconsole.console.text.table import format_table
 
