@@ -227,9 +227,18 @@ class DeadSshd(Fault):
 
     def apply(self, site: Site) -> None:
         tools.remove(site, self.node, "sshd")
-        for process in processes_of(site.pid(self.node)):
-            if process.argv[:1] and process.argv[0].partition(":")[0].endswith("sshd"):
-                process.identity.signal(signal.SIGKILL)
+        wait_for(lambda: self._end(site), 10, f"the end of the sshd of {self.node}")
+
+    def _end(self, site: Site) -> bool:
+        """Kill every sshd; whether none was there. One that was just forked shares the socket that listens."""
+        found = [
+            process
+            for process in processes_of(site.pid(self.node))
+            if process.argv[:1] and process.argv[0].partition(":")[0].endswith("sshd")
+        ]
+        for process in found:
+            process.identity.signal(signal.SIGKILL)
+        return not found
 
     def undo(self, site: Site) -> None:
         tools.restore(site, self.node, "sshd")
