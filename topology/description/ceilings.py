@@ -88,7 +88,9 @@ class CeilingReader:
 
     def check_ports(self, links: Mapping[LinkId, Link]) -> None:
         """Problems for ceilings that would not limit what they are meant to: of ports without a cable, or a name."""
-        at = group_by_key((end, link) for link in links.values() for end in (link.a, link.b))
+        limited = {each for devices, _, _ in self._stated for each in devices}
+        ends = ((end, link) for link in links.values() for end in (link.a, link.b) if end in limited) if limited else ()
+        at = group_by_key(ends)
         for devices, ceilings, here in self._stated:
             meant = dict.fromkeys(port for each in ceilings for port in sorted(each.ports or ()))
             cables = ((link, each) for each in devices if meant for link in at.get(each, ()))

@@ -1,7 +1,7 @@
 """Algorithms on plain graphs: components, minimum cuts, cut vertices and bridges.
 
-The only door to ``scipy.sparse.csgraph``, which is imported on first use. Vertices are numbers from 0, edges
-two arrays of their ends.
+The only door to ``scipy.sparse.csgraph``. It is imported on first use, which takes as long as ``check`` of a small
+fabric: what every ``check`` asks for is found without it. Vertices are numbers from 0, edges two arrays of their ends.
 """
 
 import math
@@ -16,9 +16,6 @@ from benchconsole.topology.arrays import Flags, Floats, Indices
 _LARGEST = 2**31 - 1
 """scipy computes flows in 32-bit integers."""
 
-_SMALL = 1000
-"""Up to so many edges components are found in less time than scipy takes to be called."""
-
 
 class UnitTooFineError(ValueError):
     """Capacities whose largest common unit is so small that their sum is no 32-bit number."""
@@ -31,36 +28,21 @@ def _make_matrix(number: int, low: Indices, high: Indices, data: Any) -> Any:  #
 
 
 def find_components(number: int, a: Indices, b: Indices) -> Indices:
-    """Per vertex the number of its connected component; components are numbered by their first vertex."""
-    if len(a) < _SMALL:
-        return _join_vertices(number, a.tolist(), b.tolist())
-    from scipy.sparse.csgraph import connected_components
+    """Per vertex the number of its connected component; components are numbered by their first vertex.
 
-    labels = connected_components(_make_matrix(number, a, b, np.ones(len(a), np.int8)), directed=False)[1]
-    _, first, of = np.unique(labels, return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[of], np.intp)
-
-
-def _join_vertices(number: int, a: list[int], b: list[int]) -> Indices:
-    """The components of a small graph: of two joined roots the lower number stays root (union by minimum)."""
-    root = list(range(number))
-
-    def find_root(vertex: int) -> int:
-        while root[vertex] != vertex:
-            root[vertex] = root[root[vertex]]
-            vertex = root[vertex]
-        return vertex
-
-    for ends in zip(a, b, strict=True):
-        one, other = map(find_root, ends)
-        root[max(one, other)] = min(one, other)
-    label: list[int] = []
-    found = 0
-    for vertex, above in enumerate(root):
-        # The number above is lower, so it has its label already.
-        label.append(label[above] if above != vertex else found)
-        found += above == vertex
-    return np.array(label, np.intp)
+    Each round joins every root to the lowest root that an edge leads to, then lets every vertex point at its root
+    (Y. Shiloach and U. Vishkin, Journal of Algorithms 3, 1982): a round at least halves the roots that can be joined.
+    """
+    root = np.arange(number)
+    while len(a):
+        one, other = root[a], root[b]
+        apart = one != other
+        a, b, one, other = a[apart], b[apart], one[apart], other[apart]
+        np.minimum.at(root, np.maximum(one, other), np.minimum(one, other))
+        above = root[root]
+        while not np.array_equal(above, root):
+            root, above = above, above[above]
+    return np.asarray(np.unique(root, return_inverse=True)[1], np.intp)
 
 
 def find_common_unit(capacity: Floats) -> Fraction:
@@ -182,12 +164,15 @@ def _walk_depth_first(
 
 def _find_forest(number: int, a: Indices, b: Indices) -> Indices:
     """The predecessor of each vertex in a breadth-first forest, -1 at a root."""
-    from scipy.sparse.csgraph import breadth_first_order
-
-    labels = find_components(number, a, b)
-    # One more vertex, joined to the first of each component, makes the forest one search.
-    roots = np.unique(labels, return_index=True)[1]
-    tails = np.concatenate([a, b, np.full(len(roots), number)])
-    graph = _make_matrix(number + 1, tails, np.concatenate([b, a, roots]), np.ones(len(tails), np.int8))
-    before = breadth_first_order(graph, number)[1][:number]
-    return np.where(before == number, -1, before).astype(np.intp)
+    before = np.full(number, -1)
+    # Components are numbered by their first vertex, which is the root.
+    reached = np.zeros(number, bool)
+    reached[np.unique(find_components(number, a, b), return_index=True)[1]] = True
+    tails, heads = np.concatenate([a, b]), np.concatenate([b, a])
+    while len(tails):
+        ahead = reached[tails] & ~reached[heads]
+        before[heads[ahead]] = tails[ahead]
+        reached[heads[ahead]] = True
+        open_ = ~reached[heads]
+        tails, heads = tails[open_], heads[open_]
+    return before

@@ -1,4 +1,5 @@
 from fractions import Fraction
+from itertools import pairwise
 
 import networkx as nx
 import numpy as np
@@ -41,6 +42,20 @@ def test_components_are_those_of_networkx(drawn: nx.Graph) -> None:
     for part in nx.connected_components(drawn):
         assert len({found[vertex] for vertex in part}) == 1
     assert list(dict.fromkeys(found.tolist())) == list(range(nx.number_connected_components(drawn)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_components_of_long_and_of_large_graphs_are_those_of_networkx(seed: int) -> None:
+    """A path whose vertices are in no order takes the most rounds."""
+    order = np.random.default_rng(seed).permutation(3000)
+    drawn = nx.Graph(
+        [*pairwise(order.tolist()), *((a + 3000, b + 3000) for a, b in nx.gnm_random_graph(3000, 2500).edges)]
+    )
+    edges = np.array(list(drawn.edges), np.intp)
+    found = find_components(6000, edges[:, 0], edges[:, 1])
+    parts = list(nx.connected_components(drawn))
+    assert [len({found[vertex] for vertex in part}) for part in parts] == [1] * len(parts)
+    assert len(set(found.tolist())) == len(parts) + 6000 - len(drawn)
 
 
 @given(graphs())
