@@ -2,13 +2,14 @@
 
 Commands end under the watchdog of ``probes.reach.ssh`` and scratch directories with their scripts; this is
 for the rest: a node that was cut off or lost its power, a daemon that was started on purpose.
-A process is ours by the marker in its environment and by its owner, and is named by number and start
-time, so that nothing else with that number is hit. A directory is ours by the file in it that holds its
-session and its own path (``probes.scratch``), and is removed by that path, within its file system.
+A process is ours by its owner and by an entry of its environment that is our marker with the id of a session.
+It is named by number and start time, so that nothing else with that number is hit. A directory is ours by the file in
+it that holds its session and its own path (``probes.scratch``), and is removed by that path, within its file system.
 Nothing is found by the name of a program or removed by a pattern, and a node that cannot be searched is not clean.
 """
 
 import ipaddress
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -22,9 +23,13 @@ _TIMEOUT = 20.0
 _REMOVING = 60.0
 """Seconds that the removal of directories may take: a file system may have to free many blocks."""
 _RECORD, _FIELD = b"\x1e", b"\x1f"
+_SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+"""The form of a session's id, as the script of a scratch directory takes it too."""
 
 # Arguments: session or nothing, "own" or "all", scratch directories. The search itself carries the marker,
-# so that its own run is left out by number. What separates the answers is taken out of what others named.
+# so that its own run is left out by number. The value of a variable may hold a line that looks like our marker,
+# so its line ends become blanks before each entry becomes a line. What separates the answers is taken out of what
+# others named.
 _LIST = one_line(
     r"""
     session=$1 who=$2; shift 2;
@@ -48,7 +53,7 @@ _LIST = one_line(
         [ "$who" = all ] || [ -O "$d" ] || continue;
         grep -qsF "BENCHCONSOLE_RUN=$BENCHCONSOLE_RUN" "$f" && continue;
         printf "\036P"; safely "$d/stat";
-        printf "\037"; safely "$f" | tr "\000" "\n" | grep "^BENCHCONSOLE_SESSION=";
+        printf "\037"; safely "$f" | tr "\n\000" " \n" | grep "^BENCHCONSOLE_SESSION=";
         printf "\037"; safely "$d/cmdline";
         printf "\037"; sockets "$d";
     done;
@@ -113,6 +118,7 @@ class LeftoverProcess:
     """A process that carries a session's marker; ``start`` is in clock ticks since the node's boot.
 
     ``listens`` are the sockets that it waits on, as ``tcp 10.0.0.1:20000``.
+    ``because`` says why it may not be ended; empty where it may.
     """
 
     pid: int
@@ -120,6 +126,7 @@ class LeftoverProcess:
     session: str
     argv: tuple[str, ...]
     listens: tuple[str, ...] = ()
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +147,14 @@ class Leftovers:
     unseen: tuple[str, ...] = ()
 
     @property
+    def found(self) -> tuple[LeftoverProcess | LeftoverDirectory, ...]:
+        """Everything that was found, processes first."""
+        return (*self.processes, *self.directories)
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing was found; it may be that not everything could be searched."""
-        return not (self.processes or self.directories)
+        return not self.found
 
 
 async def find_leftovers(
@@ -174,14 +186,15 @@ async def find_processes(remote: Remote, session: str | None = None) -> tuple[Le
 async def end_processes(
     remote: Remote, found: Sequence[LeftoverProcess], *, privileged: bool = False
 ) -> tuple[LeftoverProcess, ...]:
-    """End them, first politely, and return those that live on. Who has ended meanwhile is not mistaken."""
-    if not found:
-        return ()
-    named = {f"{entry.pid}:{entry.start}": entry for entry in found}
+    """End what is ours beyond doubt, first politely, and return what lives on. Who ended meanwhile is not mistaken."""
+    refused = tuple(entry for entry in found if entry.because)
+    named = {f"{entry.pid}:{entry.start}": entry for entry in found if not entry.because}
+    if not named:
+        return refused
     output = await remote.run(("sh", "-c", _END, "end", *named), timeout=_TIMEOUT, privileged=privileged)
     if output.exit_status != 0:
         raise ProbeOutputError(f"exit status {output.exit_status}", "a list of what could not be ended")
-    return tuple(named[name] for name in output.text.split() if name in named)
+    return (*refused, *(named[name] for name in output.text.split() if name in named))
 
 
 async def remove_directories(
@@ -218,16 +231,19 @@ def _read_answer(output: Output) -> Leftovers:
 
 
 def _read_process(record: bytes) -> LeftoverProcess | None:
-    """One process; None when it ended while it was being read."""
+    """One process; None when it ended while it was being read, or only speaks of our marker elsewhere."""
     stat, marks, argv, sockets = (record.split(_FIELD, 3) + [b""] * 4)[:4]
     pid, _, numbers = stat.partition(b" (")
     fields = numbers.rpartition(b") ")[2].split()
     if len(fields) < 20 or not pid.isdigit() or fields[0] == b"Z":
         return None
-    session = next((mark.partition(b"=")[2] for mark in marks.splitlines() if mark.startswith(MARKER.encode())), b"")
+    if not marks.startswith(f"{MARKER}=".encode()):
+        return None
+    session = _text(marks.split(b"\n", 1)[0].partition(b"=")[2])
+    because = "" if _SESSION.fullmatch(session) else "carries our marker without the id of a session"
     words = argv.rstrip(b"\0").split(b"\0") if argv else []
     listens = tuple(dict.fromkeys(format_listener(line) for line in _text(sockets).splitlines()))
-    return LeftoverProcess(int(pid), int(fields[19]), _text(session), tuple(map(_text, words)), listens)
+    return LeftoverProcess(int(pid), int(fields[19]), session, tuple(map(_text, words)), listens, because)
 
 
 def _read_directory(record: bytes) -> LeftoverDirectory:

@@ -1,15 +1,15 @@
 """Ends and removes what earlier sessions left on nodes, after showing it."""
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from benchconsole.console.cli import common
-from benchconsole.console.exits import Exit, complain
-from benchconsole.console.session.node_access import make_ssh_reach
+from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.probes.api import Probe
 from benchconsole.probes.hygiene.leftover_proof import AT_ONCE, Touched, describe_directory, describe_process, touched
@@ -18,8 +18,9 @@ from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.model.remote import Reach, Remote, ask_all
 from benchconsole.probes.scratch import root_of
+from benchconsole.store.errors import UnknownSessionError
 from benchconsole.store.files.paths import default_path
-from benchconsole.store.model import SessionSummary
+from benchconsole.store.model import SessionState, SessionSummary
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select
@@ -31,10 +32,25 @@ class _CleanScope:
     """What is looked for: of one session or of any, below these directories, as ourselves or for all users."""
 
     session: str | None
+    known: Mapping[str, SessionSummary]
     scratch: Mapping[NodeId, Sequence[str]]
     privileged: bool
 
+    def why_left_alone(self, session: str) -> str:
+        """Why nothing of ``session`` is ended; empty where it may be: it was named, or is ours and is over.
 
+        Another operator's console may drive a session that our database does not know.
+        """
+        if self.session is not None:
+            return ""
+        known = self.known.get(session)
+        if known is None:
+            return "not in this database, may be running"
+        return "running now" if known.state is SessionState.RUNNING else ""
+
+
+_FULL_ID = re.compile(r"[0-9a-f]{8}")
+_BY_AGE = re.compile(r"last(-[0-9]+)?")
 _NodeLeftovers = tuple[Remote, Leftovers]
 """A node with something on it."""
 
@@ -43,10 +59,10 @@ _NodeLeftovers = tuple[Remote, Leftovers]
 @common.topology_argument
 @common.nodes_option
 @common.exclude_option
-@click.option("--session", default=None, metavar="SESSION", help="Only what this session left (id, label, last).")
+@click.option("--session", default=None, metavar="SESSION", help="Only of this one (id, label, last), running or not.")
 @click.option("--all-users", is_flag=True, help="Search as the administrator (sudo), also for what others left.")
 @common.db_option
-@click.option("--yes", is_flag=True, help="End and remove it without asking.")
+@click.option("--yes", is_flag=True, help="End and remove it without asking, but of no session that may be running.")
 def command(
     topology: Path, nodes: str | None, exclude: str | None, session: str | None, all_users: bool, db: Path | None,
     yes: bool,
@@ -55,8 +71,9 @@ def command(
 
     Leftovers are processes that carry our marker and scratch directories with our mark in them, by
     session. Where to look for directories follows from the suites of TOPOLOGY and from the
-    stored sessions. What is not ours beyond doubt is named and left alone. Leftovers of a
-    session that is running now are found too: its tests would fail.
+    stored sessions. What is not ours beyond doubt is named and left alone. So is what belongs
+    to a session that is running now, or that is not in this database and may be another
+    operator's: --session ID ends it, and its tests fail.
 
     Exit codes: 0 nothing of ours is left, 2 bad input, 3 something is, or a node could not be searched.
     """
@@ -65,23 +82,35 @@ def command(
     chosen = select(fabric, nodes, exclude)
     key, known, touched = _read_stored_plans(db, fabric, session)
     scratch = _list_roots(fabric, probes, touched)
-    wanted = _CleanScope(key, scratch, all_users)
-    raise click.exceptions.Exit(asyncio.run(_clean(fabric, chosen, wanted, known, yes)))
+    wanted = _CleanScope(key, known, scratch, all_users)
+    raise click.exceptions.Exit(asyncio.run(_clean(fabric, chosen, wanted, yes)))
 
 
 def _read_stored_plans(
     db: Path | None, fabric: Fabric, session: str | None
 ) -> tuple[str | None, dict[str, SessionSummary], Touched]:
     """The session's id, the sessions that the store knows, and what they touched; a store need not exist."""
-    if db is None and not default_path().exists():
+    if not (db or default_path()).exists():
+        if session is not None and _BY_AGE.fullmatch(session):
+            raise BadInput(f"benchconsole: --session {session} without a database, expected the id of a session")
         return session, {}, Touched()
     with common.open_store(db, create=False) as store:
-        key = store.find_session(session) if session is not None else None
+        key = _find_session(store, session) if session is not None else None
         known = {each.id: each for each in store.list_sessions()}
         # Sessions that came to their end searched their nodes themselves.
         left = [each.id for each in known.values() if each.fabric == fabric.name and each.state.value != "complete"]
-        ours = left if key is None else [key]
+        ours = left if key is None else [key] if key in known else []
         return key, known, touched(each for name in ours for each in _read_plan(store, name))
+
+
+def _find_session(store: Store, name: str) -> str:
+    """The id of a session; a whole id is taken as it is where the database does not know it."""
+    try:
+        return store.find_session(name)
+    except UnknownSessionError:
+        if _FULL_ID.fullmatch(name):
+            return name
+        raise
 
 
 def _read_plan(store: Store, session: str) -> Iterable[Round]:
@@ -103,19 +132,18 @@ def _list_roots(fabric: Fabric, probes: Mapping[str, Probe], stored: Touched) ->
     return {name: tuple(each) for name, each in found.items()}
 
 
-async def _clean(
-    fabric: Fabric, names: Sequence[NodeId], wanted: _CleanScope, known: Mapping[str, SessionSummary], yes: bool
-) -> int:
-    reach = make_ssh_reach(fabric, "clean")
+async def _clean(fabric: Fabric, names: Sequence[NodeId], wanted: _CleanScope, yes: bool) -> int:
+    reach = common.make_asking_reach(fabric, "clean")
     try:
         found, silent = await _search_nodes(reach, fabric, names, wanted)
-        _show_leftovers(found, known)
-        total = sum(len(left.processes) + sum(not each.because for each in left.directories) for _, left in found)
-        stays = sum(len(left.directories) + len(left.processes) for _, left in found)
+        _show_leftovers(found, wanted)
+        ours = _leave_running_alone(found, wanted)
+        total = sum(not each.because for _, left in ours for each in left.found)
+        stays = _count_leftovers(found)
         if not stays:
             click.echo(f"nothing of ours is left on {count(len(names) - silent, 'node')}")
         elif total and (yes or await common.ask_consent(f"end and remove these {total}?", "nothing was ended")):
-            stays = await _end_leftovers(found, wanted)
+            stays += await _end_leftovers(ours, wanted) - _count_leftovers(ours)
         return Exit.UNTESTED if silent or stays else Exit.PASSED
     finally:
         await reach.close()
@@ -142,7 +170,28 @@ async def _search_nodes(
     return [each for each, _ in asked if each is not None], sum(silent for _, silent in asked)
 
 
-def _show_leftovers(found: Sequence[_NodeLeftovers], known: Mapping[str, SessionSummary]) -> None:
+def _count_leftovers(found: Sequence[_NodeLeftovers]) -> int:
+    return sum(len(left.found) for _, left in found)
+
+
+def _leave_running_alone(found: Sequence[_NodeLeftovers], wanted: _CleanScope) -> list[_NodeLeftovers]:
+    """What of ``found`` may be ended; the sessions that are left alone are told with the way to end them."""
+    everything = [each for _, left in found for each in left.found]
+    # what carries no id belongs to no session that could be named
+    for session in dict.fromkeys(each.session for each in everything if not each.because):
+        if wanted.why_left_alone(session):
+            name = sanitize(session)
+            click.echo(f"left alone: session {name}; end it with --session {name}")
+    ours = []
+    for remote, left in found:
+        processes = tuple(each for each in left.processes if not wanted.why_left_alone(each.session))
+        directories = tuple(each for each in left.directories if not wanted.why_left_alone(each.session))
+        if processes or directories:
+            ours.append((remote, replace(left, processes=processes, directories=directories)))
+    return ours
+
+
+def _show_leftovers(found: Sequence[_NodeLeftovers], wanted: _CleanScope) -> None:
     by_session: dict[str, list[str]] = {}
     for remote, left in found:
         for process in left.processes:
@@ -151,14 +200,14 @@ def _show_leftovers(found: Sequence[_NodeLeftovers], known: Mapping[str, Session
             words = f"{remote.node}: {describe_directory(directory)}"
             by_session.setdefault(directory.session, []).append(words)
     for session, lines in by_session.items():
-        click.echo(_format_headline(session, known.get(session)))
+        click.echo(_format_headline(session, wanted.known.get(session)))
         for line in lines:
             click.echo(f"  {sanitize(line)}")
 
 
 def _format_headline(session: str, known: SessionSummary | None) -> str:
     if known is None:
-        return f"session {sanitize(session) or 'without an id'}, not in this database"
+        return f"session {sanitize(session) or 'without an id'}, not in this database, may be running"
     label = f" ({sanitize(known.label)})" if known.label else ""
     if known.state.value == "running":
         return f"session {known.id}{label}, WHICH IS RUNNING NOW: its tests would fail"

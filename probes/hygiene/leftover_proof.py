@@ -107,10 +107,11 @@ async def _searched(remote: Remote, node: NodeId, session: str, scratch: Collect
 
 
 def describe_process(process: LeftoverProcess) -> str:
-    """One process: its number, its command cut to a line, and what it listens on."""
+    """One process: its number, its command cut to a line, what it listens on, and why it may not be ended."""
     command = " ".join(process.argv)[:200] or "without a command line"
     listens = f", listens on {', '.join(process.listens)}" if process.listens else ""
-    return f"process {process.pid} ({command}){listens}"
+    because = f", which {process.because}" if process.because else ""
+    return f"process {process.pid} ({command}){listens}{because}"
 
 
 def describe_directory(directory: LeftoverDirectory) -> str:

@@ -44,7 +44,7 @@ def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reached:
     """st1 is this machine; the other nodes are played and clean. No database of the developer's."""
     clean = {name: _clean(name) for name in (*(f"n{number}" for number in range(1, 9)), "st2")}
     reach = Reached({**clean, "st1": Here("clean", name="st1")})
-    monkeypatch.setattr("benchconsole.console.cli.clean.make_ssh_reach", lambda fabric, session: reach)
+    monkeypatch.setattr("benchconsole.console.cli.common.make_asking_reach", lambda fabric, session: reach)
     monkeypatch.setenv("BENCHCONSOLE_DB", str(tmp_path / "none.db"))
     return reach
 
@@ -151,3 +151,90 @@ def test_the_store_tells_where_a_killed_session_wrote(
     assert f"session {key} (killed), " in capsys.readouterr().out
     assert not made.exists()
     assert unknown.exists()
+
+
+def test_a_session_of_another_database_is_named_and_outlives_a_yes(
+    topology: Path,
+    root: Path,
+    leftover: "subprocess.Popen[bytes]",
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = made_by(OURS, root)
+    assert run(monkeypatch, "clean", topology, "-w", "st1", "--yes") == Exit.UNTESTED
+    said = capsys.readouterr().out
+    assert f"session {OURS}, not in this database, may be running" in said
+    assert f"left alone: session {OURS}; end it with --session {OURS}" in said
+    assert leftover.poll() is None
+    assert made.exists()
+
+
+def test_a_session_that_is_over_is_ended_by_a_yes_beside_one_that_is_left_alone(
+    topology: Path, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = interrupted(topology.read_text(), tmp_path / "s.db")
+    made, foreign = made_by(key, root), made_by(OTHER, root)
+    assert run(monkeypatch, "clean", topology, "-w", "st1", "--db", tmp_path / "s.db", "--yes") == Exit.UNTESTED
+    assert "ended or removed 1 of 1" in capsys.readouterr().out
+    assert not made.exists()
+    assert foreign.exists()
+
+
+def test_a_session_that_another_console_drives_now_outlives_a_yes(
+    topology: Path, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db, text = tmp_path / "s.db", topology.read_text()
+
+    async def drive() -> str:
+        store = Store.open(db)
+        driving.append(store)
+        session = Session(load_text(text, "small.yaml"), load_probes().probes, store)
+        return await store.create_session(make_new_session(session.fabric, session.choice, 1.0), session.propose())
+
+    driving: list[Store] = []
+    made = made_by(asyncio.run(drive()), root)
+    try:
+        assert run(monkeypatch, "clean", topology, "-w", "st1", "--db", db, "--yes") == Exit.UNTESTED
+        assert made.exists()
+    finally:
+        driving[0].close()
+
+
+def test_a_whole_id_that_the_database_does_not_know_is_searched_for(
+    topology: Path, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(topology.read_text(), tmp_path / "s.db")
+    made = made_by("0123abcd", root)
+    words = ("clean", topology, "-w", "st1", "--db", tmp_path / "s.db", "--yes", "--session")
+    assert run(monkeypatch, *words, "0123abc") == Exit.BAD_INPUT
+    assert run(monkeypatch, *words, "0123abcd") == Exit.PASSED
+    assert not made.exists()
+
+
+def test_a_named_database_need_not_exist(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = tmp_path / "new.db"
+    assert run(monkeypatch, "clean", topology, "-w", "n1", "--db", new, "--yes") == Exit.PASSED
+    assert not new.exists()
+    assert run(monkeypatch, "clean", topology, "-w", "n1", "--db", new, "--session", "last") == Exit.BAD_INPUT
+    assert "without a database" in capsys.readouterr().err
+
+
+def test_the_password_of_sudo_is_asked_for(
+    topology: Path, reached: Reached, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reach is that of the commands that ask; with nobody at the terminal the node says so."""
+    asked = []
+
+    def make(fabric: object, session: str) -> Reached:
+        asked.append(session)
+        return reached
+
+    monkeypatch.setattr("benchconsole.console.cli.common.make_asking_reach", make)
+    held = FakeRemote("n1")
+    refusal = held.failure(FailedAt.HELD, "sudo wants a password there, and none was given")
+    reached.remotes["n1"] = held.when("list", answers=refusal)
+    assert run(monkeypatch, "clean", topology, "-w", "n1", "--all-users", "--yes") == Exit.UNTESTED
+    assert asked == ["clean"]
+    assert "n1: held back: sudo wants a password there" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Leftovers on a node: found by their marker, ended by number and start time, removed by their recorded path."""
 
+import asyncio
 import os
 import shutil
 import signal
@@ -87,6 +88,34 @@ async def test_the_search_does_not_find_itself_but_finds_what_still_runs(bench: 
 
 def _cmdline(pid: int) -> bytes:
     return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+# -- whose a process is
+
+
+@pytest.mark.parametrize(
+    ("variable", "because"),
+    [
+        (("NOTE", "please set BENCHCONSOLE_SESSION=x before"), None),
+        (("NOTE", "first\nBENCHCONSOLE_SESSION=x\nlast"), None),
+        (("XBENCHCONSOLE_SESSION", "x"), None),
+        (("BENCHCONSOLE_SESSION", ""), "without the id of a session"),
+        (("BENCHCONSOLE_SESSION", "two words"), "without the id of a session"),
+        (("BENCHCONSOLE_SESSION", "../x"), "without the id of a session"),
+    ],
+)
+def test_a_marker_elsewhere_or_without_an_id_is_named_at_most(variable: tuple[str, str], because: str | None) -> None:
+    environment = {"PATH": os.environ["PATH"], variable[0]: variable[1]}
+    with subprocess.Popen(["sleep", "300"], env=environment) as process:
+        try:
+            told = asyncio.run(find_processes(Here("search")))
+            found = [each for each in told if each.pid == process.pid]
+            assert len(found) == (because is not None)
+            assert all(str(because) in each.because for each in found)
+            assert asyncio.run(end_processes(Here("search"), found)) == tuple(found)
+            assert process.poll() is None
+        finally:
+            process.kill()
 
 
 # -- sockets
