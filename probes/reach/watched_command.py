@@ -21,7 +21,8 @@ OUTPUT_LIMIT = 4 * 1024 * 1024
 """Bytes that one output stream of a command may say."""
 ENDING = 8.0
 """Seconds in which the watchdog must have ended a command."""
-_LONGEST_FIRST_LINE = 4096
+NOISE_LIMIT = 1024 * 1024
+"""Bytes that login scripts may say on one stream before a command begins."""
 _CLOSING_PATIENCE = 2.0
 """Seconds that a channel may stay open after its command has exited."""
 _TIMEOUT_STATUS = (124, 137)
@@ -39,6 +40,7 @@ class OutputStream:
         self._nonce = nonce
         self.bound = bound
         self._raw = bytearray()
+        self._searched = 0
         self.first_line: bytes | None = None
         self.is_cut = False
 
@@ -51,13 +53,16 @@ class OutputStream:
             self.is_cut = True
 
     def _look_for_first_line(self) -> None:
-        at = self._raw.find(self._nonce)
+        # Each byte is searched once: noise comes in thousands of packets.
+        at = self._raw.find(self._nonce, self._searched)
+        self._searched = at if at >= 0 else max(len(self._raw) - len(self._nonce) + 1, 0)
         end = self._raw.find(b"\n", at) if at >= 0 else -1
         if end >= 0:
             self.first_line = bytes(self._raw[at + len(self._nonce) : end])
             del self._raw[: end + 1]
-        elif len(self._raw) > self.bound:
-            del self._raw[:-_LONGEST_FIRST_LINE]
+        elif len(self._raw) > NOISE_LIMIT:
+            del self._raw[NOISE_LIMIT:]
+            self.is_cut = True
 
     def contains(self, text: bytes) -> bool:
         return self.first_line is not None and text in self._raw
@@ -140,6 +145,8 @@ class CommandChannel(ABC):
         if not (self.has_exited or self.closed):
             self.was_ordered_to_end = True
             self.close_stdin()
+            # Where login scripts print without end nothing of ours runs, and every second costs processor time.
+            within = 0.0 if self.is_flooded and self.out.first_line is None else within
             with suppress(TimeoutError):
                 async with asyncio.timeout(within):
                     while not (self.has_exited or self.closed):
@@ -212,6 +219,9 @@ class WatchedCommand:
         if self.timed_out is not None:
             raise self.error(FailedAt.TIMEOUT, f"no end within {self.timed_out:g} s")
         if channel.is_flooded:
+            if channel.out.first_line is None:
+                size = f"more than {NOISE_LIMIT / 1024**2:g} MiB before the command began"
+                raise self.error(FailedAt.FLOODED, f"{size}: a login script there prints without end")
             raise self.error(FailedAt.FLOODED, f"more than {channel.out.bound / 1024**2:g} MiB of output")
         if not channel.has_exited or channel.was_ordered_to_end:
             raise self.explain_loss()

@@ -5,8 +5,8 @@ import os
 import signal
 import tracemalloc
 import uuid
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,6 +81,23 @@ async def test_any_flood_is_cut_and_the_connection_goes_on(bench: Bench, server:
     assert isinstance(raised.value.output.text, str)
     assert (await remote.run(["printf", "a\\000\\377\\r\\n"], timeout=5)).stdout == b"a\0\xff\r\n"
     assert server.logged("Accepted publickey") == 1
+
+
+async def test_a_login_script_that_prints_without_end_is_told_and_ends(bench: Bench, server: Server) -> None:
+    noise = f"noise-{uuid.uuid4().hex}"
+    bench.file(".bashrc", f"yes {noise}\n")
+    remote = await _remote(bench, server)
+    with pytest.raises(RemoteError) as raised:
+        await remote.run(["true"], timeout=60)
+    assert raised.value.failure.stage is FailedAt.FLOODED
+    assert "more than 1 MiB before the command began: a login script there prints" in raised.value.failure.detail
+    await eventually(lambda: not any(noise in words for words in _read_command_lines()))
+
+
+def _read_command_lines() -> Iterator[str]:
+    for each in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield each.read_text(errors="replace")
 
 
 class Oddity(asyncssh.SSHServerSession[bytes]):
