@@ -51,8 +51,11 @@ def write_records(*, verbose: bool, file: Path | None) -> None:
     _PRODUCT.setLevel(logging.DEBUG if file is not None else logging.INFO if verbose else logging.NOTSET)
 
 
-def keep_records_off_the_screen() -> None:
-    """Stop ``--verbose``, and send what libraries log to a file of ours: standard error is the screen from now on."""
+def keep_records_off_the_screen() -> Path | None:
+    """Stop ``--verbose``, and send what libraries log to a file of ours: standard error is the screen from now on.
+
+    That file; None where it cannot be written.
+    """
     import platformdirs
 
     _remove_handlers(_TerminalHandler)
@@ -62,6 +65,8 @@ def keep_records_off_the_screen() -> None:
         logging.basicConfig(filename=folder / "console.log", level=logging.WARNING)
     except OSError:
         logging.basicConfig(handlers=[logging.NullHandler()])
+        return None
+    return folder / "console.log"
 
 
 def _remove_handlers(kind: type[_LineHandler]) -> None:

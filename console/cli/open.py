@@ -1,5 +1,6 @@
 """Opens the console. The screen is painted before a store, a probe or SSH is imported."""
 
+import logging
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchconsole.console.cli.common import cohort_option, db_option, label_option
-from benchconsole.console.exits import BadInput
+from benchconsole.console.exits import BadInput, Exit, complain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +40,9 @@ def open_console(
         raise BadInput("benchconsole: there is no terminal to draw on; benchconsole run does the same as lines")
     from benchconsole.console.cli.log_options import keep_records_off_the_screen
     from benchconsole.console.tui.app.console_app import run
+    from benchconsole.console.tui.app.screen_failure import ScreenError
 
-    keep_records_off_the_screen()
+    log = keep_records_off_the_screen()
     path = Path(what)
     is_file = what.endswith((".yaml", ".yml")) or path.is_file()
     if cohorts and not is_file:
@@ -48,7 +50,14 @@ def open_console(
             "benchconsole: --cohort with a stored session, which keeps the cohorts that it was begun with; "
             "expected a topology file"
         )
-    return run(lambda: _open(what, path if is_file else None, db, label, cohorts, start=start))
+    try:
+        return run(lambda: _open(what, path if is_file else None, db, label, cohorts, start=start))
+    except ScreenError as error:
+        if log is None:
+            raise
+        logging.getLogger(__name__).critical("the screen failed", exc_info=error)
+        complain(f"benchconsole: internal error of the screen ({type(error.__cause__).__name__}): please report {log}")
+        return Exit.INTERNAL
 
 
 def _open(

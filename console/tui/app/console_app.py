@@ -20,6 +20,7 @@ from benchconsole.console.tui.actions import ACTIONS, GLOBAL, TypedCommand, bind
 from benchconsole.console.tui.app.command_line import CommandLine
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import ExitControl, ReportExport, RunOrders
+from benchconsole.console.tui.app.screen_failure import ScreenError, finish_run
 from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.app.themed_app import ThemedApp
 from benchconsole.console.tui.rows.terminal import Terminal, detect
@@ -235,14 +236,21 @@ class ConsoleApp(ThemedApp[int]):
 
 
 def run(make: "Callable[[], SessionController]", *, terminal: Terminal | None = None) -> int:
-    """Show the console until it is left; raises what ended the session. 0, or 130 after ctrl-c twice."""
+    """Show the console until it is left; raises what ended the session. 0, or 130 after ctrl-c twice.
+
+    Where the screen fails, a run that goes on comes to its end first; then ScreenError.
+    """
     textual_patches.apply()
     app = ConsoleApp(make, terminal or detect(os.environ))
     try:
         code = app.run()
+        if app.crash is not None and app.session.control is not None:
+            finish_run(app.session.control, ENDINGS)
     finally:
         if app.session.control is not None:
             asyncio.run(app.session.control.close())
+    if app.crash is not None:
+        raise ScreenError from app.crash
     if app.failure is not None:
         raise app.failure
     return code if code is not None else app.return_code or 0

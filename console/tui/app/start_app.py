@@ -6,6 +6,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from benchconsole.console.tui import textual_patches
+from benchconsole.console.tui.app.screen_failure import ScreenError
 from benchconsole.console.tui.app.themed_app import ThemedApp
 from benchconsole.console.tui.rows.terminal import Terminal, detect
 from benchconsole.console.tui.screens.start import StartScreen
@@ -26,6 +27,10 @@ class StartApp(ThemedApp[StartChoice]):
 
 
 def run_start(model: StartModel, *, terminal: Terminal | None = None) -> StartChoice | None:
-    """Show the page and return what was chosen, None when it was left."""
+    """Show the page and return what was chosen, None when it was left; ScreenError where it failed."""
     textual_patches.apply()
-    return StartApp(model, terminal or detect(os.environ)).run()
+    app = StartApp(model, terminal or detect(os.environ))
+    choice = app.run()
+    if app.crash is not None:
+        raise ScreenError from app.crash
+    return choice

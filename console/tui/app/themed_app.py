@@ -17,6 +17,8 @@ class ThemedApp(App[Answer]):
     """An application that paints with the console's palette on the terminal at hand."""
 
     ENABLE_COMMAND_PALETTE = False
+    crash: Exception | None = None
+    """The exception that ended the screen, as nothing caught it."""
     CSS = "Screen { layout: vertical; overflow: hidden; }"
 
     def __init__(self, terminal: Terminal) -> None:
@@ -27,6 +29,12 @@ class ThemedApp(App[Answer]):
             self.register_theme(theme)
         self.theme = terminal.theme if full else "ansi-dark"
         self.animation_level = "none"
+
+    def _fatal_error(self) -> None:
+        """End; Textual would print every frame with the values of its variables, which hold text of nodes."""
+        self.crash = self._exception
+        self.bell()
+        self._close_messages_no_wait()
 
     def use_theme(self, name: str = "") -> str:
         """Take other colours everywhere at once, the next ones without a name; why not, in words, where it cannot."""
