@@ -22,6 +22,9 @@ the session. So each command is sent inside a POSIX sh wrapper that ends it by i
    a shell that has just forked may lose a TERM, and awaited: only the dead have no ``/proc/PID/exe``.
    The trap exits and never goes back to ``wait``: zsh would wait for ever there for a leader that it has
    reaped inside the trap. Reader and wrapper hold neither stdout nor stderr, for sshd waits for those.
+   A cable that is cut brings no end of file. So for a long command the client says a line every few seconds, and each
+   line has its time: ``timeout SILENCE sh -c read``, a program because read has no time of its own in POSIX, and
+   one that ends with the channel, so that nothing has to be killed. 97 means that no line came in time.
 4. When the command has ended, by itself or not, ends what is left of its group in the same way,
    and kills by number whatever carries this run's marker elsewhere (a daemon with a session of
    its own). It looks twice, because a process has no environment for a moment while it becomes another
@@ -29,8 +32,8 @@ the session. So each command is sent inside a POSIX sh wrapper that ends it by i
    the client's hands is the proof that nothing runs on. 96 means that something did not die. (ksh93 says 256
    and the signal's number of a command that was killed, yash 384 and it, and exit would keep the low byte only.)
 
-LIMIT is longer than the client's own time: it decides only when the client is frozen but
-its connection is not. The text is one line without backslash or single quote, and with a blank after
+LIMIT is longer than the client's own time: it decides where the client is frozen or cut off and the command is too
+short for a heartbeat. The text is one line without backslash or single quote, and with a blank after
 every exclamation mark, because the user's login shell (csh, fish) reads it first.
 """
 
@@ -43,6 +46,10 @@ from math import ceil
 
 NOT_ENDED = 96
 """Exit status of a wrapper that could not end its command."""
+UNHEARD = 97
+"""Exit status of a wrapper that ended its command because the client was silent."""
+SILENCE = 60.0
+"""Seconds without a line from the client after which a long command is ended."""
 PATIENCE = ".01 .02 .04 .08 .15 .2 .3 .3 .3 .3 .3"
 """Seconds between one look and the next, from TERM to KILL: 2 s in all."""
 STDIN_LIMIT = 32 * 1024
@@ -52,7 +59,7 @@ _LIMIT_MARGIN = 10.0
 
 _SCRIPT = (
     "exec 3<&0 4>&1 5>&2 </dev/null >/dev/null 2>&1; "
-    "m=$1 n=$2 l=$3 i=$4 g=$5; shift 5; d= x= s=; read -r u y </proc/uptime; "
+    "m=$1 n=$2 l=$3 i=$4 g=$5 h=$6; shift 6; d= x= s=; read -r u y </proc/uptime; "
     '[ "$i" = 0 ] || IFS= read -r d <&3 || exit 96; '
     "find() { f= c= i=$p; read -r z z z z z </proc/loadavg; read -r w y </proc/uptime; "
     "if [ $((${w%.*}-${u%.*})) -lt 2 ] && [ $z -ge $p ] && [ $((z-p)) -lt 300 ]; then "
@@ -72,10 +79,14 @@ _SCRIPT = (
     'echo "$n $t $u $o"; echo "$n" >&2; '
     'exec setsid timeout -k 5 $l "$@"; }; '
     'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$! ; '
-    "stop() { trap : TERM HUP INT; kill -KILL $r; "
+    "stop() { trap : TERM HUP INT USR1; kill -KILL $r; "
     '[ "$s" ] || kill -CONT -$p || { kill -KILL $p; for t in $g; do [ -e /proc/$p/exe ] && sleep $t; done; }; '
     "finish; exit ${x:-${s:-143}}; }; trap stop TERM HUP INT; "
-    "(while read -r t <&3; do :; done; exec 3<&-; while kill -TERM $$; do sleep 1; done) 4>&- 5>&- & r=$! ; "
+    "unheard() { x=97; stop; }; trap unheard USR1; "
+    '(if [ "$h" = 0 ]; then y=127; else y=0; fi; while :; do '
+    'case $y in 0) timeout $h sh -c "read -r t" <&3; y=$? ;; 127) read -r t <&3 || break ;; *) break ;; esac; done; '
+    "exec 3<&-; e=TERM; case $y in 124|143) e=USR1 ;; esac; "
+    "while kill -$e $$; do sleep 1; done) 4>&- 5>&- & r=$! ; "
     "exec 3<&- 4>&- 5>&-; "
     "wait $p; s=$?; [ $s -lt 256 ] || s=$((128+s%128)); finish; kill -KILL $r; exit ${x:-$s}"
 )
@@ -106,24 +117,35 @@ class WrappedCommand:
     feed: bytes
     limit: float
     nonce: bytes
+    silence: float = 0.0
+    """Seconds within which the node wants to hear from the client again and again; 0 where it does not."""
 
 
 def wrap_command(
-    argv: Sequence[str], *, session: str, timeout: float, stdin: bytes = b"", under: Sequence[str] = (), nonce: str = ""
+    argv: Sequence[str],
+    *,
+    session: str,
+    timeout: float,
+    stdin: bytes = b"",
+    under: Sequence[str] = (),
+    nonce: str = "",
+    silence: float = SILENCE,
 ) -> WrappedCommand:
     """Surround ``argv`` with the watchdog. ``session`` and ``nonce``, which no login script says, have no blanks.
 
-    ``under`` are words that run the whole, watchdog included, as somebody else.
+    ``under`` are words that run the whole, watchdog included, as somebody else. A command whose limit is at least
+    twice ``silence`` (seconds) has a heartbeat; a shorter one is over soon after a cut anyhow.
     """
     nonce = nonce or secrets.token_hex(12)
     if not argv or any("\0" in word for word in argv):
         raise ValueError("a command is at least one word, and no word holds a NUL")
     limit = ceil(timeout + _LIMIT_MARGIN)
     before = f"{shlex.join(under)} " if under else ""
-    own = f"benchconsole {shlex.quote(session)} {nonce} {limit} {1 if stdin else 0} '{PATIENCE}'"
+    silence = ceil(silence) if limit >= 2 * silence else 0
+    own = f"benchconsole {shlex.quote(session)} {nonce} {limit} {1 if stdin else 0} '{PATIENCE}' {silence}"
     feed = _as_printf(stdin) + b"\n" if stdin else b""
     text = f"exec {before}/bin/sh -c {_WORDS} {own} {shlex.join(argv)}"
-    return WrappedCommand(text, feed, float(limit), nonce.encode())
+    return WrappedCommand(text, feed, float(limit), nonce.encode(), float(silence))
 
 
 def parse_first_line(line: bytes) -> StartedProcess | None:

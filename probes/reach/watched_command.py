@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from benchconsole.probes.model.log_records import ModuleLog, format_command
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output
 from benchconsole.probes.model.remote import RemoteError, Running
-from benchconsole.probes.reach.watchdog import NOT_ENDED, WrappedCommand, parse_first_line
+from benchconsole.probes.reach.watchdog import NOT_ENDED, UNHEARD, WrappedCommand, parse_first_line
 from benchconsole.topology.model.fabric import NodeId
 
 OUTPUT_LIMIT = 4 * 1024 * 1024
@@ -23,6 +23,8 @@ ENDING = 8.0
 """Seconds in which the watchdog must have ended a command."""
 NOISE_LIMIT = 1024 * 1024
 """Bytes that login scripts may say on one stream before a command begins."""
+_BEATS = 4
+"""Lines that a long command is sent within the silence that its node bears."""
 _CLOSING_PATIENCE = 2.0
 """Seconds that a channel may stay open after its command has exited."""
 _TIMEOUT_STATUS = (124, 137)
@@ -81,11 +83,13 @@ class OutputStream:
 class CommandChannel(ABC):
     """The way to one running command. ``changed`` is set at everything that happens; waiters clear it."""
 
-    def __init__(self, nonce: bytes, bound: int) -> None:
+    def __init__(self, wrapped: WrappedCommand, bound: int) -> None:
         self._over = asyncio.Event()
         self._patience: asyncio.TimerHandle | None = None
-        self.out = OutputStream(nonce, bound)
-        self.err = OutputStream(nonce, bound)
+        self._pause = wrapped.silence / _BEATS
+        self._next_beat: asyncio.TimerHandle | None = None
+        self.out = OutputStream(wrapped.nonce, bound)
+        self.err = OutputStream(wrapped.nonce, bound)
         self.status: int | None = None
         self.signal: str | None = None
         self.closed = False
@@ -115,12 +119,25 @@ class CommandChannel(ABC):
             stream.add(data)
         if awaited and self.out.first_line is not None:
             self.started_at = asyncio.get_running_loop().time()  # login scripts are not part of the command
+            if self._pause:
+                self._beat()
         if stream.is_cut:
             self._over.set()
         self.changed.set()
 
+    def _beat(self) -> None:
+        """Let the watchdog hear that we are there, now and again after a pause."""
+        if not (self.has_exited or self.closed or self.was_ordered_to_end):
+            self.write(b"\n")
+            self._next_beat = asyncio.get_running_loop().call_later(self._pause, self._beat)
+
+    def _stop_beating(self) -> None:
+        if self._next_beat is not None:
+            self._next_beat.cancel()
+
     def note_exit(self, status: int | None, signal_name: str | None = None) -> None:
         """The wrapper has exited. What is left to be said follows at once, unless a process unknown to us holds it."""
+        self._stop_beating()
         self.status, self.signal = status, signal_name
         loop = asyncio.get_running_loop()
         self.ended_at = loop.time()
@@ -128,6 +145,7 @@ class CommandChannel(ABC):
         self.changed.set()
 
     def note_close(self) -> None:
+        self._stop_beating()
         self.closed = True
         if not self.has_exited:
             self.ended_at = asyncio.get_running_loop().time()
@@ -143,6 +161,7 @@ class CommandChannel(ABC):
     async def end(self, within: float) -> bool:
         """Order the watchdog to end the command. False when its word that it did has not come in time."""
         if not (self.has_exited or self.closed):
+            self._stop_beating()
             self.was_ordered_to_end = True
             self.close_stdin()
             # Where login scripts print without end nothing of ours runs, and every second costs processor time.
@@ -154,6 +173,10 @@ class CommandChannel(ABC):
                         await self.changed.wait()
         self.abort()
         return self.has_exited
+
+    @abstractmethod
+    def write(self, line: bytes) -> None:
+        """Say a line to the watchdog."""
 
     @abstractmethod
     def close_stdin(self) -> None:
@@ -235,6 +258,10 @@ class WatchedCommand:
         # From the opening: a first line that comes late makes the command seem shorter than the node's own limit.
         if channel.status in _TIMEOUT_STATUS and channel.ended_at - channel.opened_at >= self._wrapped.limit:
             raise self.error(FailedAt.TIMEOUT, f"ended by the node after {self._wrapped.limit:g} s")
+        silence = self._wrapped.silence
+        if channel.status == UNHEARD and silence and channel.ended_at - channel.opened_at >= silence:
+            detail = f"ended by the node, which had heard nothing from this console for {silence:g} s"
+            raise self.error(FailedAt.LOST, f"{detail}: was the console stopped, or the network away?")
         output = self.make_output()
         if output.signal in _FROM_OUTSIDE:
             why = " (the kernel does so when memory runs out)" if output.signal == "KILL" else ""

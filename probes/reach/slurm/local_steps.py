@@ -56,7 +56,7 @@ class LocalRemote:
         under = ("sudo", "-n", "--") if privileged and os.geteuid() != 0 else ()
         wrapped = wrap_command(argv, session=self._session, timeout=timeout, stdin=stdin, under=under)
         _, channel = await asyncio.get_running_loop().subprocess_exec(
-            lambda: _ProcessChannel(wrapped.nonce, self._limit), "/bin/sh", "-c", wrapped.text, start_new_session=True
+            lambda: _ProcessChannel(wrapped, self._limit), "/bin/sh", "-c", wrapped.text, start_new_session=True
         )
         channel.write(wrapped.feed)
         return WatchedCommand(self.node, argv, wrapped, channel, ending=ENDING)
@@ -70,8 +70,8 @@ class _ProcessChannel(CommandChannel, asyncio.SubprocessProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.SubprocessTransport, transport)
 
-    def write(self, feed: bytes) -> None:
-        cast(asyncio.WriteTransport, self._transport.get_pipe_transport(0)).write(feed)
+    def write(self, line: bytes) -> None:
+        cast(asyncio.WriteTransport, self._transport.get_pipe_transport(0)).write(line)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self.take_in(self.out if fd == 1 else self.err, data)

@@ -75,21 +75,20 @@ class SudoPrompt:
 class SshChannel(CommandChannel, asyncssh.SSHClientSession[bytes]):
     """A channel of a connection, with the methods that asyncssh calls."""
 
-    def __init__(self, nonce: bytes, bound: int, prompt: SudoPrompt | None = None) -> None:
-        super().__init__(nonce, bound)
+    def __init__(self, wrapped: WrappedCommand, bound: int, prompt: SudoPrompt | None = None) -> None:
+        super().__init__(wrapped, bound)
         self._prompt = prompt
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
 
     @staticmethod
     async def begin(
         connection: asyncssh.SSHClientConnection,
-        command: str,
-        nonce: bytes,
+        wrapped: WrappedCommand,
         bound: int,
         prompt: SudoPrompt | None = None,
     ) -> "SshChannel":
         _, session = await connection.create_session(
-            lambda: SshChannel(nonce, bound, prompt), command, encoding=None, request_pty=False, window=_WINDOW
+            lambda: SshChannel(wrapped, bound, prompt), wrapped.text, encoding=None, request_pty=False, window=_WINDOW
         )
         return cast(SshChannel, session)
 
@@ -122,6 +121,9 @@ class SshChannel(CommandChannel, asyncssh.SSHClientSession[bytes]):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.note_close()
+
+    def write(self, line: bytes) -> None:
+        self.ssh_channel.write(line)
 
     def close_stdin(self) -> None:
         self.ssh_channel.write_eof()
@@ -178,7 +180,7 @@ async def _open(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt
     if link.lost is not None or link.is_closing:
         raise RemoteError(link.make_lost_failure())
     try:
-        channel = await SshChannel.begin(link.client, wrapped.text, wrapped.nonce, link.limits.output, prompt)
+        channel = await SshChannel.begin(link.client, wrapped, link.limits.output, prompt)
     except asyncssh.ChannelOpenError as error:
         if link.lost is None and not link.client.is_closed():
             raise _RefusedError(f"the node refused to start a command: {error.reason}") from error
@@ -187,7 +189,7 @@ async def _open(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt
         raise RemoteError(link.failure(FailedAt.LOST, link.lost or str(error))) from error
     link.channels.add(channel)
     if wrapped.feed and prompt is None:
-        channel.ssh_channel.write(wrapped.feed)
+        channel.write(wrapped.feed)
     return channel
 
 

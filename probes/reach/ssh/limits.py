@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
+from benchconsole.probes.reach.watchdog import SILENCE
+
 
 @dataclass(frozen=True, slots=True)
 class SshLimits:
@@ -19,6 +21,7 @@ class SshLimits:
     logins in a row end all trying. While a command runs a keepalive is sent after ``keepalive`` seconds of silence
     (more where many connections are silent), and three without an answer mean that the
     connection is lost; its node then has ``comeback`` seconds to be there again and say why.
+    A command that may take long is ended by its node when nothing was heard from us for ``heartbeat`` seconds.
     ``output`` bounds one output stream of a command, ``ending`` the time in which a command must have been ended.
     """
 
@@ -36,6 +39,7 @@ class SshLimits:
     refusals: int = 10
     keepalive: float = 4.0
     comeback: float = 8.0
+    heartbeat: float = SILENCE
     output: int = 4 * 1024 * 1024
     ending: float = 8.0
 

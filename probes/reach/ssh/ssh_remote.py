@@ -67,7 +67,8 @@ class SshRemote:
         self, link: SshConnection, argv: Sequence[str], timeout: float, stdin: bytes, prompt: SudoPrompt | None
     ) -> SshCommand:
         under = prompt.words if prompt is not None else ()
-        wrapped = wrap_command(argv, session=link.session, timeout=timeout, stdin=stdin, under=under)
+        silence = link.limits.heartbeat
+        wrapped = wrap_command(argv, session=link.session, timeout=timeout, stdin=stdin, under=under, silence=silence)
         if prompt is not None:
             prompt.feed = wrapped.feed
         channel = await start_command(link, wrapped, prompt)

@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 from benchconsole.probes import leftovers
-from benchconsole.probes.reach.watchdog import _SCRIPT, NOT_ENDED, StartedProcess, parse_first_line, wrap_command
+from benchconsole.probes.reach.watchdog import (
+    _SCRIPT,
+    NOT_ENDED,
+    UNHEARD,
+    StartedProcess,
+    parse_first_line,
+    wrap_command,
+)
 from tests.probes.reach.ssh.conftest import marked, wait_until
 
 SHELLS = [path for name in ("dash", "bash", "ksh", "mksh", "zsh", "yash", "busybox") if (path := shutil.which(name))]
@@ -31,9 +38,11 @@ def _as_sh(shell: str) -> str:
     return str(link)
 
 
-def _start(shell: str, argv: list[str], stdin: bytes = b"", timeout: float = 60) -> "subprocess.Popen[bytes]":
+def _start(
+    shell: str, argv: list[str], stdin: bytes = b"", timeout: float = 60, silence: float = 60
+) -> "subprocess.Popen[bytes]":
     """Start the wrapper in ``shell`` as the node's /bin/sh; the same shell is the user's login shell."""
-    wrapped = wrap_command(argv, session=SESSION, nonce="abc123", timeout=timeout, stdin=stdin)
+    wrapped = wrap_command(argv, session=SESSION, nonce="abc123", timeout=timeout, stdin=stdin, silence=silence)
     text = wrapped.text.replace("/bin/sh", _as_sh(shell), 1)
     process = subprocess.Popen(
         [shell, *(("sh",) if shell.endswith("busybox") else ()), "-c", text],
@@ -88,6 +97,54 @@ def test_an_end_that_comes_at_once_is_not_missed(shell: str) -> None:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
+def test_a_client_that_falls_silent_ends_the_command(shell: str) -> None:
+    process = _start(shell, ["sh", "-c", "trap '' TERM; setsid sleep 300 & sleep 301"], silence=1)
+    assert process.wait(20) == UNHEARD  # its stdin is open still, as it is behind a cable that was cut
+    assert marked(SESSION) == []
+    assert process.stdin is not None
+    process.stdin.close()
+    _close(process)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_client_that_is_heard_lets_the_command_go_on(shell: str) -> None:
+    """Each line makes room for the next second; the command takes as long as four of them."""
+    process = _start(
+        shell, ["sh", "-c", "for i in 1 2 3 4; do sleep 0.9; echo $i; done; cat; exit 3"], b"fed\n", silence=3
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for line in iter(process.stdout.readline, b"4\n"):
+        assert line.split()[0] in {b"abc123", b"1", b"2", b"3"}
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    assert process.stdout.read() == b"fed\n"
+    assert process.wait(10) == 3
+    children = _reading_stdin_of(process)
+    process.stdin.close()
+    wait_until(lambda: not any(Path("/proc", pid).exists() for pid in children))
+    _close(process)
+
+
+def _reading_stdin_of(process: "subprocess.Popen[bytes]") -> list[str]:
+    """The processes that hold the other end of the pipe that we write to."""
+    assert process.stdin is not None
+    pipe = Path(f"/proc/self/fd/{process.stdin.fileno()}").readlink()
+    return [
+        path.name
+        for path in Path("/proc").glob("[0-9]*")
+        if path.name != str(os.getpid()) and any(_is_link_to(link, pipe) for link in path.glob("fd/*"))
+    ]
+
+
+def _is_link_to(link: Path, target: Path) -> bool:
+    try:
+        return link.readlink() == target
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("shell", SHELLS)
 def test_a_stopped_command_ends(shell: str) -> None:
     process = _start(shell, ["sleep", "300"])
     wait_until(lambda: len(marked(SESSION)) >= 2)
@@ -127,6 +184,11 @@ def test_the_text_survives_other_login_shells() -> None:
 
 def test_sweep_and_watchdog_mean_the_same_marker() -> None:
     assert f"{leftovers.MARKER}=" in _SCRIPT
+
+
+@pytest.mark.parametrize(("timeout", "silence"), [(9, 0), (109, 0), (110, 60), (3600, 60)])
+def test_only_a_long_command_has_a_heartbeat(timeout: float, silence: float) -> None:
+    assert wrap_command(["x"], session="s", nonce="n", timeout=timeout).silence == silence
 
 
 def test_the_node_allows_more_time_than_we_do() -> None:

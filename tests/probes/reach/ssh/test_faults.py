@@ -16,8 +16,9 @@ import pytest
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import Remote, RemoteError
 from benchconsole.probes.reach.ssh import SshLimits
+from benchconsole.probes.reach.ssh.command import SshChannel
 from benchconsole.probes.reach.watchdog import parse_first_line
-from tests.probes.reach.ssh.conftest import Bench, Server, eventually, node, own_mounts, unshared
+from tests.probes.reach.ssh.conftest import Bench, Server, eventually, node, own_mounts, sessions, unshared
 
 _16_MIB = 16 * 1024**2
 
@@ -226,3 +227,79 @@ async def test_what_was_negotiated_is_known(bench: Bench, server: Server) -> Non
     assert told["cipher"] == "aes128-gcm@openssh.com"
     assert told["key"] == "ssh-ed25519"
     assert "OpenSSH" in told["server"]
+
+
+class Cable:
+    """A relay to a server that can be cut: both ends stay open, and nothing gets through any more."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._is_cut = False
+        self._ends: list[asyncio.StreamWriter] = []
+
+    async def plug_in(self) -> int:
+        """Begin to relay; the port to connect to."""
+        self._listener = await asyncio.start_server(self._relay, self._server.address, 0)
+        return int(self._listener.sockets[0].getsockname()[1])
+
+    def cut(self) -> None:
+        self._is_cut = True
+
+    async def take_away(self) -> None:
+        self._listener.close()
+        for end in self._ends:
+            end.close()
+
+    async def _relay(self, near: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
+        far, forth = await asyncio.open_connection(self._server.address, self._server.port)
+        self._ends += (back, forth)
+        await asyncio.gather(self._carry(near, forth), self._carry(far, back))
+
+    async def _carry(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        while data := await source.read(65536):
+            if not self._is_cut:
+                sink.write(data)
+        if not self._is_cut:
+            sink.close()
+
+
+async def test_a_cable_that_is_cut_leaves_nothing_running(bench: Bench, server: Server) -> None:
+    """sshd hears neither an end nor a reset; only the silence tells it."""
+    cable = Cable(server)
+    port = await cable.plug_in()
+    access = replace(bench.access(server), port=port)
+    known = bench.file("known-relay", server.known().replace(str(server.port), str(port), 1))
+    reach = bench.reach(
+        replace(access, known_hosts=known), SshLimits(heartbeat=2, keepalive=0.5, comeback=0.1, ending=1)
+    )
+    task = asyncio.create_task(
+        (await reach.remote(node(server.address, "n1"))).run(
+            ["sh", "-c", "setsid sleep 3000 & sleep 3001"], timeout=3600
+        )
+    )
+    await eventually(lambda: len(bench.marked()) >= 3)
+    cable.cut()
+    with pytest.raises(RemoteError) as raised:
+        await task
+    assert raised.value.failure.stage is FailedAt.LOST
+    await eventually(lambda: not bench.marked())
+    assert sessions(server.process.pid), "sshd itself has noticed nothing"
+    await cable.take_away()
+
+
+async def test_a_long_command_goes_on_while_we_are_heard(bench: Bench, server: Server) -> None:
+    remote = await bench.reach(bench.access(server), SshLimits(heartbeat=1)).remote(node(server.address, "n1"))
+    output = await remote.run(["sh", "-c", "cat; sleep 2.5; echo done"], timeout=3600, stdin=b"fed\n")
+    assert (output.exit_status, output.text) == (0, "fed\ndone\n")
+
+
+async def test_a_console_that_was_stopped_is_told_why_its_command_ended(
+    bench: Bench, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SshChannel, "write", lambda channel, line: None)
+    remote = await bench.reach(bench.access(server), SshLimits(heartbeat=1)).remote(node(server.address, "n1"))
+    with pytest.raises(RemoteError) as raised:
+        await remote.run(["sleep", "3000"], timeout=3600)
+    assert raised.value.failure.stage is FailedAt.LOST
+    assert "heard nothing from this console for 1 s" in raised.value.failure.detail
+    assert bench.marked() == []

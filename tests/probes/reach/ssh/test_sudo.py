@@ -17,8 +17,9 @@ import pytest
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import Remote, RemoteError
 from benchconsole.probes.model.secret import Secret
-from benchconsole.probes.reach.ssh import SshReach
+from benchconsole.probes.reach.ssh import SshLimits, SshReach
 from benchconsole.probes.reach.ssh.sudo import AskPassword
+from benchconsole.probes.reach.watchdog import SILENCE
 from tests.probes.reach.ssh.conftest import (
     UID,
     USER,
@@ -102,11 +103,12 @@ class Node:
     def asked(self) -> list[str]:
         return (self.bin / "asked").read_text().splitlines()
 
-    def reach(self, ask: AskPassword | None = None) -> SshReach:
-        return self.bench.reach(replace(self.bench.access(self.server), user=USER), ask_secret=ask)
+    def reach(self, ask: AskPassword | None = None, heartbeat: float = SILENCE) -> SshReach:
+        access = replace(self.bench.access(self.server), user=USER)
+        return self.bench.reach(access, SshLimits(heartbeat=heartbeat), ask)
 
-    async def remote(self, ask: AskPassword | None = None) -> Remote:
-        return await self.reach(ask).remote(node(self.server.address, "n1"))
+    async def remote(self, ask: AskPassword | None = None, heartbeat: float = SILENCE) -> Remote:
+        return await self.reach(ask, heartbeat).remote(node(self.server.address, "n1"))
 
 
 @pytest.fixture
@@ -147,6 +149,14 @@ async def test_the_password_is_asked_for_once_and_fed_to_sudo_alone(played: Node
     assert len(asked.prompts) == 1
     assert "n1" in asked.prompts[0]
     assert [line.split()[1] for line in played.asked] == ["-n", "-S", "-S"]
+
+
+async def test_a_long_command_of_the_administrator_goes_on_while_we_are_heard(played: Node) -> None:
+    played.mood("password")
+    remote = await played.remote(Asked(CANARY), heartbeat=1)
+    argv = ["sh", "-c", "id -u; cat; sleep 2.5; echo done"]
+    output = await remote.run(argv, timeout=3600, stdin=b"its own\n", privileged=True)
+    assert (output.exit_status, output.text) == (0, "0\nits own\ndone\n")
 
 
 async def test_a_coroutine_may_ask(played: Node) -> None:
