@@ -44,12 +44,11 @@ class DurableWriter:
 
     async def begin(self, each: Round) -> int:
         """Note that ``each`` begins, as soon as the database takes it; the number of the attempt."""
-        while True:
-            await self.settled()
-            try:
-                return await self._session.begin_round(each.number, at=self._clock())
-            except StoreError as error:
-                await self._refused(error)
+        return await self._write_when_taken(lambda: self._session.begin_round(each.number, at=self._clock()))
+
+    async def extend_plan(self, rounds: Sequence[Round]) -> None:
+        """Add rounds to the plan, as soon as the database takes them."""
+        await self._write_when_taken(lambda: self._session.extend_plan(rounds))
 
     async def result(self, each: Round, attempt: int, result: Result) -> Result:
         """Keep one result; the one to hold from here on: its outputs stay in the database where that took it."""
@@ -93,6 +92,14 @@ class DurableWriter:
                 self._spool = None
                 _LOG.info("", "end of hold: the database takes results again, %d came from the spool", absorbed.results)
                 self._tell(Resumed(self._clock(), absorbed.results))
+
+    async def _write_when_taken(self, write: Callable[[], Awaitable[T]]) -> T:
+        while True:
+            await self.settled()
+            try:
+                return await write()
+            except StoreError as error:
+                await self._refused(error)
 
     async def last_chance(self, within: float) -> None:
         """Give a database that refuses ``within`` seconds more."""

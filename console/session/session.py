@@ -284,11 +284,11 @@ class Session:
         reach = await asyncio.to_thread(self.make_reach, self.fabric, self.id)
         return Execution(
             self.id, self.fabric, self.probes, self.origin, self.choice.policy, reach, self._judged, writer, sweeps,
-            self._tell, self._clock, self._controls, self._interrupted, self._plan_confirmation,
+            self._tell, self._clock, self._controls, self._interrupted, lambda: self._plan_confirmation(writer),
             sample_load=bool(self.choice.options.get(SAMPLE_LOAD)),
         )  # fmt: skip
 
-    async def _plan_confirmation(self) -> Sequence[Round]:
+    async def _plan_confirmation(self, writer: DurableWriter) -> Sequence[Round]:
         """Rounds that confirm what findings only suspect; they join the plan, and there are none when none are left."""
         spared = self.choice.policy.spared(self.fabric)
         chosen = self.fabric.nodes if self.choice.nodes is None else self.choice.nodes
@@ -298,7 +298,7 @@ class Session:
         if self.choice.policy.needed(self.fabric):
             rounds = split_into_waves(rounds)
         if rounds:
-            await self.store.session(self.id).extend_plan(rounds)
+            await writer.extend_plan(rounds)
             self.plan = (*self.plan, *rounds)
             self._tell(self._make_opened(self._clock(), live=True))
         return rounds

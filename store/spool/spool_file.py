@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal, NamedTuple
 
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
-from benchconsole.probes.model.measuring import Proof, Result
+from benchconsole.probes.model.measuring import KeptOutputs, Proof, Result
 from benchconsole.store.codec.rows import (
     ProofRow,
     ResultRows,
@@ -212,12 +212,13 @@ class Spool:
         await self._keep(lambda: [make_result_record(self._address(number, attempt), result)])
 
     async def close_round(self, closed: ClosedRound) -> None:
-        """Keep the end of a round, its verdicts and all its results; a result that is stored already is no conflict."""
+        """Keep the end of a round, its verdicts and its results, without those whose outputs are in the database."""
         address = self._address(closed.round.number, closed.attempt)
 
         def make_records() -> list[Record]:
             end = make_close_record(address, closed, at=self._clock())
-            return [*(make_result_record(address, result) for result in closed.results), end]
+            here = (result for result in closed.results if not isinstance(result.outputs, KeptOutputs))
+            return [*(make_result_record(address, result) for result in here), end]
 
         await self._keep(make_records)
 

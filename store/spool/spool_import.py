@@ -48,9 +48,11 @@ async def import_spool(spool: Spool, run: RunJob) -> SpoolImport:
     """Bring back everything that a spool of ours keeps; ``run`` runs a function in one transaction of the writer.
 
     It may be written to meanwhile: new records are brought back, too, and nothing is left when this
-    returns. Raises as ``import_spool_file``; the rest then stays in the spool.
+    returns. Raises as ``import_spool_file``; the rest then stays in the spool. A database that refuses is asked even
+    where the spool holds nothing yet: that this returns says that it takes everything again.
     """
     total = SpoolImport()
+    await run(lambda _: ())
     while files := await spool.close_files():
         for path in files:
             one = await import_spool_file(path, run)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.session import persistence
+from benchconsole.console.session.persistence import DurableWriter
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.events import Event, Held, Resumed, RoundStarted, SessionEnded
 from benchconsole.probes.model.judgement import ClosedRound
@@ -127,3 +128,49 @@ async def test_what_a_console_finished_before_it_was_stopped_is_not_run_again(tm
         assert {number for number, _ in store.session(running.id).list_closed_rounds()} == {
             each.number for each in resumed.plan
         }
+
+
+_MOVED_AT = 24
+"""So many events a session of ``SUITE`` tells before it ends, at least."""
+
+
+@pytest.mark.parametrize("at", range(_MOVED_AT))
+async def test_a_database_that_is_moved_away_at_any_event_is_waited_for(tmp_path: Path, at: int) -> None:
+    with Store.open(tmp_path / "s.db", busy=BUSY) as store:
+        running = Session(fabric(tmp_path, SUITE), PROBES, store, make_reach=lambda *_: PlayedReach())
+        away, told = tmp_path / "away.db", list[Event]()
+
+        def look(event: Event) -> None:
+            told.append(event)
+            if len(told) == at + 1:
+                store.path.rename(away)
+                asyncio.get_running_loop().call_later(0.3, away.rename, store.path)
+
+        running.observers.append(look)
+        running.start(running.propose())
+        await running.finished()
+        assert at < len(told)
+        ending = told[-1]
+        assert isinstance(ending, SessionEnded)
+        assert ending.complete
+        holds = [type(event) for event in told if isinstance(event, Held | Resumed)]
+        assert holds in ([], [Held, Resumed])
+        assert not spools(tmp_path)
+    assert stored_tests(store.path) == {test.id for each in running.plan for test in each.tests}
+
+
+async def test_rounds_that_confirm_wait_until_the_database_takes_them(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db", busy=BUSY) as store:
+        running = Session(fabric(tmp_path, SUITE), PROBES, store, make_reach=lambda *_: PlayedReach())
+        *most, further = running.propose()
+        running.start(most)
+        await running.finished()
+        drive = store.session(running.id)
+        await drive.claim()
+        away, told = tmp_path / "away.db", list[Event]()
+        writer = DurableWriter(store, running.id, told.append, lambda: 1.0)
+        store.path.rename(away)
+        asyncio.get_running_loop().call_later(0.3, away.rename, store.path)
+        await writer.extend_plan([further])
+        assert [type(event) for event in told] == [Held, Resumed]
+        assert [each.number for each in drive.read_plan(running.fabric)] == list(range(1, further.number + 1))
