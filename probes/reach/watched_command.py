@@ -1,7 +1,8 @@
 """One command under the watchdog, over SSH or on this machine: its output within bounds, its end, its log record.
 
-Bytes only; the reader decodes them. When a stream passes its bound nothing more of it is kept. A command without an
-exit status, or one that somebody else killed, is a failure whatever it printed.
+Bytes only; the reader decodes them. When a stream passes its bound, or is the longest of all when those of the session
+pass theirs together, nothing more of it is read and its beginning is kept. A command without an exit status, or one
+that somebody else killed, is a failure whatever it printed.
 """
 
 import asyncio
@@ -19,12 +20,18 @@ from benchconsole.topology.model.fabric import NodeId
 
 OUTPUT_LIMIT = 4 * 1024 * 1024
 """Bytes that one output stream of a command may say."""
+TOTAL_LIMIT = 256 * 1024 * 1024
+"""Bytes that all commands of a session that run may have said."""
+KEPT_OF_FLOOD = 64 * 1024
+"""Bytes that are kept of a stream that passed a bound: the beginning tells who floods."""
 ENDING = 8.0
 """Seconds in which the watchdog must have ended a command."""
 NOISE_LIMIT = 1024 * 1024
 """Bytes that login scripts may say on one stream before a command begins."""
 _BEATS = 4
 """Lines that a long command is sent within the silence that its node bears."""
+_LEAST_FLOOD = 1024 * 1024
+"""Bytes up to which no command is ended for what all say together."""
 _CLOSING_PATIENCE = 2.0
 """Seconds that a channel may stay open after its command has exited."""
 _TIMEOUT_STATUS = (124, 137)
@@ -46,13 +53,21 @@ class OutputStream:
         self.first_line: bytes | None = None
         self.is_cut = False
 
+    def __len__(self) -> int:
+        """Bytes that are held."""
+        return len(self._raw)
+
     def add(self, data: bytes) -> None:
         self._raw += data
         if self.first_line is None:
             self._look_for_first_line()
         if self.first_line is not None and len(self._raw) > self.bound:
-            del self._raw[self.bound :]
-            self.is_cut = True
+            self.cut()
+
+    def cut(self) -> None:
+        """Keep the beginning, and nothing of what comes."""
+        self.is_cut = True
+        del self._raw[KEPT_OF_FLOOD:]
 
     def _look_for_first_line(self) -> None:
         # Each byte is searched once: noise comes in thousands of packets.
@@ -63,8 +78,7 @@ class OutputStream:
             self.first_line = bytes(self._raw[at + len(self._nonce) : end])
             del self._raw[: end + 1]
         elif len(self._raw) > NOISE_LIMIT:
-            del self._raw[NOISE_LIMIT:]
-            self.is_cut = True
+            self.cut()
 
     def contains(self, text: bytes) -> bool:
         return self.first_line is not None and text in self._raw
@@ -80,10 +94,52 @@ class OutputStream:
         return bytes(self._raw) if self.first_line is None else b""
 
 
+class SessionOutput:
+    """What the commands of a session that run have said, together at most ``bound`` bytes.
+
+    Hundreds of nodes that flood at once pass it long before each has passed its own. Then the longest streams are cut,
+    as those of floods, but none of less than 1 MiB: a whole cluster may say something sensible at once.
+    """
+
+    def __init__(self, bound: int = TOTAL_LIMIT) -> None:
+        self.bound = bound
+        self._size = 0
+        self._next_look = bound
+        self._channels: set[CommandChannel] = set()
+
+    def add(self, channel: "CommandChannel") -> None:
+        self._channels.add(channel)
+
+    def remove(self, channel: "CommandChannel") -> None:
+        if channel in self._channels:
+            self._channels.remove(channel)
+            self._size -= channel.size
+            self._next_look = max(self.bound, min(self._next_look, self._size + _LEAST_FLOOD))
+
+    def note(self, channel: "CommandChannel", grown: int) -> None:
+        """``channel`` holds so many bytes more, or fewer, than before."""
+        if channel not in self._channels:
+            return
+        self._size += grown
+        if self._size <= self._next_look:  # a look at all of them takes time
+            return
+        while self._size > self.bound:
+            longest = max(self._channels, key=lambda each: each.size)
+            if longest.size < _LEAST_FLOOD:
+                self._next_look = self._size + _LEAST_FLOOD
+                return
+            self._size -= longest.size
+            longest.cut()
+            self._size += longest.size
+        self._next_look = self.bound
+
+
 class CommandChannel(ABC):
     """The way to one running command. ``changed`` is set at everything that happens; waiters clear it."""
 
-    def __init__(self, wrapped: WrappedCommand, bound: int) -> None:
+    def __init__(self, wrapped: WrappedCommand, bound: int, together: SessionOutput) -> None:
+        self.together = together
+        self.together.add(self)
         self._over = asyncio.Event()
         self._patience: asyncio.TimerHandle | None = None
         self._pause = wrapped.silence / _BEATS
@@ -94,6 +150,7 @@ class CommandChannel(ABC):
         self.signal: str | None = None
         self.closed = False
         self.was_ordered_to_end = False
+        self.is_cut_for_all = False
         self.changed = asyncio.Event()
         self.opened_at = self.started_at = self.ended_at = asyncio.get_running_loop().time()
 
@@ -112,11 +169,26 @@ class CommandChannel(ABC):
         now = self.ended_at if self.has_exited or self.closed else asyncio.get_running_loop().time()
         return max(now - self.started_at, 0.0)
 
+    @property
+    def size(self) -> int:
+        """Bytes of output that are held."""
+        return len(self.out) + len(self.err)
+
+    def cut(self) -> None:
+        """Keep the beginning of what was said and end the command, as one that floods."""
+        self.is_cut_for_all = True
+        self.out.cut()
+        self.err.cut()
+        self._over.set()
+        self.changed.set()
+
     def take_in(self, stream: OutputStream, data: bytes) -> None:
         """Keep what was said on one stream, as long as it is not cut."""
         awaited = self.out.first_line is None
         if not stream.is_cut:
+            before = len(stream)
             stream.add(data)
+            self.together.note(self, len(stream) - before)
         if awaited and self.out.first_line is not None:
             self.started_at = asyncio.get_running_loop().time()  # login scripts are not part of the command
             if self._pause:
@@ -146,6 +218,7 @@ class CommandChannel(ABC):
 
     def note_close(self) -> None:
         self._stop_beating()
+        self.together.remove(self)
         self.closed = True
         if not self.has_exited:
             self.ended_at = asyncio.get_running_loop().time()
@@ -171,6 +244,7 @@ class CommandChannel(ABC):
                     while not (self.has_exited or self.closed):
                         self.changed.clear()
                         await self.changed.wait()
+        self.together.remove(self)
         self.abort()
         return self.has_exited
 
@@ -245,6 +319,9 @@ class WatchedCommand:
             if channel.out.first_line is None:
                 size = f"more than {NOISE_LIMIT / 1024**2:g} MiB before the command began"
                 raise self.error(FailedAt.FLOODED, f"{size}: a login script there prints without end")
+            if channel.is_cut_for_all:
+                size = f"more than {channel.together.bound / 1024**2:g} MiB of output by all commands together"
+                raise self.error(FailedAt.FLOODED, f"{size}, and this was the longest")
             raise self.error(FailedAt.FLOODED, f"more than {channel.out.bound / 1024**2:g} MiB of output")
         if not channel.has_exited or channel.was_ordered_to_end:
             raise self.explain_loss()

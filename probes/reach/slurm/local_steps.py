@@ -19,6 +19,7 @@ from benchconsole.probes.reach.watched_command import (
     ENDING,
     OUTPUT_LIMIT,
     CommandChannel,
+    SessionOutput,
     WatchedCommand,
     keep_running,
     record_command,
@@ -34,6 +35,7 @@ class LocalRemote:
     def __init__(self, session: str, node: str = "localhost", *, limit: int = OUTPUT_LIMIT) -> None:
         self._session = session
         self._limit = limit
+        self._together = SessionOutput()
         self.node = NodeId(node)
 
     async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
@@ -56,7 +58,11 @@ class LocalRemote:
         under = ("sudo", "-n", "--") if privileged and os.geteuid() != 0 else ()
         wrapped = wrap_command(argv, session=self._session, timeout=timeout, stdin=stdin, under=under)
         _, channel = await asyncio.get_running_loop().subprocess_exec(
-            lambda: _ProcessChannel(wrapped, self._limit), "/bin/sh", "-c", wrapped.text, start_new_session=True
+            lambda: _ProcessChannel(wrapped, self._limit, self._together),
+            "/bin/sh",
+            "-c",
+            wrapped.text,
+            start_new_session=True,
         )
         channel.write(wrapped.feed)
         return WatchedCommand(self.node, argv, wrapped, channel, ending=ENDING)

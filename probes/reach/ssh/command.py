@@ -20,7 +20,7 @@ from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.model.secret import Secret
 from benchconsole.probes.reach.ssh.connection import SshConnection
 from benchconsole.probes.reach.watchdog import WrappedCommand, parse_first_line
-from benchconsole.probes.reach.watched_command import CommandChannel, WatchedCommand
+from benchconsole.probes.reach.watched_command import CommandChannel, SessionOutput, WatchedCommand
 
 Explain = Callable[[SshConnection, RemoteError], Awaitable[RemoteError]]
 """Says what became of a node whose connection was lost while a command ran."""
@@ -75,20 +75,21 @@ class SudoPrompt:
 class SshChannel(CommandChannel, asyncssh.SSHClientSession[bytes]):
     """A channel of a connection, with the methods that asyncssh calls."""
 
-    def __init__(self, wrapped: WrappedCommand, bound: int, prompt: SudoPrompt | None = None) -> None:
-        super().__init__(wrapped, bound)
+    def __init__(
+        self, wrapped: WrappedCommand, bound: int, together: SessionOutput, prompt: SudoPrompt | None = None
+    ) -> None:
+        super().__init__(wrapped, bound, together)
         self._prompt = prompt
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
 
     @staticmethod
-    async def begin(
-        connection: asyncssh.SSHClientConnection,
-        wrapped: WrappedCommand,
-        bound: int,
-        prompt: SudoPrompt | None = None,
-    ) -> "SshChannel":
-        _, session = await connection.create_session(
-            lambda: SshChannel(wrapped, bound, prompt), wrapped.text, encoding=None, request_pty=False, window=_WINDOW
+    async def begin(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt | None = None) -> "SshChannel":
+        _, session = await link.client.create_session(
+            lambda: SshChannel(wrapped, link.limits.output, link.shared.output, prompt),
+            wrapped.text,
+            encoding=None,
+            request_pty=False,
+            window=_WINDOW,
         )
         return cast(SshChannel, session)
 
@@ -180,7 +181,7 @@ async def _open(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt
     if link.lost is not None or link.is_closing:
         raise RemoteError(link.make_lost_failure())
     try:
-        channel = await SshChannel.begin(link.client, wrapped, link.limits.output, prompt)
+        channel = await SshChannel.begin(link, wrapped, prompt)
     except asyncssh.ChannelOpenError as error:
         if link.lost is None and not link.client.is_closed():
             raise _RefusedError(f"the node refused to start a command: {error.reason}") from error

@@ -17,7 +17,7 @@ from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.ssh.limits import SshLimits, Throttle
 from benchconsole.probes.reach.watchdog import StartedProcess
-from benchconsole.probes.reach.watched_command import CommandChannel
+from benchconsole.probes.reach.watched_command import CommandChannel, SessionOutput
 from benchconsole.topology.model.fabric import NodeId
 
 
@@ -58,11 +58,12 @@ _START = 0.5
 """Seconds after which a command that its node has not begun no longer keeps others from being begun."""
 
 
-class SessionPacing:
-    """What all connections of a session have in common: turns to begin commands in, and how many carry commands."""
+class SessionBounds:
+    """All connections of a session share turns to begin commands, a bound of output, and a count of the busy ones."""
 
     def __init__(self, limits: SshLimits) -> None:
         self.starts = Throttle(limits.starts, _START)
+        self.output = SessionOutput(limits.all_output)
         self.busy = 0
 
 
@@ -75,13 +76,13 @@ class SshConnection:
         session: str,
         limits: SshLimits,
         via: "SshConnection | None" = None,
-        shared: SessionPacing | None = None,
+        shared: SessionBounds | None = None,
     ) -> None:
         self.node = node
         self.session = session
         self.limits = limits
         self.via = via
-        self.shared = shared or SessionPacing(limits)
+        self.shared = shared or SessionBounds(limits)
         self.slots = ChannelSlots(limits.channels)
         self.channels: set[CommandChannel] = set()
         self.lost: str | None = None

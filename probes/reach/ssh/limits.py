@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from dataclasses import dataclass
 
 from benchconsole.probes.reach.watchdog import SILENCE
+from benchconsole.probes.reach.watched_command import ENDING, OUTPUT_LIMIT, TOTAL_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class SshLimits:
     (more where many connections are silent), and three without an answer mean that the
     connection is lost; its node then has ``comeback`` seconds to be there again and say why.
     A command that may take long is ended by its node when nothing was heard from us for ``heartbeat`` seconds.
-    ``output`` bounds one output stream of a command, ``ending`` the time in which a command must have been ended.
+    ``output`` bounds one output stream of a command, ``all_output`` those of all commands of the session that run,
+    ``ending`` the time in which a command must have been ended.
     """
 
     connect: float = 10.0
@@ -40,8 +42,9 @@ class SshLimits:
     keepalive: float = 4.0
     comeback: float = 8.0
     heartbeat: float = SILENCE
-    output: int = 4 * 1024 * 1024
-    ending: float = 8.0
+    output: int = OUTPUT_LIMIT
+    all_output: int = TOTAL_LIMIT
+    ending: float = ENDING
 
 
 _LENIENCE = 4

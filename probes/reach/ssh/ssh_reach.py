@@ -17,7 +17,7 @@ from benchconsole.probes.reach.ssh.connection import (
     ConnectionPool,
     JumpHostError,
     RetriedConnection,
-    SessionPacing,
+    SessionBounds,
     SshConnection,
 )
 from benchconsole.probes.reach.ssh.failures import ConnectionAttempt
@@ -69,7 +69,7 @@ class SshReach:
         self._resolver = ConfigLookup(configuration, self._threads)
         self._connector = Connector(limits, self._threads)
         self._administrator = SudoRunner(ask_secret, self._threads)
-        self._shared = SessionPacing(limits)
+        self._shared = SessionBounds(limits)
         self._comebacks = RebootCheck(session, limits.comeback)
         self._nodes: dict[NodeId, RetriedConnection] = {}
         self._pools: dict[NodeId, ConnectionPool] = {}

@@ -13,14 +13,15 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.probes.model.measuring import FailedAt, Output
 from benchconsole.probes.model.remote import Remote, RemoteError
 from benchconsole.probes.reach.ssh import SshLimits
 from benchconsole.probes.reach.ssh.command import SshChannel
 from benchconsole.probes.reach.watchdog import parse_first_line
+from benchconsole.probes.reach.watched_command import KEPT_OF_FLOOD
 from tests.probes.reach.ssh.conftest import Bench, Server, eventually, node, own_mounts, sessions, unshared
 
-_16_MIB = 16 * 1024**2
+_8_MIB, _16_MIB = 8 * 1024**2, 16 * 1024**2
 
 
 async def _remote(bench: Bench, server: Server) -> Remote:
@@ -77,11 +78,32 @@ async def test_any_flood_is_cut_and_the_connection_goes_on(bench: Bench, server:
     assert raised.value.failure.stage is FailedAt.FLOODED
     assert raised.value.output is not None
     assert raised.value.output.truncated
-    assert len(raised.value.output.stdout) == SshLimits().output
+    assert len(raised.value.output.stdout) == KEPT_OF_FLOOD
     assert grown < _16_MIB
     assert isinstance(raised.value.output.text, str)
     assert (await remote.run(["printf", "a\\000\\377\\r\\n"], timeout=5)).stdout == b"a\0\xff\r\n"
     assert server.logged("Accepted publickey") == 1
+
+
+async def test_many_floods_at_once_have_one_bound(bench: Bench, server: Server) -> None:
+    """Twelve streams of 4 MiB would be 48; the command with a sensible answer among them keeps it."""
+    reach = bench.reach(bench.access(server), SshLimits(all_output=_8_MIB))
+    remotes = [await reach.remote(node(server.address, f"n{number}")) for number in range(13)]
+    sensible = ["sh", "-c", "head -c 900000 /dev/zero; sleep 1; echo end"]
+    tracemalloc.start()
+    try:
+        flooding = (remote.run(["sh", "-c", f"yes | head -c {1024**3}"], timeout=60) for remote in remotes[1:])
+        kept, *failed = await asyncio.gather(remotes[0].run(sensible, timeout=60), *flooding, return_exceptions=True)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(kept, Output)
+    assert len(kept.stdout) == 900_000 + len("end\n")
+    floods = [error.failure for error in failed if isinstance(error, RemoteError)]
+    assert [failure.stage for failure in floods] == [FailedAt.FLOODED] * 12
+    assert any("more than 8 MiB of output by all commands together" in failure.detail for failure in floods)
+    assert peak < 3 * _8_MIB
+    assert bench.marked() == []
 
 
 async def test_a_login_script_that_prints_without_end_is_told_and_ends(bench: Bench, server: Server) -> None:

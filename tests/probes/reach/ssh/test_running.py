@@ -8,7 +8,7 @@ import pytest
 
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import RemoteError
-from benchconsole.probes.reach.ssh import SshLimits
+from benchconsole.probes.reach.watched_command import KEPT_OF_FLOOD
 from tests.probes.reach.ssh.conftest import Bench, Server, node
 
 
@@ -139,7 +139,7 @@ async def test_a_flood_is_cut_costs_no_memory_and_blocks_nobody(bench: Bench, se
     assert raised.value.failure.stage is FailedAt.FLOODED
     assert output is not None
     assert output.truncated
-    assert len(output.stdout) + len(output.stderr) == SshLimits().output
+    assert len(output.stdout) + len(output.stderr) == KEPT_OF_FLOOD
     assert peak < 24 * 1024**2
     assert bench.marked() == []
     assert (await remote.run(["echo", "still here"], timeout=2)).text == "still here\n"
