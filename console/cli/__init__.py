@@ -4,12 +4,14 @@ import errno
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from benchconsole import __version__
-from benchconsole.console.exits import BadInput, Exit, complain
+from benchconsole.console.exits import BadInput, Exit, complain, open_standard_streams
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -56,17 +58,28 @@ class OutputError(Exception):
     """Standard output took no more: the reader has gone away, or the device is full."""
 
 
+@contextmanager
+def _tell_lost_output() -> Iterator[None]:
+    """OutputError where a reader has gone: click itself ends with 1 then, which means below its threshold here."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, BrokenPipeError) or (error.errno in _FULL and error.filename is None):
+            raise OutputError from error
+        raise
+
+
 class Commands(click.Group):
     """Finds commands by name without importing the others; a bare file name means ``open``."""
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:  # noqa: ANN401 - passed on
+        """Read the words of the command line; help and version are written meanwhile."""
+        with _tell_lost_output():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; click itself would end with 1 for a closed pipe, which means below its threshold here."""
-        try:
+        with _tell_lost_output():
             return super().invoke(ctx)
-        except OSError as error:
-            if isinstance(error, BrokenPipeError) or (error.errno in _FULL and error.filename is None):
-                raise OutputError from error
-            raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order of work, not of the alphabet."""
@@ -156,6 +169,7 @@ def command(ctx: click.Context, safe_mode: bool, verbose: bool, log: str | None)
 def main() -> None:
     """Run the command line; every ending has its exit code (see ``console.exits``)."""
     os.umask(0o077)
+    open_standard_streams()
     try:
         code = command.main(prog_name="benchconsole", standalone_mode=False)
     except click.exceptions.Exit as done:

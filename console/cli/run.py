@@ -253,7 +253,9 @@ def run_session(
             follow_session(session, rounds, stream, sys.stderr if to_stdout else sys.stdout, quiet)
         )
     except StoreError as error:
-        # The run had begun: this is no bad input. What was told as judged is stored.
+        if not session.has_begun:
+            raise
+        # This is no bad input any more. What was told as judged is stored.
         complain(f"benchconsole: {error}; the run was stopped, what was shown as judged is kept")
         return Exit.INTERNAL
     finally:

@@ -81,7 +81,8 @@ class Session:
         self._sampled = EVERY in self.choice.options
         self.replay: tuple[Event, ...] = ()
         """What is known of the session already, as the events that would have told it."""
-        self._has_run = False
+        self.has_begun = False
+        """Whether a run of this session is written down, so that something may have been done on the nodes."""
 
     @classmethod
     def stored(
@@ -186,7 +187,7 @@ class Session:
 
     def view(self) -> RunView:
         events = self.replay
-        if self._has_run:
+        if self.has_begun:
             events = Session.stored(self.store, self.id, self.probes).replay
         return advance_all(RunView(self.fabric), events)
 
@@ -317,7 +318,7 @@ class Session:
                 await stored.append_note(name, str(value), now)
         else:
             self.id = await self.store.create_session(make_new_session(self.fabric, self.choice, now), self.plan)
-        self._has_run = True
+        self.has_begun = True
         self.complete = False
         self._tell(self._make_opened(now, live=True))
         for words in self.proposed.left_out if fresh else ():

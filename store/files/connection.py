@@ -129,6 +129,11 @@ def make_damage_error(error: Exception, path: Path) -> DamagedError:
     return DamagedError(f"a row in it cannot be understood ({type(error).__name__}: {error})", _RECOVER, path)
 
 
+def make_page_error(found: str, path: Path) -> DamagedError:
+    """Pages that contradict each other, as SQLite says on one line or several."""
+    return DamagedError(f"the database is damaged ({' '.join(found.replace('*', '').split())})", _RECOVER, path)
+
+
 @contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
     """Turn every sqlite3.Error of the block into the StoreError that it means."""

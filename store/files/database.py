@@ -1,7 +1,9 @@
 """The database file: found, recognised, created, upgraded, and the connections to it."""
 
 import os
+import shlex
 import sqlite3
+import stat
 import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -310,9 +312,11 @@ def _why_not(path: Path, shape: int, newest: int, *, writable: bool, new: bool) 
 def _facts(path: Path, shape: int, newest: int) -> DatabaseFacts:
     kind = kind_of(path)
     journal, because = journal_for(sqlite3.sqlite_version_info, kind)
-    warning = (
-        f"{kind} is a network file system: keep the database on a local disk, locks may not hold there"
-        if kind in NETWORK
-        else ""
-    )
+    mode = stat.S_IMODE(path.stat().st_mode)
+    warnings = []
+    if kind in NETWORK:
+        warnings.append(f"{kind} is a network file system: keep the database on a local disk, locks may not hold there")
+    if mode & stat.S_IWOTH:
+        warnings.append(f"every user may write to the database (mode {mode:04o}): chmod o-w {shlex.quote(str(path))}")
+    warning = "; ".join(warnings)
     return DatabaseFacts(path, sqlite3.sqlite_version, shape, newest, kind, journal, because, warning)

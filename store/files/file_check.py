@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from benchconsole.store.errors import ForeignError
-from benchconsole.store.files.connection import make_damage_error
+from benchconsole.store.files.connection import make_damage_error, make_page_error
 from benchconsole.store.schema import tables
 
 SEAL_SECONDS = 7 * 86400.0
@@ -63,7 +63,7 @@ def require_whole(connection: sqlite3.Connection, path: Path) -> None:
     """Read every page and compare; DamagedError when they contradict each other."""
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
-        raise make_damage_error(ValueError(str(found)), path)
+        raise make_page_error(str(found), path)
 
 
 # -- the seal
@@ -84,11 +84,15 @@ def _look(path: Path) -> list[int] | None:
 
 
 def sealed(path: Path, now: float) -> float | None:
-    """When every page was last read, if nobody has touched the file since a console left it; else None."""
+    """When every page was last read, if nobody has touched the file since a console left it; else None.
+
+    A seal that another user wrote, or that is no file, says nothing.
+    """
     try:
-        handle = os.open(_seal(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        handle = os.open(_seal(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, encoding="utf-8") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
                 return None
             seal = json.loads(file.read(1000))
         read, look = float(seal["read"]), seal["look"]
@@ -107,9 +111,9 @@ def seal(path: Path, read: float) -> None:
     """Note how the file looks now that a console leaves it; ``read`` is when every page was last read."""
     with suppress(OSError):  # without a seal the next console reads every page, which is only slower
         look = _look(path)
+        _seal(path).unlink(missing_ok=True)
         if look is None:
-            unseal(path)
             return
-        handle = os.open(_seal(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        handle = os.open(_seal(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(json.dumps({"read": read, "look": look}) + "\n")

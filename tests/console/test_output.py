@@ -10,6 +10,14 @@ from tests.console.test_cli import run
 from tests.fabrics import SMALL
 from tests.scenarios.commands import argv
 
+UNREACHABLE = """\
+schema: 1
+fabric: alone
+nodes: {n1: {address: 127.0.0.9}}
+ssh: {port: 1}
+suites: {default: [{probe: stream, nodes: n1}]}
+"""
+
 
 @pytest.fixture
 def topology(tmp_path: Path) -> Path:
@@ -44,6 +52,41 @@ def test_a_full_device_is_one_line(topology: Path) -> None:
         )
     assert "No space left" in said(done.stderr)
     assert done.returncode == 4
+
+
+@pytest.mark.parametrize("words", ["--help", "--version", "show --help"])
+def test_help_on_a_full_device_is_one_line(words: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(argv(*words.split()), stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert "No space left" in said(done.stderr)
+    assert done.returncode == Exit.INTERNAL
+
+
+def shell(words: str, *arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    """A command of ours with redirections of a shell: ``words`` follow its command line."""
+    return subprocess.run(
+        ["sh", "-c", f'"$@" {words}', "sh", *argv(*arguments)], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("words", ["2>/dev/full", "2>&-"])
+def test_a_complaint_that_nobody_can_be_told_changes_no_exit_code(words: str) -> None:
+    assert shell(words, "check", "/nowhere/cluster.yaml").returncode == Exit.BAD_INPUT
+
+
+@pytest.mark.parametrize("words", ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_fault_and_no_file_of_ours_takes_their_place(
+    topology: Path, tmp_path: Path, words: str
+) -> None:
+    """The lowest free descriptor is given to the next file that is opened: the database, and then it is printed to."""
+    db = tmp_path / "s.db"
+    topology.write_text(UNREACHABLE)
+    done = shell(words, "run", topology, "--db", db)
+    assert done.returncode == Exit.UNTESTED
+    assert "Traceback" not in done.stderr
+    shown = shell("", "show", "last", "--db", db)
+    assert shown.returncode == Exit.PASSED
+    assert "could not reach the node" in shown.stdout
 
 
 @pytest.mark.parametrize("where", ["/dev/full", "/"])

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,30 @@ def test_what_was_left_out_is_recorded_and_no_success(
         assert [note.kind for note in store.session(store.find_session("last")).read_notes()] == ["left out"]
     assert run(monkeypatch, "run", topology, "--db", db, "--resume", "last") == Exit.UNTESTED
     assert run(monkeypatch, "run", topology, "--db", db, "--allow-untested") == Exit.PASSED
+
+
+@pytest.mark.parametrize(("make", "why"), [("newer", "a newer program has written it"), ("damaged", "is damaged")])
+def test_a_database_that_takes_nothing_is_bad_input_and_starts_nothing(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    make: str, why: str,
+) -> None:  # fmt: skip
+    db = tmp_path / "s.db"
+    Store.open(db).close()
+    with closing(sqlite3.connect(db)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'fact'").fetchone()
+        if make == "newer":
+            connection.execute("PRAGMA user_version = 999")
+            connection.commit()
+    if make == "damaged":
+        spoilt = bytearray(db.read_bytes())
+        spoilt[(page - 1) * 4096 : page * 4096] = b"\xa5" * 4096
+        db.write_bytes(spoilt)
+    reach = PlayedReach()
+    monkeypatch.setattr("benchconsole.console.cli.common.make_asking_reach", lambda *_: reach)
+    assert run(monkeypatch, "run", topology, "--db", db) == Exit.BAD_INPUT
+    (line,) = capsys.readouterr().err.splitlines()
+    assert why in line
+    assert reach.asked == []
 
 
 def test_a_suite_that_runs_whole_is_a_success(topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """A file from somebody else: nothing in it runs, nothing of it is believed without a look, nothing huge is loaded."""
 
 import contextlib
+import os
 import sqlite3
 from pathlib import Path
 
@@ -156,6 +157,31 @@ async def test_pages_are_read_once_as_long_as_nobody_touches_the_file(
     (tmp_path / "s.db-checked").write_text('{"read": "soon", "look": 7}')
     await _write(path, 200.0)
     assert len(read) == 5
+
+
+async def test_a_seal_that_is_no_file_of_ours_says_nothing_and_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: list[Path]
+) -> None:
+    path, seal = tmp_path / "s.db", tmp_path / "s.db-checked"
+    os.mkfifo(seal)
+    await _write(path, 1000.0)
+    assert len(read) == 1
+    assert seal.is_file(), "the next console reads no pages"
+    await _write(path, 2000.0)
+    assert len(read) == 1
+    me = os.geteuid()
+    monkeypatch.setattr("os.geteuid", lambda: me + 1)
+    await _write(path, 3000.0)
+    assert len(read) == 2
+
+
+@pytest.mark.parametrize(("mode", "is_open"), [(0o600, False), (0o664, False), (0o666, True)])
+def test_a_database_that_everybody_may_write_to_is_told(tmp_path: Path, mode: int, is_open: bool) -> None:
+    path = tmp_path / "s.db"
+    Store.open(path).close()
+    path.chmod(mode)
+    with Store.open(path) as store:
+        assert ("every user may write to the database" in store.facts.warning) is is_open
 
 
 async def test_looking_reads_no_pages_and_damage_breaks_the_seal(tmp_path: Path, read: list[Path]) -> None:
