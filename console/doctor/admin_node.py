@@ -54,24 +54,27 @@ async def check_ssh_configuration(fabric: "Fabric", names: "Sequence[NodeId]") -
     from benchconsole.probes.model.errors import ProbeError
     from benchconsole.probes.model.remote import ask_all
     from benchconsole.probes.reach.ssh.openssh_compare import find_ignored_settings
-    from benchconsole.probes.reach.ssh.ssh_config import Destination
+    from benchconsole.probes.reach.ssh.ssh_config import ConfigError, Destination
 
     checked = sample_nodes(names, ORACLE)
     ignored: list[tuple[str, NodeId]] = []
     failed: list[tuple[str, NodeId]] = []
+    refused: list[tuple[str, NodeId]] = []
 
     async def check(name: "NodeId") -> None:
         destination = Destination(fabric.nodes[name].address, fabric.access.user, fabric.access.port)
         try:
             settings = await find_ignored_settings(destination, fabric.access)
-        except ProbeError as error:
-            failed.append((str(error).replace(destination.host, "NODE"), name))
+        except (ProbeError, ConfigError) as error:
+            told = refused if isinstance(error, ConfigError) else failed
+            told.append((str(error).replace(destination.host, "NODE"), name))
             return
         words = (f"{each.keyword} {each.value}: {each.why}" for each in settings)
         ignored.extend((text.replace(destination.host, "NODE"), name) for text in words)
 
     await ask_all(checked, check, _AT_ONCE)
-    lines = [line for pairs in (failed, ignored) for line in fold_lines("ssh configuration", Grade.NOTE, pairs)]
+    graded = ((Grade.BAD, refused), (Grade.NOTE, failed), (Grade.NOTE, ignored))
+    lines = [line for grade, pairs in graded for line in fold_lines("ssh configuration", grade, pairs)]
     if len(checked) < len(names):
         text = f"looked at for {len(checked)} of {count(len(names), 'node')}"
         lines.append(DiagnosisLine("ssh configuration", Grade.NOTE, text))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchconsole.console.doctor.admin_node import check_ssh_configuration
 from benchconsole.console.doctor.diagnosis import DiagnosisLine, Grade
 from benchconsole.console.exits import Exit
 from benchconsole.probes.model.measuring import FailedAt, Failure
@@ -14,7 +15,7 @@ from benchconsole.probes.testing import FakeRemote
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import Fabric, Node, NodeId
 from tests.console.test_cli import run
-from tests.fabrics import SMALL
+from tests.fabrics import SMALL, fabric
 from tests.probes.hygiene.local import Here
 
 
@@ -118,7 +119,17 @@ async def test_an_answer_that_cannot_be_read_is_told_as_that(topology: Path) -> 
         async def remote(self, node: Node) -> Remote:
             return FakeRemote(node.id, lenient=True)
 
-    fabric = load(topology)
-    (answer,) = await ask_nodes(Mute(), fabric, {NodeId("n1"): Needs()})
+    (answer,) = await ask_nodes(Mute(), load(topology), {NodeId("n1"): Needs()})
     assert answer.health is None
     assert "a node's word on itself" in answer.complaint
+
+
+async def test_a_configuration_that_cannot_be_followed_is_said_and_no_fault_of_ours(tmp_path: Path) -> None:
+    config = tmp_path / "loop.conf"
+    config.write_text(f"Include {config}\n")
+    config.chmod(0o600)
+    described = fabric(tmp_path, f"{SMALL}ssh: {{config: loop.conf}}\n")
+    (line,) = await check_ssh_configuration(described, [NodeId("n1"), NodeId("n2")])
+    assert line.grade is Grade.BAD
+    assert "does a file include itself?" in line.text
+    assert line.nodes == ("n1", "n2")

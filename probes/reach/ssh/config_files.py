@@ -14,26 +14,31 @@ from pathlib import Path
 
 import asyncssh
 
-from benchconsole.probes.reach.ssh.host_classes import list_included
+from benchconsole.probes.reach.ssh.host_classes import DEEPEST_INCLUDE, list_included
 
 _KEYWORD = re.compile(r"""\s*"?(?P<keyword>[A-Za-z0-9]+)"?\s*[\s=]\s*(?P<rest>.*)""")
-_DEEPEST_INCLUDE = 16
 _KRL = b"SSHKRL\n\x00"
 
 
 def list_files(paths: Sequence[str]) -> Iterator[Path]:
-    """The files and what they include, each once for each place that names it; OSError for one that cannot be read."""
+    """The files and what they include, each once for each place that names it.
+
+    OSError for one that cannot be read, ValueError where they include each other in a circle, or deeper than ssh goes.
+    """
     for path in paths:
         yield from _list_with_includes(Path(path), 0)
 
 
 def _list_with_includes(path: Path, depth: int) -> Iterator[Path]:
+    if depth > DEEPEST_INCLUDE:
+        raise ValueError(
+            f"{path} is included {depth} files deep, ssh follows {DEEPEST_INCLUDE}: does a file include itself?"
+        )
     yield path
-    if depth < _DEEPEST_INCLUDE:
-        for keyword, rest in _read_lines(path):
-            if keyword == "include":
-                for included in list_included(shlex.split(rest)):
-                    yield from _list_with_includes(included, depth + 1)
+    for keyword, rest in _read_lines(path):
+        if keyword == "include":
+            for included in list_included(shlex.split(rest)):
+                yield from _list_with_includes(included, depth + 1)
 
 
 def _read_lines(path: Path) -> Iterator[tuple[str, str]]:

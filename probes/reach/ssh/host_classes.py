@@ -16,7 +16,8 @@ from benchconsole.probes.reach.ssh.known_hosts import compile_name
 _LINE = re.compile(r"""\s*"?([A-Za-z0-9]+)"?\s*[\s=]\s*(.*)""")
 _OF_THE_HOST = re.compile(r"%[^%diulL]")
 """Tokens of ssh_config(5) except home, user, user number and the names of this machine."""
-_DEEPEST_INCLUDE = 16
+DEEPEST_INCLUDE = 16
+"""As in ssh (``readconf.c``: READCONF_MAX_DEPTH)."""
 
 
 class _OnItsOwnError(Exception):
@@ -53,7 +54,7 @@ class HostClasses:
 
 def _patterns(path: Path, depth: int) -> Iterator[str]:
     """Every pattern of every Host line of ``path`` and of what it includes."""
-    if depth > _DEEPEST_INCLUDE:
+    if depth > DEEPEST_INCLUDE:
         raise _OnItsOwnError
     for line in path.read_text(errors="surrogateescape").splitlines():
         if not line.strip() or line.lstrip().startswith("#"):

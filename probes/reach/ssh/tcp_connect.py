@@ -81,7 +81,11 @@ class TcpConnector:
     async def _resolve(self, host: ResolvedHost) -> list[_Address]:
         with suppress(ValueError):
             literal = ipaddress.ip_address(host.host)
-            return [(socket.AF_INET if literal.version == 4 else socket.AF_INET6, (host.host, host.port))]
+            family = socket.AF_INET if literal.version == 4 else socket.AF_INET6
+            if host.options.family not in (socket.AF_UNSPEC, family):
+                words = f"the ssh configuration wants another AddressFamily than that of {host.host}"
+                raise OSError(errno.EAFNOSUPPORT, words)
+            return [(family, (host.host, host.port))]
         async with asyncio.timeout(self._limits.connect):
             found = await asyncio.get_running_loop().run_in_executor(
                 self._threads,

@@ -1,6 +1,8 @@
 """Who can write the files of an ssh configuration, who can read its keys, and which host keys it revokes."""
 
 import os
+import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -112,3 +114,29 @@ def test_a_list_of_revoked_keys_that_cannot_be_read_lets_nobody_in(
     config.write_text(f"RevokedHostKeys {tmp_path}/revoked\n")
     with pytest.raises(ConfigError, match=said):
         resolve(config)
+
+
+@pytest.mark.parametrize(("depth", "is_told"), [(15, False), (16, False), (17, True)])
+def test_as_many_includes_as_ssh_follows(tmp_path: Path, depth: int, is_told: bool) -> None:
+    files = [tmp_path / f"{number}.conf" for number in range(depth + 1)]
+    for file, included in pairwise(files):
+        file.write_text(f"Include {included}\n")
+    files[-1].write_text("Port 7\n")
+    for file in files:
+        file.chmod(0o600)
+    ssh = subprocess.run(["ssh", "-G", "-F", str(files[0]), "n1"], capture_output=True, check=False)
+    assert (ssh.returncode != 0) is is_told, "OpenSSH itself"
+    resolver = SshConfig(Access(config=str(files[0])), login=1, keepalive=1)
+    if is_told:
+        with pytest.raises(ConfigError, match="included 17 files deep"):
+            resolver.resolve(Destination("n1"))
+    else:
+        assert resolver.resolve(Destination("n1")).port == 7
+
+
+def test_a_file_that_includes_itself_is_told(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text(f"Include {config}\nInclude {config}\n")
+    config.chmod(0o600)
+    with pytest.raises(ConfigError, match="does a file include itself"):
+        SshConfig(Access(config=str(config)), login=1, keepalive=1).resolve(Destination("n1"))

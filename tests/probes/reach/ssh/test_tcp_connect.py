@@ -141,3 +141,15 @@ async def test_a_proxy_command_ends_with_its_connection(bench: Bench, server: Se
     number = int(pid.read_text())
     await reach.close()
     await eventually(lambda: number not in children(os.getpid()))
+
+
+@pytest.mark.parametrize(("family", "is_reached"), [("inet", True), ("any", True), ("inet6", False)])
+async def test_the_family_of_addresses_that_the_configuration_wants(
+    bench: Bench, server: Server, family: str, is_reached: bool
+) -> None:
+    reach = bench.reach(bench.access(server, config=f"AddressFamily {family}\n"))
+    if is_reached:
+        assert (await (await reach.remote(node(server.address))).run(["true"], timeout=10)).exit_status == 0
+    else:
+        with pytest.raises(RemoteError, match="another AddressFamily than that of 127"):
+            await reach.remote(node(server.address))
