@@ -7,6 +7,7 @@ selections raise SelectionError: nothing is never read as everything.
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from ipaddress import IPv6Address
 
 from ClusterShell.NodeSet import NodeSet, NodeSetException
 from ClusterShell.NodeUtils import GroupResolver, GroupResolverError, GroupSource, GroupSourceError
@@ -105,6 +106,28 @@ def _expand_names(text: str) -> tuple[str, ...]:
     if not names:
         raise SelectionError(f"{text!r} stands for no name")
     return tuple(names)
+
+
+def expand_addresses(text: str) -> list[str]:
+    """``10.0.0.[1-16]``, ``fd00::[1-9]`` or host names, in the order in which they are written.
+
+    IPv6 addresses come in their usual form (RFC 5952); digits of a range are taken as they stand, hexadecimal.
+    SelectionError for anything else, and for an address with a zone (``%eth0``): it holds on one machine only.
+    """
+    if ":" not in text:
+        return expand(text)
+    if "%" in text or "@" in text:
+        raise SelectionError(f"{text!r} has {'%' if '%' in text else '@'!r}, which no address has here")
+    return [_read_address(name) for name in _expand_term(text, "a set of addresses")]
+
+
+def _read_address(text: str) -> str:
+    if ":" not in text:
+        return expand(text)[0]
+    try:
+        return str(IPv6Address(text))
+    except ValueError:
+        raise SelectionError(f"{text!r} is not an IPv6 address") from None
 
 
 def _expand_term(text: str, what: str) -> list[str]:

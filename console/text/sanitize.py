@@ -12,6 +12,12 @@ _JOINING = re.compile(
 )
 """Characters whose width, or that of the one before, depends on what stands beside them (UTS 51, UAX 29)."""
 
+_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0]")
+"""Letters and marks without ink: fillers of Hangul and Khmer, the joiner of graphemes, the blank of Braille.
+
+Those of Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt) that no category gives away, and U+2800.
+"""
+
 
 def sanitize(text: str) -> str:
     """Text from a node made safe to show anywhere: one line, nothing that a terminal acts on.
@@ -19,6 +25,7 @@ def sanitize(text: str) -> str:
     C0 controls become control pictures (``␛``), DEL ``␡``; C1, bidirectional marks, other format characters, surrogates
     and private-use characters become ``\\u{85}``, and so do those that make their neighbours wider or narrower
     (variation selectors, halves of flags, tones of skin): terminals do not agree on them, and columns would shift.
+    Letters without ink and blanks other than the space do too, for two names that look alike are two names.
     The bytes stay as they were in the store.
     """
     return "".join(_plain_character(character) for character in text)
@@ -32,7 +39,8 @@ def _plain_character(character: str) -> str:
         return chr(0x2400 + code)
     if code == 0x7F:
         return "␡"
-    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or _JOINING.match(character):
+    is_unseen = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs")
+    if is_unseen or _JOINING.match(character) or _INVISIBLE.match(character):
         return f"\\u{{{code:x}}}"
     return character
 

@@ -12,7 +12,7 @@ interface of a node is in a named network, the name is ignored with a warning an
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address
 
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.readers.numbers import parse_address
@@ -22,7 +22,7 @@ _WIDEST, _NARROWEST = 8, 30
 _MOST = 8
 """Networks in one list: each node warns of every one that it has no interface in."""
 _INTERFACE = re.compile(r"[A-Za-z][A-Za-z0-9_.:@-]{0,14}")
-_REMEDY = "give each node a data_address that is an IP address, or the option network (CIDR or interface)"
+_REMEDY = "give each node a data_address that is an IPv4 address, or the option network (CIDR or interface)"
 
 
 class LaunchError(PlanError):
@@ -64,7 +64,9 @@ def rails(nodes: Sequence[Node], network: str = "") -> Rails:
 
 
 def _refuse_names(nodes: Sequence[Node], apart: Sequence[Node]) -> None:
-    """LaunchError where a data address, or the management address of a node that has one ``apart``, is a name."""
+    """LaunchError for a data address, or the other one of a node ``apart``, that says no network of IPv4."""
+    if other := [node.id for node in nodes if isinstance(parse_address(node.data_address), IPv6Address)]:
+        raise LaunchError(f"{other[0]}: found a data address of IPv6; MPI is launched over IPv4, {_REMEDY}")
     if named := [node.id for node in nodes if _parse_ipv4(node.data_address) is None]:
         raise LaunchError(f"{named[0]}: found a data address that is a name, which tells no network; {_REMEDY}")
     for node in apart:

@@ -1,12 +1,14 @@
 """Names folded by numbers at once say the same as ClusterShell does of each name by itself."""
 
+from ipaddress import IPv4Address, IPv6Address
+
 import pytest
 from ClusterShell.NodeSet import NodeSet
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from benchconsole.topology.errors import SelectionError, find_near
-from benchconsole.topology.selection import choose, expand, fold
+from benchconsole.topology.selection import choose, expand, expand_addresses, fold
 
 PREFIXES = st.sampled_from(["n", "st", "a-", "b1-", "gw.site", "n1x", ""])
 NUMBERS = st.sampled_from(["", "0", "7", "8", "9", "10", "07", "08", "09", "007", "008", "100", "0100"])
@@ -52,3 +54,15 @@ def test_a_single_range_is_expanded_as_clustershell_does(prefix: str, first: int
     text = f"{prefix}[{first:0{width}}-{last:0{width}}]"
     assume(len(f"{first:0{width}}") == len(f"{last:0{width}}") or not width)
     assert expand(text) == list(NodeSet(text))
+
+
+@given(st.lists(st.ip_addresses(), min_size=1, max_size=5, unique=True))
+def test_addresses_are_read_as_they_are_written(addresses: list[IPv4Address | IPv6Address]) -> None:
+    exploded = ",".join(address.exploded.upper() for address in addresses)
+    assert expand_addresses(exploded) == [str(address) for address in addresses]
+
+
+@given(st.integers(0, 9999), st.integers(0, 20))
+def test_a_range_of_an_ipv6_address_keeps_its_digits(first: int, more: int) -> None:
+    expected = [str(IPv6Address(f"fd00::{number}")) for number in range(first, min(first + more, 9999) + 1)]
+    assert expand_addresses(f"fd00::[{first}-{min(first + more, 9999)}]") == expected

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.errors import Position, SelectionError, find_near
 from benchconsole.topology.model.fabric import Node, NodeId, Switch, SwitchId
-from benchconsole.topology.selection import expand, find_padded, fold
+from benchconsole.topology.selection import expand, expand_addresses, find_padded, fold
 
 MOST_HINTS = 20
 
@@ -27,6 +27,14 @@ class DeviceNames:
         except SelectionError as error:
             add = self.report.add_key if key else self.report.add
             add(location, str(error), "names such as n[01-16]")
+            return []
+
+    def expand_addresses(self, text: str, location: Location) -> list[str]:
+        """Expand a set of addresses of the file; a problem and no addresses when it is malformed."""
+        try:
+            return expand_addresses(text)
+        except SelectionError as error:
+            self.report.add(location, str(error), "addresses such as 10.0.0.[1-16] or fd00::[1-9], or names")
             return []
 
     @staticmethod

@@ -139,7 +139,7 @@ class _Resolver:
     def addresses(self, text: str | None, location: Location, names: list[str]) -> list[str]:
         if text is None:
             return []
-        found = self.names.expanded(text, location)
+        found = self.names.expand_addresses(text, location)
         if found and len(found) != len(names):
             self.report.add(location, f"{len(found)} addresses for {len(names)} nodes", "one address for each node")
             return []

@@ -133,7 +133,8 @@ class Destination:
     jump: bool = False
 
     def __str__(self) -> str:
-        return f"{f'{self.user}@' if self.user else ''}{self.host}{f':{self.port}' if self.port else ''}"
+        host = f"[{self.host}]" if ":" in self.host and self.port else self.host
+        return f"{f'{self.user}@' if self.user else ''}{host}{f':{self.port}' if self.port else ''}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from benchconsole.probes.readers.lines import split_lines
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.serving import PORTS
 from benchconsole.probes.tools.iperf import text_reader
-from benchconsole.probes.tools.network.pair_probe import PairProbe
+from benchconsole.probes.tools.network.pair_probe import PairProbe, find_ip_version
 
 _MOST_STREAMS = 128
 _START = 2.0
@@ -72,7 +72,7 @@ class Iperf(PairProbe):
         if is_udp and rate is None:
             raise given.refused("bitrate", "a rate for udp, which would send 1 Mb/s without")
         argv = ["iperf", "-c", peer.data_address, "-p", str(port), "-t", str(given.whole("seconds", 1))]
-        argv += ["-P", str(streams), "-f", "k", *(["-u"] if is_udp else [])]
+        argv += ["-P", str(streams), "-f", "k", *(["-u"] if is_udp else []), *_list_family(peer.data_address)]
         if rate is not None:
             bits = int(8 * rate / streams)
             if bits == 0:
@@ -84,9 +84,10 @@ class Iperf(PairProbe):
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         self.client(target, PORTS[0])
         is_udp = self.given(target.options).text("protocol") == "udp"
+        family = _list_family(self.peer(target).data_address)
         said = await self.ask_server(
             contact,
-            lambda port: ["iperf", "-s", "-p", str(port), *(["-u"] if is_udp else [])],
+            lambda port: ["iperf", "-s", "-p", str(port), *(["-u"] if is_udp else []), *family],
             lambda port: self.client(target, port),
             limit=self.estimate(target.options) + _LATE,
             kind="udp" if is_udp else "tcp",
@@ -98,3 +99,8 @@ class Iperf(PairProbe):
         refuse_failed(output, self.name)
         text_reader.refuse_complaint(split_lines(output.error_text, 400))
         return text_reader.parse_text(output.text, output.argv)
+
+
+def _list_family(address: str) -> list[str]:
+    """iperf 2 speaks IPv4 unless it is told otherwise, also to an address of IPv6."""
+    return ["-V"] if find_ip_version(address) == 6 else []

@@ -30,13 +30,13 @@ _DATAGRAM = re.compile(r"(?:Sending|Receiving) (?P<size>[0-9]{1,5}) byte datagra
 _CONNECTED = re.compile(r"\[\s*(?P<id>\*?\d+)\] local \S+ port \d+ connected with \S+ port \d+(?P<rest>.*)")
 _ROW = re.compile(
     r"\[\s*(?P<id>\*?\d+|SUM)\]\s+(?P<begin>\d+\.\d+)-\s*(?P<end>\d+\.(?P<digits>\d+)) sec\s+"
-    r"(?P<moved>[0-9.]{1,12}) (?P<size>[KMGT]?)Bytes\s+(?P<rate>[0-9.]{1,12}) "
+    r"(?P<moved>[0-9]{1,9}(?:\.[0-9]{1,6})?) (?P<size>[KMGT]?)Bytes\s+(?P<rate>[0-9]{1,9}(?:\.[0-9]{1,6})?) "
     r"(?P<prefix>[KMGT]?)(?P<symbol>bits|Bytes)/sec(?P<rest>|\s.*)",
     re.ASCII,
 )
 _DATAGRAMS = re.compile(
     r"\s+(?P<jitter>[0-9]+\.[0-9]+) ms\s+(?P<lost>[0-9]{1,15})/\s*(?P<total>[0-9]{1,15}) "
-    r"\((?P<percent>[0-9.e+-]{1,12})%\)(?:\s.*)?"
+    r"\((?P<percent>[0-9]{1,3}(?:\.[0-9]{1,6})?(?:e[+-][0-9]{1,2})?)%\)(?:\s.*)?"
 )
 _SHORT, _LONG = "AB:bCc:dD:eF:f:hIi:L:l:M:mNn:o:P:p:RrsT:t:uVvw:y:Z:z", ("client=", "time=", "interval=", "parallel=")
 _DEFAULT_SECONDS = 10.0

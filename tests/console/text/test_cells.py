@@ -34,6 +34,10 @@ def test_the_width_is_that_of_a_terminal(text: str, width: int) -> None:
         ("\N{REGIONAL INDICATOR SYMBOL LETTER D}\N{REGIONAL INDICATOR SYMBOL LETTER E}", "\\u{1f1e9}\\u{1f1ea}"),
         ("\N{HEAVY BLACK HEART}\N{VARIATION SELECTOR-16}", "\N{HEAVY BLACK HEART}\\u{fe0f}"),
         ("\N{THUMBS UP SIGN}\N{EMOJI MODIFIER FITZPATRICK TYPE-1-2}", "\N{THUMBS UP SIGN}\\u{1f3fb}"),
+        ("n\N{HANGUL FILLER}1\N{HALFWIDTH HANGUL FILLER}", "n\\u{3164}1\\u{ffa0}"),
+        ("n\N{HANGUL CHOSEONG FILLER}\N{HANGUL JUNGSEONG FILLER}1", "n\\u{115f}\\u{1160}1"),
+        ("n\N{COMBINING GRAPHEME JOINER}\N{BRAILLE PATTERN BLANK}1", "n\\u{34f}\\u{2800}1"),
+        ("n 1\N{NO-BREAK SPACE}\N{EM SPACE}2", "n 1\\u{a0}\\u{2003}2"),
     ],
 )
 def test_what_joins_with_its_neighbours_is_made_plain_and_widths_add_up(text: str, plain: str) -> None:

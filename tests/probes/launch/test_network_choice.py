@@ -48,7 +48,7 @@ def test_data_and_management_among_each_other_are_refused() -> None:
         ("10.0.0.1", "n1-ib", "n1: found a data address that is a name"),
         ("n1", "n1", "n1: found a data address that is a name"),
         ("n1", "10.1.0.1", "whether management lies in the data"),
-        ("10.0.0.1", "fd00::1", "n1: found a data address that is a name"),
+        ("10.0.0.1", "fd00::1", "n1: found a data address of IPv6; MPI is launched over IPv4"),
     ],
 )
 def test_names_tell_no_network(address: str, data: str, words: str) -> None:

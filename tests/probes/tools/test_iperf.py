@@ -111,6 +111,9 @@ def test_the_client_is_told_what_was_asked_for() -> None:
     assert " ".join(argv) == "iperf -c 10.0.0.2 -p 5001 -t 3 -P 2 -f k -u -b 4000000000 -l 8972"
     argv = Iperf().client(replace(FLOW, options=Iperf.options), 5001)
     assert " ".join(argv) == "iperf -c 10.0.0.2 -p 5001 -t 10 -P 4 -f k"
+    assert FLOW.peer is not None
+    six = replace(FLOW, peer=replace(FLOW.peer, data_address="fd00::2"), options=Iperf.options)
+    assert " ".join(Iperf().client(six, 5001)) == "iperf -c fd00::2 -p 5001 -t 10 -P 4 -f k -V"
 
 
 @pytest.mark.parametrize(

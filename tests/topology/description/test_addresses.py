@@ -1,5 +1,6 @@
 """The address of a node in each of its networks: stated, or following from what is stated."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,29 @@ def test_a_number_above_255_is_refused_with_its_place(tmp_path: Path) -> None:
         TopologyError, match=r"t\.yaml:4:30: the address 10\.0\.0\.256, expected four numbers from 0 to 255"
     ):
         load(path)
+
+
+def test_addresses_of_ipv6_in_their_usual_form(tmp_path: Path) -> None:
+    node = 'address: "FD00:0:0::0[1-2]", addresses: {ib: "2001:db8::a[7-8]", san: "10.3.0.1,fd01::2"}'
+    assert told(tmp_path, node) == ({"ib": "2001:db8::a8", "mgmt": "fd00::2", "san": "fd01::2"}, "2001:db8::a8")
+
+
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [
+        ("fd00::1%eth0", "'fd00::1%eth0' has '%'"),
+        ("fd00::[g-h]", "bad range [g-h]"),
+        ("fd00::g", "'fd00::g' is not an IPv6 address"),
+        ("10.0.0.1:22", "'10.0.0.1:22' is not an IPv6 address"),
+        ("[fd00::1]", "bad range [fd00::1]"),
+        ("fd00::[1-2]", "2 addresses for 1 nodes"),
+    ],
+)
+def test_what_is_no_address_of_ipv6(tmp_path: Path, address: str, found: str) -> None:
+    with pytest.raises(TopologyError, match=re.escape(found)):
+        described(tmp_path, SSH, TEXT.replace("10.0.0.9", f'"{address}"'))
+
+
+def test_one_address_in_two_forms_is_an_address_twice(tmp_path: Path) -> None:
+    with pytest.raises(TopologyError, match="the address fd00::1 of n1 again for only"):
+        described(tmp_path, 'address: "fd00::[1-2]"', TEXT.replace("10.0.0.9", '"FD00:0::1"'))
