@@ -7,6 +7,7 @@ one fails or stands alone. A write that was handed over is carried out even when
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from benchconsole.probes.model.measuring import Round
@@ -20,7 +21,7 @@ from benchconsole.store.reading import session_list
 from benchconsole.store.session_store import SessionStore
 from benchconsole.store.spool import spool_import
 from benchconsole.store.spool.spool_file import Spool
-from benchconsole.store.writing import session_rows
+from benchconsole.store.writing import removal, session_rows
 from benchconsole.store.writing.write_cache import WriteCache
 from benchconsole.store.writing.write_queue import FunctionJob
 from benchconsole.store.writing.writer import Writer
@@ -125,6 +126,24 @@ class Store:
     def find_baseline(self, fabric: str) -> Baseline | None:
         """The session that those of ``fabric`` are held against; None where none is named."""
         return session_list.find_baseline(self.database, fabric)
+
+    def require_removable(self, id: str) -> None:
+        """Check that ``remove_session`` would take this session; raises as that does."""
+        with session_list.asking_session(self.database, id) as (connection, number):
+            removal.require_removable(connection, number, self._clock())
+
+    def remove_session(self, id: str) -> None:
+        """Delete a session with all that hangs on it; its room is free for others until ``vacuum`` gives it back.
+
+        DrivenError for one that runs, ConflictError for one that is or was a baseline, UnknownSessionError.
+        """
+        with closing(self.database.open_writer()) as connection:
+            connection.execute("PRAGMA foreign_keys = OFF")
+            with self.database.transaction(connection):
+                number = session_list.find_number(connection, id, self.path)
+                removal.require_removable(connection, number, self._clock())
+                removal.remove_session(connection, number)
+        self._sessions.pop(id, None)
 
     async def import_spool(self, spool: Spool | Path) -> SpoolImport:
         """Bring back everything that a spool keeps, each record once; its files go when everything is committed.

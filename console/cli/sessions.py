@@ -1,7 +1,7 @@
 """Lists the stored sessions. Imports nothing heavy: it answers at once, on any terminal."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 @click.command("sessions")
 @db_option
 @json_option
-def command(db: Path | None, as_json: bool) -> None:
+@click.option("--size", "with_size", is_flag=True, help="How much each holds of the file, which is read whole.")
+def command(db: Path | None, as_json: bool, with_size: bool) -> None:
     """List the stored sessions, newest first.
 
     The id, the label, and last, last-1 ... name a session in other commands.
@@ -26,14 +27,19 @@ def command(db: Path | None, as_json: bool) -> None:
 
     from benchconsole.store.files.paths import default_path
 
-    found = read_sessions(db or default_path())
+    path = db or default_path()
+    found = read_sessions(path)
+    sizes = _read_sizes(path) if with_size and found else {}
     if as_json:
-        print_json([asdict(each) for each in found])
+        own = ({"bytes": sizes.get(each.id, 0)} if with_size else {} for each in found)
+        print_json([{**asdict(each), **more} for each, more in zip(found, own, strict=True)])
         return
     if not found:
         click.echo("no session yet; benchconsole demo makes one, benchconsole run TOPOLOGY another")
         return
-    click.echo(f"{'id':8}  {'label':16} {'fabric':12} {'when':16} {'tested':>13}  verdict")
+    click.echo(
+        f"{'id':8}  {'label':16} {'fabric':12} {'when':16} {'tested':>13}{_fit_size('holds', with_size)}  verdict"
+    )
     for each in reversed(found):
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.started))
         tested = f"{each.tested:,} of {each.planned:,}"
@@ -41,7 +47,26 @@ def command(db: Path | None, as_json: bool) -> None:
         badge = "  SIMULATED" if each.simulated else ""
         names = f"{_fit_text(each.label, 16)} {_fit_text(each.fabric, 12)}"
         badge += "  baseline" if each.is_baseline else ""
-        click.echo(f"{each.id:8}  {names} {when} {tested:>13}  {_make_plain(list_verdict(each).words)}{state}{badge}")
+        size = _fit_size(_format_size(sizes.get(each.id, 0)), with_size)
+        words = _make_plain(list_verdict(each).words)
+        click.echo(f"{each.id:8}  {names} {when} {tested:>13}{size}  {words}{state}{badge}")
+
+
+def _read_sizes(path: Path) -> "Mapping[str, int]":
+    from benchconsole.store.files.database import Database
+    from benchconsole.store.reading.integrity import measure_sessions
+
+    return measure_sessions(Database.open(path, create=False))
+
+
+def _fit_size(text: str, is_wanted: bool) -> str:
+    return f" {text:>8}" if is_wanted else ""
+
+
+def _format_size(size: int) -> str:
+    from benchconsole.topology.units import disk_size
+
+    return disk_size(size)
 
 
 def read_sessions(path: Path) -> "tuple[SessionSummary, ...]":

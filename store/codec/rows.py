@@ -30,6 +30,7 @@ from benchconsole.probes.model.measuring import (
     Test,
 )
 from benchconsole.probes.model.sending import Sending
+from benchconsole.store.codec.packing import compute_sum, pack_streams, unpack_stream
 from benchconsole.store.codec.values import (
     Count,
     Flag,
@@ -205,7 +206,7 @@ class ResultRow(NamedTuple):
 
 
 class OutputRow(NamedTuple):
-    """What one command printed."""
+    """What one command printed. ``checksum`` is that of the plain bytes, None where an older program stored it."""
 
     node: str
     argv: str
@@ -215,6 +216,8 @@ class OutputRow(NamedTuple):
     signal: str | None
     seconds: float
     truncated: Flag
+    packed: Flag = 0
+    checksum: bytes | None = None
 
 
 class MeasurementRow(NamedTuple):
@@ -264,7 +267,7 @@ def make_result_rows(result: Result) -> ResultRows:
     return ResultRows(
         replace_surrogates(test),
         _make_result_row(result),
-        tuple(map(_make_output_row, result.outputs)),
+        tuple(map(make_output_row, result.outputs)),
         tuple(map(make_measurement_row, result.measurements)),
         tuple(map(make_fact_row, result.facts)),
     )
@@ -282,18 +285,27 @@ def _make_result_row(result: Result) -> ResultRow:
     )
 
 
-def _make_output_row(output: Output) -> OutputRow:
+def make_output_row(output: Output) -> OutputRow:
+    """The row of an output."""
     status = output.exit_status
-    return OutputRow(
+    stdout, stderr, is_packed = pack_streams(output.stdout, output.stderr)
+    row = OutputRow(
         replace_surrogates(output.node),
         dump_json(output.argv, "an argument list"),
-        output.stdout,
-        output.stderr,
+        stdout,
+        stderr,
         None if status is None else require_integer(status, "an exit status"),
         None if output.signal is None else replace_surrogates(output.signal),
         require_finite(output.seconds, "the length of a command"),
         int(output.truncated),
+        int(is_packed),
     )
+    return row._replace(checksum=_compute_checksum(row, output.stdout, output.stderr))
+
+
+def _compute_checksum(row: OutputRow, stdout: bytes, stderr: bytes) -> bytes:
+    facts = (row.node, row.argv, row.exit_status, row.signal, row.seconds, row.truncated)
+    return compute_sum(facts, stdout, stderr)
 
 
 def parse_failure(row: ResultRow) -> Failure | None:
@@ -306,9 +318,12 @@ def parse_failure(row: ResultRow) -> Failure | None:
 
 
 def parse_output(row: OutputRow) -> Output:
-    """The output of a row."""
-    node, argv, stdout, stderr, status, signal, seconds, truncated = row
-    return Output(parse_strings(argv), stdout, stderr, status, signal, seconds, bool(truncated), node)
+    """The output of a row; ValueError for one that is not what was stored."""
+    stdout, stderr = (unpack_stream(stream, is_packed=bool(row.packed)) for stream in (row.stdout, row.stderr))
+    if row.checksum is not None and row.checksum != _compute_checksum(row, stdout, stderr):
+        raise ValueError("an output whose checksum is not that of what was stored")
+    ended = (row.exit_status, row.signal, row.seconds, bool(row.truncated), row.node)
+    return Output(parse_strings(row.argv), stdout, stderr, *ended)
 
 
 def make_measurement_row(reading: Reading) -> MeasurementRow:

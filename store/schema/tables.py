@@ -414,6 +414,11 @@ def _add_baseline(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX baseline_of ON baseline (fabric, id)")
 
 
+def _add_checksum(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE output ADD COLUMN packed INTEGER NOT NULL DEFAULT 0 CHECK (packed IN (0, 1))")
+    connection.execute("ALTER TABLE output ADD COLUMN checksum BLOB")  # of the plain bytes; NULL: none was kept
+
+
 STEPS: tuple[Step, ...] = (
     _make_tables,
     _add_criteria,
@@ -423,6 +428,7 @@ STEPS: tuple[Step, ...] = (
     _add_kept_report,
     _add_remarks,
     _add_baseline,
+    _add_checksum,
 )
 """Every change of shape there ever was, the first one from an empty file to shape ``FIRST``."""
 

@@ -2,10 +2,12 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,3 +77,10 @@ def written(lab: Lab, name: str, text: str) -> Iterator[Path]:
         yield path
     finally:
         path.unlink()
+
+
+def read_stored_outputs(db: Path) -> list[str]:
+    """The standard output of every command that is stored, in the order of the file, read without the store."""
+    with closing(sqlite3.connect(db)) as connection:
+        rows = connection.execute("SELECT stdout, packed FROM output ORDER BY id").fetchall()
+    return [str(zlib.decompress(raw) if is_packed else raw, "utf-8") for raw, is_packed in rows]

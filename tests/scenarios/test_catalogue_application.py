@@ -2,16 +2,14 @@
 
 import json
 import re
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.lab import Lab
-from tests.scenarios.commands import benchconsole, report
+from tests.scenarios.commands import benchconsole, read_stored_outputs, report
 from tests.scenarios.test_laboratory import marked, scratch
 
 pytestmark = pytest.mark.lab
@@ -48,9 +46,7 @@ def topology(healthy_lab: Lab) -> Iterator[Path]:
 
 def raw(db: Path, probe: str) -> list[str]:
     """What the scripts of a probe said, as it was stored."""
-    with closing(sqlite3.connect(db)) as connection:
-        said = [str(row[0], "utf-8") for row in connection.execute("SELECT stdout FROM output ORDER BY id")]
-    return [each for each in said if f'"benchmark": "{probe}"' in each]
+    return [each for each in read_stored_outputs(db) if f'"benchmark": "{probe}"' in each]
 
 
 def numbers(text: str, key: str) -> list[float]:

@@ -5,7 +5,6 @@ STREAM and OSU print a transcript and insist on their arguments. What was stored
 """
 
 import re
-import sqlite3
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 
 from tests.lab import Lab
 from tests.probes.tools.captures import text
-from tests.scenarios.commands import benchconsole, report
+from tests.scenarios.commands import benchconsole, read_stored_outputs, report
 
 pytestmark = pytest.mark.lab
 
@@ -107,9 +106,7 @@ def ran(mpi_lab: Lab, tmp_path: Path) -> Iterator[Path]:
 
 def stored(db: Path, like: str) -> str:
     """The one stored output that has ``like`` in it."""
-    with sqlite3.connect(db) as connection:
-        rows = connection.execute("SELECT stdout FROM output").fetchall()
-    (found,) = (str(row[0], "utf-8") for row in rows if like.encode() in row[0])
+    (found,) = (text for text in read_stored_outputs(db) if like in text)
     return found
 
 

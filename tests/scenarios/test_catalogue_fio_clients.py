@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.lab import Lab
-from tests.scenarios.commands import benchconsole, report
+from tests.scenarios.commands import benchconsole, read_stored_outputs, report
 
 pytestmark = [
     pytest.mark.lab,
@@ -38,9 +37,8 @@ def topology(healthy_lab: Lab) -> Iterator[Path]:
 
 def documents(db: Path) -> list[dict[str, Any]]:
     """What the stored output holds in JSON, read without the console's parser."""
-    with sqlite3.connect(db) as connection:
-        ((raw,),) = connection.execute("SELECT stdout FROM output").fetchall()
-    text, decoder = str(raw, "utf-8"), json.JSONDecoder()
+    (text,) = read_stored_outputs(db)
+    decoder = json.JSONDecoder()
     return [decoder.raw_decode(text, found.start())[0] for found in re.finditer(r"^\{$", text, re.MULTILINE)]
 
 

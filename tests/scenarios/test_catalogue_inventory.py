@@ -3,9 +3,8 @@
 import json
 import os
 import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from tests.lab.host import PATH
 from tests.probes.tools.inventory import bmc, fabric
 from tests.probes.tools.inventory.bmc import Sensor
 from tests.probes.tools.inventory.smbios import DDR5, Machine, Module, dump
-from tests.scenarios.commands import benchconsole, report
+from tests.scenarios.commands import benchconsole, read_stored_outputs, report
 
 pytestmark = pytest.mark.lab
 
@@ -62,8 +61,7 @@ def facts_of(db: Path, node: str) -> Facts:
 
 
 def sizes(db: Path) -> list[int]:
-    with closing(sqlite3.connect(db)) as connection:
-        return [int(row[0]) for row in connection.execute("SELECT length(stdout) FROM output WHERE length(stdout) > 0")]
+    return [len(text.encode()) for text in read_stored_outputs(db) if text]
 
 
 def test_what_nodes_tell_is_what_they_are(healthy_lab: Lab, topology: Path, tmp_path: Path) -> None:

@@ -1,16 +1,14 @@
 """nuttcp and qperf between real nodes: their stored numbers held against another reading of what was stored."""
 
 import re
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.lab import Lab
-from tests.scenarios.commands import benchconsole, report
+from tests.scenarios.commands import benchconsole, read_stored_outputs, report
 
 pytestmark = pytest.mark.lab
 
@@ -39,12 +37,6 @@ def topology(healthy_lab: Lab) -> Iterator[Path]:
     path.unlink()
 
 
-def outputs(db: Path) -> list[str]:
-    """What the tools said, in the order of the suite."""
-    with closing(sqlite3.connect(db)) as connection:
-        return [str(row[0], "utf-8") for row in connection.execute("SELECT stdout FROM output ORDER BY id")]
-
-
 def measured(found: dict[str, Any], round_number: int) -> dict[str, float]:
     """Metric to value of one round; the processors and qperf's counts are left out."""
     tests = {each["test"]: each for each in found["measurements"]}
@@ -67,7 +59,7 @@ def test_what_is_stored_is_what_the_receivers_said(healthy_lab: Lab, topology: P
     db, before = tmp_path / "s.db", received(healthy_lab, "n2")
     ran = benchconsole("run", topology, "--db", db)
     assert ran.code == 0, ran.out + ran.err
-    found, (tcp, udp, burst, qperf) = report(db), outputs(db)
+    found, (tcp, udp, burst, qperf) = report(db), read_stored_outputs(db)
     assert found["failures"] == []
 
     sent = measured(found, 1)

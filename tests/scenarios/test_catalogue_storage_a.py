@@ -1,9 +1,7 @@
 """dd for real, and iozone, ior and mdtest played: through the engine, against what was stored of their outputs."""
 
 import re
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,7 @@ import pytest
 
 from tests.lab import Lab
 from tests.probes.tools.captures import text
-from tests.scenarios.commands import Ran, benchconsole, report
+from tests.scenarios.commands import Ran, benchconsole, read_stored_outputs, report
 
 pytestmark = pytest.mark.lab
 
@@ -72,9 +70,7 @@ def topology(healthy_lab: Lab) -> Iterator[Path]:
 
 def _said(db: Path, word: str) -> str:
     """The stored output that holds ``word``."""
-    with closing(sqlite3.connect(db)) as connection:
-        stored = [bytes(row[0]).decode() for row in connection.execute("SELECT stdout FROM output")]
-    (one,) = (each for each in stored if word in each)
+    (one,) = (each for each in read_stored_outputs(db) if word in each)
     return one
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.lab import Lab
-from tests.scenarios.commands import benchconsole, report
+from tests.scenarios.commands import benchconsole, read_stored_outputs, report
 
 pytestmark = [
     pytest.mark.lab,
@@ -56,9 +55,7 @@ def ran(healthy_lab: Lab, tmp_path: Path) -> Iterator[Path]:
 
 def stored(db: Path, like: str) -> str:
     """The one stored output that has ``like`` in it."""
-    with sqlite3.connect(db) as connection:
-        rows = connection.execute("SELECT stdout FROM output").fetchall()
-    (found,) = (str(row[0], "utf-8") for row in rows if like.encode() in row[0])
+    (found,) = (text for text in read_stored_outputs(db) if like in text)
     return found
 
 

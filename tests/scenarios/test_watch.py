@@ -3,11 +3,9 @@
 import json
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,7 +20,7 @@ from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from tests.console.watched import T0, PlayedClock
 from tests.lab import Lab
-from tests.scenarios.commands import argv, benchconsole
+from tests.scenarios.commands import argv, benchconsole, read_stored_outputs
 
 pytestmark = pytest.mark.lab
 
@@ -81,7 +79,7 @@ async def test_a_node_that_is_stopped_and_comes_back(healthy_lab: Lab, fabric: F
     assert [out.reboot for out in found["n1"].outages] == [True]
     assert found["n3"].outages == ()
     assert found["n3"].time.worst == 1.0
-    said = _said(tmp_path / "s.db")
+    said = read_stored_outputs(tmp_path / "s.db")
     # Four samples of three nodes but for one of n2, and the port of n3 in each.
     assert len(said) == 4 * 3 - 1 + 4
     assert set(boots) < {boot for text in said for boot in re.findall(r"^boot_id=(\S+)$", text, re.MULTILINE)}
@@ -116,8 +114,3 @@ def test_a_console_that_is_killed_goes_on_where_it_was(healthy_lab: Lab, topolog
     assert (found["level"], found["system"]["down"]) == ("pass", 0.0)
     sessions = json.loads(benchconsole("sessions", "--json", "--db", db).out)
     assert [each["state"] for each in sessions] == ["complete"]
-
-
-def _said(db: Path) -> list[str]:
-    with closing(sqlite3.connect(db)) as connection:
-        return [str(row[0], "utf-8") for row in connection.execute("SELECT stdout FROM output ORDER BY id")]

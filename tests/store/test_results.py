@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import math
 import os
+import random
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
@@ -158,7 +159,9 @@ async def test_one_that_the_file_refuses_fails_alone(path: Path, monkeypatch: py
     with Store.open(path) as store:
         key = await store.create_session(new(), [each])
         attempt = await store.session(key).begin_round(1, at=1.0)
-        results = [measured(test, said=bytes(200_000 if test.id == "1.2" else 10)) for test in each.tests]
+        results = [
+            measured(test, said=random.Random(1).randbytes(200_000 if test.id == "1.2" else 10)) for test in each.tests
+        ]
         answers = await _together(store, key, attempt, results)
         assert [type(answer) for answer in answers] == [Result, Result, RefusedError, Result]
         (left,) = store.session(key).read_open_rounds(FABRIC)
