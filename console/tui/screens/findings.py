@@ -1,15 +1,17 @@
-"""The findings: every cause once, the worst first, then what the description shows; the chosen one in full."""
+"""The findings: every cause once, the worst first, what is not judged, then the description; the chosen one in full."""
 
 import operator
 from collections.abc import Sequence
 
 from textual import on
 
+from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ReadInFull, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
+from benchconsole.console.tui.queries.unjudged_reasons import UnjudgedReason, describe_reason, list_tests
 from benchconsole.console.tui.queries.view_queries import find_place
 from benchconsole.console.tui.rows import severity
 from benchconsole.console.tui.rows.text_rows import CellText, Row
@@ -18,14 +20,14 @@ from benchconsole.console.tui.screens.base.page import OpenPage, Page
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.finding_detail import (
     FindingDetail,
+    list_reason_sections,
     list_sections,
     list_static_sections,
     list_verdict_sections,
 )
-from benchconsole.console.tui.widgets.findings_list import FindingsList
+from benchconsole.console.tui.widgets.findings_list import Choice, FindingsList
 from benchconsole.console.tui.widgets.listing import Listing
-from benchconsole.console.tui.widgets.unjudged import Unjudged
-from benchconsole.console.view.run_view import Coverage, DetectableFaults, RunView, state_of_level
+from benchconsole.console.view.run_view import Coverage, DetectableFaults, NotJudged, RunView, Undecided, state_of_level
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.console.view.wording import SEVERITIES
 from benchconsole.probes.model.judgement import Finding, Level
@@ -64,11 +66,10 @@ class FindingsScreen(Page):
     def __init__(self, sums: TotalsCache | None = None) -> None:
         super().__init__(sums)
         self.list = FindingsList()
-        self.unjudged = Unjudged()
         self.detail = FindingDetail()
         self.folded: bool | None = None
         self._shown: tuple[object, ...] = (None, None, None, None, None)
-        self.parts = (self.list, self.unjudged, self.detail)
+        self.parts = (self.list, self.detail)
 
     def paint(self, view: RunView) -> None:
         shown = (view.results, view.ended, view.static, view.detectable, self.folded)
@@ -76,7 +77,6 @@ class FindingsScreen(Page):
             self._shown = shown
             sums = self.sums.compute(view)
             covered = sums.covered
-            self.unjudged.show(sums.reasons, sums.undecided)
             self.crumb.show((sanitize(view.fabric.name), "findings", sanitize(view.label)), *_tallies(view, covered))
             nothing = "Nothing was measured yet.  R plans a run and shows it before anything is sent."
             state = None
@@ -84,7 +84,9 @@ class FindingsScreen(Page):
                 verdict = self.sums.decide(view)
                 nothing, state = verdict.sentence, verdict.state
             static = self._static(view)
-            self.list.show(view.findings, nothing, static, _title(view.static, len(static)), view.detectable, state)
+            reasons: list[UnjudgedReason] = [*sums.reasons, *sums.undecided]
+            title = _title(view.static, len(static))
+            self.list.show(view.findings, nothing, reasons, static, title, view.detectable, state)
         self._select()
         self._share_height()
 
@@ -102,23 +104,24 @@ class FindingsScreen(Page):
             place = f"{self.list.static.index(chosen) + 1} of {len(self.list.static)} from the description"
         elif isinstance(chosen, Finding):
             place = f"finding {self.list.faults.index(chosen) + 1} of {len(self.list.faults)}"
-        self.keys.show(self.KEYS if isinstance(chosen, Finding) else self.STATIC_KEYS)
+        elif isinstance(chosen, NotJudged | Undecided):
+            place = f"{self.list.reasons.index(chosen) + 1} of {len(self.list.reasons)} not judged"
+        is_measured = isinstance(chosen, Finding | NotJudged | Undecided)
+        self.keys.show(self.KEYS if is_measured else self.STATIC_KEYS)
         self.detail.show(view, chosen, place)
 
     def _share_height(self) -> None:
-        """The list takes what it needs, but leaves the detail half; what was not judged keeps a row."""
+        """The list takes what it needs, but leaves the detail half."""
         low = self.size.height < 20
         room = self.size.height - (3 if low else 4)
-        unjudged = min(self.unjudged.wanted, 1 if self.size.height < 36 else 3)
-        gaps = 2 if not low and unjudged else 1 if not low else 0
+        gap = 0 if low else 1
         wanted = self.list.count + 1
-        if self.list.faults:  # what was measured is shown in full before what the description shows
-            wanted = min(wanted, len(self.list.faults) + (self.list.sight is not None) + _BESIDE + 1)
-        listed = min(wanted, max((room - unjudged - gaps) // 2, 3))
+        measured = len(self.list.faults) + len(self.list.reasons)
+        if measured:  # what was measured is shown in full before what the description shows
+            wanted = min(wanted, measured + (self.list.sight is not None) + _BESIDE + 1)
+        listed = min(wanted, max((room - gap) // 2, 3))
         self.list.styles.height = max(min(listed, room), 1)
-        self.list.styles.margin = (0 if low else 1, 0, 1 if not low else 0, 0)
-        self.unjudged.styles.height = unjudged
-        self.unjudged.styles.margin = (0, 0, 1 if not low and unjudged else 0, 0)
+        self.list.styles.margin = (gap, 0, gap, 0)
 
     def choose(self, index: int) -> None:
         """Put the cursor on a measured finding; on the first of the description where there is none."""
@@ -146,7 +149,9 @@ class FindingsScreen(Page):
             self._lead_to(chosen)
         elif isinstance(chosen, DetectableFaults):
             self.action_in_full()
-        elif chosen is not None and view is not None:
+        elif isinstance(chosen, NotJudged | Undecided) and view is not None:
+            self._show_unjudged(view, chosen)
+        elif isinstance(chosen, Finding) and view is not None:
             self._show_evidence(view, chosen)
 
     def action_in_full(self) -> None:
@@ -158,6 +163,8 @@ class FindingsScreen(Page):
             self.post_message(ReadInFull("finding", list_sections(view, chosen)))
         elif isinstance(chosen, AlikeFindings):
             self.post_message(ReadInFull("from the description", list_static_sections(chosen, view)))
+        elif isinstance(chosen, NotJudged | Undecided):
+            self.post_message(ReadInFull("not judged", list_reason_sections(chosen)))
         else:
             verdict = self.sums.decide(view)
             self.post_message(ReadInFull("verdict", list_verdict_sections(verdict, chosen)))
@@ -172,6 +179,17 @@ class FindingsScreen(Page):
             self.post_message(OpenNode(NodeId(place)))
         else:
             self.say("This finding is computed from the description; nothing was run for it.")
+
+    def _show_unjudged(self, view: RunView, reason: UnjudgedReason) -> None:
+        """What the first of its tests said; the node where none of them said anything."""
+        test = next((each for each in list_tests(view, reason) if len(view.results[each].outputs)), None)
+        place = next((name for name in describe_reason(reason).names if name in view.nodes), None)
+        if test is not None:
+            self.post_message(OpenPage(RawScreen(test, tab=self.tab)))
+        elif place is not None:
+            self.post_message(OpenNode(NodeId(place)))
+        else:
+            self.say("None of these tests said anything.")
 
     def _lead_to(self, alike: AlikeFindings) -> None:
         """To a node itself, to anything else on the map; a folded row opens first."""
@@ -218,12 +236,17 @@ class FindingsScreen(Page):
         elif isinstance(chosen, Finding) and self.run_view is not None:
             place = find_place(self.run_view, chosen)
             self._show_in_fabric((place,) if place else ())
+        elif isinstance(chosen, NotJudged | Undecided) and self.run_view is not None:
+            view = self.run_view
+            self._show_in_fabric([name for name in describe_reason(chosen).names if name in view.nodes][:1])
 
     def action_repeat(self) -> None:
         chosen = self.list.chosen
         if isinstance(chosen, AlikeFindings | DetectableFaults):
             self.say("Nothing was run for it; R plans a run.")
-        elif chosen is not None:
+        elif isinstance(chosen, NotJudged | Undecided) and self.run_view is not None:
+            self.post_message(PlanRun(only=list_tests(self.run_view, chosen)))
+        elif isinstance(chosen, Finding):
             self.post_message(PlanRun(only=chosen.tests))
 
     def action_copy(self) -> None:
@@ -233,7 +256,7 @@ class FindingsScreen(Page):
     def action_copy_all(self) -> None:
         if self.run_view is not None:
             every = [each for each in self.list.items if not isinstance(each, tuple)]
-            number = len(self.list.faults) + len(self.run_view.static or ())
+            number = len(self.list.faults) + len(self.list.reasons) + len(self.run_view.static or ())
             self.post_message(Copy(_as_text(self.run_view.fabric, every), f"{number} findings"))
 
 
@@ -261,12 +284,14 @@ def _tallies(view: RunView, covered: Coverage) -> tuple[Row, ...]:
     return (long, (*made, CellText(f"{tested} of {planned} tested", MUTED)), tuple(made))
 
 
-def _as_text(fabric: Fabric, some: Sequence[Finding | AlikeFindings | DetectableFaults]) -> str:
+def _as_text(fabric: Fabric, some: Sequence[Choice]) -> str:
     """Plain text that survives chat and mail."""
     made: list[str] = []
     for each in some:
         if isinstance(each, DetectableFaults):
             made += each.sentences
+        elif isinstance(each, NotJudged | Undecided):
+            made += _unjudged_text(each)
         else:
             made += _static_text(fabric, each) if isinstance(each, AlikeFindings) else _measured_text(each)
     return "\n".join(made) + "\n"
@@ -278,6 +303,12 @@ def _measured_text(finding: Finding) -> list[str]:
     for name, text in (("cannot tell", finding.cannot_tell), ("means", finding.means), ("do", finding.do)):
         made += [f"  {name}: {sanitize(text)}"] if text else []
     return made
+
+
+def _unjudged_text(reason: UnjudgedReason) -> list[str]:
+    said = describe_reason(reason)
+    made = [f"{said.kind}: {fold_names(said.names)}: {sanitize(said.why)}"]
+    return [*made, f"  means: {said.means}", f"  do: {said.do}"]
 
 
 def _static_text(fabric: Fabric, alike: AlikeFindings) -> list[str]:

@@ -1,4 +1,4 @@
-"""One finding in full: a measured one from built against measured to what to do, a static one with its place."""
+"""One finding in full: measured, of the description, or a reason why something is not judged."""
 
 from collections.abc import Sequence
 
@@ -6,12 +6,21 @@ from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.static_findings import AlikeFindings, describe_element, find_place
+from benchconsole.console.tui.queries.unjudged_reasons import UnjudgedReason, describe_reason
 from benchconsole.console.tui.queries.view_queries import find_link, format_names
 from benchconsole.console.tui.rows import link_glyphs, severity
 from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, plain_text, value_tone, wrap_under
 from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT, TRACK
 from benchconsole.console.tui.widgets.canvas import CellWidget
-from benchconsole.console.view.run_view import DetectableFaults, RunView, State, state_of_level
+from benchconsole.console.tui.widgets.findings_list import Choice
+from benchconsole.console.view.run_view import (
+    DetectableFaults,
+    NotJudged,
+    RunView,
+    State,
+    Undecided,
+    state_of_level,
+)
 from benchconsole.console.view.session_verdict import SessionVerdict
 from benchconsole.console.view.wording import SEVERITIES, format_quantity, format_share
 from benchconsole.probes.model.judgement import Finding
@@ -61,14 +70,16 @@ class FindingDetail(CellWidget):
     finding: Finding | None = None
     alike: AlikeFindings | None = None
     sight: DetectableFaults | None = None
+    reason: UnjudgedReason | None = None
     place = ""
     view: RunView | None = None
 
-    def show(self, view: RunView, chosen: Finding | AlikeFindings | DetectableFaults | None, place: str) -> None:
+    def show(self, view: RunView, chosen: Choice | None, place: str) -> None:
         """Another finding; ``place`` says which of how many."""
         self.finding = chosen if isinstance(chosen, Finding) else None
         self.alike = chosen if isinstance(chosen, AlikeFindings) else None
         self.sight = chosen if isinstance(chosen, DetectableFaults) else None
+        self.reason = chosen if isinstance(chosen, NotJudged | Undecided) else None
         self.view, self.place = view, place
         self.redraw()
 
@@ -78,6 +89,8 @@ class FindingDetail(CellWidget):
             return _static_rows(self.alike, self.view, self.place, width, height)
         if self.sight is not None and height >= 2:
             return _draw_sight(self.sight, width, height)
+        if self.reason is not None and height >= 2:
+            return _draw_reason(self.reason, self.place, width, height)
         if self.finding is None or self.view is None or height < 2:
             return []
         rule: list[Row] = [CellLine(width).put("─" * width, TRACK).row()]
@@ -113,6 +126,20 @@ def _draw_sight(sight: DetectableFaults, width: int, height: int) -> list[Row]:
     return rows
 
 
+def _draw_reason(reason: UnjudgedReason, where: str, width: int, height: int) -> list[Row]:
+    """A rule, a title, then why, whom it is about, and what to do; where it is tight each in one row."""
+    said = describe_reason(reason)
+    rule: list[Row] = [CellLine(width).put("─" * width, TRACK).row()] if height >= 6 else []
+    line = CellLine(width).to(1).put(clip_text(f"{said.kind}: {said.counted}", max(width - len(where) - 6, 8)), STRONG)
+    head = [*rule, line.right((CellText(where, MUTED),)).row()]
+    for most, blank in ((6, [BLANK]), (3, []), (1, [])):
+        sections = [wrap_under(name, texts, width, GUTTER, most) for name, texts in said.sections]
+        rows = [*head, *(row for section in sections for row in (*blank, *section))]
+        if len(rows) <= height:
+            break
+    return rows[:height]
+
+
 def _split_sight(sight: DetectableFaults) -> list[tuple[str, Sequence[str]]]:
     at = 1 if sight.seen else 0
     return [("seen", sight.sentences[:at]), ("not seen", sight.sentences[at:])]
@@ -122,6 +149,11 @@ def list_verdict_sections(verdict: SessionVerdict, sight: DetectableFaults | Non
     """The verdict with every gap, and how small a fault the tests could have shown."""
     gaps = verdict.missing if verdict.is_brief else ()
     return [("verdict", [verdict.sentence]), ("missing", gaps), *(_split_sight(sight) if sight is not None else [])]
+
+
+def list_reason_sections(reason: UnjudgedReason) -> list[tuple[str, Sequence[str]]]:
+    """Everything that is said of a reason why something is not judged."""
+    return [*describe_reason(reason).sections]
 
 
 def list_static_sections(alike: AlikeFindings, view: RunView) -> list[tuple[str, Sequence[str]]]:

@@ -1,15 +1,17 @@
-"""The list of findings: measured ones, then those of the description, each kind under its heading."""
+"""The list of findings: measured ones, what could not be judged, then those of the description under their heading."""
 
 from collections.abc import Sequence
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
+from benchconsole.console.tui.queries.unjudged_reasons import UnjudgedReason, describe_reason
+from benchconsole.console.tui.queries.view_queries import format_names
 from benchconsole.console.tui.rows import severity
 from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, sign
 from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.listing import Listing
-from benchconsole.console.view.run_view import DetectableFaults, State, state_of_level
+from benchconsole.console.view.run_view import DetectableFaults, NotJudged, State, Undecided, state_of_level
 from benchconsole.console.view.wording import SEVERITIES
 from benchconsole.probes.model.judgement import Finding, Suspect
 from benchconsole.topology.analysis.static_finding import Severity
@@ -20,20 +22,22 @@ _SUSPECTS = {
 }  # fmt: skip
 
 
-Entry = Finding | AlikeFindings | DetectableFaults | Row
+Choice = Finding | UnjudgedReason | AlikeFindings | DetectableFaults
+Entry = Choice | Row
 """A row of words cannot be chosen."""
 
 
 class FindingsList(Listing[Entry]):
     """One row a finding. ``nothing`` stands above what the description shows where nothing was found by measuring.
 
-    ``state`` is the sign of ``nothing``. ``sight`` says how small a fault could have been found at all, in a row of
-    its own below the findings.
+    ``state`` is the sign of ``nothing``. ``reasons`` say what is not judged. ``sight`` says how small a fault could
+    have been found at all, in a row of its own below the findings.
     """
 
     sight: DetectableFaults | None = None
     state: State | None = None
     faults: Sequence[Finding] = ()
+    reasons: Sequence[UnjudgedReason] = ()
     static: Sequence[AlikeFindings] = ()
     title: Row = ()
     nothing = ""
@@ -43,6 +47,7 @@ class FindingsList(Listing[Entry]):
         self,
         faults: Sequence[Finding],
         nothing: str,
+        reasons: Sequence[UnjudgedReason] = (),
         static: Sequence[AlikeFindings] = (),
         title: Row = (),
         sight: DetectableFaults | None = None,
@@ -51,19 +56,19 @@ class FindingsList(Listing[Entry]):
         """Other findings; the cursor stays on its element."""
         here = self.chosen
         self.faults, self.static, self.title, self.nothing = faults, static, title, nothing
-        self.state = state
+        self.state, self.reasons = state, reasons
         self.sight = sight if sight is not None and sight.kinds else None
-        above: list[Entry] = [*faults, *([self.sight] if self.sight is not None else [])]
+        above: list[Entry] = [*faults, *reasons, *([self.sight] if self.sight is not None else [])]
         above += [BLANK] if above and title else []
         self.items = [*above, *([title] if title else []), *static]
         self._longest = (
-            max([6, *(measure_width(sanitize(each.where)) for each in faults)]),
+            max([6, *(measure_width(sanitize(each.where)) for each in faults), *map(_measure_names, reasons)]),
             max([8, *(measure_width(sanitize(each.what)) for each in faults)]),
         )
         self.cursor = self._index_of(here)
         self.redraw()
 
-    def _index_of(self, here: Finding | AlikeFindings | DetectableFaults | None) -> int:
+    def _index_of(self, here: Choice | None) -> int:
         """Where ``here`` stands now; else the nearest row to the cursor that can be chosen."""
         key = _key(here)
         found = next((i for i, each in enumerate(self.items) if key is not None and _key(each) == key), self.cursor)
@@ -78,7 +83,7 @@ class FindingsList(Listing[Entry]):
         return 0
 
     @property
-    def chosen(self) -> Finding | AlikeFindings | DetectableFaults | None:
+    def chosen(self) -> Choice | None:
         entry = self.items[self.cursor] if self.cursor < len(self.items) else None
         return None if isinstance(entry, tuple) else entry
 
@@ -127,6 +132,8 @@ class FindingsList(Listing[Entry]):
             return self._fitted(entry, width)
         if isinstance(entry, DetectableFaults):
             return _draw_sight(entry, width)
+        if isinstance(entry, NotJudged | Undecided):
+            return self._unjudged(entry, width)
         return self._measured(entry, width) if isinstance(entry, Finding) else self._described(entry, width)
 
     def _fitted(self, row: Row, width: int) -> Row:
@@ -146,6 +153,16 @@ class FindingsList(Listing[Entry]):
             line.put("  ").put(f"{len(finding.tests):,}", TEXT, 6, ">")
         return line.row()
 
+    def _unjudged(self, reason: UnjudgedReason, width: int) -> Row:
+        """The columns of a finding, without a confidence: nobody is suspected."""
+        said = describe_reason(reason)
+        where = self._columns(width)[0]
+        line = CellLine(width).to(1).extend((sign(said.state), CellText(" "))).put(said.kind, MUTED, 9)
+        line.put(clip_text(_fold_subjects(reason), where), TEXT, where + 2)
+        number = f"  {said.counted}"
+        line.put(clip_text(sanitize(said.why), max(line.room - len(number) - 1, 8)), TEXT)
+        return line.put(number, MUTED).row()
+
     def _described(self, alike: AlikeFindings, width: int) -> Row:
         """Sign, word, element, sentence; the sentence has the rest of the row."""
         first = alike.first
@@ -164,6 +181,14 @@ class FindingsList(Listing[Entry]):
         return where, min(self._longest[1], max(room, 8)), wide
 
 
+def _fold_subjects(reason: UnjudgedReason) -> str:
+    return format_names(describe_reason(reason).names, 2)
+
+
+def _measure_names(reason: UnjudgedReason) -> int:
+    return measure_width(_fold_subjects(reason))
+
+
 def _draw_sight(sight: DetectableFaults, width: int) -> Row:
     """How small a fault could have been found; never a verdict, so the sign of a pass is not on it."""
     missed = sight.kinds - sight.seen
@@ -180,6 +205,9 @@ def _key(entry: Entry | None) -> tuple[str, str] | None:
         return ("", entry.where)
     if isinstance(entry, DetectableFaults):
         return ("", "")
+    if isinstance(entry, NotJudged | Undecided):
+        said = describe_reason(entry)
+        return (said.kind, said.why)
     return (entry.first.code, entry.first.where) if isinstance(entry, AlikeFindings) else None
 
 

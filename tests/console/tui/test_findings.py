@@ -1,8 +1,13 @@
 """The findings: worst first, each in full, back to its evidence."""
 
+from dataclasses import replace
+
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.view.run_view import NotJudged
+from benchconsole.probes.model.judgement import Finding, Level
 from tests.console.tui.looking import faulty, healthy, looking
+from tests.console.tui.story import Story
 
 
 async def test_the_list_and_the_detail_of_the_first() -> None:
@@ -14,7 +19,7 @@ async def test_the_list_and_the_detail_of_the_first() -> None:
         for name in ("as built", "measured", "because", "rules out", "cannot tell", "means", "do"):
             assert any(line.startswith(f" {name}") for line in look.lines), name
         assert any("39.6 Gb/s" in line and "××" in line for line in look.lines)
-        assert any("∅ not judged" in line for line in look.lines)
+        assert any(line.lstrip().startswith("∅ untested") for line in look.lines)
 
 
 async def test_where_it_is_low_every_section_keeps_a_line() -> None:
@@ -59,3 +64,49 @@ async def test_no_finding_says_what_that_rests_on() -> None:
         await look.press("4")
         assert "Nothing was measured yet.  R plans a run" in look.text
         assert "from the description  nothing stands out" in look.text
+
+
+def odd() -> Story:
+    """A healthy machine of which two numbers could not be judged, and why."""
+    story = healthy()
+    closed = list(story.closed)
+    because = "between 76 % and 100 % of expected, the flows ended 26 % apart: run them longer"
+    unknown = [replace(each, level=Level.UNKNOWN, because=because) for each in closed[1].verdicts[:2]]
+    closed[1] = replace(closed[1], verdicts=(*unknown, *closed[1].verdicts[2:]))
+    return replace(story, closed=closed)
+
+
+async def test_what_could_not_be_judged_is_a_row_with_its_cause_and_what_to_do() -> None:
+    story = odd()
+    first = story.closed[1].verdicts[0]
+    async with looking(story) as look:
+        await look.press("4")
+        row = next(line for line in look.lines if "? unknown" in line)
+        assert first.subject in row
+        assert "the flows ended 26 % apart" in row
+        assert "2 results" in row
+        found = {
+            name: [line for line in look.lines if line.startswith(f" {name} ")] for name in ("because", "about", "do")
+        }
+        assert "run them longer" in found["because"][0]
+        assert "n[001-002]" in found["about"][0]
+        assert "r plans just these tests again" in found["do"][0]
+        assert any("1 of 1 not judged" in line for line in look.lines)
+        await look.press("enter")
+        assert isinstance(look.app.screen, RawScreen)
+        await look.press("escape", "y")
+        assert look.app.clipboard.startswith("unknown: ")
+        await look.press("r")
+        assert look.player.proposed[-1][2] == tuple(each.test for each in story.closed[1].verdicts[:2])
+
+
+async def test_n_stops_at_what_could_not_be_judged() -> None:
+    async with looking(faulty()) as look:
+        await look.press("4")
+        stops = look.app.navigation.findings.list.places
+        seen = set()
+        for _ in stops:
+            await look.press("n")
+            chosen = look.app.navigation.findings.list.chosen
+            seen.add(type(chosen))
+        assert {Finding, NotJudged} <= seen

@@ -162,7 +162,7 @@ async def test_what_was_measured_stands_first_and_keeps_its_numbers() -> None:
         await look.press("4")
         assert look.lines[1] == before[1]  # the tally counts what was measured
         assert look.lines[3:9] == before[3:9]
-        assert "from the description" in look.lines[10]
+        assert "from the description" in look.lines[11]
         assert rows(look, "finding 1 of 5")
         await look.press("end", "n")
         assert look.app.navigation.findings.list.cursor == 0

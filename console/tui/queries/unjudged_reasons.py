@@ -1,0 +1,75 @@
+"""Why something of a session is not judged, as rows and sections: tests without a number, numbers without a verdict."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchconsole.console.text.name_sets import fold_names
+from benchconsole.console.view.run_view import NotJudged, RunView, State, Undecided, state_of_failure, superseding
+from benchconsole.probes.model.judgement import Level
+from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.topology.units import counted as count
+
+UnjudgedReason = NotJudged | Undecided
+"""Both fold everything that has one and the same reason."""
+
+_TRY = "r plans just these tests again"
+_DO = {
+    FailedAt.MISSING_TOOL: f"install the tool where it is missing, then {_TRY}",
+    FailedAt.HELD: "R shows what is held back and which option releases it",
+    FailedAt.IN_USE: f"wait until the nodes are free, then {_TRY}",
+    FailedAt.REFUSED: f"the reason says what the node refuses; change that or the suite, then {_TRY}",
+    FailedAt.CANCELLED: f"the run was ended before; {_TRY}",
+    FailedAt.SKIPPED: "nothing, if the reason is meant; else change the suite and R plans it anew",
+}
+_DO_UNREACHABLE = f"benchconsole doctor says what stands in the way of each node; then {_TRY}"
+_DO_FAILED = f"Enter shows what the tool said; take the cause away, then {_TRY}"
+_DO_UNDECIDED = f"Enter shows what was measured; the reason says what has to differ, then {_TRY}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonText:
+    """One reason in words: its sign, what it is called, whom it is about, why, and what can be done."""
+
+    state: State
+    kind: str
+    names: Sequence[str]
+    why: str
+    counted: str
+    do: str
+
+    @property
+    def means(self) -> str:
+        return f"not counted as passed: {self.counted}"
+
+    @property
+    def sections(self) -> tuple[tuple[str, Sequence[str]], ...]:
+        """Everything that is said of it, by name."""
+        about = fold_names(self.names)
+        return (("because", [self.why]), ("about", [about]), ("means", [self.means]), ("do", [self.do]))
+
+
+def describe_reason(reason: UnjudgedReason) -> ReasonText:
+    """The words for one reason."""
+    if isinstance(reason, Undecided):
+        words = (State.UNKNOWN, "unknown", reason.subjects, reason.because, count(reason.results, "result"))
+        return ReasonText(*words, _DO_UNDECIDED)
+    stage = reason.stage
+    do = _DO_UNREACHABLE if stage.means_unreachable else _DO.get(stage, _DO_FAILED)
+    state, why = state_of_failure(stage), reason.detail or stage.value
+    return ReasonText(state, "untested", reason.nodes, why, count(reason.tests, "test"), do)
+
+
+def list_tests(view: RunView, reason: UnjudgedReason) -> tuple[str, ...]:
+    """The ids of the tests that a reason is about, as they count now."""
+    if isinstance(reason, Undecided):
+        return tuple(
+            test
+            for test in superseding(view)
+            if any(v.level is Level.UNKNOWN and v.because == reason.because for v in view.verdicts.get(test, ()))
+        )
+    key = (reason.stage, reason.detail)
+    return tuple(
+        test
+        for test, result in superseding(view).items()
+        if result.failure is not None and (result.failure.stage, result.failure.detail) == key
+    )
