@@ -339,6 +339,15 @@ def _was_spared(view: RunView, each: Round) -> bool:
     return any(failure is not None and failure.stage is FailedAt.SKIPPED for failure in failures)
 
 
+def compute_worked(view: RunView, now: float) -> float:
+    """Seconds of the run that goes on, or went last, in which it prepared or ran rounds; a pause between is none."""
+    spans = [(max(start, view.begun), end) for start, end in view.closed.values() if end > view.begun]
+    if view.current is not None:
+        spans.append((max(view.current_started, view.begun), now))
+    first = min((start for start, _ in spans), default=now)
+    return first - view.begun + sum(end - start for start, end in spans)
+
+
 def eta(view: RunView, now: float) -> tuple[float, float] | None:
     """Seconds left as (low, high), None when nothing is left.
 

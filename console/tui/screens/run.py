@@ -28,7 +28,7 @@ from benchconsole.console.tui.widgets.round_tests import RoundTests, round_of, t
 from benchconsole.console.tui.widgets.stages import Stages
 from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.tui.widgets.unjudged import Unjudged
-from benchconsole.console.view.run_view import RunView, StageView, State, eta, state_of
+from benchconsole.console.view.run_view import RunView, StageView, State, compute_worked, eta, state_of
 from benchconsole.console.view.totals import SessionTotals, TotalsCache
 from benchconsole.console.view.wording import format_share
 from benchconsole.probes.model.judgement import Verdict
@@ -201,11 +201,11 @@ def _tallies(view: RunView, now: float, *, is_paused: bool) -> tuple[Row, ...]:
     """Running or not, elapsed of about how much, and when it ends; a pause has no end that is known."""
     if view.ended is not None or not view.live:
         words = "not started" if view.ended is None else "complete" if view.complete else "stopped"
-        took = f"   {lasting(view.ended - view.begun)}" if view.ended is not None else ""
+        took = f"   {lasting(compute_worked(view, view.ended))}" if view.ended is not None else ""
         return ((CellText(words + took, MUTED),), (CellText(words, MUTED),))
     if is_paused:
         return ((sign(State.HELD), CellText(" paused", MUTED)),)
-    elapsed = now - view.begun
+    elapsed = compute_worked(view, now)
     head: Row = (sign(State.RUNNING), CellText(" running", RUNNING._replace(bold=True)))
     left = eta(view, now)
     if left is None:

@@ -1,10 +1,10 @@
-"""How long a run still takes, by what its rounds took so far."""
+"""How long a run has worked, and how long it still takes, by what its rounds took so far."""
 
 import pytest
 
-from benchconsole.console.view.events import RoundStarted, SessionOpened
+from benchconsole.console.view.events import RoundStarted, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance, opened
-from benchconsole.console.view.run_view import RunView, eta
+from benchconsole.console.view.run_view import RunView, compute_worked, eta
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Round
 from tests.probes.judging.rounds import star
@@ -47,3 +47,30 @@ def test_the_time_left_is_that_of_each_probes_own_rounds(
 
 def test_no_time_is_left_when_all_is_done() -> None:
     assert eta(play(IPERF3_AND_FIO[:1], ended=((1, 5.0),)), 5.0) is None
+
+
+HOUR = 3600.0
+
+
+def test_time_of_work_has_no_pause_in_it() -> None:
+    """Opened at 0, nodes asked until 2, a round to 12, a pause of an hour, a round from then on."""
+    view = opened(SessionOpened("s", "", star(), "default", IPERF3_AND_FIO, 0.0, True))
+    assert compute_worked(view, 1.5) == 1.5
+    view = advance(view, RoundStarted(IPERF3_AND_FIO[0], 2.0))
+    assert compute_worked(view, 7.0) == 7.0
+    view = advance(view, ClosedRound(IPERF3_AND_FIO[0], (), CloseReason.COMPLETE, 2.0, 12.0))
+    assert compute_worked(view, HOUR) == 12.0
+    view = advance(view, RoundStarted(IPERF3_AND_FIO[1], HOUR))
+    assert compute_worked(view, HOUR + 3.0) == 15.0
+    view = advance(view, ClosedRound(IPERF3_AND_FIO[1], (), CloseReason.COMPLETE, HOUR, HOUR + 10.0))
+    view = advance(view, SessionEnded(HOUR + 11.0, False, "stopped"))
+    assert compute_worked(view, HOUR + 11.0) == 22.0
+
+
+def test_time_of_work_is_that_of_the_run_that_goes_on() -> None:
+    view = play(IPERF3_AND_FIO[:1], ended=((1, 20.0),))
+    view = advance(view, SessionEnded(20.0, True, ""))
+    view = advance(view, SessionOpened("s", "", star(), "default", IPERF3_AND_FIO, HOUR, True))
+    assert compute_worked(view, HOUR + 1.0) == 1.0
+    view = advance(view, RoundStarted(IPERF3_AND_FIO[1], HOUR + 2.0))
+    assert compute_worked(view, HOUR + 6.0) == 6.0
