@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Callable, Collection, Coroutine, Sequence
-from pathlib import Path
 from typing import Any
 
 from benchconsole.console.text.atomic_write import FileError
@@ -12,7 +11,7 @@ from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.disk import DiskSheet, seen
-from benchconsole.console.tui.screens.export import FORMATS, ExportSheet, ExportTarget
+from benchconsole.console.tui.screens.export import FORMATS, ExportSheet, ExportTarget, read_target
 from benchconsole.console.tui.screens.password import PasswordSheet
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.widgets.options import Option
@@ -214,13 +213,18 @@ class ReportExport(_Orders):
         if kind not in formats:
             self._navigation.say(f"no format {sanitize(kind)}; there are {' '.join(formats)}", wrong=True)
             return
-        self._write(ExportTarget(kind, Path(path or f"{self._session.file_stem}.{kind}").expanduser()))
+        self._write(read_target(kind, path or f"{self._session.file_stem}.{kind}"))
 
     def _write(self, target: ExportTarget | None) -> None:
         view = self._session.latest.view
         if target is None or view is None:
             return
-        if not target.path.is_file():
+        try:
+            is_there = target.path.is_file()
+        except OSError as error:  # a name that is too long, a directory that is closed to us
+            self._say_unwritten(target, error)
+            return
+        if not is_there:
             self._work(self._export(target, view))
             return
         text = f"{sanitize(str(target.path))} is there already."
@@ -238,9 +242,13 @@ class ReportExport(_Orders):
             return
         try:
             path = await self._session.control.export(target.kind, view, target.path, force=force)
-        except OSError as error:
-            self._navigation.say(f"{target.path}: {error.strerror or error}", wrong=True)
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+            self._say_unwritten(target, error)
         except FileError as error:
             self._navigation.say(str(error), wrong=True, stay=True)
         else:
             self._navigation.say(f"written: {path}")
+
+    def _say_unwritten(self, target: ExportTarget, error: Exception) -> None:
+        """The reason first: the name may be longer than the line."""
+        self._navigation.say(f"not written, {getattr(error, 'strerror', None) or error}: {target.path}", wrong=True)

@@ -1,5 +1,6 @@
 """Writing a report: the format by its key, the path as it is typed."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +25,14 @@ class ExportTarget(NamedTuple):
 
     kind: str
     path: Path
+
+
+def read_target(kind: str, text: str) -> ExportTarget:
+    """The file that was typed; ``~`` is a home directory where there is one, else a name like any other."""
+    path = Path(text)
+    with suppress(RuntimeError):
+        path = path.expanduser()
+    return ExportTarget(kind, path)
 
 
 class ExportSheet(Sheet[ExportTarget]):
@@ -53,4 +62,4 @@ class ExportSheet(Sheet[ExportTarget]):
     @on(Listing.Chosen)
     def _entered(self) -> None:
         if self.options.chosen is not None and self.prompt.text.strip():
-            self.dismiss(ExportTarget(self.options.chosen.value, Path(self.prompt.text.strip()).expanduser()))
+            self.dismiss(read_target(self.options.chosen.value, self.prompt.text.strip()))

@@ -202,3 +202,15 @@ async def test_a_tab_is_found_again_as_it_was_left() -> None:
         await look.press("2")
         assert look.app.current_mode == "nodes"
         assert len(look.app.screen_stack) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("x" * 300, "File name too long"), ("~nobody-of-that-name/r.md", ""), ("a/" * 3000, "too long")]
+)
+async def test_a_name_that_no_file_can_have_is_told_and_ends_nothing(name: str, said: str) -> None:
+    async with looking(faulty()) as look:
+        look.app.command_line.perform(f"export md {name}")
+        await look.settle()
+        assert said in look.lines[-1]
+        assert [str(path) for _, path in look.player.exported] == ([] if said else [name])
+        assert look.app._exception is None
