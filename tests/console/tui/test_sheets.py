@@ -160,7 +160,7 @@ async def test_the_sheet_of_exports_asks_before_it_replaces(tmp_path: Path, monk
 @pytest.mark.parametrize(
     ("trouble", "words"),
     [
-        (PermissionError(13, "Permission denied"), "x.md: Permission denied"),
+        (PermissionError(13, "Permission denied"), "not written, Permission denied: x.md"),
         (ReportError("x.md", "it is there already", "Choose another name"), "x.md: it is there already. Choose an"),
     ],
 )
