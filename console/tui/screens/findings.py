@@ -150,7 +150,11 @@ class FindingsScreen(Page):
         elif isinstance(chosen, DetectableFaults):
             self.action_in_full()
         elif isinstance(chosen, NotJudged | Undecided) and view is not None:
-            self._show_unjudged(view, chosen)
+            opened = _open_unjudged(view, chosen, self.tab)
+            if opened is not None:
+                self.post_message(opened)
+            else:
+                self.say("None of these tests said anything.")
         elif isinstance(chosen, Finding) and view is not None:
             self._show_evidence(view, chosen)
 
@@ -179,17 +183,6 @@ class FindingsScreen(Page):
             self.post_message(OpenNode(NodeId(place)))
         else:
             self.say("This finding is computed from the description; nothing was run for it.")
-
-    def _show_unjudged(self, view: RunView, reason: UnjudgedReason) -> None:
-        """What the first of its tests said; the node where none of them said anything."""
-        test = next((each for each in list_tests(view, reason) if len(view.results[each].outputs)), None)
-        place = next((name for name in describe_reason(reason).names if name in view.nodes), None)
-        if test is not None:
-            self.post_message(OpenPage(RawScreen(test, tab=self.tab)))
-        elif place is not None:
-            self.post_message(OpenNode(NodeId(place)))
-        else:
-            self.say("None of these tests said anything.")
 
     def _lead_to(self, alike: AlikeFindings) -> None:
         """To a node itself, to anything else on the map; a folded row opens first."""
@@ -303,6 +296,15 @@ def _measured_text(finding: Finding) -> list[str]:
     for name, text in (("cannot tell", finding.cannot_tell), ("means", finding.means), ("do", finding.do)):
         made += [f"  {name}: {sanitize(text)}"] if text else []
     return made
+
+
+def _open_unjudged(view: RunView, reason: UnjudgedReason, tab: str) -> OpenPage | OpenNode | None:
+    """What the first of its tests said; the node where none of them said anything."""
+    test = next((each for each in list_tests(view, reason) if len(view.results[each].outputs)), None)
+    if test is not None:
+        return OpenPage(RawScreen(test, tab=tab))
+    place = next((name for name in describe_reason(reason).names if name in view.nodes), None)
+    return OpenNode(NodeId(place)) if place is not None else None
 
 
 def _unjudged_text(reason: UnjudgedReason) -> list[str]:

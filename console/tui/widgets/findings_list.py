@@ -133,7 +133,7 @@ class FindingsList(Listing[Entry]):
         if isinstance(entry, DetectableFaults):
             return _draw_sight(entry, width)
         if isinstance(entry, NotJudged | Undecided):
-            return self._unjudged(entry, width)
+            return _draw_reason(entry, self._columns(width)[0], width)
         return self._measured(entry, width) if isinstance(entry, Finding) else self._described(entry, width)
 
     def _fitted(self, row: Row, width: int) -> Row:
@@ -153,16 +153,6 @@ class FindingsList(Listing[Entry]):
             line.put("  ").put(f"{len(finding.tests):,}", TEXT, 6, ">")
         return line.row()
 
-    def _unjudged(self, reason: UnjudgedReason, width: int) -> Row:
-        """The columns of a finding, without a confidence: nobody is suspected."""
-        said = describe_reason(reason)
-        where = self._columns(width)[0]
-        line = CellLine(width).to(1).extend((sign(said.state), CellText(" "))).put(said.kind, MUTED, 9)
-        line.put(clip_text(_fold_subjects(reason), where), TEXT, where + 2)
-        number = f"  {said.counted}"
-        line.put(clip_text(sanitize(said.why), max(line.room - len(number) - 1, 8)), TEXT)
-        return line.put(number, MUTED).row()
-
     def _described(self, alike: AlikeFindings, width: int) -> Row:
         """Sign, word, element, sentence; the sentence has the rest of the row."""
         first = alike.first
@@ -179,6 +169,16 @@ class FindingsList(Listing[Entry]):
         where = min(self._longest[0], 20 if wide else 15)
         room = width - 23 - where - (12 if width >= 70 else 0) - (8 if wide else 0)
         return where, min(self._longest[1], max(room, 8)), wide
+
+
+def _draw_reason(reason: UnjudgedReason, where: int, width: int) -> Row:
+    """The columns of a finding, without a confidence: nobody is suspected."""
+    said = describe_reason(reason)
+    line = CellLine(width).to(1).extend((sign(said.state), CellText(" "))).put(said.kind, MUTED, 9)
+    line.put(clip_text(_fold_subjects(reason), where), TEXT, where + 2)
+    number = f"  {said.counted}"
+    line.put(clip_text(sanitize(said.why), max(line.room - len(number) - 1, 8)), TEXT)
+    return line.put(number, MUTED).row()
 
 
 def _fold_subjects(reason: UnjudgedReason) -> str:
