@@ -83,6 +83,7 @@ class _ProcessChannel(CommandChannel, asyncio.SubprocessProtocol):
         self.take_in(self.out if fd == 1 else self.err, data)
 
     def process_exited(self) -> None:
+        self.close_stdin()  # who waits there for a line of ours ends, and lets go of the pipe
         status = self._transport.get_returncode() or 0
         if status < 0:
             self.note_exit(None, signal.Signals(-status).name.removeprefix("SIG"))

@@ -138,3 +138,16 @@ async def test_the_reach_is_this_machine_whatever_is_asked_for(session: str) -> 
 @pytest.mark.skipif(os.geteuid() != 0, reason="NOT TESTED: only root is root already")
 async def test_root_needs_no_sudo(session: str) -> None:
     assert (await LocalRemote(session).run(["id", "-u"], timeout=10, privileged=True)).text == "0\n"
+
+
+@pytest.mark.parametrize("timeout", [60, 3600])
+async def test_the_end_of_a_command_is_heard_at_once_also_of_one_with_a_heartbeat(session: str, timeout: float) -> None:
+    """What waits for our next line holds the pipe of our end still, and must not be waited for."""
+    began = asyncio.get_running_loop().time()
+    output = await LocalRemote(session).run(["true"], timeout=timeout)
+    async with LocalRemote(session).start(["sh", "-c", "echo no >&2; exit 127"], timeout=timeout) as running:
+        with pytest.raises(RemoteError, match="no") as raised:
+            await running.says("never", timeout=30)
+    assert output.exit_status == 0
+    assert raised.value.failure.stage is FailedAt.MISSING_TOOL
+    assert asyncio.get_running_loop().time() - began < 20
