@@ -198,6 +198,8 @@ class SshReach:
                 async with self._crossings.setdefault(via, asyncio.Semaphore(self._limits.behind_jump)):
                     link.set_client(await self._connector.connect(attempt, link.on_lost, via.client))
             except RemoteError as error:
+                # A connection that closes takes no channel any more one turn of the loop before it is known as lost.
+                await asyncio.sleep(0)
                 if via.lost is None:
                     raise
                 raise JumpHostError(Failure(FailedAt.LOST, via.find_root_cause(), node)) from error

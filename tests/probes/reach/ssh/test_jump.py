@@ -11,7 +11,11 @@ import pytest
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.ssh import SshLimits, SshReach
+from benchconsole.probes.reach.ssh.connection import JumpHostError
+from benchconsole.probes.reach.ssh.ssh_config import Destination
+from benchconsole.probes.reach.ssh.ssh_remote import SshRemote
 from benchconsole.probes.testing.server import Reply, ScriptedSshd
+from benchconsole.topology.model.fabric import NodeId
 from tests.probes.reach.ssh.conftest import Bench, Server, children, eventually, node, sessions
 
 
@@ -105,6 +109,23 @@ async def test_a_jump_host_that_falls_silent_is_named_too(bench: Bench) -> None:
     details = {error.failure.detail for error in found if isinstance(error, RemoteError)}
     assert len(details) == 1
     assert details.pop().startswith("the jump host gate went away")
+
+
+async def test_a_channel_that_is_refused_just_before_the_jump_host_is_lost_is_its_fault(bench: Bench) -> None:
+    """asyncssh takes no channel from the moment on that it closes, and says a turn of the loop later that it has."""
+    jump, inner = bench.sshd(), bench.sshd()
+    config = f"Host {inner.address}\n ProxyJump root@{jump.address}:{jump.port}\n"
+    reach = bench.reach(bench.access(inner, config=config))
+    remote = await reach.remote(node(inner.address))
+    assert isinstance(remote, SshRemote)
+    via = remote.link.via
+    assert via is not None
+    host = await reach._resolve(Destination(inner.address, "root", inner.port), NodeId("n2"))
+    via.client.abort()
+    assert via.lost is None
+    with pytest.raises(JumpHostError, match="went away") as raised:
+        await reach._connect(host, NodeId("n2"), via)
+    assert raised.value.failure.stage is FailedAt.LOST
 
 
 async def _behind(bench: Bench, tmp_path: Path, names: list[str]) -> tuple[Server, ScriptedSshd, SshReach]:
