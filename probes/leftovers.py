@@ -77,7 +77,7 @@ _LIST = one_line(
 )
 _END = one_line(
     """
-    same() { p=${1%:*}; read -r s </proc/$p/stat || return 1; t=${1#*:}; set -- ${s##*) };
+    same() { p=${1%:*}; read -r s </proc/$p/stat || return 1; t=${1#*:}; set -- ${s##*\\) };
         [ "$1" != Z ] && [ "${20}" = "$t" ]; };
     left() { l=; for x; do same $x && l="$l $x"; done; };
     left $*; for x in $l; do kill -TERM ${x%:*}; kill -CONT ${x%:*}; done;
