@@ -7,7 +7,6 @@ one fails or stands alone. A write that was handed over is carried out even when
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 
 from benchconsole.probes.model.measuring import Round
@@ -137,7 +136,7 @@ class Store:
 
         DrivenError for one that runs, ConflictError for one that is or was a baseline, UnknownSessionError.
         """
-        with closing(self.database.open_writer()) as connection:
+        with self.database.writing() as connection:
             connection.execute("PRAGMA foreign_keys = OFF")
             with self.database.transaction(connection):
                 number = session_list.find_number(connection, id, self.path)

@@ -10,12 +10,11 @@ import click
 
 from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput, Exit, complain
-from benchconsole.topology.units import counted
+from benchconsole.topology.units import Unit, UnitError, counted, disk_size, parse
 
 if TYPE_CHECKING:
     from benchconsole.store.model import SessionSummary
     from benchconsole.store.store import Store
-    from benchconsole.topology.units import Unit
 
 
 @click.command("prune")
@@ -44,12 +43,12 @@ def command(
         listed = [each for each in store.list_sessions() if fabric in (None, each.fabric)]
         chosen = _find_named(store, listed, sessions, fabric)
         if older_than is not None:
-            latest = time.time() - _parse_age(older_than)
+            latest = time.time() - _parse("--older-than", older_than, Unit.SECOND)
             chosen |= {each.id for each in listed if each.started < latest}
         if keep is not None:
             chosen |= {each.id for each in listed[: max(0, len(listed) - keep)]}
         if to_size is not None:
-            chosen |= _find_surplus(store, listed, chosen, sizes, _parse_size(to_size))
+            chosen |= _find_surplus(store, listed, chosen, sizes, _parse("--to-size", to_size, Unit.BYTE))
         leaving, staying = _split_removable(store, [each for each in listed if each.id in chosen])
         for each, why in staying:
             complain(f"benchconsole: {each.id} stays: {why}")
@@ -59,8 +58,6 @@ def command(
 def _remove(
     store: "Store", leaving: "Sequence[SessionSummary]", sizes: "dict[str, int]", *, dry_run: bool, yes: bool
 ) -> None:
-    from benchconsole.topology.units import disk_size
-
     for each in leaving:
         click.echo(_describe(each, sizes))
     words = f"{counted(len(leaving), 'session')}, about {disk_size(sum(sizes.get(each.id, 0) for each in leaving))}"
@@ -69,9 +66,20 @@ def _remove(
         return
     if not (yes or asyncio.run(common.ask_consent(f"remove {words} for good?", "nothing was removed"))):
         raise click.exceptions.Exit(Exit.UNTESTED)
-    for each in leaving:
+    removed = sum(_remove_one(store, each) for each in leaving)
+    click.echo(f"removed {counted(removed, 'session')}; benchconsole vacuum gives the room back to the disk")
+
+
+def _remove_one(store: "Store", each: "SessionSummary") -> bool:
+    """Whether the session is gone; somebody may have resumed it, or named it as a baseline, while we asked."""
+    from benchconsole.store.errors import ConflictError, DrivenError
+
+    try:
         store.remove_session(each.id)
-    click.echo(f"removed {words}; benchconsole vacuum gives the room back to the disk")
+    except (ConflictError, DrivenError) as error:
+        complain(f"benchconsole: {each.id} stays: {error.found}")
+        return False
+    return True
 
 
 def _measure(store: "Store") -> "dict[str, int]":
@@ -127,28 +135,13 @@ def _split_removable(
 
 def _describe(each: "SessionSummary", sizes: "dict[str, int]") -> str:
     from benchconsole.console.text.sanitize import sanitize
-    from benchconsole.topology.units import disk_size
 
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.started))
     size = disk_size(sizes.get(each.id, 0))
     return f"{each.id:8}  {when}  {size:>8}  {sanitize(each.fabric)}  {sanitize(each.label)}".rstrip()
 
 
-def _parse_age(text: str) -> float:
-    from benchconsole.topology.units import Unit
-
-    return _parse("--older-than", text, Unit.SECOND)
-
-
-def _parse_size(text: str) -> float:
-    from benchconsole.topology.units import Unit
-
-    return _parse("--to-size", text, Unit.BYTE)
-
-
-def _parse(option: str, text: str, unit: "Unit") -> float:
-    from benchconsole.topology.units import UnitError, parse
-
+def _parse(option: str, text: str, unit: Unit) -> float:
     try:
         return parse(text, unit)
     except UnitError as error:

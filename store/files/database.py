@@ -167,6 +167,16 @@ class Database:
             file_check.seal(self.path, self._read_whole)
 
     @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """``open_writer`` and ``close_writer`` around a block; sqlite3.Error becomes StoreError."""
+        connection = self.open_writer()
+        try:
+            with translate_errors(self.path):
+                yield connection
+        finally:
+            self.close_writer(connection)
+
+    @contextmanager
     def transaction(self, connection: sqlite3.Connection) -> Iterator[None]:
         """One write transaction; after the block it is on the disk, under the name it was opened with."""
         self.require_in_place()

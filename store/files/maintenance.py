@@ -44,16 +44,15 @@ def back_up(database: Database, target: Path) -> None:
 
 def vacuum(database: Database) -> None:
     """Give free room back to the disk; needs as much room again meanwhile. DrivenError while a session runs."""
-    with translate_errors(database.path), closing(database.open_writer()) as connection:
-        require_idle(connection, database)
+    with database.writing() as connection:
+        _require_idle(connection, database)
         connection.execute("VACUUM")
         (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
         if journal == "wal":
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    file_check.unseal(database.path)
 
 
-def require_idle(connection: sqlite3.Connection, database: Database) -> None:
+def _require_idle(connection: sqlite3.Connection, database: Database) -> None:
     """DrivenError while anybody drives a session of this file: who writes would wait for as long as this takes."""
     who = find_driver_at_work(connection, database.clock())
     if who is not None:

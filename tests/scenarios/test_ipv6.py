@@ -42,6 +42,7 @@ ip link set lo up
 for n in 1 2; do ip -6 addr add fd00::$n/128 dev lo nodad; done
 /usr/sbin/sshd -D -e -f "$1/sshd" 2>"$1/log" & server=$!
 trap 'kill $server' EXIT
+# sshd does not say when it listens, but in its log
 for try in $(seq 200); do grep -q 'listening on fd00::2' "$1/log" && break; sleep .05; done
 "$2" -m benchconsole.console.cli run "$1/six.yaml" --db "$1/s.db"
 """

@@ -24,7 +24,7 @@ from tests.scenarios.commands import argv, benchconsole, read_stored_outputs
 
 pytestmark = pytest.mark.lab
 
-STEP = 4
+STEP = 8
 """Seconds between samples: after a kill at the second two commands must have started before the last one is due."""
 SUITES = """\
 suites:

@@ -20,7 +20,6 @@ from benchconsole.console.tui.screens.base.page import OpenPage, Page
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.finding_detail import (
     FindingDetail,
-    list_reason_sections,
     list_sections,
     list_static_sections,
     list_verdict_sections,
@@ -168,7 +167,7 @@ class FindingsScreen(Page):
         elif isinstance(chosen, AlikeFindings):
             self.post_message(ReadInFull("from the description", list_static_sections(chosen, view)))
         elif isinstance(chosen, NotJudged | Undecided):
-            self.post_message(ReadInFull("not judged", list_reason_sections(chosen)))
+            self.post_message(ReadInFull("not judged", describe_reason(chosen).sections))
         else:
             verdict = self.sums.decide(view)
             self.post_message(ReadInFull("verdict", list_verdict_sections(verdict, chosen)))

@@ -132,8 +132,9 @@ def _draw_reason(reason: UnjudgedReason, where: str, width: int, height: int) ->
     rule: list[Row] = [CellLine(width).put("─" * width, TRACK).row()] if height >= 6 else []
     line = CellLine(width).to(1).put(clip_text(f"{said.kind}: {said.counted}", max(width - len(where) - 6, 8)), STRONG)
     head = [*rule, line.right((CellText(where, MUTED),)).row()]
+    named = said.sections
     for most, blank in ((6, [BLANK]), (3, []), (1, [])):
-        sections = [wrap_under(name, texts, width, GUTTER, most) for name, texts in said.sections]
+        sections = [wrap_under(name, texts, width, GUTTER, most) for name, texts in named]
         rows = [*head, *(row for section in sections for row in (*blank, *section))]
         if len(rows) <= height:
             break
@@ -149,11 +150,6 @@ def list_verdict_sections(verdict: SessionVerdict, sight: DetectableFaults | Non
     """The verdict with every gap, and how small a fault the tests could have shown."""
     gaps = verdict.missing if verdict.is_brief else ()
     return [("verdict", [verdict.sentence]), ("missing", gaps), *(_split_sight(sight) if sight is not None else [])]
-
-
-def list_reason_sections(reason: UnjudgedReason) -> list[tuple[str, Sequence[str]]]:
-    """Everything that is said of a reason why something is not judged."""
-    return [*describe_reason(reason).sections]
 
 
 def list_static_sections(alike: AlikeFindings, view: RunView) -> list[tuple[str, Sequence[str]]]:

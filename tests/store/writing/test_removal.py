@@ -9,6 +9,8 @@ import pytest
 from benchconsole.probes.model.checklist import Evidence
 from benchconsole.probes.model.measuring import Proof
 from benchconsole.store.errors import ConflictError, DrivenError, UnknownSessionError
+from benchconsole.store.files import file_check
+from benchconsole.store.files.maintenance import vacuum
 from benchconsole.store.model import ChosenCriteria, StoredVerdict
 from benchconsole.store.reading.report_reading import read_report_basis
 from benchconsole.store.schema import tables
@@ -84,3 +86,18 @@ async def test_a_session_that_is_or_was_a_baseline_stays(tmp_path: Path, is_drop
         with pytest.raises(ConflictError, match="is or was a baseline"):
             store.remove_session(key)
         assert len(store.list_sessions()) == 1
+
+
+async def test_the_file_is_read_whole_once_however_many_sessions_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, read = tmp_path / "s.db", list[Path]()
+    with Store.open(path) as store:
+        keys = [await _fill(store, f"{number}") for number in range(4)]
+    monkeypatch.setattr(file_check, "require_whole", lambda _, at: read.append(at))
+    file_check.unseal(path)
+    with Store.open(path) as store:
+        for key in keys:
+            store.remove_session(key)
+        vacuum(store.database)
+    assert read == [path]
