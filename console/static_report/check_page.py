@@ -119,7 +119,9 @@ def _format_worst_ratio(report: StaticReport) -> Iterator[str]:
         if each.switch == name and name not in network.top and each.ratio is not None and each.ratio > 1
     ]
     by = f", by {', '.join(on_way)}" if on_way else ""
-    yield f"Worst ratio: {ratio(share.ratio)}, {gets} toward {network.worst.switches[-1]}{by}"
+    narrow = any((each.code, each.severity) == ("ceiling-below-cables", Severity.WARNING) for each in report.findings)
+    of = " of cables alone" if narrow else ""
+    yield f"Worst ratio{of}: {ratio(share.ratio)}, {gets} toward {network.worst.switches[-1]}{by}"
 
 
 def format_head(fabric: Fabric) -> Iterator[str]:

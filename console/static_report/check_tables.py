@@ -21,7 +21,6 @@ from benchconsole.topology.model.network import DATA, Parallel
 from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.selection import fold
 from benchconsole.topology.tables.single_failures import FailureKind
-from benchconsole.topology.units import counted as count
 from benchconsole.topology.units import disk_size, duration, network_rate, percent, ratio, storage_rate
 
 NOTHING = "–"
@@ -183,10 +182,7 @@ def _group_alike(items: Iterable[_Ratios], find_kind: Callable[[_Ratios], Hashab
 def _list_cuts(bisection: BisectionReport) -> Iterator[tuple[str, str, str]]:
     halves = bisection.halves
     if halves is not None:
-        places = ", ".join(
-            f"{count(each.cables, 'cable')} {each.low} to {each.high}, {_format_rate(each.capacity)}"
-            for each in halves.where
-        )
+        places = ", ".join(f"{each}, {_format_rate(each.capacity)}" for each in halves.places)
         near, far = map(shorten_names, halves.sides)
         yield f"halves {near} and {far}, {describe_search(halves)}", _format_rate(halves.bound), places
     for each in bisection.tiers:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import socket as socket_library
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -116,6 +117,73 @@ def test_a_simulated_subnet_is_described_and_what_breaks_in_it_is_found(subnet: 
     ]
     assert found["differences"][0]["described"] == "leaf2:13 to spine3:3"
     assert found["cables"] == {"described": CABLES, "as_described": CABLES - 2, "without_rate": 0}
+
+
+SSHD = """\
+ListenAddress 127.0.0.1:{port}
+PidFile none
+UsePAM no
+StrictModes no
+PermitRootLogin yes
+HostKey {home}/host
+AuthorizedKeysFile {home}/user.pub
+SetEnv HOME={home} LD_PRELOAD={library} IBSIM_SOCKNAME={socket} SIM_HOST=n01
+"""
+SSH_CONFIG = """\
+Host n01
+  HostName 127.0.0.1
+  Port {port}
+  User root
+  IdentityFile {home}/user
+  UserKnownHostsFile {home}/known
+"""
+
+
+@pytest.fixture
+def asked_home(subnet: Subnet, tmp_path: Path) -> Iterator[Path]:
+    """A home whose ssh_config reaches n01: a real sshd, behind which commands run in the simulated subnet."""
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True, mode=0o700)
+    for name in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", home / name], check=True)
+    with socket_library.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    library = subnet.ask("sh", "-c", "echo $LD_PRELOAD").strip()
+    words = {"port": port, "home": home, "library": library, "socket": subnet.socket}
+    (home / "sshd").write_text(SSHD.format_map(words))
+    (home / ".ssh" / "config").write_text(SSH_CONFIG.format_map(words))
+    (home / ".ssh" / "config").chmod(0o600)
+    (home / "known").write_text(f"[127.0.0.1]:{port} {(home / 'host.pub').read_text()}")
+    argv, log = ["/usr/sbin/sshd", "-D", "-e", "-f", str(home / "sshd")], home / "sshd.log"
+    with running(argv, log, is_ready=lambda: "listening" in log.read_text()):
+        yield home
+
+
+@pytest.fixture
+def manager(subnet: Subnet, tmp_path: Path) -> Iterator[None]:
+    """OpenSM in the simulated subnet: without a subnet manager no node may read counters."""
+    simulated = [f"IBSIM_SOCKNAME={subnet.socket}", "SIM_HOST=n02", f"OSM_TMP_DIR={tmp_path}", f"PATH={PATH}"]
+    argv = ["env", "-C", str(tmp_path), *simulated, "ibsim-run", "opensm", "-f", str(tmp_path / "opensm.log")]
+    with running(argv, tmp_path / "opensm.out", is_ready=lambda: "Summary" in subnet.ask("ibqueryerrors", "-c")):
+        yield
+
+
+@pytest.mark.skipif(os.geteuid() != 0 and not os.environ.get("CI"), reason="NOT TESTED: sshd for root (in CI it runs)")
+@pytest.mark.usefixtures("manager")
+def test_a_node_that_is_asked_over_ssh_tells_the_same_subnet(subnet: Subnet, asked_home: Path, tmp_path: Path) -> None:
+    cluster, home = tmp_path / "cluster.yaml", str(asked_home)
+    described = benchconsole("init", cluster, "--from", "ib", "--ask", "n01", HOME=home)
+    assert described.code == 0, described.err
+    assert len(topology.load(cluster).nodes) == LEAVES * HOSTS
+    # The file names its own way to the node as any file does.
+    text = cluster.read_text().replace("\nnodes:", f"\nssh: {{config: {asked_home}/.ssh/config}}\nnodes:", 1)
+    cluster.write_text(text)
+    healthy = benchconsole("diff", cluster, "--from", "ib", "--ask", "n01", HOME=home)
+    assert (healthy.code, f"{CABLES} of {CABLES} cables as described" in healthy.out) == (0, True), healthy.err
+    subnet.unlink("leaf2", HOSTS + 2 * TRUNK + 1)
+    broken = benchconsole("diff", cluster, "--json", "--from", "ib", "--ask", "n01", HOME=home)
+    assert [row["kind"] for row in json.loads(broken.out)["differences"]] == ["fewer cables"]
 
 
 @pytest.mark.parametrize("command", [["ibnetdiscover", "-p"], ["ibnetdiscover", "-g"], ["iblinkinfo", "-l"]])

@@ -4,7 +4,9 @@ A cut is an *upper bound*. It is what fits through the narrowest place when ever
 flows under the routing that is there can be less (Jyothi, Singla, Godfrey and Kolla, SC'16). Bisection bandwidth (Dally
 and Towles, Principles and Practices of Interconnection Networks, section 3.2) is the least cut between halves of the
 nodes; ``topology.analysis.halves`` finds the halves, which are named. Byte/s on the wire in one direction, usable
-cables only.
+cables only. Where a ceiling inside a device passes less than its cables, cuts count it
+(``topology.analysis.ceiling_cuts``); the halves are those that part the least cables, and what leads up from a tier
+counts cables.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -12,10 +14,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from benchconsole.topology.analysis.ceiling_cuts import find_limited_cut, has_narrow_ceilings
 from benchconsole.topology.analysis.halves import find_halves
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
-from benchconsole.topology.arrays import Indices, sum_at
+from benchconsole.topology.arrays import Floats, Indices, sum_at
 from benchconsole.topology.errors import SelectionError
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.ceiling import Ceiling
 from benchconsole.topology.model.fabric import NodeId, SwitchRole
 from benchconsole.topology.model.failed_elements import remove_elements
 from benchconsole.topology.model.network import NetworkRole
@@ -34,14 +39,32 @@ class CutCables:
     cables: int
     capacity: float
 
+    def __str__(self) -> str:
+        return f"{counted(self.cables, 'cable')} {self.low} to {self.high}"
+
+
+@dataclass(frozen=True, slots=True)
+class CutCeilings:
+    """Equal ceilings inside devices of one role (``low``; ``node`` for nodes) that a cut passes."""
+
+    low: str
+    name: str
+    devices: int
+    capacity: float
+
+    def __str__(self) -> str:
+        of = "node" if self.low == "node" else f"{self.low} switch"
+        several = "" if self.devices == 1 else "s" if self.low == "node" else "es"
+        return f"{self.name} of {self.devices:,} {of}{several}"
+
 
 @dataclass(frozen=True, slots=True)
 class FabricCut:
     """The least capacity between two sets of devices, in one direction: an upper bound of what they can exchange.
 
     ``near`` and ``far`` count the nodes on each side (0 where only switches were named), virtual ones with their hosts;
-    ``where`` are the cables of the narrowest place. ``sides`` are the machines of both sides, ``exact`` whether no
-    other halves have less between them (of named sides always).
+    ``where`` are the cables of the narrowest place, ``ceilings`` those inside devices. ``sides`` are the machines of
+    both sides, ``exact`` whether no other halves have less between them (of named sides always).
     """
 
     bound: float
@@ -50,6 +73,12 @@ class FabricCut:
     where: tuple[CutCables, ...]
     sides: tuple[Sequence[str], Sequence[str]] = ((), ())
     exact: bool = True
+    ceilings: tuple[CutCeilings, ...] = ()
+
+    @property
+    def places(self) -> tuple[CutCables | CutCeilings, ...]:
+        """All that the cut passes."""
+        return *self.where, *self.ceilings
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +128,12 @@ def analyse_bisection(cabled: Tables) -> BisectionReport:
     if halves is None:
         return BisectionReport(name, None, "fewer than two nodes have a cable to a switch", tiers)
     try:
-        cut = _cut(cabled, _make_side(cabled, halves.near), _make_side(cabled, halves.far))
+        cut = _cut(cabled, halves.near, halves.far)
     except UnitTooFineError as error:
         return BisectionReport(name, None, str(error), tiers)
     sides = (ChosenNames(cabled.names, halves.near), ChosenNames(cabled.names, halves.far))
-    return BisectionReport(name, replace(cut, sides=sides, exact=halves.exact), "", tiers)
+    exact = halves.exact and not has_narrow_ceilings(cabled.fabric)
+    return BisectionReport(name, replace(cut, sides=sides, exact=exact), "", tiers)
 
 
 def _leave_management(cabled: Tables) -> Tables:
@@ -124,7 +154,7 @@ def find_cut(cabled: Tables, near: Collection[str], far: Collection[str]) -> Fab
     both = np.intersect1d(one, other)
     if len(both):
         raise SelectionError(f"{cabled.names[both[0]]!r} is on both sides of the cut")
-    return _cut(cabled, _make_side(cabled, one), _make_side(cabled, other))
+    return _cut(cabled, one, other)
 
 
 def _number_devices(cabled: Tables, names: Collection[str]) -> Indices:
@@ -154,7 +184,30 @@ def _make_side(cabled: Tables, devices: Indices) -> _Side:
     )
 
 
-def _cut(cabled: Tables, near: _Side, far: _Side) -> FabricCut:
+def _cut(cabled: Tables, near: Indices, far: Indices) -> FabricCut:
+    sides = _make_side(cabled, near), _make_side(cabled, far)
+    return _cut_ceilings(cabled, near, far) if has_narrow_ceilings(cabled.fabric) else _cut_cables(cabled, *sides)
+
+
+def _cut_ceilings(cabled: Tables, near: Indices, far: Indices) -> FabricCut:
+    marks = [np.zeros(len(cabled.names), bool) for _ in range(2)]
+    for mark, devices in zip(marks, (near, far), strict=True):
+        mark[devices] = True
+    found = find_limited_cut(cabled, *marks)
+    ends = cabled.tier[cabled.low[found.links]], cabled.tier[cabled.high[found.links]]
+    cables = _sum_places(*ends, cabled.usable[found.links], cabled.members[found.links])
+
+    def describe(device: str, ceiling: Ceiling) -> tuple[str, str, float]:
+        name = f"{ceiling.name} ({ceiling.kind})" if ceiling.kind else ceiling.name
+        return _ROLES[cabled.tier[cabled.index[device]]], name, ceiling.rate
+
+    alike = group_by_key((describe(*each), each[0]) for each in found.ceilings)
+    ceilings = (CutCeilings(role, name, len(of), rate * len(of)) for (role, name, rate), of in alike.items())
+    here, there = (int(cabled.machines[side[side < cabled.nodes]].sum()) for side in (near, far))
+    return FabricCut(found.bound, here, there, tuple(cables), ceilings=tuple(ceilings))
+
+
+def _cut_cables(cabled: Tables, near: _Side, far: _Side) -> FabricCut:
     """Nodes of a group on one side are one vertex; nodes on no side carry nothing for others and are left out."""
     graph, groups = cabled.forwarding, cabled.node_groups
     vertices = len(graph.device)
@@ -176,18 +229,20 @@ def _cut(cabled: Tables, near: _Side, far: _Side) -> FabricCut:
         vertices += len(mine)
     low, high, rates = np.concatenate(a), np.concatenate(b), np.concatenate(capacity)
     bound, inside = find_minimum_cut(vertices, low, high, rates, ends=(ends[0], ends[1]))
-    # The parted cables by the roles of their ends.
     parted = np.flatnonzero(inside[low] != inside[high])
     tiers = np.concatenate(tier)
-    pairs, of = np.unique(tiers[low[parted]] * len(_ROLES) + tiers[high[parted]], return_inverse=True)
-    carried = sum_at(rates[parted], of, len(pairs)).tolist()
-    count = sum_at(np.concatenate(cables)[parted], of, len(pairs)).tolist()
-    where = (
-        CutCables(_ROLES[pair // len(_ROLES)], _ROLES[pair % len(_ROLES)], int(number), rate)
-        for pair, number, rate in zip(pairs.tolist(), count, carried, strict=True)
-        if rate
-    )
+    where = _sum_places(tiers[low[parted]], tiers[high[parted]], rates[parted], np.concatenate(cables)[parted])
     return FabricCut(bound, near.machines, far.machines, tuple(where))
+
+
+def _sum_places(low: Indices, high: Indices, rates: Floats, cables: Indices) -> Iterator[CutCables]:
+    """The parted cables by the roles of their ends, which are given as tiers."""
+    pairs, of = np.unique(low * len(_ROLES) + high, return_inverse=True)
+    carried = sum_at(rates, of, len(pairs)).tolist()
+    number = sum_at(cables, of, len(pairs)).tolist()
+    for pair, count, rate in zip(pairs.tolist(), number, carried, strict=True):
+        if rate:
+            yield CutCables(_ROLES[pair // len(_ROLES)], _ROLES[pair % len(_ROLES)], int(count), rate)
 
 
 _ROLES = ("node", *(role.value for role in SwitchRole))
@@ -215,7 +270,7 @@ def list_findings(report: BisectionReport) -> Iterator[StaticFinding]:
     if halves is None:
         yield StaticFinding(Severity.NOTE, "no-bisection", report.fabric, f"no bisection: {report.refused}")
         return
-    places = ", ".join(f"{counted(each.cables, 'cable')} {each.low} to {each.high}" for each in halves.where)
+    places = ", ".join(map(str, halves.places))
     text = (
         f"{describe_sides(halves)} can exchange at most {network_rate(halves.bound)} in each direction: "
         f"{places or 'no cable at all'}; {describe_search(halves)}"

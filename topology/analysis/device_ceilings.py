@@ -1,4 +1,4 @@
-"""Ceilings inside devices that pass less than the cables below them carry: ratios, bisection and cuts count cables."""
+"""Ceilings inside devices that pass less than the cables below them carry: ratios count cables alone."""
 
 from collections.abc import Iterator
 
@@ -13,18 +13,22 @@ _SAME = 1e-9
 
 def list_findings(fabric: Fabric) -> Iterator[StaticFinding]:
     """One sentence for all devices of a kind: a warning for switches, a note for nodes."""
-    for (is_switch, name, rate, kind, cables, carried), devices in group_by_key(_list_narrow(fabric)).items():
+    for (is_switch, name, rate, kind, cables, carried), devices in group_by_key(list_narrow(fabric)).items():
         where = fold_names(devices)
         of = f"{name} ({kind})" if kind else name
         text = (
             f"{where}: {of} passes {network_rate(rate)} in each direction, less than its {counted(cables, 'cable')} of "
-            f"{network_rate(carried)} in all ({ratio(carried / rate)}); expectations count it, ratios, bisection and "
-            "what a loss leaves count cables"
+            f"{network_rate(carried)} in all ({ratio(carried / rate)}); expectations, bisection and what a loss "
+            "leaves count it, ratios of tiers and ways up count cables"
         )
         yield StaticFinding(Severity.WARNING if is_switch else Severity.NOTE, "ceiling-below-cables", where, text)
 
 
-def _list_narrow(fabric: Fabric) -> Iterator[tuple[tuple[bool, str, float, str, int, float], str]]:
+def list_narrow(fabric: Fabric) -> Iterator[tuple[tuple[bool, str, float, str, int, float], str]]:
+    """Each ceiling that passes less than its cables, with its device.
+
+    Of each: whether the device is a switch, name, byte/s, kind, how many cables it has, and what they carry together.
+    """
     for device, ceilings in fabric.ceilings.items():
         for each in ceilings:
             cables, carried = sum_inside(fabric, device, each)

@@ -4,7 +4,8 @@ A stated oversubscription is compared with the ratio of the switches or groups t
 the fair share of the worst node (``topology.analysis.end_to_end``). A stated bisection is compared with the
 least cut between the halves of the nodes, between two groups, or of a tier (``topology.analysis.bisection``): a
 cut is an upper bound, so it can refute a claim, never prove it. A stated total is compared with the sum over the
-classes of its nodes (``topology.analysis.class_totals``).
+classes of its nodes (``topology.analysis.class_totals``). Where a ceiling inside a switch passes less than its cables,
+a claim that these do not refute is left open.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,15 +21,16 @@ from benchconsole.topology.analysis.class_totals import (
     format_total,
     list_parts,
 )
+from benchconsole.topology.analysis.device_ceilings import list_narrow
 from benchconsole.topology.analysis.end_to_end import EndToEnd
 from benchconsole.topology.analysis.oversubscription import OversubscriptionReport
-from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.claims import END_TO_END, Claim
-from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.fabric import Fabric, SwitchRole
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import UnitTooFineError
-from benchconsole.topology.units import counted, network_rate
+from benchconsole.topology.units import network_rate
 from benchconsole.topology.units import ratio as shown
 
 ROUNDING = 0.02
@@ -79,6 +81,8 @@ def compare_claims(
 ) -> tuple[Comparison, ...]:
     """Every claim in file order, held against the reports of the other analyses."""
     fabric, found = cabled.fabric, list[Comparison]()
+    # A ratio that counts cables says nothing of a switch that passes less; slots of nodes only lower what comes up.
+    narrow = list(dict.fromkeys(device for (is_switch, *_), device in list_narrow(fabric) if is_switch))
     for claim in fabric.claims:
         if claim.what in TOTALS:
             computed, steps, why = _find_total(fabric, claim)
@@ -90,8 +94,19 @@ def compare_claims(
             steps = tuple(_list_scope_steps(fabric, claim.scope, ratios))
             computed = max((step.value for step in steps), default=None)
             why = "" if steps else f"nothing leads up from {claim.scope}"
-        found.append(Comparison(claim, computed, steps, _find_outcome(claim, computed), why))
+        outcome = _find_outcome(claim, computed)
+        if outcome is not ClaimOutcome.CONTRADICTED and narrow and _counts_cables(claim, steps):
+            computed, steps, why = None, (), f"cables are counted, and inside {fold_names(narrow)} passes less"
+            outcome = ClaimOutcome.UNKNOWN
+        found.append(Comparison(claim, computed, steps, outcome, why))
     return tuple(found)
+
+
+def _counts_cables(claim: Claim, steps: Sequence[ClaimStep]) -> bool:
+    """Whether a claim is held against sums of cables, which ceilings inside switches may lie below."""
+    if claim.what == "bisection":
+        return claim.scope in [role.value for role in SwitchRole] + ["node"]
+    return claim.what not in TOTALS and bool(steps or claim.scope == END_TO_END)
 
 
 def _find_outcome(claim: Claim, computed: float | None) -> ClaimOutcome:
@@ -142,10 +157,7 @@ def _find_least(cabled: Tables, scope: str, cuts: BisectionReport) -> _Found:
 
 def _list_narrowest(found: FabricCut) -> _Found:
     between = f" between {' and '.join(map(shorten_names, found.sides))}" if all(found.sides) else ""
-    places = (
-        (f"{counted(each.cables, 'cable')} {each.low} to {each.high}{between}", each.low, each.capacity)
-        for each in found.where
-    )
+    places = ((f"{each}{between}", each.low, each.capacity) for each in found.places)
     return found.bound, tuple(ClaimStep(*place) for place in places), ""
 
 

@@ -21,7 +21,7 @@ def find_passed(graph: Graph) -> PassedBy:
         for link in fabric.links_at[device]:
             out = graph.way(link, device)
             for ceiling in ceilings:
-                inside = _list_inside(link, device, ceiling)
+                inside = list_inside(link, device, ceiling)
                 if any(inside):
                     for way, inward in ((out, False), (out ^ 1, True)):
                         found.setdefault(way, []).append((CeilingSide(device, ceiling.name, inward), inside))
@@ -34,7 +34,7 @@ def find_passed(graph: Graph) -> PassedBy:
     return {way: tuple(each) for way, each in found.items()}
 
 
-def _list_inside(link: Link, device: str, ceiling: Ceiling) -> tuple[bool, ...]:
+def list_inside(link: Link, device: str, ceiling: Ceiling) -> tuple[bool, ...]:
     """Per member cable of ``link`` whether its port at ``device`` is below ``ceiling``."""
     if ceiling.ports is None:
         return (True,) * link.count
@@ -47,7 +47,7 @@ def sum_inside(fabric: Fabric, device: str, ceiling: Ceiling) -> tuple[int, floa
     inside = [
         speed
         for link in fabric.links_at[device]
-        for speed, is_inside in zip(link.members, _list_inside(link, device, ceiling), strict=True)
+        for speed, is_inside in zip(link.members, list_inside(link, device, ceiling), strict=True)
         if is_inside
     ]
     return len(inside), sum(inside)
@@ -74,7 +74,7 @@ def compute_payload(fabric: Fabric, side: CeilingSide) -> float:
     if layer is not None:
         return layer.rate
     ceiling = find_ceiling(fabric, side)
-    links = (link for link in fabric.links_at[side.device] if any(_list_inside(link, side.device, ceiling)))
+    links = (link for link in fabric.links_at[side.device] if any(list_inside(link, side.device, ceiling)))
     return ceiling.rate * min(map(fabric.goodput_of, links))
 
 
@@ -85,14 +85,14 @@ def place_side(fabric: Fabric, side: CeilingSide) -> Direction:
         server, link = next((server, link) for server in layer.servers for link in fabric.links_at[server])
         return Direction(link.id, link.other(server) if side.inward else server)
     ceiling = find_ceiling(fabric, side)
-    link = next(each for each in fabric.links_at[side.device] if any(_list_inside(each, side.device, ceiling)))
+    link = next(each for each in fabric.links_at[side.device] if any(list_inside(each, side.device, ceiling)))
     return Direction(link.id, link.other(side.device) if side.inward else side.device)
 
 
 def describe_ceilings(fabric: Fabric, device: str, legs: Sequence[Link]) -> tuple[object, ...]:
     """All that rates depend on of the ceilings of a device, with the places of ``legs`` that pass each."""
     return tuple(
-        (each.name, each.rate, each.kind, tuple(_list_inside(link, device, each) for link in legs))
+        (each.name, each.rate, each.kind, tuple(list_inside(link, device, each) for link in legs))
         for each in fabric.ceilings.get(device, ())
     )
 
@@ -104,7 +104,7 @@ def sum_legs(fabric: Fabric, device: str, legs: Sequence[Link]) -> float:
     """
     groups = [(frozenset((link.id,)), fabric.payload(link)) for link in legs]
     limits = [
-        (frozenset(link.id for link in legs if all(_list_inside(link, device, each))), each)
+        (frozenset(link.id for link in legs if all(list_inside(link, device, each))), each)
         for each in fabric.ceilings.get(device, ())
     ]
     for inside, ceiling in sorted(limits, key=lambda limit: (len(limit[0]), limit[1].rate)):

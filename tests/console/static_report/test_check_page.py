@@ -197,3 +197,17 @@ def test_columns_that_do_not_fit_become_sentences() -> None:
     assert "a b: how many nodes 12, long" in narrow[1]
     assert max(map(cell_len, narrow)) <= 52
     assert narrow[-1] == "c: long y"
+
+
+def test_the_worst_ratio_says_that_it_counts_cables_where_a_switch_passes_less(tmp_path: Path) -> None:
+    text = (
+        "schema: 1\nfabric: x\nswitches: {{leaf: {{role: leaf{}}}, spine: {{role: spine}}}}\nnodes: {{'n[1-4]': {{}}}}\n"
+        "links:\n  - {{from: 'n[1-4]', to: leaf, speed: 10G}}\n  - {{from: leaf, to: spine, speed: 40G}}\n"
+    )
+    path = tmp_path / "t.yaml"
+    path.write_text(text.format(""))
+    assert "Worst ratio: 1.00:1" in check(str(path), "--brief").stdout
+    path.write_text(text.format(", ceilings: {backplane: {rate: 20 Gb/s}}"))
+    assert "Worst ratio of cables alone: 1.00:1" in check(str(path), "--brief").stdout
+    path.write_text(text.format("").replace("{}", "{ceilings: {slot: {rate: 5 Gb/s}}}"))
+    assert "Worst ratio: 1.00:1" in check(str(path), "--brief").stdout
