@@ -19,6 +19,8 @@ from benchconsole.probes.model.remote import Remote
 from benchconsole.probes.scratch import LOOK, MARK, PREFIX, one_line
 
 MARKER = "BENCHCONSOLE_SESSION"
+_RUN = "BENCHCONSOLE_RUN"
+"""What the processes of one command of ours share."""
 _TIMEOUT = 20.0
 _REMOVING = 60.0
 """Seconds that the removal of directories may take: a file system may have to free many blocks."""
@@ -53,7 +55,7 @@ _LIST = one_line(
         [ "$who" = all ] || [ -O "$d" ] || continue;
         grep -qsF "BENCHCONSOLE_RUN=$BENCHCONSOLE_RUN" "$f" && continue;
         printf "\036P"; safely "$d/stat";
-        printf "\037"; safely "$f" | tr "\n\000" " \n" | grep "^BENCHCONSOLE_SESSION=";
+        printf "\037"; safely "$f" | tr "\n\000" " \n" | grep -e "^BENCHCONSOLE_SESSION=" -e "^BENCHCONSOLE_RUN=";
         printf "\037"; safely "$d/cmdline";
         printf "\037"; sockets "$d";
     done;
@@ -111,6 +113,7 @@ _REMOVE = one_line(
     printf "\036"
     """
 )
+_SCRIPTS = frozenset((_LIST, _END, _REMOVE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,28 +225,33 @@ def _read_answer(output: Output) -> Leftovers:
     records = output.stdout.split(_RECORD)
     if len(records) < 2 or records[-1]:
         raise ProbeOutputError(f"{output.text[:80]!r} with exit status {output.exit_status}", "a list of leftovers")
-    processes = (_read_process(record[1:]) for record in records[1:-1] if record[:1] == b"P")
+    read = [_read_process(record[1:]) for record in records[1:-1] if record[:1] == b"P"]
+    processes = [each for each in read if each is not None]
+    # A machine that is described under several names is searched several times at once.
+    searching = {run for run, each in processes if run and not _SCRIPTS.isdisjoint(each.argv)}
     return Leftovers(
-        tuple(each for each in processes if each is not None),
+        tuple(each for run, each in processes if run not in searching),
         tuple(_read_directory(record[1:]) for record in records[1:-1] if record[:1] == b"D"),
         tuple(_text(record[1:])[:200] for record in records[1:-1] if record[:1] == b"?"),
     )
 
 
-def _read_process(record: bytes) -> LeftoverProcess | None:
-    """One process; None when it ended while it was being read, or only speaks of our marker elsewhere."""
+def _read_process(record: bytes) -> tuple[str, LeftoverProcess] | None:
+    """The run of a process, and itself; None when it ended while it was being read, or only speaks of our marker."""
     stat, marks, argv, sockets = (record.split(_FIELD, 3) + [b""] * 4)[:4]
     pid, _, numbers = stat.partition(b" (")
     fields = numbers.rpartition(b") ")[2].split()
     if len(fields) < 20 or not pid.isdigit() or fields[0] == b"Z":
         return None
-    if not marks.startswith(f"{MARKER}=".encode()):
+    marked = {name: value for name, _, value in (line.partition("=") for line in reversed(_text(marks).split("\n")))}
+    if MARKER not in marked:
         return None
-    session = _text(marks.split(b"\n", 1)[0].partition(b"=")[2])
+    session = marked[MARKER]
     because = "" if _SESSION.fullmatch(session) else "carries our marker without the id of a session"
     words = argv.rstrip(b"\0").split(b"\0") if argv else []
     listens = tuple(dict.fromkeys(format_listener(line) for line in _text(sockets).splitlines()))
-    return LeftoverProcess(int(pid), int(fields[19]), session, tuple(map(_text, words)), listens, because)
+    process = LeftoverProcess(int(pid), int(fields[19]), session, tuple(map(_text, words)), listens, because)
+    return marked.get(_RUN, ""), process
 
 
 def _read_directory(record: bytes) -> LeftoverDirectory:

@@ -100,8 +100,12 @@ class Execution:
                 sampled=self._list_sampled if self.sample_load else None,
             )  # fmt: skip
             waiting = rounds
-            while waiting and await self._run_each(waiting, runner, guard):
-                waiting = await self.plan_further()
+            try:
+                while waiting and await self._run_each(waiting, runner, guard):
+                    waiting = await self.plan_further()
+            finally:
+                for task in found.late.values():
+                    task.cancel()
 
     async def _run_each(self, rounds: Sequence[Round], runner: Runner, guard: "Guard") -> bool:
         """Run ``rounds``, one after the other; whether nothing ended them early."""
@@ -140,6 +144,8 @@ class Execution:
         alike = group_by_key(((probe, failure.detail), node) for (probe, node), failure in found.lacks.items())
         for (probe, words), nodes in alike.items():
             self._notice(f"{probe} is left out on {fold(nodes)}: {words}")
+        if found.late:
+            self._notice(f"the run begins without an answer of {fold(found.late)}, which others do not wait for")
         for probe, nodes in group_by_key(sorted(found.hung)).items():
             self._notice(f"{probe} may hang on {fold(nodes)}: its tool did not tell its version")
         return found

@@ -20,7 +20,7 @@ from benchconsole.probes.leftovers import (
 )
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import Proof, Round
-from benchconsole.probes.model.remote import Reach, Remote, RemoteError, ask_all
+from benchconsole.probes.model.remote import Reach, Remote, RemoteError, wait_for_most
 from benchconsole.probes.scratch import root_of
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Node, NodeId
@@ -29,6 +29,8 @@ AT_ONCE = 64
 """Nodes that are searched at the same time: enough to fill the time that each takes to answer."""
 PATIENCE = 90.0
 """Seconds that a node has for search, end and second search; a file system that hangs must not hold the run."""
+LATE = 10.0
+"""Seconds for which the last few nodes are awaited when the others have answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,22 @@ async def prove(
             detail = str(error)
         return Proof(node.id, asked=False, detail=detail)
 
-    return tuple(await ask_all(nodes, prove_one, at_once))
+    gate = asyncio.Semaphore(at_once)
+
+    async def prove_in_turn(node: Node) -> Proof:
+        async with gate:
+            return await prove_one(node)
+
+    tasks = {node.id: asyncio.create_task(prove_in_turn(node)) for node in nodes}
+    try:
+        late = await wait_for_most(tasks.values(), LATE)
+    finally:
+        for task in tasks.values():
+            task.cancel()  # of no effect on those that have ended
+    detail = f"no answer within {LATE:.0f} s after the others had answered"
+    return tuple(
+        Proof(node, asked=False, detail=detail) if task in late else task.result() for node, task in tasks.items()
+    )
 
 
 async def _searched(remote: Remote, node: NodeId, session: str, scratch: Collection[str], privileged: bool) -> Proof:

@@ -5,6 +5,7 @@ not to start the tests that need it. Versions are asked of tools that are known 
 installed. A node that does not answer as expected is not held back: the test itself will say what is wrong.
 """
 
+import asyncio
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from types import MappingProxyType
 from benchconsole.probes.api import Probe, Safety
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output, Round
-from benchconsole.probes.model.remote import Reach, Remote, RemoteError, ask_all
+from benchconsole.probes.model.remote import Reach, Remote, RemoteError, wait_for_most
 from benchconsole.probes.scratch import LOOK, one_line, root_of
 from benchconsole.topology.model.fabric import Node, NodeId
 from benchconsole.topology.units import Shown, Unit, show
@@ -186,6 +187,8 @@ Options = Mapping[str, str | int | float]
 
 AT_ONCE = 256
 """Nodes that are asked at the same time."""
+PATIENCE = 2.0
+"""Seconds for which the last few nodes are awaited when the others have answered."""
 
 RESERVE = 0.1
 """Share of a scratch file system that is left free, as ``probes.scratch`` asks."""
@@ -278,19 +281,23 @@ def needs_of(rounds: Iterable[Round], probes: Mapping[str, Probe]) -> dict[NodeI
 class Survey:
     """The answers of all nodes: why a probe cannot run on a node that ``lacks`` something, by probe and node.
 
-    ``hung`` are probes and nodes on which a tool of theirs hung already when its version was asked for.
+    ``hung`` are probes and nodes on which a tool of theirs hung already when its version was asked for. ``late`` nodes
+    have not answered yet: their tasks go on, and put what the nodes lack into ``lacks``. Whoever asked ends them.
     """
 
     lacks: Mapping[tuple[str, NodeId], Failure]
     hung: frozenset[tuple[str, NodeId]]
+    late: Mapping[NodeId, "asyncio.Task[None]"] = field(default_factory=dict)
 
 
 async def survey(reach: Reach, rounds: Sequence[Round], probes: Mapping[str, Probe]) -> Survey:
-    """Ask every node of ``rounds`` once what its tests need to know before they start."""
+    """Ask every node of ``rounds`` once what its tests need to know before they start; the last few are not awaited."""
     needs = needs_of(rounds, probes)
     nodes = {node.id: node for each in rounds for test in each.tests for node in test.target.nodes}
     found: dict[tuple[str, NodeId], Failure] = {}
     hung: set[tuple[str, NodeId]] = set()
+
+    gate = asyncio.Semaphore(AT_ONCE)
 
     async def ask(node: Node) -> None:
         tools = dict.fromkeys(tool for wanted in needs[node.id].values() for tool in wanted.tools)
@@ -298,7 +305,8 @@ async def survey(reach: Reach, rounds: Sequence[Round], probes: Mapping[str, Pro
         if not tools and not rooms:
             return
         try:
-            health = await examine(await reach.remote(node), tuple(tools), tuple(rooms))
+            async with gate:
+                health = await examine(await reach.remote(node), tuple(tools), tuple(rooms))
         except (RemoteError, ProbeOutputError):
             return
         for probe, wanted in needs[node.id].items():
@@ -307,5 +315,13 @@ async def survey(reach: Reach, rounds: Sequence[Round], probes: Mapping[str, Pro
             if health.hung & wanted.tools.keys():
                 hung.add((probe, node.id))
 
-    await ask_all(nodes.values(), ask, AT_ONCE)
-    return Survey(MappingProxyType(found), frozenset(hung))
+    tasks = {asyncio.create_task(ask(node)): node.id for node in nodes.values()}
+    try:
+        late = await wait_for_most(tasks, PATIENCE)
+    except asyncio.CancelledError:
+        for task in tasks:
+            task.cancel()
+        raise
+    for task in tasks.keys() - late:
+        task.result()
+    return Survey(MappingProxyType(found), frozenset(hung), {tasks[task]: task for task in late})

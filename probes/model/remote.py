@@ -5,8 +5,8 @@ Probes and the runner see only these protocols; ``probes.reach.ssh`` speaks them
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Protocol, TypeVar, runtime_checkable
 
 from benchconsole.probes.model.errors import ProbeError
@@ -88,6 +88,37 @@ async def ask_all(items: Iterable[_Item], ask: Callable[[_Item], Awaitable[_Answ
     return await asyncio.gather(*map(ask_in_turn, items))
 
 
+async def wait_for_most(tasks: "Collection[asyncio.Task[_Answer]]", patience: float) -> "set[asyncio.Task[_Answer]]":
+    """Wait for ``tasks``, but not for a few that are late; these are returned, and go on.
+
+    Late is what has not ended when at least half of the others have, and none of them in the last ``patience`` seconds,
+    nor in half the time that they all took. So the slowest of many that answer one after the other is not late, and a
+    node that keeps silent holds nobody up.
+    """
+    loop = asyncio.get_running_loop()
+    began = last = loop.time()
+    left = len(tasks)
+    changed = asyncio.Event()
+
+    def note_end(_: "asyncio.Task[_Answer]") -> None:
+        nonlocal left, last
+        left, last = left - 1, loop.time()
+        changed.set()
+
+    for task in tasks:
+        task.add_done_callback(note_end)
+    while left:
+        is_most = 2 * left <= len(tasks)
+        limit = last + max(patience, (last - began) / 2) if is_most else None
+        if limit is not None and limit <= loop.time():
+            break
+        changed.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(limit):
+                await changed.wait()
+    return {task for task in tasks if not task.done()}
+
+
 class Contact(Protocol):
     """The nodes of one test while it runs."""
 
@@ -107,4 +138,4 @@ class Contact(Protocol):
         """Wait until every test of the round is ready to send, so that their loads overlap."""
 
 
-__all__ = ["Contact", "FailedAt", "Joining", "Reach", "Remote", "RemoteError", "Running", "ask_all"]
+__all__ = ["Contact", "FailedAt", "Joining", "Reach", "Remote", "RemoteError", "Running", "ask_all", "wait_for_most"]

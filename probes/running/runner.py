@@ -15,7 +15,7 @@ from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.log_records import ModuleLog, current_test
 from benchconsole.probes.model.measuring import Fact, FailedAt, Failure, Output, Reading, Result, Round, Test
-from benchconsole.probes.model.remote import Reach, Remote, RemoteError
+from benchconsole.probes.model.remote import Reach, Remote, RemoteError, wait_for_most
 from benchconsole.probes.model.secret import is_secret_name, mask_values
 from benchconsole.probes.plugins.loop_watchdog import BlockingCode, LoopWatch
 from benchconsole.probes.plugins.probe_call import GivenUpError, ProbeCodeError, format_error, run_probe
@@ -30,6 +30,9 @@ _LOG = ModuleLog(__name__)
 
 STRIKES = 2
 """Times that a probe may hang on a node, before the run or in a round; then it is not started there in this run."""
+
+LATE = 1.0
+"""Seconds for which the connections of the last few nodes of a round are awaited when the others are there."""
 
 DRIFT = 2.0
 """Seconds by which the wall clock may leave the other one during a test without a mark on its result."""
@@ -163,7 +166,10 @@ class _Attempt:
         self._guard = guard
         self._watch = watch
         self._load = load
-        self._remotes: Mapping[NodeId, Remote | Failure] = {}
+        self._remotes: dict[NodeId, Remote | Failure] = {}
+        self._late: dict[NodeId, asyncio.Task[None]] = {}
+        self._punctual: set[str] = set()
+        self._punctual_ended: asyncio.Event | None = None
         self._interruptible: set[asyncio.Task[object]] = set()
         self._is_ending = False
 
@@ -178,13 +184,17 @@ class _Attempt:
             self._interruptible.add(opening)
             await asyncio.wait((opening,))
             self._interruptible.discard(opening)
-            self._remotes = {} if self.stopped else opening.result()
-            barrier = StartBarrier(sum(self._find_obstacle(test) is None for test in tests), self._watch)
+            if not self.stopped:
+                opening.result()
+            punctual = [test for test in tests if not self._list_late(test)]
+            self._punctual = {test.id for test in punctual}
+            self._punctual_ended = asyncio.Event() if punctual else None
+            barrier = StartBarrier(sum(self._find_obstacle(test) is None for test in punctual), self._watch)
             tasks += [asyncio.create_task(self._run_test(test, barrier)) for test in tests]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         finally:
             self._is_ending = True
-            await _end_all((alarm, opening, *tasks, *self._load.tasks))
+            await _end_all((alarm, opening, *tasks, *self._late.values(), *self._load.tasks))
         for error in (task.exception() for task in tasks if not task.cancelled()):
             if error is not None:
                 raise error
@@ -197,31 +207,57 @@ class _Attempt:
         for task in tuple(self._interruptible):
             task.cancel()
 
-    async def _reach_all(self, tests: Sequence[Test]) -> Mapping[NodeId, Remote | Failure]:
-        """Open every connection of the round before anything is started on any node."""
+    async def _reach_all(self, tests: Sequence[Test]) -> None:
+        """Open every connection of the round before anything is started on any node; the last few come later."""
         nodes = {node.id: node for test in tests for node in test.target.nodes}
-        remotes: dict[NodeId, Remote | Failure] = {}
 
         async def open_one(name: NodeId) -> None:
             try:
-                remotes[name] = await self._runner.reach.remote(nodes[name])
+                self._remotes[name] = await self._runner.reach.remote(nodes[name])
             except RemoteError as error:
-                remotes[name] = error.failure
+                self._remotes[name] = error.failure
             hold = self._runner.find_hold(self._probe, name)
             if hold is not None:
                 _LOG.warning(name, "hold: %s is not started: %s", self._probe.name, hold.detail)
-                remotes[name] = hold
+                self._remotes[name] = hold
 
-        await asyncio.gather(*(open_one(name) for name in nodes))
-        await self._start_sampling(tests, remotes)
-        return remotes
+        tasks = {name: asyncio.create_task(open_one(name)) for name in nodes}
+        self._late = tasks  # so that they are ended with this attempt whatever happens
+        late = await wait_for_most(tasks.values(), LATE)
+        self._late = {name: task for name, task in tasks.items() if task in late}
+        await self._start_sampling(tests, self._remotes)
+
+    def _list_late(self, test: Test) -> list[NodeId]:
+        """The nodes of a test whose connections were not awaited."""
+        return [node.id for node in test.target.nodes if node.id in self._late]
+
+    async def _await_late(self, test: Test, names: Sequence[NodeId]) -> Failure | None:
+        """Wait for connections until every test that has its own has ended; why this test is not started, or None.
+
+        Where no test has its own, nobody is held up.
+        """
+        ended = self._punctual_ended
+        rest = [] if ended is None else [asyncio.create_task(ended.wait())]
+        try:
+            for name in names:
+                await asyncio.wait((self._late[name], *rest), return_when=asyncio.FIRST_COMPLETED)
+                if not self._late[name].done():
+                    detail = "no connection yet when all other tests of the round had ended"
+                    return Failure(FailedAt.UNREACHABLE, detail, name)
+        finally:
+            for task in rest:
+                task.cancel()
+        if test.bundle and self._find_obstacle(test) is None:
+            detail = "its connection came when the flows of its bundle were already under way"
+            return Failure(FailedAt.UNREACHABLE, detail, names[0])
+        return None
 
     async def _start_sampling(self, tests: Sequence[Test], known: Mapping[NodeId, Remote | Failure]) -> None:
         """Sample the load of the nodes of all tests, and of servers that no test runs on."""
         sampled = self._runner.sampled
         if sampled is None:
             return
-        nodes = {node.id: node for test in tests for node in sampled(test)}
+        nodes = {node.id: node for test in tests for node in sampled(test) if node.id not in self._late}
         remotes: dict[NodeId, Remote | Failure] = {name: known[name] for name in nodes if name in known}
 
         async def open_one(node: Node) -> None:
@@ -253,8 +289,12 @@ class _Attempt:
         timer = _Timer(self._runner, test)
         task = cast("asyncio.Task[object]", asyncio.current_task())
         self._interruptible.add(task)
+        late = self._list_late(test)
         try:
-            result = await self._measure(test, barrier, timer)
+            obstacle = await self._await_late(test, late) if late else None
+            timer = _Timer(self._runner, test)
+            own = StartBarrier(1, self._watch) if late else barrier
+            result = timer.make_result(failure=obstacle) if obstacle else await self._measure(test, own, timer)
         except asyncio.CancelledError:
             if self._is_ending:
                 raise
@@ -262,11 +302,17 @@ class _Attempt:
             result = timer.make_result(failure=self._explain_cancellation(test))
         finally:
             self._interruptible.discard(task)
+            self._note_end(test)
         _record_result(result)
         self._guard.note_result(result)
         result = await self._observer.store(result)
         self._observer.on_end(result)
         return result
+
+    def _note_end(self, test: Test) -> None:
+        self._punctual.discard(test.id)
+        if self._punctual_ended is not None and not self._punctual:
+            self._punctual_ended.set()
 
     async def _measure(self, test: Test, barrier: StartBarrier, timer: "_Timer") -> Result:
         obstacle = self._find_obstacle(test)

@@ -1,6 +1,7 @@
 """``watch`` and ``availability`` on the command line, with played nodes and a played clock."""
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +174,7 @@ def test_what_goes_on_says_what_it_missed(on: Commands) -> None:
     def before(due: float) -> None:
         if round((due - T0) / 1800) == 6 and not interrupted:
             interrupted.append(due)
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     on.clock.before = before
     assert on.watch("--label", "w")[0] == Exit.INTERRUPTED

@@ -76,6 +76,25 @@ async def test_a_number_that_was_given_to_another_is_left_alone(bench: Bench, se
         process.wait()
 
 
+async def test_searches_of_one_machine_under_several_names_do_not_find_each_other() -> None:
+    """Nor what they have started: here a search that stands still in one of its tools."""
+    with other_search(), loud("left") as left:
+        assert left.pid in {each.pid for each in await find_processes(Here("search"), SESSION)}
+        assert {each.argv[-1] for each in await find_processes(Here("search"), SESSION)} == {"left", "300"}
+
+
+@contextmanager
+def other_search() -> Iterator[None]:
+    """A search of the same session on this machine, with a child."""
+    marked = {**os.environ, "BENCHCONSOLE_SESSION": SESSION, "BENCHCONSOLE_RUN": "other"}
+    argv = ["sh", "-c", "sleep 400 & echo up; wait", _LIST]
+    with subprocess.Popen(argv, env=marked, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"up\n"
+        yield
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 async def test_the_search_does_not_find_itself_but_finds_what_still_runs(bench: Bench, server: Server) -> None:
     remote = await bench.reach(bench.access(server)).remote(node(server.address))
     assert await find_processes(remote, bench.session) == ()

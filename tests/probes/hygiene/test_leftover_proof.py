@@ -153,3 +153,12 @@ async def test_the_administrator_looks_at_the_processes_of_every_user() -> None:
 def _round(number: int, node: Node, root: str | None) -> Round:
     options = MappingProxyType({"scratch": root} if root else {})
     return Round(number, "fio", "fio", (Test(f"{number}", "fio", Target(node, options=options), number),), 1.0, "")
+
+
+async def test_a_node_that_does_not_answer_is_not_awaited_when_the_others_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leftover_proof, "LATE", 0.05)
+    remotes = {name: FakeRemote(name).when_matching(lambda argv: True, answers=CLEAN) for name in ("n1", "n2")}
+    remotes["n3"] = FakeRemote("n3").when_matching(lambda argv: True, answers=HANGS)
+    found = await prove(reach(**remotes), [a_node(name) for name in ("n3", "n1", "n2")], SESSION)
+    assert [(each.node, each.asked) for each in found] == [("n3", False), ("n1", True), ("n2", True)]
+    assert found[0].detail.startswith("no answer within")

@@ -11,6 +11,7 @@ from types import MappingProxyType
 import pytest
 
 from benchconsole.probes.api import Fact, Probe, Safety, Target
+from benchconsole.probes.hygiene import prerequisites
 from benchconsole.probes.hygiene.prerequisites import (
     Health,
     Needs,
@@ -282,6 +283,23 @@ async def test_each_node_is_asked_once_and_only_what_is_known_to_be_lacking_is_t
     assert found.lacks == {("writer", "n2"): Failure(FailedAt.MISSING_TOOL, words, NodeId("n2"))}
     assert found.hung == {("writer", "n1")}
     assert [len(remote.calls) for remote in reach.remotes.values()] == [1, 1, 1]
+
+
+async def test_a_node_that_keeps_silent_is_late_and_what_it_says_later_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prerequisites, "PATIENCE", 0.05)
+    may = asyncio.Event()
+
+    class Late(Played):
+        async def remote(self, node: Node) -> Remote:
+            if node.id == "n2":
+                await may.wait()
+            return await super().remote(node)
+
+    found = await survey(Late(), [a_round("writer", NODES)], PROBES)
+    assert (dict(found.lacks), list(found.late)) == ({}, ["n2"])
+    may.set()
+    await found.late[NodeId("n2")]
+    assert [node for _, node in found.lacks] == ["n2"]
 
 
 async def test_nodes_of_which_nothing_is_needed_are_not_asked() -> None:

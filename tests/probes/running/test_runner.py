@@ -11,12 +11,14 @@ import pytest
 
 from benchconsole.probes.api import Contact, Metric, Output, Probe, ProbeOutputError, Reading, Target, Unit
 from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Test
+from benchconsole.probes.model.remote import Remote
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.plugins.probe_output import read_output
+from benchconsole.probes.running import runner
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing import HANGS, FakeRemote
-from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.model.fabric import Node, NodeId
 from tests.fabrics import fabric
 from tests.probes.played import PROBES, Alone, Pair, PlayedReach
 
@@ -44,6 +46,82 @@ async def test_an_unreachable_node_costs_its_own_tests_only_and_is_named(tmp_pat
     closed = await Runner(PlayedReach(unreachable=["n2"]), PROBES).run(first_round(tmp_path), RoundObserver())
     assert failures(closed.results) == {"n1>n2": FailedAt.UNREACHABLE, "n2>n3": FailedAt.UNREACHABLE}
     assert {result.failure.node for result in closed.results if result.failure} == {"n2"}
+
+
+class _Late(PlayedReach):
+    """Opens the connection to n2 only when ``may`` is set, and sets ``there``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may = asyncio.Event()
+        self.there = asyncio.Event()
+
+    async def remote(self, node: Node) -> Remote:
+        if node.id == "n2":
+            await self.may.wait()
+            self.there.set()
+        return await super().remote(node)
+
+
+@pytest.fixture
+def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "LATE", 0.05)
+
+
+@pytest.mark.usefixtures("short_patience")
+async def test_a_node_that_keeps_silent_holds_nobody_up(tmp_path: Path) -> None:
+    """The others end without it, and it has its own result, when they have ended."""
+    ended: list[Result] = []
+    closed = await Runner(_Late(), PROBES).run(first_round(tmp_path), RoundObserver(on_end=ended.append))
+    assert failures(closed.results) == {"n1>n2": FailedAt.UNREACHABLE, "n2>n3": FailedAt.UNREACHABLE}
+    assert {each.target.key for each in (result.test for result in ended[-2:])} == {"n1>n2", "n2>n3"}
+    said = {result.failure for result in closed.results if result.failure}
+    assert said == {
+        Failure(FailedAt.UNREACHABLE, "no connection yet when all other tests of the round had ended", NodeId("n2"))
+    }
+
+
+@pytest.mark.usefixtures("short_patience")
+async def test_a_node_that_comes_while_others_send_is_measured_too(tmp_path: Path) -> None:
+    reach = _Late()
+
+    class Slow(Pair):
+        async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+            await contact.together()
+            reach.may.set()
+            if "n2" not in target.key:
+                await measured.wait()
+            return (await contact.here.run(["iperf3"], timeout=5),)
+
+    measured = asyncio.Event()
+    late = [0]
+
+    def count(result: Result) -> None:
+        late[0] += "n2" in result.test.target.key
+        if late[0] == 2:
+            measured.set()
+
+    closed = await Runner(reach, {"iperf3": Slow()}).run(first_round(tmp_path), RoundObserver(on_end=count))
+    assert failures(closed.results) == {}
+
+
+@pytest.mark.usefixtures("short_patience")
+async def test_a_late_part_of_a_bundle_is_not_started_alone(tmp_path: Path) -> None:
+    """What the flows of a bundle load together was measured without it."""
+    each = first_round(tmp_path)
+    bundled = replace(each, tests=tuple(replace(test, bundle="all") for test in each.tests))
+    reach = _Late()
+
+    class Opening(Pair):
+        async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+            reach.may.set()
+            await reach.there.wait()
+            return await super().run(contact, target)
+
+    closed = await Runner(reach, {"iperf3": Opening()}).run(bundled, RoundObserver())
+    late = {result.failure.detail for result in closed.results if result.failure}
+    assert failures(closed.results).keys() == {"n1>n2", "n2>n3"}
+    assert late == {"its connection came when the flows of its bundle were already under way"}
 
 
 async def test_tests_wait_for_each_other_before_they_send(tmp_path: Path) -> None:
