@@ -138,10 +138,11 @@ class Database:
             raise make_damage_error(error, self.path) from error
 
     def open_writer(self) -> sqlite3.Connection:
-        """The one connection that writes, with every page read first; the reason of ``read_only`` if there is one.
+        """The one connection that writes, with the pages read first; the reason of ``read_only`` if there is one.
 
-        The pages are not read again where nobody has touched the file since a console left it whole, nor while another
-        console is at work on it, which has read them. Give it back with ``close_writer``.
+        Of a large file not all pages are read (``files.file_check``). None are read again where nobody has touched the
+        file since a console left it whole, nor while another console is at work on it, which has read them. Give the
+        connection back with ``close_writer``.
         """
         if self.read_only is not None:
             raise self.read_only
@@ -152,8 +153,7 @@ class Database:
                 now = self.clock()
                 self._read_whole = file_check.sealed(self.path, now)
                 if self._read_whole is None and find_driver_at_work(connection, now) is None:
-                    file_check.require_whole(connection, self.path)
-                    self._read_whole = now
+                    self._read_whole = now if file_check.require_sound(connection, self.path) else None
                 set_journal(connection, self.facts.journal)
             except BaseException:
                 connection.close()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 
 from benchconsole.store.codec.rows import OutputRow, parse_output
+from benchconsole.store.files import file_check
 from benchconsole.store.files.connection import translate_errors
 from benchconsole.store.files.database import Database
 
@@ -30,11 +31,25 @@ _ROW_BYTES = 60
 
 
 def find_damage(database: Database) -> Iterator[str]:
-    """Sentences on all that is wrong with a file; every page and every output is read."""
+    """Sentences on all that is wrong with a file; every page and every output is read.
+
+    A file that is whole, and that nobody touched meanwhile, is noted as read.
+    """
+    before, is_whole = file_check.look_at(database.path), True
+    for words in _list_damages(database):
+        is_whole = False
+        yield words
+    if is_whole and before is not None and file_check.look_at(database.path) == before:
+        file_check.seal(database.path, database.clock())
+
+
+def _list_damages(database: Database) -> Iterator[str]:
     with translate_errors(database.path), closing(database.connect_reader()) as connection:
-        for (found,) in connection.execute(f"PRAGMA integrity_check({_MOST_DAMAGES})"):
-            if found != "ok":
-                yield " ".join(found.replace("*", "").split())
+        damages = connection.execute(f"PRAGMA integrity_check({_MOST_DAMAGES})").fetchall()
+        if damages != [("ok",)]:
+            # What pages that contradict each other hold cannot be told row by row.
+            yield from (" ".join(found.replace("*", "").split()) for (found,) in damages)
+            return
         for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchmany(_MOST_DAMAGES):
             yield f"row {row} of {table} refers to one of {parent} that is not there"
         for session, test, *row in connection.execute(_OUTPUTS):

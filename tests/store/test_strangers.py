@@ -1,6 +1,7 @@
 """A file from somebody else: nothing in it runs, nothing of it is believed without a look, nothing huge is loaded."""
 
 import contextlib
+import json
 import os
 import sqlite3
 from pathlib import Path
@@ -8,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from benchconsole.store.errors import DamagedError, ForeignError, StoreError
+from benchconsole.store.files import file_check
 from benchconsole.store.files.database import Database
+from benchconsole.store.reading.integrity import find_damage
 from benchconsole.store.schema import tables
 from benchconsole.store.store import Store
 from tests.store.played import FABRIC, append_round, closed, fill, new, planned, verdicts
@@ -115,8 +118,6 @@ async def test_every_connection_is_set_up_against_hostile_files(tmp_path: Path) 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The files whose pages were all read."""
-    from benchconsole.store.files import file_check
-
     found: list[Path] = []
     whole = file_check.require_whole
 
@@ -191,15 +192,56 @@ async def test_looking_reads_no_pages_and_damage_breaks_the_seal(tmp_path: Path,
     with Store.open(path) as store:
         assert len(list(store.session(key).read_rounds(FABRIC))) == 3
     assert read == []
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'fact'").fetchone()
-    spoilt = bytearray(path.read_bytes())
-    spoilt[(page - 1) * 4096 : page * 4096] = b"\xa5" * 4096
-    path.write_bytes(spoilt)
+    spoilt = _overwrite_page(path, "fact")
     with Store.open(path) as store, pytest.raises(DamagedError):
         await store.session(key).claim()
     assert path.read_bytes() == spoilt
     assert read == [path]
+
+
+def _overwrite_page(path: Path, table: str) -> bytes:
+    """Overwrite the first page of a table."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    spoilt = bytearray(path.read_bytes())
+    spoilt[(page - 1) * 4096 : page * 4096] = b"\xa5" * 4096
+    path.write_bytes(spoilt)
+    return bytes(spoilt)
+
+
+@pytest.mark.parametrize("table", ["round", "attempt", "measurement", "output", "session"])
+async def test_of_a_large_file_small_tables_and_the_ends_of_the_others_are_read(
+    tmp_path: Path, read: list[Path], monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    path = tmp_path / "s.db"
+    key = await fill(path)
+    monkeypatch.setattr("benchconsole.store.files.file_check.WHOLE_BYTES", 1000)
+    read.clear()
+    spoilt = _overwrite_page(path, table)
+    with Store.open(path) as store, pytest.raises(DamagedError):
+        await store.session(key).claim()
+    assert path.read_bytes() == spoilt
+    assert read == []
+
+
+async def test_a_large_file_is_read_whole_by_the_check_alone_which_seals_it(
+    tmp_path: Path, read: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, seal = tmp_path / "s.db", tmp_path / "s.db-checked"
+    await fill(path)
+    monkeypatch.setattr("benchconsole.store.files.file_check.WHOLE_BYTES", 1000)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as stranger:
+        stranger.execute("UPDATE session SET label = 'x'")
+    await _write(path, 1000.0)
+    assert (read, file_check.sealed(path, 1001.0)) == ([path], None)  # once, when it was small and new
+    with Store.open(path, clock=lambda: 2000.0) as store:
+        assert list(find_damage(store.database)) == []
+    assert json.loads(seal.read_text())["read"] == 2000.0
+    _overwrite_page(path, "fact")
+    seal.unlink()
+    with Store.open(path) as store, pytest.raises(DamagedError):
+        list(find_damage(store.database))
+    assert not seal.exists()
 
 
 async def test_who_works_on_it_has_read_it(tmp_path: Path, read: list[Path]) -> None:
