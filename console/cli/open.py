@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchconsole.console.session.controller import SessionController
+    from benchconsole.console.view.reducer import LatestView
 
 
 @click.command("open")
@@ -41,8 +42,9 @@ def open_console(
     from benchconsole.console.cli.log_options import keep_records_off_the_screen
     from benchconsole.console.tui.app.console_app import run
     from benchconsole.console.tui.app.screen_failure import ScreenError
+    from benchconsole.console.view.reducer import LatestView
 
-    log = keep_records_off_the_screen()
+    log, latest = keep_records_off_the_screen(), LatestView()
     path = Path(what)
     is_file = what.endswith((".yaml", ".yml")) or path.is_file()
     if cohorts and not is_file:
@@ -51,7 +53,9 @@ def open_console(
             "expected a topology file"
         )
     try:
-        return run(lambda: _open(what, path if is_file else None, db, label, cohorts, start=start))
+        return run(
+            lambda: _open(what, path if is_file else None, db, label, cohorts, latest, start=start), latest=latest
+        )
     except ScreenError as error:
         if log is None:
             raise
@@ -61,9 +65,16 @@ def open_console(
 
 
 def _open(
-    name: str, path: Path | None, db: Path | None, label: str, cohorts: "Sequence[str]", *, start: bool
+    name: str,
+    path: Path | None,
+    db: Path | None,
+    label: str,
+    cohorts: "Sequence[str]",
+    latest: "LatestView",
+    *,
+    start: bool,
 ) -> "SessionController":
-    """A new session on the topology file ``path``, else the stored one of this name."""
+    """A new session on the topology file ``path``, else the stored one of this name, whose fabric is shown at once."""
     from benchconsole.console.cli.common import import_waiting_spools, load_installed_probes, open_store, read_topology
     from benchconsole.console.cli.session_options import make_cohort_options, make_safety_policy
     from benchconsole.console.session.controller import SessionController
@@ -72,6 +83,7 @@ def _open(
     from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.node_access import PasswordPrompt
     from benchconsole.console.session.session import Session
+    from benchconsole.topology.collector import pause_collector
 
     probes, passwords = load_installed_probes(), PasswordPrompt()
     if path is not None:
@@ -86,5 +98,6 @@ def _open(
         other = open_followed(store, name, probes)
         if other is not None:
             return SessionController(other, LoopThread(), closing=store.close)
-        session = Session.stored(store, name, probes, make_reach=passwords.reach)
+        with pause_collector():
+            session = Session.stored(store, name, probes, make_reach=passwords.reach, on_read=latest.preview)
     return SessionController(session, LoopThread(), start=start, passwords=passwords, closing=store.close)

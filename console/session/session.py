@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
     from benchconsole.store.store import Store
 
+OnRead = Callable[[SessionOpened, int, int], None]
+"""Told how a stored session begins, and how many of how many of its rounds were read."""
+
 LAST_CHANCE_SECONDS = 5.0
 """How long the end of a run waits for a database that refuses, before it leaves what was kept to the spool."""
 
@@ -93,10 +96,12 @@ class Session:
         *,
         make_reach: MakeReach = make_ssh_reach,
         judged: JudgedSession | None = None,
+        on_read: OnRead = lambda event, read, of: None,
     ) -> "Session":
         """A session of the store, with everything that is known of it; it can be resumed.
 
-        ``judged`` is what is known of it after it was judged just now: that is not read again.
+        ``judged`` is what is known of it after it was judged just now: that is not read again. ``on_read`` is told its
+        beginning without a plan, and again after each round, how many of how many were read.
         """
         key = store.find_session(name)
         stored = store.session(key).describe()
@@ -104,8 +109,11 @@ class Session:
         choice = SessionChoice(stored.new.suite, None, stored.new.label, stored.new.options)
         session = cls(fabric, probes, store, choice, make_reach=make_reach)
         session.id = key
+        of = len(store.session(key).list_closed_rounds())
+        began = session._make_opened(stored.new.started, live=False)
+        on_read(began, 0, of)
         session.plan = store.session(key).read_plan(fabric) if judged is None else judged.plan
-        session._read_rounds(stored.new.started, judged)
+        session._read_rounds(stored.new.started, judged, lambda read: on_read(began, read, of))
         session.complete = stored.state is SessionState.COMPLETE
         if stored.state is not SessionState.RUNNING:
             ended = stored.ended if stored.ended is not None else session._clock()
@@ -113,7 +121,7 @@ class Session:
             session.replay += (SessionEnded(ended, session.complete, because),)
         return session
 
-    def _read_rounds(self, started: float, judged: JudgedSession | None = None) -> None:
+    def _read_rounds(self, started: float, judged: JudgedSession | None, on_read: Callable[[int], None]) -> None:
         """Take in the rounds that are stored; what is known of them makes the replay, up to its end.
 
         ``judged`` is what is known of those that are closed, None where they have to be read.
@@ -124,9 +132,10 @@ class Session:
         self._left_out = tuple(Noticed(f"{LEFT_OUT}: {note.text}", note.at, left_out=True) for note in left_out)
         events: list[Event] = [self._make_opened(started, live=False), *self._left_out]
         rounds = session.read_rounds(self.fabric, plan=self.plan) if judged is None else judged.rounds
-        for stored in rounds:
+        for read, stored in enumerate(rounds, 1):
             self._judged.restore(stored)
             events.append(stored)
+            on_read(read)
         findings = session.read_findings() if judged is None else judged.findings
         if findings is not None:
             self._judged.known_findings = findings

@@ -302,6 +302,7 @@ class LatestView:
     def __init__(self) -> None:
         self.generation = 0
         self._folded: RunView | None = None
+        self._preview: RunView | None = None
         self._described: tuple[Fabric, tuple[StaticFinding, ...]] | None = None
         self._assessed: tuple[Mapping[str, Result], DetectableFaults] | None = None
         self._shown: tuple[RunView, RunView] | None = None
@@ -317,6 +318,17 @@ class LatestView:
         self._folded = advance_all(view, rest)
         self.generation += len(events)
 
+    def preview(self, event: SessionOpened, read: int, of: int) -> None:
+        """Show the fabric of a stored session while it is read: ``read`` of its rounds so far."""
+        known = self._preview if self._preview is not None else opened(event)
+        self._preview = replace(known, reading=(read, of))
+        self.generation += 1
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is a view of a session, and not only of its fabric."""
+        return self._folded is not None
+
     def describe(self, fabric: Fabric, found: Iterable[StaticFinding]) -> None:
         """Take what the description of ``fabric`` shows: errors first, in their order where they are alike."""
         severities = list(Severity)
@@ -331,7 +343,7 @@ class LatestView:
     @property
     def view(self) -> RunView | None:
         """The latest view, the same object as long as nothing has happened; with what is known beside its events."""
-        folded, described, assessed = self._folded, self._described, self._assessed
+        folded, described, assessed = self._folded or self._preview, self._described, self._assessed
         if folded is None:
             return None
         static = described[1] if described is not None and described[0] is folded.fabric else None

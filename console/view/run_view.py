@@ -184,9 +184,10 @@ class RunView:
     ``carried`` are the links without what findings say of them; ``repeats`` leads from a test of the
     plan to the earlier ones that it repeats. ``planned`` are the ids of the tests of each node, in the order of
     the plan. ``begun`` is when the run that goes on, or went last, was begun. ``left_out`` says what of the suite is
-    not run, ``checklists`` are kept with the session, ``sampled`` is a watch of days. ``detectable`` is what the tests
-    could have shown, None until that is known of all its results. ``passed`` are verdicts in columns, which are not in
-    ``verdicts``: of large sessions whose totals and ranges are told. No mapping here ever changes;
+    not run, ``checklists`` are kept with the session, ``sampled`` is a watch of days. ``reading`` is how many rounds of
+    a stored session were read so far, of how many: until it is read nothing but its fabric is here. ``detectable`` is
+    what the tests could have shown, None until that is known of all its results. ``passed`` are verdicts in columns,
+    which are not in ``verdicts``: of large sessions whose totals and ranges are told. No mapping here ever changes;
     those that grow share what they have in common with earlier views.
     """
 
@@ -226,6 +227,7 @@ class RunView:
     sampled: bool = False
     detectable: DetectableFaults | None = None
     passed: "tuple[AlikePasses, ...]" = ()
+    reading: tuple[int, int] | None = None
 
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.load import COUNTS, is_load
 from benchconsole.probes.model.measuring import Fact
 from benchconsole.topology.analysis.static_finding import Severity
-from benchconsole.topology.units import Shown, Unit, digits3, percent, show
+from benchconsole.topology.units import Shown, Unit, counted, digits3, percent, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,12 @@ class Sign:
     glyph: str
     ascii: str
     word: str
+
+
+def format_reading(reading: tuple[int, int]) -> str:
+    """How far the reading of a stored session is: ``12 of 60 rounds.``"""
+    read, of = reading
+    return f"{read:,} of {counted(of, 'round')}."
 
 
 SIGNS: dict[State, Sign] = {

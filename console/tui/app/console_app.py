@@ -28,6 +28,7 @@ from benchconsole.console.tui.rows.themes import THEMES
 from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.screens.export import FORMATS
 from benchconsole.console.tui.widgets.tabs import TABS, Tabs
+from benchconsole.console.view.reducer import LatestView
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.measuring import Result
 from benchconsole.topology.analysis.static_finding import StaticFinding
@@ -70,9 +71,10 @@ class ConsoleApp(ThemedApp[int]):
         now: Callable[[], float] = time.time,
         *,
         analyse: Analyse = static_findings,
+        latest: LatestView | None = None,
     ) -> None:
         super().__init__(terminal)
-        self.session = session = ShownSession()
+        self.session = session = ShownSession(latest)
         self.navigation = navigation = Navigation(self, session, now)
         self.run_orders = RunOrders(session, navigation, self._work)
         self.report_export = ReportExport(session, navigation, self._work)
@@ -133,7 +135,7 @@ class ConsoleApp(ThemedApp[int]):
             await control.follow(self.session.latest.take)
         except Exception as error:  # a worker's edge: the screen must outlive what it shows
             self.failure = error
-            if self.session.latest.view is None:
+            if not self.session.latest.has_begun:
                 self.exit_control.leave(1)  # there is nothing to show; ``run`` raises the reason
             self.navigation.say(f"The session ended: {type(error).__name__}: {error}", wrong=True, stay=True)
 
@@ -183,7 +185,7 @@ class ConsoleApp(ThemedApp[int]):
         self.exit_control.interrupt()
 
     def _freeze(self) -> None:
-        if self.session.view is None:
+        if self.session.view is None or self.session.view.reading is not None:
             self.navigation.say("There is nothing to freeze yet: the session is being read.", wrong=True)
             return
         self.session.toggle_freeze()
@@ -235,13 +237,17 @@ class ConsoleApp(ThemedApp[int]):
         self.navigation.say(f"sent {message.what}, {size:,} bytes, to the clipboard of your terminal")
 
 
-def run(make: "Callable[[], SessionController]", *, terminal: Terminal | None = None) -> int:
+def run(
+    make: "Callable[[], SessionController]", *, terminal: Terminal | None = None, latest: LatestView | None = None
+) -> int:
     """Show the console until it is left; raises what ended the session. 0, or 130 after ctrl-c twice.
+
+    ``latest`` is shown, and may be given something to show while the session is made.
 
     Where the screen fails, a run that goes on comes to its end first; then ScreenError.
     """
     textual_patches.apply()
-    app = ConsoleApp(make, terminal or detect(os.environ))
+    app = ConsoleApp(make, terminal or detect(os.environ), latest=latest)
     try:
         code = app.run()
         if app.crash is not None and app.session.control is not None:

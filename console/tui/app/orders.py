@@ -217,7 +217,10 @@ class ReportExport(_Orders):
 
     def _write(self, target: ExportTarget | None) -> None:
         view = self._session.latest.view
-        if target is None or view is None:
+        if target is None:
+            return
+        if view is None or view.reading is not None:
+            self._navigation.say("There is nothing to export yet: the session is being read.", wrong=True)
             return
         try:
             is_there = target.path.is_file()

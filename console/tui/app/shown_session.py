@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class ShownSession:
     """``control`` is None until the session is open, ``view`` until its first event has come."""
 
-    def __init__(self) -> None:
+    def __init__(self, latest: LatestView | None = None) -> None:
         self.control: SessionController | None = None
-        self.latest = LatestView()
+        self.latest = latest or LatestView()
         self.view: RunView | None = None
         self._frozen_at: float | None = None
         self._frozen_generation = 0

@@ -23,6 +23,7 @@ from benchconsole.console.tui.widgets.legend import Legend
 from benchconsole.console.tui.widgets.other_faults import OtherFaults
 from benchconsole.console.view.run_view import RunView, State, tally
 from benchconsole.console.view.totals import TotalsCache
+from benchconsole.console.view.wording import format_reading
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
 
@@ -300,6 +301,8 @@ def make_quiet_headline(view: RunView, sums: TotalsCache) -> tuple[State | None,
         done = len(view.closed)
         what = f" of {len(view.plan)}, {sanitize(view.current.stage)}: {sanitize(view.current.because)}"
         return State.RUNNING, f"Round {done + 1}", what
+    if view.reading is not None:
+        return None, "The session is being read:", f" {format_reading(view.reading)}"
     if not view.results and view.ended is None:
         return None, "Nothing has run on this fabric yet.", "  R plans a run and shows it before anything is sent."
     verdict = sums.decide(view)

@@ -28,7 +28,7 @@ from benchconsole.console.tui.widgets.findings_list import Choice, FindingsList
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import Coverage, DetectableFaults, NotJudged, RunView, Undecided, state_of_level
 from benchconsole.console.view.totals import TotalsCache
-from benchconsole.console.view.wording import SEVERITIES
+from benchconsole.console.view.wording import SEVERITIES, format_reading
 from benchconsole.probes.model.judgement import Finding, Level
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.model.fabric import Fabric, NodeId
@@ -79,7 +79,9 @@ class FindingsScreen(Page):
             self.crumb.show((sanitize(view.fabric.name), "findings", sanitize(view.label)), *_tallies(view, covered))
             nothing = "Nothing was measured yet.  R plans a run and shows it before anything is sent."
             state = None
-            if view.results or view.ended is not None:
+            if view.reading is not None:
+                nothing = f"The session is being read: {format_reading(view.reading)}"
+            elif view.results or view.ended is not None:
                 verdict = self.sums.decide(view)
                 nothing, state = verdict.sentence, verdict.state
             static = self._static(view)

@@ -199,6 +199,8 @@ def _timed(view: RunView, every: Sequence[StageView], now: float) -> list[StageV
 
 def _tallies(view: RunView, now: float, *, is_paused: bool) -> tuple[Row, ...]:
     """Running or not, elapsed of about how much, and when it ends; a pause has no end that is known."""
+    if view.reading is not None:
+        return ((CellText("reading", MUTED),),)
     if view.ended is not None or not view.live:
         words = "not started" if view.ended is None else "complete" if view.complete else "stopped"
         took = f"   {lasting(compute_worked(view, view.ended))}" if view.ended is not None else ""

@@ -6,6 +6,7 @@ from benchconsole.console.tui.widgets.headline import clauses
 from benchconsole.console.view.run_view import Coverage, RunView, State, superseding
 from benchconsole.console.view.session_verdict import SessionVerdict
 from benchconsole.console.view.totals import TotalsCache
+from benchconsole.console.view.wording import format_reading
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt, Round
 from benchconsole.topology.units import counted as count
@@ -17,6 +18,8 @@ Headline = tuple[State | None, str, str, str]
 def describe_run(view: RunView, sums: TotalsCache, now: float, *, is_paused: bool = False) -> Headline:
     """The run at the moment ``now`` (UTC seconds): what it does, or how it ended. ``is_paused``: no round begins."""
     current = view.current
+    if view.reading is not None:
+        return None, "The session is being read:", f" {format_reading(view.reading)}", ""
     if view.held:
         lead = "The run waits." if current is None else f"The run waits, round {current.number} is not over."
         return State.HELD, lead, f" {sanitize(view.held)}", ""

@@ -7,6 +7,7 @@ from benchconsole.console.tui.rows.themes import FAIL, FAINT, MUTED, PASS, STRON
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import SIGNS
+from benchconsole.topology.units import counted
 
 
 class Crumb(CellWidget):
@@ -62,6 +63,8 @@ def progress_row(view: RunView) -> Row:
 def tallies(view: RunView, counts: Mapping[State, int]) -> tuple[Row, ...]:
     """Progress and tally at falling length."""
     total, progress = len(view.nodes), progress_row(view)
+    if view.reading is not None:  # how they stand is not known yet
+        return ((CellText(counted(total, "node"), MUTED),),)
     return (
         (*progress, *tally_row(counts, total)),
         (*progress, *tally_row(counts, total, "")),

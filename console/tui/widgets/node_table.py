@@ -153,6 +153,8 @@ class NodeTable(FilteredListing[NodeRow]):
         quiet = row.state in (State.PASS, State.SKIPPED, State.MEASURED)
         for column, x, wide in self._planned(width):
             line.to(x)
+            if column == "state" and self.view is not None and self.view.reading is not None:
+                continue
             if column == "state":
                 line.extend((sign(row.state), CellText(" "))).put(SIGNS[row.state].word, word_tone(row.state), wide - 2)
             elif column == "node":

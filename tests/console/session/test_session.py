@@ -260,3 +260,17 @@ async def test_findings_are_computed_where_a_round_was_judged_after_they_were_st
         patched.setattr(SessionStore, "read_findings", lambda _: None)
         computed = Session.stored(store, running.id, PROBES).view().findings
     assert stored.read_findings() == computed == Session.stored(store, running.id, PROBES).view().findings
+
+
+async def test_how_far_the_reading_of_a_stored_session_is(store: Store, tmp_path: Path) -> None:
+    running = session(tmp_path, store, PlayedReach())
+    rounds = running.propose()
+    await follow(running, rounds)
+    told: list[tuple[int, int, int, int]] = []
+    Session.stored(
+        store,
+        "last",
+        PROBES,
+        on_read=lambda event, read, of: told.append((len(event.fabric.nodes), len(event.plan), read, of)),
+    )
+    assert told == [(len(running.fabric.nodes), 0, read, len(rounds)) for read in range(len(rounds) + 1)]

@@ -1,5 +1,6 @@
 """Runs the console without a terminal and reads what it would paint."""
 
+import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,6 +14,8 @@ from textual.pilot import Pilot
 
 from benchconsole.console.tui.app.console_app import Analyse, ConsoleApp
 from benchconsole.console.tui.rows.terminal import Terminal
+from benchconsole.console.view.events import SessionOpened
+from benchconsole.console.view.reducer import LatestView
 from benchconsole.probes.model.judgement import Level
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from tests.console.tui.fabrics import chassis, mini, ten_thousand
@@ -89,6 +92,34 @@ class Look:
     @property
     def text(self) -> str:
         return "\n".join(self.lines)
+
+
+def begin(story: Story) -> SessionOpened:
+    """What is known of a stored session before any of it is read."""
+    first = next(story.events())
+    assert isinstance(first, SessionOpened)
+    return replace(first, plan=())
+
+
+@asynccontextmanager
+async def reading(story: Story, size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[Look, threading.Event]]:
+    """The console while ``story`` is read from the store: one of its rounds so far, until the event is set."""
+    player, latest, over = Player(story), LatestView(), threading.Event()
+
+    def make() -> Player:
+        latest.preview(begin(story), 1, len(story.closed))
+        assert over.wait(60)
+        return player
+
+    app = ConsoleApp(make, PLAIN, now=lambda: 1_700_000_100.0, analyse=lambda _: (), latest=latest)
+    async with app.run_test(size=size) as pilot:
+        look = Look(app, pilot, player)
+        try:
+            await look.until(lambda: latest.view is not None)
+            await look.settle()
+            yield look, over
+        finally:
+            over.set()
 
 
 def painted(app: App[Any]) -> list[list[Segment]]:

@@ -21,11 +21,12 @@ from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
 from benchconsole.console.tui.start_model import Interrupted, Past, StartModel
+from benchconsole.console.view.reducer import LatestView
 from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
-from tests.console.tui.looking import faulty, looking, running, undecided
+from tests.console.tui.looking import PLAIN, begin, faulty, looking, reading, running, undecided
 from tests.console.tui.playing import Player
 from tests.console.tui.story import Faults, tell
 
@@ -157,6 +158,59 @@ async def test_every_tab_says_that_the_session_is_being_read() -> None:
         await look.press("2")
         await look.until(lambda: "n002" in look.text)
         assert "being read" not in look.text
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_names_are_there_while_the_results_are_read(size: tuple[int, int]) -> None:
+    """On every tab with a count; nothing says that it passed, or that it was not started."""
+    async with reading(SMALL, size) as (look, over):
+        for tab_key in "134":
+            await look.press(tab_key)
+            assert f"The session is being read: 1 of {len(SMALL.closed)} rounds." in look.text
+            assert not any(words in look.text for words in ("passed", "not started", "Nothing", "R plans"))
+        await look.press("2")
+        assert all(node in look.text for node in SMALL.fabric.nodes)
+        assert "skipped" not in look.text
+        over.set()
+        await look.until(lambda: look.app.session.latest.has_begun)
+        for tab_key in "1234":
+            await look.press(tab_key)
+            assert "being read" not in look.text
+
+
+async def test_every_key_while_a_session_is_read() -> None:
+    async with reading(SMALL) as (look, over):
+        for tab_key in "1234":
+            for key in KEYS:
+                look.app.navigation.go_to(
+                    {"1": "fabric", "2": "nodes", "3": "run", "4": "findings"}[tab_key], base=True
+                )
+                press_at_once(look.app, key, key)
+                await look.settle()
+        await look.press("escape", "escape", "1")
+        look.app.report_export.write_typed("md report.md")
+        await look.settle()
+        assert "There is nothing to export yet" in look.lines[-1]
+        over.set()
+        await look.until(lambda: look.app.session.latest.has_begun)
+        assert (look.player.started, look.player.exported) == ([], [])
+
+
+async def test_a_session_that_cannot_be_read_ends_the_console_though_its_names_were_shown() -> None:
+    latest = LatestView()
+
+    def make() -> Player:
+        latest.preview(begin(SMALL), 0, 3)
+        raise ValueError("damaged")
+
+    app = ConsoleApp(make, PLAIN, analyse=lambda _: (), latest=latest)
+    async with app.run_test() as pilot:
+        for _ in range(500):
+            if app.return_code is not None or not app.is_running:
+                break
+            await pilot.pause()
+    assert isinstance(app.failure, ValueError)
+    assert not app.is_running
 
 
 async def test_what_is_not_there_yet_is_not_frozen() -> None:
