@@ -15,7 +15,9 @@ _RANK = re.compile(r"\[(?:[\w.-]{1,99}@)?\d+,\d+\](?:\[[\w.-]{1,80}:\d+\])?<stdo
 
 def shorten(text: str, limit: int = 160) -> str:
     """``text`` as one printable line of at most ``limit`` characters, for a message."""
-    printable = "".join(letter if letter.isprintable() else " " for letter in text[: 8 * limit])
+    printable = text[: 8 * limit]
+    if not printable.isprintable():
+        printable = "".join(letter if letter.isprintable() else " " for letter in printable)
     joined = " ".join(printable.split())
     return joined if len(joined) <= limit else joined[: limit - 1] + "…"
 

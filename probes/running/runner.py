@@ -167,7 +167,8 @@ class _Attempt:
         self._watch = watch
         self._load = load
         self._remotes: dict[NodeId, Remote | Failure] = {}
-        self._late: dict[NodeId, asyncio.Task[None]] = {}
+        self._opening: Mapping[NodeId, asyncio.Task[None]] = {}
+        self._late: Mapping[NodeId, asyncio.Task[None]] = {}
         self._punctual: set[str] = set()
         self._punctual_ended: asyncio.Event | None = None
         self._interruptible: set[asyncio.Task[object]] = set()
@@ -194,7 +195,7 @@ class _Attempt:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         finally:
             self._is_ending = True
-            await _end_all((alarm, opening, *tasks, *self._late.values(), *self._load.tasks))
+            await _end_all((alarm, opening, *tasks, *self._opening.values(), *self._load.tasks))
         for error in (task.exception() for task in tasks if not task.cancelled()):
             if error is not None:
                 raise error
@@ -221,10 +222,12 @@ class _Attempt:
                 _LOG.warning(name, "hold: %s is not started: %s", self._probe.name, hold.detail)
                 self._remotes[name] = hold
 
-        tasks = {name: asyncio.create_task(open_one(name)) for name in nodes}
-        self._late = tasks  # so that they are ended with this attempt whatever happens
-        late = await wait_for_most(tasks.values(), LATE)
-        self._late = {name: task for name, task in tasks.items() if task in late}
+        self._opening = {name: asyncio.create_task(open_one(name)) for name in nodes}
+        late = await wait_for_most(self._opening.values(), LATE)
+        for task in self._opening.values():
+            if task not in late:
+                task.result()  # a mistake of our own is no failure of a node
+        self._late = {name: task for name, task in self._opening.items() if task in late}
         await self._start_sampling(tests, self._remotes)
 
     def _list_late(self, test: Test) -> list[NodeId]:
@@ -244,6 +247,7 @@ class _Attempt:
                 if not self._late[name].done():
                     detail = "no connection yet when all other tests of the round had ended"
                     return Failure(FailedAt.UNREACHABLE, detail, name)
+                self._late[name].result()
         finally:
             for task in rest:
                 task.cancel()
