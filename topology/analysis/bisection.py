@@ -129,7 +129,7 @@ def analyse_bisection(cabled: Tables) -> BisectionReport:
         return BisectionReport(name, None, "fewer than two nodes have a cable to a switch", tiers)
     try:
         cut = _cut(cabled, halves.near, halves.far)
-    except UnitTooFineError as error:
+    except (UnitTooFineError, ArithmeticError) as error:
         return BisectionReport(name, None, str(error), tiers)
     sides = (ChosenNames(cabled.names, halves.near), ChosenNames(cabled.names, halves.far))
     exact = halves.exact and not has_narrow_ceilings(cabled.fabric)
@@ -148,7 +148,8 @@ def find_cut(cabled: Tables, near: Collection[str], far: Collection[str]) -> Fab
     """The least capacity between the devices named ``near`` and those named ``far``.
 
     A virtual machine stands for its host. Raises SelectionError for an empty set, a name that is no device, a device on
-    both sides and a node without a cable; UnitTooFineError where the capacities have no common unit that fits.
+    both sides and a node without a cable; UnitTooFineError where the capacities have no common unit that fits,
+    ArithmeticError where the certificate of a cut with ceilings fails.
     """
     one, other = (_number_devices(cabled, names) for names in (near, far))
     both = np.intersect1d(one, other)
@@ -185,8 +186,9 @@ def _make_side(cabled: Tables, devices: Indices) -> _Side:
 
 
 def _cut(cabled: Tables, near: Indices, far: Indices) -> FabricCut:
-    sides = _make_side(cabled, near), _make_side(cabled, far)
-    return _cut_ceilings(cabled, near, far) if has_narrow_ceilings(cabled.fabric) else _cut_cables(cabled, *sides)
+    if has_narrow_ceilings(cabled.fabric):
+        return _cut_ceilings(cabled, near, far)
+    return _cut_cables(cabled, _make_side(cabled, near), _make_side(cabled, far))
 
 
 def _cut_ceilings(cabled: Tables, near: Indices, far: Indices) -> FabricCut:

@@ -254,7 +254,7 @@ class FailureFlows:
     def _find_cut(self, cabled: Tables, near: Sequence[str], far: Sequence[str]) -> float | None:
         try:
             return _round(find_cut(cabled, near, far).bound)
-        except UnitTooFineError:
+        except (UnitTooFineError, ArithmeticError):
             return None
 
 

@@ -149,7 +149,7 @@ def _find_least(cabled: Tables, scope: str, cuts: BisectionReport) -> _Found:
         sides = [[member for member in group.members if cabled.fabric.legs(member)] for group in groups]
         try:
             return _list_narrowest(find_cut(cabled, *sides))
-        except (SelectionError, UnitTooFineError) as error:
+        except (SelectionError, UnitTooFineError, ArithmeticError) as error:
             return None, (), str(error)
     why = "a cut is known end to end, of a role, and between the groups of a kind that has two"
     return tiers[0] if tiers else (None, (), why)

@@ -66,6 +66,17 @@ def test_slots_of_nodes() -> None:
     assert places == ["slot (PCIe 3.0 x8) of 4 nodes"]
 
 
+def test_a_cut_that_fails_its_certificate_is_told_and_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ArithmeticError("the optimum of the linear program fails its certificate")
+
+    monkeypatch.setattr("benchconsole.topology.analysis.bisection.find_limited_cut", fail)
+    stated = "stated: [{bisection: 300 Gb/s}]"
+    report = make_static_report(make_fabric(spine="backplane: {rate: 150 Gb/s}", stated=stated))
+    assert (report.bisection.halves, report.claims[0].outcome) == (None, ClaimOutcome.UNKNOWN)
+    assert "fails its certificate" in report.bisection.refused
+
+
 def test_the_finding_names_the_ceiling() -> None:
     report = analyse_bisection(make_tables(make_fabric(spine="backplane: {rate: 150 Gb/s}")))
     assert next(list_findings(report)).text == (
