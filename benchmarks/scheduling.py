@@ -22,6 +22,8 @@ from importlib.resources import as_file, files
 from types import MappingProxyType
 from typing import TypeVar
 
+from msgspec.structs import replace as replace_fields
+
 from benchconsole import topology
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.planning.flow_classes import FlowClasses
@@ -57,7 +59,7 @@ def jetstream(factors: Mapping[str, float]) -> Fabric:
     roles = {switch.id: switch.role.value for switch in fabric.switches.values()}
 
     def scaled(link: Link) -> Link:
-        return replace(link, speed=link.speed * factors.get(roles.get(link.a, ""), 1.0))  # type: ignore[call-overload]
+        return replace_fields(link, speed=link.speed * factors.get(roles.get(link.a, ""), 1.0))  # type: ignore[call-overload]
 
     return replace(fabric, links=MappingProxyType({key: scaled(link) for key, link in fabric.links.items()}))
 

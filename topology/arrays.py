@@ -46,3 +46,15 @@ def find_distinct(values: Indices, size: int) -> tuple[Indices, Indices]:
     place = np.empty(size, np.intp)
     place[found] = np.arange(len(found))
     return found, place[values]
+
+
+def list_distinct(values: Indices) -> list[int]:
+    """The different ones of ``values`` in the order in which they are first met."""
+    found, first = np.unique(values, return_index=True)
+    return [int(value) for value in found[np.argsort(first)]]
+
+
+def split_alike(values: Indices) -> list[Indices]:
+    """The positions of equal ``values``, ascending, for each different one of them, in the order of the values."""
+    order = np.argsort(values, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(values[order])) + 1) if len(values) else []

@@ -5,7 +5,7 @@ selections raise SelectionError: nothing is never read as everything.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv6Address
 
@@ -26,10 +26,12 @@ DASH = re.compile(r"[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
 """Characters that look like a minus and are none."""
 _RANGE = re.compile(r"\[([^\[\]]*)\]")
 _STEP = re.compile(r"0*(\d{1,18})(?:-0*(\d{1,18})(?:/(\d{1,9}))?)?")
+_MOST_DIGITS = 18
 _ONE_RANGE = re.compile(r"(?P<prefix>[A-Za-z0-9_.-]*[A-Za-z_.-])\[(?P<first>\d+)-(?P<last>\d+)\]")
 GROUP = re.compile(r"@([A-Za-z0-9_:.-]+)")
 _NUMBERED = re.compile(r"([A-Za-z_.-]+)([0-9]{1,18})")
 """A name with one number, at its end."""
+_DIGITS = re.compile(r"\d+")
 _NO_GROUPS = GroupResolver(GroupSource("none", {}))
 
 
@@ -73,16 +75,22 @@ def _count_term(text: str) -> int:
 
 
 def _check_padding(text: str) -> None:
+    for ranges, widths in _list_mixed(text):
+        raise SelectionError(f"{text!r} mixes paddings in [{ranges}]: write every number with {max(widths)} digits")
+
+
+def _list_mixed(text: str) -> Iterator[tuple[str, set[int]]]:
+    """The ranges of ``text`` some of whose numbers are padded otherwise than others, and the padded widths.
+
+    A number that is longer than the padding, as in ``[08-10,100]``, has none.
+    """
     for ranges in _RANGE.findall(text):
-        widths = {
-            len(number)
-            for part in ranges.split(",")
-            for number in re.split(r"[-/]", part.strip())[:2]
-            if number.startswith("0") and len(number) > 1
-        }
-        plain = {len(n) for part in ranges.split(",") for n in re.split(r"[-/]", part.strip())[:2]}
-        if widths and plain != widths:
-            raise SelectionError(f"{text!r} mixes paddings in [{ranges}]: write every number with {max(widths)} digits")
+        parts = [re.split(r"[-/]", part.strip())[:2] for part in ranges.split(",")]
+        widths = {len(number) for part in parts for number in part if number.startswith("0") and len(number) > 1}
+        least = {min(map(len, part)) for part in parts} if widths else set()
+        even = all(len(set(map(len, part))) == 1 for part in parts)
+        if widths and (len(widths) > 1 or not even or min(least) < max(widths)):
+            yield ranges, widths
 
 
 def expand(text: str) -> list[str]:
@@ -99,8 +107,10 @@ def _expand_names(text: str) -> tuple[str, ...]:
         raise SelectionError(f"{text!r} names a group, expected plain names here")
     if len(text) <= 253 and NAME.fullmatch(text):
         return (text,)
-    names = _expand_term(text, "a node set")
-    for name in names:
+    numbered = _expand_range(text)
+    names = numbered or _expand_term(text, "a node set")
+    # Names of one range differ in their number alone, and the last is the longest.
+    for name in names[-1:] if numbered else names:
         if not NAME.fullmatch(name) or len(name) > 253:
             raise SelectionError(f"{name!r} is not a host name, expected letters, digits, '-' and '.'")
     if not names:
@@ -130,13 +140,24 @@ def _read_address(text: str) -> str:
         raise SelectionError(f"{text!r} is not an IPv6 address") from None
 
 
+def _expand_range(text: str) -> list[str]:
+    """The names of one sound range, the commonest set by far and in a large file nearly every one; else none."""
+    one = _ONE_RANGE.fullmatch(text)
+    if one is None:
+        return []
+    prefix, first, last = one.groups()
+    width = len(first) if first[0] == "0" else 0
+    numbers = range(int(first), int(last) + 1)
+    if len(last) > _MOST_DIGITS or len(numbers) > MAX_NODES or ((width or last[0] == "0") and len(first) != len(last)):
+        return []
+    return (
+        [f"{prefix}{number:0{width}}" for number in numbers] if width else [f"{prefix}{number}" for number in numbers]
+    )
+
+
 def _expand_term(text: str, what: str) -> list[str]:
     _count_names(text)
     _check_padding(text)
-    one = _ONE_RANGE.fullmatch(text)
-    if one is not None:  # the commonest set by far, and of a large file most names
-        width = len(one["first"]) if one["first"].startswith("0") else 0
-        return [f"{one['prefix']}{number:0{width}}" for number in range(int(one["first"]), int(one["last"]) + 1)]
     terms = [text] if any(sign in text for sign in "!&^") else split_terms(text, ",")
     try:
         return list(dict.fromkeys(name for term in terms for name in NodeSet(term, resolver=_NO_GROUPS)))
@@ -160,7 +181,8 @@ def expand_ports(text: str) -> list[str]:
 
 def fold(names: Iterable[str]) -> str:
     """Names as one short node set: ``n[01-16],st1``."""
-    alike = group_by_key(((prefix, width), number) for prefix, width, number in map(_split_number, names))
+    known = list(names)
+    alike = group_by_key(((prefix, width), number) for prefix, width, number in map(_split_number, known))
     if len(alike) == 1:
         (((prefix, width), numbers),) = alike.items()
         if width:
@@ -171,7 +193,12 @@ def fold(names: Iterable[str]) -> str:
         f"{prefix}[{','.join(_join_numbers(numbers, width))}]" if width else prefix
         for (prefix, width), numbers in alike.items()
     ]
-    return str(NodeSet.fromlist(terms, resolver=_NO_GROUPS))
+    text = str(NodeSet.fromlist(terms, resolver=_NO_GROUPS))
+    if not any(_list_mixed(text)):
+        return text
+    # As ``n[1,01]``, which not everybody reads the same way: numbers of one width in each set.
+    shapes = group_by_key((tuple(map(len, _DIGITS.findall(name))), name) for name in known)
+    return ",".join(str(NodeSet.fromlist(own, resolver=_NO_GROUPS)) for own in shapes.values())
 
 
 @lru_cache(maxsize=65_536)  # reports fold the nodes of a machine again and again

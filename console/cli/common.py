@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchconsole.probes.model.remote import Reach
     from benchconsole.probes.plugins.registry import ProbeCatalogue
     from benchconsole.store.store import Store
-    from benchconsole.topology.description.vocabulary import MetricTraits
+    from benchconsole.topology.description.vocabulary import MetricTraits, Vocabulary
     from benchconsole.topology.model.fabric import Fabric
 
 topology_argument = click.argument("topology", type=click.Path(path_type=Path, dir_okay=False))
@@ -121,11 +121,7 @@ def read_topology(path: Path, probes: Mapping[str, "Probe"] | None = None, given
 
     TopologyError lists every problem; BadInput for a parameter that is written wrong.
     """
-    from benchconsole.probes.planning.design_options import find_refusal
-    from benchconsole.probes.planning.designs import DESIGNS
-    from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS
     from benchconsole.topology.description.resolve import load
-    from benchconsole.topology.description.vocabulary import Vocabulary
 
     parameters = {}
     for text in given:
@@ -134,15 +130,23 @@ def read_topology(path: Path, probes: Mapping[str, "Probe"] | None = None, given
             parameters[name] = int(value)
         except ValueError:
             raise BadInput(f"benchconsole: --set {text}, expected NAME=NUMBER such as per_tor=2") from None
-    installed = load_installed_probes() if probes is None else probes
-    vocabulary = Vocabulary(
+    return load(path, lambda: _make_vocabulary(load_installed_probes() if probes is None else probes), parameters)
+
+
+def _make_vocabulary(installed: Mapping[str, "Probe"]) -> "Vocabulary":
+    """The metrics, probes and designs that a topology file may name."""
+    from benchconsole.probes.planning.design_options import find_refusal
+    from benchconsole.probes.planning.designs import DESIGNS
+    from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS
+    from benchconsole.topology.description.vocabulary import Vocabulary
+
+    return Vocabulary(
         {metric.name: metric.unit for probe in installed.values() for metric in probe.metrics},
         {name: {**DESIGN_OPTIONS, **probe.options, "design": ""} for name, probe in installed.items()},
         tuple(DESIGNS),
         {metric.name: _describe_metric(probe, metric) for probe in installed.values() for metric in probe.metrics},
         lambda name, options, nodes: find_refusal(installed[name], options, nodes),
     )
-    return load(path, vocabulary, parameters)
 
 
 def can_show_unicode() -> bool:

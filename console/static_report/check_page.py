@@ -30,7 +30,7 @@ def format_page(fabric: Fabric, report: StaticReport, width: int, *, ascii_only:
     verdict, left = _make_verdict(fabric, report, width, ascii_only=ascii_only)
     yield from verdict
     yield ""
-    yield from fabric_picture.draw(make_outline(fabric), width, ascii_only=ascii_only)
+    yield from fabric_picture.draw(make_outline(report.cabled), width, ascii_only=ascii_only)
     for table in make_tables(fabric, report):
         if table.rows:
             yield ""

@@ -1,9 +1,10 @@
 """The options of a stage: their type, the refusal of an unknown name, and whether a probe would run with them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from ipaddress import IPv4Address
 from types import MappingProxyType
+
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Probe, Shape, Target
 from benchconsole.probes.model.errors import PlanError
@@ -54,7 +55,7 @@ def _make_example(index: int, nodes: Sequence[Node], keeps_names: bool) -> Node:
     node = nodes[index]
     if keeps_names or parse_address(node.data_address) is not None:
         address = node.data_address
-    return replace(node, hardware=_ROOMY, address=address, data_address=address)
+    return replace_fields(node, hardware=_ROOMY, address=address, data_address=address)
 
 
 def find_refusal(probe: Probe, options: Options, nodes: Sequence[Node] = ()) -> str:

@@ -7,11 +7,12 @@ import subprocess
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes import scratch
 from benchconsole.probes.api import PlanError, RemoteError, Target
@@ -321,7 +322,7 @@ def test_a_node_without_the_tools_is_refused(tmp_path: Path) -> None:
 
 # -- who must have agreed
 
-LISTED = replace(a_node("st1"), blank_disks=(SERIAL, "other"))
+LISTED = replace_fields(a_node("st1"), blank_disks=(SERIAL, "other"))
 
 
 @pytest.mark.parametrize(

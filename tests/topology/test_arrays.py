@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchconsole.topology.arrays import find_distinct
+from benchconsole.topology.arrays import find_distinct, list_distinct, split_alike
 
 
 @pytest.mark.parametrize(
@@ -14,3 +14,13 @@ def test_different_values_are_found_whatever_their_number(count: int, size: int)
     found, at = find_distinct(values, size)
     assert found.tolist() == sorted(set(values.tolist()))
     assert found[at].tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_equal_values_are_found_together(count: int) -> None:
+    values = np.random.default_rng(count).integers(0, 7, count)
+    assert list_distinct(values) == list(dict.fromkeys(values.tolist()))
+    parts = split_alike(values)
+    assert [set(values[part].tolist()) for part in parts] == [{value} for value in sorted(set(values.tolist()))]
+    assert all(part.tolist() == sorted(part.tolist()) for part in parts)
+    assert sorted(at for part in parts for at in part.tolist()) == list(range(count))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.capacity.expect import APART, compute_capacities, expect, sample_hashes
 from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Model, trace_flows
@@ -371,7 +372,7 @@ links:
     alone = expect(described, [flow("c", "s")])[0]
     assert (alone.value / GBPS, alone.goodput) == pytest.approx((9.0, 0.9))
     behind = remove_elements(described, links=["s--g"])
-    slow = replace(behind.links[LinkId("gw--g")], id=LinkId("s--g"), a="s", speed=GBPS)
+    slow = replace_fields(behind.links[LinkId("gw--g")], id=LinkId("s--g"), a="s", speed=GBPS)
     slower = replace(behind, links={**behind.links, slow.id: slow})
     other = expect(slower, [flow("c", "s")])[0]
     assert other.goodput == pytest.approx(described.goodput)

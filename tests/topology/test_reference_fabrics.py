@@ -12,6 +12,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, LinkId
@@ -60,7 +61,7 @@ def part_ports(fabric: Fabric, question: Any) -> Fabric:
     if ":" not in question.flows:
         return fabric
     links = {
-        each: replace(link, a=f"{link.a}:{link.ports_a[0]}") if link.ports_a else link
+        each: replace_fields(link, a=f"{link.a}:{link.ports_a[0]}") if link.ports_a else link
         for each, link in fabric.links.items()
     }
     return replace(fabric, links=MappingProxyType(links))

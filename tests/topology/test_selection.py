@@ -4,20 +4,51 @@ from ipaddress import IPv4Address, IPv6Address
 
 import pytest
 from ClusterShell.NodeSet import NodeSet
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from benchconsole.topology.errors import SelectionError, find_near
-from benchconsole.topology.selection import choose, expand, expand_addresses, fold
+from benchconsole.topology.selection import NAME, choose, expand, expand_addresses, fold
 
 PREFIXES = st.sampled_from(["n", "st", "a-", "b1-", "gw.site", "n1x", ""])
 NUMBERS = st.sampled_from(["", "0", "7", "8", "9", "10", "07", "08", "09", "007", "008", "100", "0100"])
 NAMES = st.lists(st.builds(str.__add__, PREFIXES, NUMBERS).filter(bool), min_size=1, max_size=12)
 
 
+@settings(max_examples=300)
+@given(NAMES)
+def test_a_fold_is_read_again_as_its_names(names: list[str]) -> None:
+    assume(all(map(NAME.fullmatch, names)))
+    assert sorted(expand(fold(names))) == sorted(set(names))
+    assert set(NodeSet(fold(names))) == set(names)
+
+
 @given(NAMES)
 def test_a_fold_is_that_of_each_name_by_itself(names: list[str]) -> None:
-    assert fold(names) == str(NodeSet.fromlist(names))
+    theirs = str(NodeSet.fromlist(names))
+    unlike_padded = any(len({len(name) for name in names if name.strip("0123456789") == stem}) > 1 for stem in
+                        {name.strip("0123456789") for name in names})  # fmt: skip
+    assert fold(names) == theirs or unlike_padded
+
+
+@pytest.mark.parametrize(
+    ("names", "folded"),
+    [
+        (["n08", "n09", "n10", "n100"], "n[08-10,100]"),
+        (["n01", "n1"], "n01,n1"),
+        (["n099", "n100", "n1000", "n5"], "n[099-100],n1000,n5"),
+        (["r1n1", "r1n01"], "r1n1,r1n01"),
+    ],
+)
+def test_unlike_paddings_are_folded_apart_where_a_set_of_them_is_refused(names: list[str], folded: str) -> None:
+    assert fold(names) == folded
+    assert sorted(expand(folded)) == sorted(names)
+
+
+@pytest.mark.parametrize("text", ["n[1-08]", "n[01-8]", "n[1,08]", "n[08-100]", "n[08,099]", "n[01-10,8-12]"])
+def test_unlike_paddings_in_one_set_are_refused(text: str) -> None:
+    with pytest.raises(SelectionError, match="mixes paddings"):
+        expand(text)
 
 
 def test_ten_thousand_names_fold_into_a_few_ranges() -> None:

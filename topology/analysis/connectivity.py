@@ -97,9 +97,13 @@ def _describe_devices(cabled: Tables) -> Iterator[StaticFinding]:
             where = fold_names(names)
             verb = "has" if len(names) == 1 else "have"
             yield StaticFinding(Severity.WARNING, code, where, f"{where} {verb} {lacking}")
-    for link in cabled.links(np.flatnonzero(cabled.high < cabled.nodes)):
-        text = f"{link} joins two nodes without a switch: no path of the fabric uses it"
-        yield StaticFinding(Severity.NOTE, "node-to-node", link, text)
+    links = cabled.links(np.flatnonzero(cabled.high < cabled.nodes))
+    if links:
+        several = (
+            f"{links[0]} and {len(links) - 1:,} more join two nodes each without a switch: no path of the fabric uses"
+        )
+        one = f"{links[0]} joins two nodes without a switch: no path of the fabric uses it"
+        yield StaticFinding(Severity.NOTE, "node-to-node", links[0], one if len(links) == 1 else f"{several} them")
 
 
 def _find_asymmetric(cabled: Tables) -> list[StaticFinding]:

@@ -8,6 +8,7 @@ cable, which no port has (IEEE 802.3; InfiniBand Trade Association, roadmap).
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.grouping import group_by_key
@@ -73,12 +74,17 @@ def _list_legs(fabric: Fabric, node: Node) -> tuple[Link, ...]:
 
 def _check_speeds(fabric: Fabric) -> Iterator[StaticFinding]:
     """Speeds that no port has, and speeds unlike those of the links between devices of the same kinds."""
-    roles: dict[str, str] = {node.id: node.role.value for node in fabric.nodes.values()}
-    roles.update((switch.id, switch.role.value) for switch in fabric.switches.values())
-    ways = group_by_key(((link.network, roles[link.a], roles[link.b]), link) for link in fabric.links.values())
+    roles: dict[str, str] = {}
+    for devices in (fabric.nodes, fabric.switches):
+        roles.update(zip(devices, map(attrgetter("role"), devices.values()), strict=True))
+    every = fabric.links.values()
+    ways = group_by_key(((link.network, roles[link.a], roles[link.b]), link) for link in every)
     kinds = group_by_key(((network, frozenset(ends)), links) for (network, *ends), links in ways.items())
     for links in (list(itertools.chain(*both)) for both in kinds.values()):
-        usual = sorted(link.speed for link in links)[len(links) // 2]
+        speeds = sorted(map(attrgetter("speed"), links))
+        usual = speeds[len(links) // 2]
+        if usual / _UNLIKE < speeds[0] and speeds[-1] < usual * _UNLIKE:
+            continue
         odd = [link for link in links if not usual / _UNLIKE < link.speed < usual * _UNLIKE]
         for speed, some in group_by_key((link.speed, link) for link in odd).items():
             if 2 * len(odd) < len(links):
@@ -87,7 +93,8 @@ def _check_speeds(fabric: Fabric) -> Iterator[StaticFinding]:
                     f"{network_rate(usual)}: is the prefix right?"
                 )
                 yield StaticFinding(Severity.ERROR, "speed-unlike-others", some[0].id, text)
-    told = [link for link in fabric.links.values() if not _SLOWEST <= link.fastest <= _FASTEST * (1 + _SAME)]
+    most = _FASTEST * (1 + _SAME)
+    told = [link for link in every if not _SLOWEST <= (link.fastest if link.mixed else link.speed) <= most]
     for speed, some in group_by_key((link.speed, link) for link in told).items():
         text = f"{_name(some)} {_run(some)} at {network_rate(speed)} a cable, which no port has: is the prefix right?"
         yield StaticFinding(Severity.WARNING, "speed-implausible", some[0].id, text)

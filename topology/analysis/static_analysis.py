@@ -31,13 +31,14 @@ from benchconsole.topology.analysis import (
 )
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.model.fabric import Fabric, NodeId
-from benchconsole.topology.tables.fabric_tables import make_tables
+from benchconsole.topology.tables.fabric_tables import Tables, make_tables
 
 
 @dataclass(frozen=True, slots=True)
 class StaticReport:
-    """What each question found, and ``findings``: errors first, then warnings, then notes."""
+    """What each question found, and ``findings``: errors first, then warnings, then notes. ``cabled``: the tables."""
 
+    cabled: Tables
     oversubscription: oversubscription.OversubscriptionReport
     end_to_end: tuple[end_to_end.EndToEnd, ...]
     losses: tuple[redundancy.ElementLoss, ...]
@@ -101,5 +102,5 @@ def make_static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None
     order = list(Severity)
     findings = tuple(sorted(found, key=lambda each: order.index(each.severity)))
     return StaticReport(
-        ratios, ways, losses, peers, cuts, parallel, used, split, lags, lines, ceilings, claims, findings
+        cabled, ratios, ways, losses, peers, cuts, parallel, used, split, lags, lines, ceilings, claims, findings
     )  # fmt: skip

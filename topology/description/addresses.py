@@ -6,7 +6,8 @@ where SSH goes, is that in the network for management; where a node is in none, 
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.description.document import Location
 from benchconsole.topology.description.names import DeviceNames
@@ -78,7 +79,7 @@ class NodeAddresses:
         order = {network: place for place, network in enumerate(networks)}
         pairs = tuple(sorted(found.items(), key=lambda pair: order.get(pair[0], len(order))))
         data_address = node.data_address if node.id in self._data else found.get(main or "", node.data_address)
-        return replace(node, addresses=pairs, data_address=data_address)
+        return replace_fields(node, addresses=pairs, data_address=data_address)
 
     # -- what is refused
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -13,10 +14,10 @@ from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.errors import SelectionError, find_near
-from benchconsole.topology.model.fabric import Hardware, Node, NodeId, Stage, Suite
+from benchconsole.topology.model.fabric import Fabric, Hardware, Node, NodeId, Stage, Suite
 from benchconsole.topology.model.fact_rule import FactRule
 from benchconsole.topology.model.sweep import CLIENTS, MOST_POINTS, Axis, Ending, Order, Sweep, Value, sort_values
-from benchconsole.topology.selection import choose
+from benchconsole.topology.selection import choose, list_groups
 from benchconsole.topology.units import RATES, Unit, UnitError, parse_any, parse_link_speed, parse_percentage
 
 _QUANTITIES: Mapping[str, Unit | Callable[[str], float]] = {
@@ -128,15 +129,20 @@ def _make_fact(section: str, key: str, value: object, report: ProblemReport, loc
     return float(value) if isinstance(value, int | float) else str(value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Declarations:
-    """Turns suites into the model; knows the nodes and what the probes offer."""
+    """Turns suites into the model; knows the nodes and what the probes offer. ``fabric`` has what is cabled so far."""
 
     report: ProblemReport
     nodes: Mapping[NodeId, Node]
-    groups: Mapping[str, Collection[str]]
+    fabric: Fabric
     vocabulary: Vocabulary | None
     cohorts: Collection[str] = ()
+
+    @cached_property
+    def groups(self) -> Mapping[str, Collection[str]]:
+        """The groups that a node set may name."""
+        return list_groups(self.fabric)
 
     def chosen(self, text: str, location: Location) -> tuple[NodeId, ...] | None:
         """The nodes that ``text`` selects, or None and a problem."""

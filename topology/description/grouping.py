@@ -58,8 +58,11 @@ class Grouping:
     def groups(self) -> list[Group]:
         """Every chassis, rack, pod and site, members in file order, nodes first; a device is in one of each kind."""
         found = []
-        order = {name: index for index, name in enumerate((*self.names.nodes, *self.names.switches))}
-        for section, kind in KINDS.items():
+        sections = [section for section in KINDS if getattr(self.written, section)]
+        devices = (*self.names.nodes, *self.names.switches) if sections else ()
+        order = {name: index for index, name in enumerate(devices)}
+        for section in sections:
+            kind = KINDS[section]
             inside: dict[str, str] = {}
             for text, each in getattr(self.written, section).items():
                 here: Location = (section, text)

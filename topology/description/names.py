@@ -1,6 +1,7 @@
 """Names of one file while it is being resolved: node sets, the place of each name, the device of each name."""
 
-from collections.abc import Collection
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.errors import Position, SelectionError, find_near
@@ -56,6 +57,14 @@ class DeviceNames:
         self.places[name] = self.report.document.key_at(location)
         return True
 
+    def claim_all(self, names: Sequence[str], location: Location) -> bool:
+        """Claim different names at once; False, and nothing is claimed, where one of them is not new."""
+        if not self._claimed.keys().isdisjoint(names):
+            return False
+        self._claimed.update(dict.fromkeys(names, location))
+        self.places.update(dict.fromkeys(names, self.report.document.key_at(location)))
+        return True
+
     def known(self, name: str) -> bool:
         return name in self.nodes or name in self.switches
 
@@ -70,10 +79,10 @@ class DeviceNames:
         return [SwitchId(name) for name in found]
 
     def _those(
-        self, text: str, location: Location, kinds: tuple[Collection[str], ...], what: str, expected: str
+        self, text: str, location: Location, kinds: tuple[Mapping[Any, object], ...], what: str, expected: str
     ) -> list[str]:
         names = self.expanded(text, location)
-        if any(all(name in kind for name in names) for kind in kinds):
+        if any(all(map(kind.__contains__, names)) for kind in kinds):
             return names
         found = []
         unknown = []

@@ -1,11 +1,13 @@
 """Reads a topology file into one frozen Fabric, or raises one error that lists every problem: nothing is guessed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
+
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.description import raw
@@ -24,14 +26,14 @@ from benchconsole.topology.description.reported_declarations import ReportedRead
 from benchconsole.topology.description.storage_declarations import StorageReader
 from benchconsole.topology.description.templates import fold_problems, unfold
 from benchconsole.topology.description.validate import validate
-from benchconsole.topology.description.vocabulary import Vocabulary
+from benchconsole.topology.description.vocabulary import ReadVocabulary
 from benchconsole.topology.description.wiring import Wiring
 from benchconsole.topology.errors import Problem, SelectionError, TopologyError, find_near
 from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import Fabric, Hardware, Node, NodeId, NodeRole, Switch, SwitchId, SwitchRole
 from benchconsole.topology.model.network import DATA
 from benchconsole.topology.model.port_set import PortSet
-from benchconsole.topology.selection import expand_ports, list_groups
+from benchconsole.topology.selection import expand_ports
 from benchconsole.topology.units import parse_link_speed
 
 _NO_HARDWARE = Hardware("unclassed")
@@ -93,16 +95,12 @@ class _Resolver:
             # A file has a hundred thousand nodes: what those of a set have in common is looked up once.
             make = partial(
                 Node,
-                role=role,
-                hardware=kind,
                 forwards=written.forwards,
                 production=written.production,
                 blank_disks=self.allowances.blank_disks(written, names, location),
             )
-            for name, address, data_address in zip(names, addresses, data or addresses, strict=True):
-                if self.names.claim(name, location) and self.unshared(address, name, (*location, "address")):
-                    node = NodeId(name)
-                    self.names.nodes[node] = make(id=node, address=address, data_address=data_address)
+            for name, address, data_address in self.keep_new(names, addresses, data or addresses, location):
+                self.names.nodes[name] = make(name, role, kind, address, data_address)
         guests = {text: each.host for text, each in self.written.nodes.items() if each.host is not None}
         members = {text: self.names.quietly(text) for text in guests}
         virtual = {name for names in members.values() for name in names}
@@ -117,7 +115,7 @@ class _Resolver:
             if host in virtual:
                 self.report.add(location, f"the host {host} of {name}", "a machine that is no virtual machine itself")
                 return
-            nodes[name] = replace(nodes[name], host=host)
+            nodes[name] = replace_fields(nodes[name], host=host)
 
     def place_addresses(
         self, place: str, text: str, here: Location, names: list[str]
@@ -148,6 +146,20 @@ class _Resolver:
             self.report.add(location, f"the address {bad}", "four numbers from 0 to 255")
         return found
 
+    def keep_new(
+        self, names: Sequence[str], addresses: Sequence[str], data: Sequence[str], location: Location
+    ) -> Iterable[tuple[NodeId, str, str]]:
+        """The nodes of a set whose names and addresses no other has; a problem for each of the others."""
+        members = zip(map(NodeId, names), addresses, data, strict=True)
+        alone = self.addressed.keys().isdisjoint(addresses) and len(set(addresses)) == len(names)
+        if alone and self.names.claim_all(names, location):
+            self.addressed.update(zip(addresses, names, strict=True))
+            return members
+        here: Location = (*location, "address")
+        return [
+            each for each in members if self.names.claim(each[0], location) and self.unshared(each[1], each[0], here)
+        ]
+
     def unshared(self, address: str, name: str, location: Location) -> bool:
         other = self.addressed.setdefault(address, name)
         if other != name:
@@ -160,7 +172,7 @@ class _Resolver:
         absolute = (None if path is None else str((folder / Path(path).expanduser()).absolute()) for path in paths)
         return Access(written.user, written.port, *absolute)
 
-    def fabric(self, path: Path, vocabulary: Vocabulary | None) -> Fabric:
+    def fabric(self, path: Path, read_vocabulary: ReadVocabulary | None) -> Fabric:
         written, names = self.written, self.names
         self.resolve_switches()
         self.resolve_nodes()
@@ -196,9 +208,11 @@ class _Resolver:
             places=MappingProxyType(names.places),
             tables=resolve_tables(written, names, wiring.links, self.report),
         )
-        declared = Declarations(self.report, names.nodes, list_groups(fabric), vocabulary, tuple(written.cohorts))
+        names_metrics = written.criteria or written.suites or written.reported
+        vocabulary = read_vocabulary() if read_vocabulary is not None and names_metrics else None
+        declared = Declarations(self.report, names.nodes, fabric, vocabulary, tuple(written.cohorts))
         for node, labels in resolve_cohorts(written, self.report, declared.chosen).items():
-            names.nodes[node] = replace(names.nodes[node], cohorts=labels)
+            names.nodes[node] = replace_fields(names.nodes[node], cohorts=labels)
         reader = CriterionReader(declared, systems)
         criteria = [reader.read(index, item) for index, item in enumerate(written.criteria) if item is not None]
         scopes = list_scopes(written, [*names.switches])
@@ -211,17 +225,20 @@ class _Resolver:
         )
 
 
-def load(path: Path | str, vocabulary: Vocabulary | None = None, parameters: Mapping[str, int] | None = None) -> Fabric:
+def load(
+    path: Path | str, vocabulary: ReadVocabulary | None = None, parameters: Mapping[str, int] | None = None
+) -> Fabric:
     """Read, check and resolve one topology file. Raises TopologyError with every problem, in file order.
 
-    With ``vocabulary`` the metrics and probes that it names are checked too; ``parameters`` replace those of the file.
+    With ``vocabulary`` the metrics and probes that it names are checked too; it is read where the file names any.
+    ``parameters`` replace those of the file.
     """
     path = Path(path)
     return resolve(read(path), path, vocabulary, parameters)
 
 
 def load_text(
-    text: str, path: Path | str, vocabulary: Vocabulary | None = None, parameters: Mapping[str, int] | None = None
+    text: str, path: Path | str, vocabulary: ReadVocabulary | None = None, parameters: Mapping[str, int] | None = None
 ) -> Fabric:
     """The same for a text that was read from ``path`` once, as the store keeps it."""
     return resolve(read_text(text, str(path)), Path(path), vocabulary, parameters)
@@ -236,7 +253,10 @@ def _share_out(hosts: Sequence[NodeId], number: int) -> Iterator[NodeId]:
 
 @pause_collector()
 def resolve(
-    document: Document, path: Path, vocabulary: Vocabulary | None = None, parameters: Mapping[str, int] | None = None
+    document: Document,
+    path: Path,
+    vocabulary: ReadVocabulary | None = None,
+    parameters: Mapping[str, int] | None = None,
 ) -> Fabric:
     """The fabric that ``document`` describes, whichever format it was read from. Raises TopologyError."""
     document = unfold(document, parameters)

@@ -35,3 +35,7 @@ class Vocabulary:
     designs: tuple[str, ...] = ()
     traits: Mapping[str, MetricTraits] = field(default_factory=lambda: MappingProxyType({}))
     refuses: Callable[[str, Mapping[str, str | int | float], Sequence[Node]], str] = lambda probe, options, nodes: ""
+
+
+ReadVocabulary = Callable[[], Vocabulary]
+"""Reads the words: it takes as long as all the rest of a small file."""

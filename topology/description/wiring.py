@@ -1,10 +1,12 @@
 """Resolves ``links``: the ends of each cable, LAGs, ports, bonds, channels and WAN lines."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
+
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location
@@ -20,7 +22,7 @@ from benchconsole.topology.units import Unit, parse_length, parse_link_speed
 _VLAN = re.compile(r"[1-9]\d{0,3}")
 MAX_VLAN = 4094
 _OWN = frozenset(("id", "a", "b", "ports_a", "ports_b", "standby", "preference"))
-_SHARED = tuple(field.name for field in fields(Link) if field.name not in _OWN)
+_SHARED = tuple(name for name in Link.__struct_fields__ if name not in _OWN)
 """What the cables of one written link have each by itself, and what they have in common."""
 
 
@@ -55,21 +57,38 @@ class Wiring:
         upper = self._end(written.to, (*here, "to"))
         like = self._common(written, here)
         pairs = self._pairs(lower, upper, written, here)
-        lower_ports = self._ports(lower, [a for a, _ in pairs], like.count, (*here, "from"))
-        upper_ports = self._ports(upper, [b for _, b in pairs], like.count, (*here, "to"))
+        lower_ports = self._ports(lower, (a for a, _ in pairs), like.count, (*here, "from"))
+        upper_ports = self._ports(upper, (b for _, b in pairs), like.count, (*here, "to"))
         place, tiers = self.report.document.at(here), self._tiers
         # A file has a hundred thousand cables: what they have in common is looked up once.
         make = partial(Link, **{name: getattr(like, name) for name in _SHARED})
-        there, back = self._read_preference(written, here)
-        for (a, b), ports_a, ports_b in zip(pairs, lower_ports, upper_ports, strict=True):
+        preference = self._read_preference(written, here)
+        turned = preference[::-1]
+        made: list[Link] = []
+        for (a, b), ports_a, ports_b in zip(pairs, lower_ports, upper_ports, strict=False):
             standby = like.bond is Bond.BACKUP and b != upper.devices[0]
             if tiers.get(b, 0) < tiers.get(a, 0):
-                link = make(id=LinkId(f"{b}--{a}"), a=b, b=a, ports_a=ports_b, ports_b=ports_a, standby=standby,
-                            preference=(back, there))  # fmt: skip
+                link = make(
+                    id=LinkId(f"{b}--{a}"),
+                    a=b,
+                    b=a,
+                    ports_a=ports_b,
+                    ports_b=ports_a,
+                    standby=standby,
+                    preference=turned,
+                )
             else:
-                link = make(id=LinkId(f"{a}--{b}"), a=a, b=b, ports_a=ports_a, ports_b=ports_b, standby=standby,
-                            preference=(there, back))  # fmt: skip
-            self._add_link(link, here, place)
+                link = make(
+                    id=LinkId(f"{a}--{b}"),
+                    a=a,
+                    b=b,
+                    ports_a=ports_a,
+                    ports_b=ports_b,
+                    standby=standby,
+                    preference=preference,
+                )
+            made.append(link)
+        self._add_links(made, here, place)
 
     def _read_preference(self, written: raw.RawLink, here: Location) -> tuple[int, int]:
         """For what goes to the devices of ``to``, and for what goes back."""
@@ -100,9 +119,9 @@ class Wiring:
             self.report.add((*here, "wiring"), found, "as many devices on both ends")
         return list(zip(lower.devices, upper.devices, strict=False))
 
-    def _ports(self, end: _End, at: Sequence[str], count: int, location: Location) -> Iterator[tuple[str, ...]]:
-        """The ports of each cable at its device of ``at``."""
-        return self._share_ports(end, at, count, location) if end.ports else repeat((), len(at))
+    def _ports(self, end: _End, at: Iterable[str], count: int, location: Location) -> Iterator[tuple[str, ...]]:
+        """The ports of each cable at its device of ``at``; without end where the file names none."""
+        return self._share_ports(end, list(at), count, location) if end.ports else repeat(())
 
     def _share_ports(self, end: _End, at: Sequence[str], count: int, location: Location) -> Iterator[tuple[str, ...]]:
         given: dict[str, list[str]] = {}
@@ -181,6 +200,17 @@ class Wiring:
             elif capacity is not None:
                 yield Channel(int(vlan), capacity)
 
+    def _add_links(self, links: Sequence[Link], here: Location, place: Position) -> None:
+        """Add the links of one entry: at once where none of them meets another link, nor a virtual machine."""
+        new = {link.id: link for link in links}
+        ids = {*new, *(f"{link.b}--{link.a}" for link in links)}
+        if len(ids) == 2 * len(links) and not self._guests and self.links.keys().isdisjoint(ids):
+            self.links.update(new)
+            self.names.places.update(dict.fromkeys(new, place))
+            return
+        for link in links:
+            self._add_link(link, here, place)
+
     def _add_link(self, link: Link, here: Location, place: Position) -> None:
         """Add one link, its lower end first: a new one, or more members of a LAG that has a link already."""
         if link.a == link.b:
@@ -204,7 +234,7 @@ class Wiring:
         known = (self.links.get(name) for name in (plain, named))
         present = next((each for each in known if each is not None and each.lag == link.lag), None)
         if apart and (present is None or link.lag is None):
-            self.links[named] = replace(link, id=named)
+            self.links[named] = replace_fields(link, id=named)
             self.names.places[named] = place
         elif present is not None and link.lag is not None:
             members = (*present.members, *link.members)
@@ -212,7 +242,7 @@ class Wiring:
             if present.a != link.a:
                 ports_a, ports_b = ports_b, ports_a
             joined = present.with_members(members, (*present.ports_a, *ports_a), (*present.ports_b, *ports_b))
-            self.links[present.id] = replace(joined, counted=present.counted and link.counted)
+            self.links[present.id] = replace_fields(joined, counted=present.counted and link.counted)
         else:
             expected = "each link once (parallel cables are one link with a count, or LAGs with different names)"
             if link.a in self.names.nodes:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from benchconsole.topology.model.device_group import Group
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.outline.fold import Box, Edge, Join, Outline, make_outline, make_unfolded_outline
+from benchconsole.topology.tables.fabric_tables import make_tables
 
 MOST_EDGES = 200
 """Edges that are drawn one by one."""
@@ -69,7 +70,8 @@ def make_diagram(fabric: Fabric) -> Diagram:
     joined += sum(len(storage.servers) for storage in fabric.storage.values())
     devices = len(fabric.nodes) + len(fabric.switches) + len(fabric.storage)
     small = len(fabric.links) + joined <= MOST_EDGES and devices <= MOST_EDGES + 1
-    drawn = make_unfolded_outline(fabric) if small else make_outline(fabric)
+    cabled = make_tables(fabric)
+    drawn = make_unfolded_outline(cabled) if small else make_outline(cabled)
     groups = {kind: fabric.group_of(kind) for kind in _KINDS}
     root = Cluster("", drawn.name)
     paths = {box.id: tuple(_fill_clusters(root, _name_members(fabric, box, groups))) for box in drawn.boxes}

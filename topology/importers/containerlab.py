@@ -17,7 +17,7 @@ from benchconsole.topology.errors import Position, TopologyError, find_near, ref
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.importers.json_text import parse_document as parse_json
-from benchconsole.topology.importers.roles import guess_switch, is_host
+from benchconsole.topology.importers.roles import guess_switch, is_any_device, is_host
 from benchconsole.topology.model.fabric import NodeRole, SwitchRole
 
 PREFIX = "benchconsole."
@@ -326,9 +326,12 @@ def _sort_devices(read: Mapping[str, _Levels], beside: Mapping[str, set[str]]) -
         found[name] = (switch is True, by)
         if switch is None:
             left.append(name)
-    for name in left:
+    # Where no word tells a switch from a machine, "node" is a word for both.
+    nameless = set() if any(switch for switch, _ in found.values()) else set(filter(is_any_device, found))
+    for name in (*left, *nameless):
         near = beside.get(name, set())
-        if len(near) > 2 or (len(near) > 1 and any(len(beside[other]) == 1 for other in near)):
+        is_between = len(near) > 1 and any(len(beside[other]) == 1 for other in near) and name not in nameless
+        if len(near) > 2 or is_between:
             found[name] = (True, f"its cables to {len(near)} devices")
     return found
 

@@ -107,6 +107,12 @@ def guess_switch(name: str, image: str, neighbours: int) -> tuple[bool | None, s
     return (False, "its name") if words & _MEMBERS or find_node_role(name) else (None, "")
 
 
+def is_any_device(name: str) -> bool:
+    """Whether the only word of ``name`` that says something is one for any device, as in ``node1-1``."""
+    words = set(split_words(name))
+    return bool(words & _MEMBERS) and not words & (_HOSTS | {"h"}) and find_node_role(name) is None
+
+
 def infer_switch_roles(
     switches: Iterable[str], links: Iterable[tuple[str, str]]
 ) -> Mapping[str, tuple[str | None, str]]:

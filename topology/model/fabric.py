@@ -3,12 +3,16 @@
 Rates are byte/s per direction, sizes are bytes, times are seconds, lengths are metres.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
 from typing import NewType
+
+from msgspec import Struct
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.errors import Position
 from benchconsole.topology.model.access import Access, Caps
@@ -77,8 +81,7 @@ class Hardware:
     rules: Mapping[str, FactRule] = field(default_factory=lambda: MappingProxyType({}))
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True, gc=False):
     """A machine that can be asked. ``address`` is where SSH goes, ``data_address`` where tests go.
 
     ``host`` is the machine whose cables a virtual machine shares (it has none of its own). ``forwards``: it routes
@@ -107,11 +110,10 @@ class Node:
     def at(self, place: str) -> "Node":
         """The same node for tests over a network or a port: they go to its address there, where it has one."""
         found = self.find_address(place)
-        return self if found in (None, self.data_address) else replace(self, data_address=found)
+        return self if found in (None, self.data_address) else replace_fields(self, data_address=found)
 
 
-@dataclass(frozen=True, slots=True)
-class Switch:
+class Switch(Struct, frozen=True, gc=False):
     """A switch of the fabric; it is described, never asked. ``ports`` is empty where none were declared."""
 
     id: SwitchId
@@ -146,8 +148,7 @@ class Bond(GroupedWord):
     BACKUP = "active-backup"
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True, gc=False):
     """``count`` cables between ``a`` and ``b``; more than one is a LAG. ``a`` is the lower end.
 
     Where ``counted`` is False nobody knows how many cables there are: ``count`` is 1, and the capacity is the least
@@ -190,7 +191,9 @@ class Link:
     def with_members(self, members: tuple[float, ...], ports_a: tuple[str, ...], ports_b: tuple[str, ...]) -> "Link":
         """The same link of these member cables, each of its own byte/s, and their ports."""
         mixed = members if len(set(members)) > 1 else ()
-        return replace(self, speed=min(members), count=len(members), mixed=mixed, ports_a=ports_a, ports_b=ports_b)
+        return replace_fields(
+            self, speed=min(members), count=len(members), mixed=mixed, ports_a=ports_a, ports_b=ports_b
+        )
 
     @property
     def capacity(self) -> float:
@@ -409,11 +412,11 @@ class Fabric:
 
     @cached_property
     def links_at(self) -> Mapping[str, tuple[Link, ...]]:
-        found: dict[str, list[Link]] = {name: [] for name in (*self.nodes, *self.switches)}
+        found: defaultdict[str, list[Link]] = defaultdict(list)
         for link in self.links.values():
             found[link.a].append(link)
             found[link.b].append(link)
-        return {name: tuple(links) for name, links in found.items()}
+        return {name: tuple(found.get(name, ())) for name in (*self.nodes, *self.switches)}
 
     @cached_property
     def goodput(self) -> float:

@@ -77,32 +77,46 @@ def fold_names(names: Sequence[str]) -> str:
     Many names are folded number by number where they are all the combinations of some; many
     that are not are given by their first and last.
     """
-    if not all(NAME.fullmatch(name) for name in names):
+    stem = names[0].rstrip(digits)
+    ends = _find_numbers(names, stem) if len(names) > FOLDED_WHOLE else set()
+    ranges = _fold_ranges(ends) if ends else ""
+    if ranges:
+        return stem + ranges
+    if not all(map(NAME.fullmatch, names)):
         return ", ".join(names)
     if len(names) <= FOLDED_WHOLE:
         return fold(names)
-    stem = names[0].rstrip(digits)
-    ends = {name[len(stem) :] for name in names}
-    if all(map(str.isdigit, ends)) and len(ends) == len(names) and all(name.startswith(stem) for name in names):
-        return stem + _fold_ranges(ends)  # the commonest names, without taking each apart
     parts = [_NUMBER.split(name) for name in names]
     texts = {tuple(each[::2]) for each in parts}
     numbers = [set(column) for column in zip(*(each[1::2] for each in parts), strict=False)]
-    if len(texts) > 1 or prod(map(len, numbers)) != len(names):
+    folded = list(map(_fold_ranges, numbers))
+    if len(texts) > 1 or prod(map(len, numbers)) != len(names) or not all(folded):
         return f"{names[0]} ... {names[-1]}"
     (text,) = texts
-    return text[0] + "".join(map("".join, zip(map(_fold_ranges, numbers), text[1:], strict=True)))
+    return text[0] + "".join(map("".join, zip(folded, text[1:], strict=True)))
+
+
+def _find_numbers(names: Sequence[str], stem: str) -> set[str]:
+    """The numbers of names that are ``stem`` and a number, the commonest there are; empty for any others."""
+    ends = {name.removeprefix(stem) for name in names}
+    number = "".join(ends)
+    are_numbers = "" not in ends and number.isascii() and number.isdecimal()
+    are_whole = len(ends) == len(names) and sum(map(len, names)) == len(number) + len(stem) * len(names)
+    # The longest tells for all.
+    return ends if are_numbers and are_whole and NAME.fullmatch(max(names, key=len)) else set()
 
 
 def _fold_ranges(numbers: set[str]) -> str:
-    """Numbers as written in names: ``[001-128]``; a single one as it is."""
+    """Numbers as written in names: ``[001-128]``; a single one as it is; empty where they are no one set."""
     if len(numbers) == 1:
         return next(iter(numbers))
     values = sorted(map(int, numbers))
-    padded = any(number.startswith("0") for number in numbers) and len(set(map(len, numbers))) > 1
-    if values[-1] - values[0] + 1 == len(numbers) and not padded:
-        return f"[{min(numbers, key=int)}-{max(numbers, key=int)}]"
-    return fold(f"x{number}" for number in numbers)[1:]
+    widths = set(map(len, numbers)) if any(number.startswith("0") for number in numbers) else {0}
+    if values[-1] - values[0] + 1 == len(numbers) and len(widths) == 1:
+        width = min(widths)
+        return f"[{values[0]:0{width}}-{values[-1]:0{width}}]"
+    folded = fold(f"x{number}" for number in numbers)[1:]
+    return "" if "x" in folded else folded
 
 
 @dataclass(frozen=True, slots=True)

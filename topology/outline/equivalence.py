@@ -5,12 +5,21 @@ classes of a tier than a picture can hold, the tier is merged by coarser and coa
 says that its members differ.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import count, repeat
+from operator import attrgetter
+from typing import Any
 
-from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric, Link, LinkId, NodeRole
-from benchconsole.topology.outline.colour_refinement import refine
+import numpy as np
+
+from benchconsole.topology.arrays import Indices, list_distinct, split_alike
+from benchconsole.topology.model.fabric import NodeRole
+from benchconsole.topology.outline.colour_refinement import Edges, refine
+from benchconsole.topology.tables.fabric_tables import Tables
+from benchconsole.topology.tables.graph_algorithms import find_components
 
 MOST_CLASSES = 12
 """Classes of one tier; more than these are merged."""
@@ -20,6 +29,13 @@ UNCLASSED = "unclassed"
 """What ``topology.description.resolve`` names the class of nodes that have none."""
 BELOW_NODES = -1
 """The tier of what hangs below the nodes: virtual machines and storage systems."""
+
+_read_cabling = attrgetter(
+    "speed", "count", "counted", "hash", "bond", "standby", "network", "wan", "channels", "mixed"
+)
+"""What two links must share to be equal; names of ports and LAGs do not count."""
+_Kind = tuple[int, str, str, str, bool, Hashable]
+"""A sort without its place: tier, what, role, kind, forwards, details."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,197 +50,230 @@ class Sort:
     what: str
     role: str
     kind: str
-    place: str = ""
-    forwards: bool = False
-    details: Hashable = None
+    forwards: bool
+    details: Hashable
+    place: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fold:
-    """Devices drawn as one; ``sort`` is that of the first, ``kinds`` are all. ``exact``: equal, not only alike."""
+    """Devices drawn as one; ``sort`` is that of the first, ``kinds`` are all. ``exact``: equal, not only alike.
+
+    ``vertices`` are their numbers, in the order of ``members``.
+    """
 
     sort: Sort
     kinds: tuple[str, ...]
     members: tuple[str, ...]
+    vertices: Indices
     exact: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Equivalence:
-    """Every device and storage system in one fold; ``islands`` counts the parts that have a cable."""
+    """Every vertex in one fold: the devices by their numbers in the tables, then the storage systems in file order.
+
+    ``fold_of`` is the fold of each vertex, ``cabling`` for each link a number that equal links share. ``islands``
+    counts the parts that have a cable.
+    """
 
     folds: tuple[Fold, ...]
-    of_device: Mapping[str, int]
-    of_storage: Mapping[str, int]
+    fold_of: Indices
+    cabling: Indices
     islands: int
 
 
 class _Graph:
-    """The fabric as numbered vertices: nodes, switches, storage systems; for refining also what holds them together."""
+    """The fabric as numbered vertices: nodes, switches, storage systems; edges are cables, hosts and servers.
 
-    def __init__(self, fabric: Fabric) -> None:
-        self.fabric = fabric
-        self.device = {name: index for index, name in enumerate((*fabric.nodes, *fabric.switches))}
-        self.storage = {name: len(self.device) + index for index, name in enumerate(fabric.storage)}
-        self.names = (*self.device, *self.storage)
-        self.neighbours: list[list[tuple[int, int]]] = [[] for _ in self.names]
-        self._edges: dict[Hashable, int] = {}
-        self._join()
-        island = self._islands()
-        self.islands = max(island)
-        self.sorts = list(self._sorts(island))
+    ``sorts`` are the different ones in the order of their first vertex, ``sort_of`` the number of that of each vertex.
+    """
 
-    def _add(self, label: Hashable, one: int, other: int) -> None:
-        edge = self._edges.setdefault(label, len(self._edges))
-        self.neighbours[one].append((edge, other))
-        self.neighbours[other].append((edge, one))
+    def __init__(self, cabled: Tables) -> None:
+        self.cabled = cabled
+        self.fabric = cabled.fabric
+        self.names = (*cabled.names, *self.fabric.storage)
+        self.cabling = number_cablings(cabled)
+        self.edges = self._join()
+        island = self._number_islands()
+        self.islands = int(island.max(initial=0))
+        self.sorts, self.sort_of = self._sort(island)
 
-    def _join(self) -> None:
-        peers = {link for pair in self.fabric.mlags for link in pair.peer}
-        for link in self.fabric.links.values():
-            self._add(make_cabling_key(link, peers), self.device[link.a], self.device[link.b])
-        for node in self.fabric.nodes.values():
-            if node.host is not None:
-                self._add("host", self.device[node.id], self.device[node.host])
-        for storage in self.fabric.storage.values():
-            for server in storage.servers:
-                self._add("storage", self.storage[storage.name], self.device[server])
+    def _join(self) -> Edges:
+        index, devices = self.cabled.index, len(self.cabled.names)
+        hosts = [(index[node.id], index[node.host]) for node in self.fabric.nodes.values() if node.host is not None]
+        systems = enumerate(self.fabric.storage.values(), devices)
+        servers = [(vertex, index[server]) for vertex, system in systems for server in system.servers]
+        labels = int(self.cabling.max(initial=-1)) + 1
+        one, other = np.array([*hosts, *servers], np.intp).reshape(-1, 2).T
+        return Edges(
+            np.concatenate((self.cabled.low, one)),
+            np.concatenate((self.cabled.high, other)),
+            np.concatenate((self.cabling, np.repeat([labels, labels + 1], [len(hosts), len(servers)]))),
+        )
 
-    def _islands(self) -> list[int]:
+    def _number_islands(self) -> Indices:
         """For each vertex the number of its island from 1; 0 for one that is joined to nothing."""
-        island = [0] * len(self.names)
-        number = 0
-        for start, edges in enumerate(self.neighbours):
-            if island[start] or not edges:
-                continue
-            number += 1
-            island[start] = number
-            stack = [start]
-            while stack:
-                for _, other in self.neighbours[stack.pop()]:
-                    if not island[other]:
-                        island[other] = number
-                        stack.append(other)
-        return island or [0]
+        island = np.zeros(len(self.names), np.intp)
+        island[self.edges.one] = island[self.edges.other] = 1
+        joined = np.flatnonzero(island)
+        part = find_components(len(self.names), self.edges.one, self.edges.other)[joined]
+        island[joined] = np.unique(part, return_inverse=True)[1] + 1
+        return island
 
-    def _sorts(self, island: list[int]) -> Iterator[Sort]:
+    def _tell_places(self, island: Indices) -> Iterable[str]:
+        """The place of each vertex: its site, or its island where these are few; empty for most fabrics."""
         sites = self.fabric.group_of("site")
-        told = {group.name for group in sites.values()}
-        apart = 1 < self.islands <= MOST_PLACES
+        by_site = 1 < len({group.name for group in sites.values()}) <= MOST_PLACES
+        by_island = 1 < self.islands <= MOST_PLACES
+        if not by_site and not by_island:
+            return repeat("", len(self.names))
+        parts = [str(number) if by_island and number else "" for number in island.tolist()]
+        if not by_site:
+            return parts
+        located = (*self.cabled.names, *(next(iter(each.servers), "") for each in self.fabric.storage.values()))
+        return [sites[name].name if name in sites else part for name, part in zip(located, parts, strict=True)]
 
-        def place(name: str, vertex: int) -> str:
-            if 1 < len(told) <= MOST_PLACES and name in sites:
-                return sites[name].name
-            return str(island[vertex]) if apart and island[vertex] else ""
+    def _sort(self, island: Indices) -> tuple[list[Sort], Indices]:
+        numbers: defaultdict[tuple[_Kind, str], int] = defaultdict(count().__next__)
+        placed = zip(self._list_kinds(), self._tell_places(island), strict=True)
+        sort_of = np.fromiter(map(numbers.__getitem__, placed), np.intp, len(self.names))
+        return [Sort(*kind, place=place) for kind, place in numbers], sort_of
 
-        made: dict[Hashable, Sort] = {}
-        for vertex, node in enumerate(self.fabric.nodes.values()):
-            key = (node.host is None, node.role, node.hardware.name, place(node.id, vertex), node.forwards)
-            if key not in made:
-                made[key] = _make_sort(*key)
-            yield made[key]
-        for vertex, switch in enumerate(self.fabric.switches.values(), len(self.fabric.nodes)):
-            role = switch.role
-            yield Sort(role.tier, "switch", role.value, switch.model or "", place(switch.id, vertex))
-        for vertex, storage in enumerate(self.fabric.storage.values(), len(self.device)):
-            at = place(storage.servers[0] if storage.servers else "", vertex)
+    def _list_kinds(self) -> Iterator[_Kind]:
+        """For each vertex what it is, its place apart."""
+        describe = cache(_describe_node)
+        for node in self.fabric.nodes.values():
+            yield describe(node.host is None, node.role, node.hardware.name, node.forwards)
+        for switch in self.fabric.switches.values():
+            yield (switch.role.tier, "switch", switch.role.value, switch.model or "", False, None)
+        for storage in self.fabric.storage.values():
             kind = " ".join(word for word in (storage.vendor or storage.protocol, storage.version) if word)
             details = (storage.protocol, storage.size, storage.layers)
-            yield Sort(BELOW_NODES, "storage", "storage system", kind, at, details=details)
+            yield (BELOW_NODES, "storage", "storage system", kind, False, details)
 
-    def refined(self) -> list[int]:
+    def refined(self) -> Indices:
         """The exact class of each vertex; what holds devices together takes part as vertices of its own."""
-        colours: list[Hashable] = list(self.sorts)
-        for colour, members in self._sets():
-            vertex = len(self.neighbours)
-            self.neighbours.append([])
-            colours.append(colour)
-            for member in members:
-                self._add("member", vertex, member)
-        return refine(colours, self.neighbours)[: len(self.names)]
+        sets = list(self._sets())
+        kinds = {kind: len(self.sorts) + number for number, kind in enumerate(dict.fromkeys(kind for kind, _ in sets))}
+        sizes = [len(members) for _, members in sets]
+        own = len(self.names) + np.arange(len(sets))
+        edges = self.edges
+        colour = int(edges.colour.max(initial=-1)) + 1
+        joined = Edges(
+            np.concatenate((edges.one, np.repeat(own, sizes))),
+            np.concatenate((edges.other, np.array([each for _, members in sets for each in members], np.intp))),
+            np.concatenate((edges.colour, np.full(sum(sizes), colour))),
+        )
+        colours = np.concatenate((self.sort_of, np.array([kinds[kind] for kind, _ in sets], np.intp)))
+        return refine(colours, joined)[: len(self.names)]
 
     def _sets(self) -> Iterator[tuple[Hashable, list[int]]]:
         """Pairs, chassis, and the clients of storage systems; those of one name may be equal."""
+        index = self.cabled.index
         for pair in self.fabric.mlags:
-            yield "pair", [self.device[switch] for switch in pair.switches]
+            yield "pair", [index[switch] for switch in pair.switches]
         for group in self.fabric.groups:
             if group.kind == "chassis":
-                yield ("chassis", group.model), [self.device[member] for member in group.members]
-        for storage in self.fabric.storage.values():
+                yield ("chassis", group.model), [index[member] for member in group.members]
+        for vertex, storage in enumerate(self.fabric.storage.values(), len(index)):
             for clients in storage.clients:
-                nodes = [self.device[node] for node in clients.nodes]
-                yield ("clients", clients.name), [*nodes, self.storage[storage.name]]
+                yield ("clients", clients.name), [*(index[node] for node in clients.nodes), vertex]
+
+    def number_views(self) -> Indices:
+        """For each vertex a number that those of one sort share that are joined to the same sorts, however often."""
+        ends = (self.edges.one, self.edges.other)
+        tails, heads = np.concatenate(ends), np.concatenate(ends[::-1])
+        seen = np.unique(tails * len(self.sorts) + self.sort_of[heads])
+        found: list[list[int]] = [[] for _ in self.names]
+        for vertex, sort in zip(*(each.tolist() for each in np.divmod(seen, len(self.sorts))), strict=True):
+            found[vertex].append(sort)
+        return _number(zip(self.sort_of.tolist(), map(tuple, found), strict=True), len(found))
 
 
-def _make_sort(is_machine: bool, role: NodeRole, kind: str, place: str, forwards: bool) -> Sort:
-    what, tier = ("node", 0) if is_machine else ("virtual", BELOW_NODES)
-    return Sort(tier, what, role.value, "" if kind == UNCLASSED else kind, place, forwards)
+def _describe_node(is_machine: bool, role: NodeRole, kind: str, forwards: bool) -> _Kind:
+    tier, what = (0, "node") if is_machine else (BELOW_NODES, "virtual")
+    return (tier, what, role.value, "" if kind == UNCLASSED else kind, forwards, None)
 
 
-def make_cabling_key(link: Link, peers: set[LinkId]) -> Hashable:
-    """What two links must share to be equal; names of ports and LAGs do not count."""
-    speeds = tuple(sorted(link.mixed)) if link.mixed else link.speed
-    use = (link.hash, link.bond, link.standby, link.network, link.id in peers)
-    return (speeds, link.count, link.counted, *use, link.wan, link.channels)
+def _number(keys: Iterable[Hashable], length: int) -> Indices:
+    """A number for each of ``length`` keys, that of equal ones the same; in the order of the first of each."""
+    numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
+    return np.fromiter(map(numbers.__getitem__, keys), np.intp, length)
 
 
-def group_alike(fabric: Fabric) -> Equivalence:
-    """Every device of ``fabric`` in one class; classes go from the core down, then by place, then by file order."""
-    graph = _Graph(fabric)
+def number_cablings(cabled: Tables) -> Indices:
+    """For each link a number that links share which are equal, the names of their ports and LAGs apart."""
+    numbers: defaultdict[tuple[Any, ...], int] = defaultdict(count().__next__)
+    keys = map(_read_cabling, cabled.fabric.links.values())
+    found = np.fromiter(map(numbers.__getitem__, keys), np.intp, len(cabled.ids))
+    # In any order the members of a LAG are the same ones.
+    alike = _number(((*key, tuple(sorted(mixed))) for *key, mixed in numbers), len(numbers))
+    peers = {link for pair in cabled.fabric.mlags for link in pair.peer}
+    is_peer = np.fromiter(map(peers.__contains__, cabled.ids), bool, len(cabled.ids))
+    return np.asarray(2 * alike[found] + is_peer, np.intp)
+
+
+def group_alike(cabled: Tables) -> Equivalence:
+    """Every device of a fabric in one class; classes go from the core down, then by place, then by file order."""
+    graph = _Graph(cabled)
     exact = graph.refined()
     return _group_classes(graph, _merge_classes(graph, exact), exact)
 
 
-def keep_apart(fabric: Fabric) -> Equivalence:
-    """Every device of ``fabric`` in a class of its own, in the same order."""
-    graph = _Graph(fabric)
-    vertices = range(len(graph.names))
+def keep_apart(cabled: Tables) -> Equivalence:
+    """Every device of a fabric in a class of its own, in the same order."""
+    graph = _Graph(cabled)
+    vertices = np.arange(len(graph.names))
     return _group_classes(graph, vertices, vertices)
 
 
-def _group_classes(graph: _Graph, keys: Sequence[Hashable], exact: Sequence[int]) -> Equivalence:
-    found = group_by_key((key, vertex) for vertex, key in enumerate(keys))
-    places = {place: index for index, place in enumerate(dict.fromkeys(sort.place for sort in graph.sorts))}
-    first = ((graph.sorts[each[0]], each) for each in found.values())
-    ordered = [each for _, each in sorted(first, key=lambda of: (-of[0].tier, places[of[0].place], of[1]))]
-    number = {vertex: index for index, vertices in enumerate(ordered) for vertex in vertices}
+def _group_classes(graph: _Graph, class_of: Indices, exact: Indices) -> Equivalence:
+    sorts = graph.sorts
+    places = {place: rank for rank, place in enumerate(dict.fromkeys(sort.place for sort in sorts))}
+    groups = split_alike(class_of)
+    firsts = [sorts[graph.sort_of[each[0]]] for each in groups]
+    ranked = sorted(range(len(groups)), key=lambda at: (-firsts[at].tier, places[firsts[at].place], groups[at][0]))
+    fold_of = np.empty(len(graph.names), np.intp)
+    for number, at in enumerate(ranked):
+        fold_of[groups[at]] = number
     return Equivalence(
         tuple(
             Fold(
-                sort=graph.sorts[vertices[0]],
-                kinds=tuple(dict.fromkeys(graph.sorts[vertex].kind for vertex in vertices)),
-                members=tuple(graph.names[vertex] for vertex in vertices),
-                exact=len({exact[vertex] for vertex in vertices}) == 1,
+                sort=firsts[at],
+                kinds=tuple(dict.fromkeys(sorts[number].kind for number in list_distinct(graph.sort_of[groups[at]]))),
+                members=tuple(map(graph.names.__getitem__, groups[at].tolist())),
+                vertices=groups[at],
+                exact=bool((exact[groups[at]] == exact[groups[at][0]]).all()),
             )
-            for vertices in ordered
+            for at in ranked
         ),
-        {name: number[vertex] for name, vertex in graph.device.items()},
-        {name: number[vertex] for name, vertex in graph.storage.items()},
+        fold_of,
+        graph.cabling,
         graph.islands,
     )
 
 
-def _merge_classes(graph: _Graph, exact: list[int]) -> list[Hashable]:
-    """For each vertex what tells its class: the finest likeness that leaves few enough classes in its tier."""
-    levels: tuple[Callable[[int], Hashable], ...] = (
-        lambda vertex: exact[vertex],
-        # The sorts that a vertex is joined to, however often.
-        lambda vertex: (
-            graph.sorts[vertex],
-            frozenset(graph.sorts[other] for _, other in graph.neighbours[vertex] if other < len(graph.sorts)),
-        ),
-        lambda vertex: graph.sorts[vertex],
-        lambda vertex: replace(graph.sorts[vertex], kind="", details=None),
-        lambda vertex: replace(graph.sorts[vertex], kind="", details=None, place=""),
+def _merge_classes(graph: _Graph, exact: Indices) -> Indices:
+    """For each vertex the number of its class: the finest likeness that leaves few enough classes in its tier."""
+    sorts = graph.sorts
+    of_kinds = [replace(sort, kind="", details=None) for sort in sorts]
+    of_roles = [replace(sort, place="") for sort in of_kinds]
+    levels: tuple[Callable[[], Indices], ...] = (
+        lambda: exact,
+        graph.number_views,
+        lambda: graph.sort_of,
+        lambda: _number(of_kinds, len(sorts))[graph.sort_of],
+        lambda: _number(of_roles, len(sorts))[graph.sort_of],
     )
-    tiers = group_by_key((sort.tier, vertex) for vertex, sort in enumerate(graph.sorts))
-    keys: list[Hashable] = [None] * len(graph.sorts)
-    for tier, vertices in tiers.items():
-        chosen: list[Hashable] = []
+    tier_of = np.array([sort.tier for sort in sorts], np.intp)[graph.sort_of]
+    found, classes = np.empty(len(tier_of), np.intp), 0
+    for tier in np.unique(tier_of).tolist():
+        vertices = np.flatnonzero(tier_of == tier)
         for level in levels:
-            chosen = [level(vertex) for vertex in vertices]
-            if len(set(chosen)) <= MOST_CLASSES:
+            own, chosen = np.unique(level()[vertices], return_inverse=True)
+            if len(own) <= MOST_CLASSES:
                 break
-        for vertex, key in zip(vertices, chosen, strict=True):
-            keys[vertex] = (tier, key)
-    return keys
+        found[vertices] = chosen + classes
+        classes += len(own)
+    return found

@@ -6,119 +6,98 @@ counted once each, so the edges together have as many as the fabric. Ratios are 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from operator import add
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from benchconsole.topology.grouping import group_by_key
+import numpy as np
+
+from benchconsole.topology.arrays import Floats, Indices, list_distinct, split_alike, sum_at
 from benchconsole.topology.model.device_group import Group
-from benchconsole.topology.model.fabric import Fabric, HashPolicy, Link
+from benchconsole.topology.model.fabric import HashPolicy, Link
 from benchconsole.topology.model.storage import Layer
 from benchconsole.topology.outline.boxes import Box, Edge, Join, Outline, Span, fold_names, format_nominal, rate_text
-from benchconsole.topology.outline.equivalence import Equivalence, Fold, group_alike, keep_apart, make_cabling_key
-from benchconsole.topology.tables.fabric_tables import make_tables
+from benchconsole.topology.outline.equivalence import Equivalence, Fold, group_alike, keep_apart
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.units import counted, disk_size, duration, storage_rate
 
 __all__ = ["Box", "Edge", "Join", "Outline", "Span", "make_outline", "make_unfolded_outline"]
-
-Kinds = Sequence[Sequence[Link]]
-"""Links, equal ones together."""
 
 MOST_CABLINGS = 3
 """Kinds of cabling between two boxes that are told apart; more become one edge with ranges."""
 _GROUPS = {"chassis": "chassis", "rack": "racks", "pod": "pods", "site": "sites"}
 
 
-def make_outline(fabric: Fabric) -> Outline:
-    """The outline of ``fabric``: boxes from the core down, in file order, and edges in the order of their boxes."""
-    return _fold_fabric(fabric, group_alike(fabric))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ends:
+    """What joins the vertices of two boxes, pair by pair, each pair once: ``low`` is in the lower box."""
+
+    low: Indices
+    high: Indices
 
 
-def make_unfolded_outline(fabric: Fabric) -> Outline:
+def make_outline(cabled: Tables) -> Outline:
+    """The outline of a fabric: boxes from the core down, in file order, and edges in the order of their boxes."""
+    return _fold_fabric(cabled, group_alike(cabled))
+
+
+def make_unfolded_outline(cabled: Tables) -> Outline:
     """The same with a box for every device: for diagrams of what is small enough."""
-    return _fold_fabric(fabric, keep_apart(fabric))
+    return _fold_fabric(cabled, keep_apart(cabled))
 
 
-def _fold_fabric(fabric: Fabric, alike: Equivalence) -> Outline:
-    describe, box = _Describe(fabric), alike.of_device
+def _fold_fabric(cabled: Tables, alike: Equivalence) -> Outline:
+    describe, index, fabric = _Describe(cabled, alike), cabled.index, cabled.fabric
     boxes = tuple(describe.box(f"b{number}", each) for number, each in enumerate(alike.folds))
-    bundles = _list_bundles(fabric, box)
-    cables = [describe.edge(boxes[lower], boxes[upper], kinds) for (lower, upper), kinds in bundles]
-    guests = ((node.id, node.host) for node in fabric.nodes.values() if node.host is not None)
-    hosts = (((box[guest], box[host]), (guest, host)) for guest, host in guests)
-    served = ((system.name, server) for system in fabric.storage.values() for server in system.servers)
-    servers = (((alike.of_storage[name], box[server]), (name, server)) for name, server in served)
-    joined = (*_join_boxes(Join.HOST, boxes, hosts), *_join_boxes(Join.STORAGE, boxes, servers))
+    cables = [describe.edge(boxes, kinds) for kinds in _list_bundles(cabled, alike)]
+    hosts = [(index[node.id], index[node.host]) for node in fabric.nodes.values() if node.host is not None]
+    systems = enumerate(fabric.storage.values(), len(index))
+    servers = [(vertex, index[server]) for vertex, system in systems for server in system.servers]
+    joined = (*describe.join(Join.HOST, boxes, hosts), *describe.join(Join.STORAGE, boxes, servers))
     return Outline(fabric.name, boxes, (*cables, *joined), alike.islands)
 
 
-def _join_boxes(
-    join: Join, boxes: Sequence[Box], pairs: Iterable[tuple[tuple[int, int], tuple[str, str]]]
-) -> Iterator[Edge]:
-    """Edges without cables, by the numbers of lower and upper boxes and the names of lower and upper devices."""
-    for (lower, upper), ends in sorted(group_by_key(pairs).items()):
-        yield _make_edge(join, boxes[lower], boxes[upper], ends)
-
-
-def _make_edge(join: Join, lower: Box, upper: Box, ends: Iterable[tuple[str, str]]) -> Edge:
-    """An edge with its multiplicities; ``ends`` are distinct pairs of a lower and an upper device."""
-    ends = list(ends)
-    below = Counter(low for low, _ in ends)
-    above = Counter(high for _, high in ends)
-    if lower is upper:
-        below.update(above)
-        above = below
-    return Edge(
-        join=join,
-        lower=lower.id,
-        upper=upper.id,
-        uppers=Span.of(map(below.__getitem__, lower.members)),
-        upper_count=upper.count,
-        lowers=Span.of(map(above.__getitem__, upper.members)),
-        lower_count=lower.count,
-    )
-
-
-def _list_bundles(fabric: Fabric, box: Mapping[str, int]) -> Iterator[tuple[tuple[int, int], Kinds]]:
-    """The links between two boxes, apart by their cabling where there are few kinds of it."""
-    peers = {link for pair in fabric.mlags for link in pair.peer}
+def _list_bundles(cabled: Tables, alike: Equivalence) -> Iterator[list[Indices]]:
+    """The links between two boxes, equal ones together, apart by their cabling where there are few kinds of it."""
+    low, high = alike.fold_of[cabled.low], alike.fold_of[cabled.high]
     # Folds are numbered from the core down.
-    ends = ((max(box[link.a], box[link.b]), min(box[link.a], box[link.b])) for link in fabric.links.values())
-    between = group_by_key(zip(ends, fabric.links.values(), strict=True))
-    for pair, links in sorted(between.items()):
-        kinds = group_by_key((make_cabling_key(link, peers), link) for link in links)
-        if len(kinds) > MOST_CABLINGS:
-            # Put together, except that what carries nothing, or other traffic, stays apart; kind by kind.
-            merged = group_by_key(
-                ((alike[0].standby, alike[0].network, alike[0].id in peers), alike) for alike in kinds.values()
-            )
-            yield from ((pair, some) for some in merged.values())
-        else:
-            yield from ((pair, [alike]) for alike in kinds.values())
+    between = np.maximum(low, high) * len(alike.folds) + np.minimum(low, high)
+    peers = {link for pair in cabled.fabric.mlags for link in pair.peer}
+    links = list(cabled.fabric.links.values())
+    for bundle in split_alike(between):
+        own = alike.cabling[bundle]
+        kinds = [bundle[own == number] for number in list_distinct(own)]
+        if len(kinds) <= MOST_CABLINGS:
+            yield from ([kind] for kind in kinds)
+            continue
+        # Put together, except that what carries nothing, or other traffic, stays apart; kind by kind.
+        merged: dict[tuple[bool, str, bool], list[Indices]] = {}
+        for kind in kinds:
+            first = links[kind[0]]
+            merged.setdefault((first.standby, first.network, first.id in peers), []).append(kind)
+        yield from merged.values()
 
 
 class _Describe:
     """Puts the boxes and cables of one fabric into numbers and words."""
 
-    def __init__(self, fabric: Fabric) -> None:
-        self.fabric = fabric
-        cabled = make_tables(fabric)
-        self.down, self.up, self.side = (
-            dict(zip(cabled.names, sums.tolist(), strict=True)) for sums in (cabled.down, cabled.up, cabled.side)
-        )
-        self.groups = {kind: fabric.group_of(kind) for kind in _GROUPS}
-        self.peers = {link for pair in fabric.mlags for link in pair.peer}
-        uncounted = [link for link in fabric.links.values() if not link.counted]
+    def __init__(self, cabled: Tables, alike: Equivalence) -> None:
+        self.cabled = cabled
+        self.fabric = cabled.fabric
+        self.fold_of = alike.fold_of
+        self.links = list(self.fabric.links.values())
+        self.groups = {kind: fabric_groups for kind in _GROUPS if (fabric_groups := self.fabric.group_of(kind))}
+        self.peers = {link for pair in self.fabric.mlags for link in pair.peer}
+        uncounted = [link for link in self.links if not link.counted]
         self.open = {"down": {link.b for link in uncounted}, "up": {link.a for link in uncounted}}
 
     def box(self, id_: str, each: Fold) -> Box:
         """One fold as a box."""
         sort = each.sort
         noun = {"switch": "models", "storage": "kinds"}.get(sort.what, "classes")
-        devices = each.members if sort.what in ("switch", "node") else ()
-        unknown = tuple(way for way, known in self.open.items() if known.intersection(devices))
-        rated = devices if sort.what == "switch" and not unknown else ()
-        ratios = [self.down[name] / self.up[name] for name in rated if self.up[name]]
+        devices = each.vertices if sort.what in ("switch", "node") else each.vertices[:0]
+        unknown = tuple(way for way, known in self.open.items() if len(devices) and known.intersection(each.members))
+        down, up, side = (sums[devices] for sums in (self.cabled.down, self.cabled.up, self.cabled.side))
+        rated = np.flatnonzero(up) if sort.what == "switch" and not unknown else devices[:0]
         return Box(
             id=id_,
             name=fold_names(each.members),
@@ -128,11 +107,11 @@ class _Describe:
             tier=sort.tier,
             place=sort.place,
             members=each.members,
-            down=sum(map(self.down.__getitem__, devices)),
-            up=sum(map(self.up.__getitem__, devices)),
-            worst=max(ratios, default=None),
+            down=float(down.sum()),
+            up=float(up.sum()),
+            worst=float((down[rated] / up[rated]).max()) if len(rated) else None,
             unknown=unknown,
-            each=Span.of(map(add, map(self.up.__getitem__, devices), map(self.side.__getitem__, devices))),
+            each=_span(up + side),
             exact=each.exact,
             notes=tuple(self._stored(each) if sort.what == "storage" else self._placed(each)),
         )
@@ -165,39 +144,62 @@ class _Describe:
             nodes = {node for storage in systems for clients in storage.clients for node in clients.nodes}
             yield f"{counted(len(nodes), 'client node')} of them all"
 
-    def edge(self, lower: Box, upper: Box, kinds: Kinds) -> Edge:
-        """The links between two boxes as one edge."""
-        below = frozenset(lower.members)
-        pairs: dict[tuple[str, str], int] = {}
-        for links in kinds:
-            for link in links:
-                ends = (link.a, link.b) if link.a in below else (link.b, link.a)
-                pairs[ends] = pairs.get(ends, 0) + link.count
-        firsts = [links[0] for links in kinds]
+    def join(self, join: Join, boxes: Sequence[Box], pairs: Sequence[tuple[int, int]]) -> Iterator[Edge]:
+        """Edges without cables; ``pairs`` are distinct ones of a lower and an upper vertex."""
+        low, high = np.array(pairs, np.intp).reshape(-1, 2).T
+        for some in split_alike(self.fold_of[low] * len(boxes) + self.fold_of[high]):
+            yield self._make_edge(join, boxes, _Ends(low[some], high[some]))
+
+    def edge(self, boxes: Sequence[Box], kinds: Sequence[Indices]) -> Edge:
+        """The links between two boxes as one edge; ``kinds`` are links, equal ones together."""
+        every = np.concatenate(kinds)
+        low, high = self.cabled.low[every], self.cabled.high[every]
+        is_turned = self.fold_of[low] < self.fold_of[high]
+        low, high = np.where(is_turned, high, low), np.where(is_turned, low, high)
+        size = len(self.cabled.names)
+        pairs, of = np.unique(low * size + high, return_inverse=True)
+        ends = _Ends(*np.divmod(pairs, size))
+        cables = sum_at(self.cabled.members[every], of, len(pairs))
+        firsts = [self.links[links[0]] for links in kinds]
         return replace(
-            _make_edge(Join.CABLE, lower, upper, pairs),
-            each=Span.of(pairs.values()),
+            self._make_edge(Join.CABLE, boxes, ends),
+            each=_span(cables),
             members=Span.of(link.count for link in firsts),
             speed=Span.of(speed for link in firsts for speed in (link.speed, *link.mixed)),
-            cables=sum(pairs.values()),
-            capacity=sum(links[0].capacity * len(links) for links in kinds),
+            cables=int(cables.sum()),
+            capacity=sum(first.capacity * len(links) for first, links in zip(firsts, kinds, strict=True)),
             counted=all(link.counted for link in firsts),
             standby=firsts[0].standby,
-            notes=tuple(self._traits(firsts, pairs)),
+            notes=tuple(self._traits(firsts, ends)),
         )
 
-    def _traits(self, links: Sequence[Link], pairs: Collection[tuple[str, str]]) -> Iterator[str]:
+    def _make_edge(self, join: Join, boxes: Sequence[Box], ends: _Ends) -> Edge:
+        """An edge with its multiplicities."""
+        lower, upper = (int(self.fold_of[each[0]]) for each in (ends.low, ends.high))
+        vertices = len(self.fold_of)
+        below, above = (np.bincount(each, minlength=vertices) for each in (ends.low, ends.high))
+        if lower == upper:
+            below = above = below + above
+        return Edge(
+            join=join,
+            lower=boxes[lower].id,
+            upper=boxes[upper].id,
+            uppers=_span(below[self.fold_of == lower]),
+            upper_count=boxes[upper].count,
+            lowers=_span(above[self.fold_of == upper]),
+            lower_count=boxes[lower].count,
+        )
+
+    def _traits(self, links: Sequence[Link], ends: _Ends) -> Iterator[str]:
         """How links are used, in words, by one of each kind; those of one edge mostly agree."""
-        # MLAG where each lower device is cabled to both switches of every pair that it is cabled to.
-        partner = {name: pair.other(name) for name, pair in self.fabric.mlag_of.items()}
         if links[0].id in self.peers:
             yield "MLAG peer"
-        elif partner and all(high in partner and (low, partner[high]) in pairs for low, high in pairs):
+        elif self.fabric.mlags and self._is_paired(ends):
             yield "MLAG"
         if links[0].standby:
             yield "standby"
         yield from _format_either(f"bond {link.bond.value}" if link.bond else "" for link in links)
-        if any(link.is_lag for link in links) or len(pairs) > len({low for low, _ in pairs}):
+        if any(link.is_lag for link in links) or len(ends.low) > len(np.unique(ends.low)):
             yield from _format_either(
                 "" if link.hash is HashPolicy.UNKNOWN else f"hash {link.hash.value}" for link in links
             )
@@ -212,6 +214,18 @@ class _Describe:
             ", ".join(f"VLAN {channel.vlan}: {rate_text(channel.capacity)}" for channel in link.channels)
             for link in links
         )
+
+    def _is_paired(self, ends: _Ends) -> bool:
+        """Whether each lower device is cabled to both switches of every MLAG pair that it is cabled to."""
+        names = self.cabled.names
+        pairs = {(low, names[high]) for low, high in zip(ends.low.tolist(), ends.high.tolist(), strict=True)}
+        mlag_of = self.fabric.mlag_of
+        return all(high in mlag_of and (low, mlag_of[high].other(high)) in pairs for low, high in pairs)
+
+
+def _span(values: Floats | Indices) -> Span:
+    """The span of an array; 0 of none."""
+    return Span(float(values.min()), float(values.max())) if len(values) else Span(0, 0)
 
 
 def _describe_groups(kind: str, groups: Mapping[str, Group], members: Sequence[str]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Failure, Output, Result
@@ -25,7 +26,7 @@ def poisoned(text: str) -> Story:
     fabric = replace(
         fabric,
         name=text,
-        nodes={name: replace(node, hardware=hardware) for name, node in fabric.nodes.items()},
+        nodes={name: replace_fields(node, hardware=hardware) for name, node in fabric.nodes.items()},
     )
     story = tell(mini(), MINI, label=text)
     story.fabric = fabric

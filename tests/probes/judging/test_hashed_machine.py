@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Reading, Unit, labels
 from benchconsole.probes.judging.context import JudgingContext
@@ -114,7 +115,7 @@ def test_a_lost_member_fails_where_it_is_crossed_and_nowhere_else(streams: int) 
     whole = jetstream("unknown")
     lost = whole.links[LOST]
     assert lost.count == 2
-    real = replace(whole, links={**whole.links, LOST: replace(lost, count=1)})
+    real = replace(whole, links={**whole.links, LOST: replace_fields(lost, count=1)})
     low = [each for each in judge("unknown", streams, real=real) if each.level is not Level.PASS]
     assert {each.level for each in low} == {Level.FAIL}
     bundles = [bundle for each in rounds(whole, streams) for bundle in each.bundles]

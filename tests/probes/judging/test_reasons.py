@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Fact, Output, Reading, Sending, Target, Unit, labels
 from benchconsole.probes.judging.context import JudgingContext
@@ -196,7 +197,7 @@ def test_a_window_that_no_tool_told_is_the_one_that_was_asked_for_or_declared() 
     untold = make_result(FAR, share, {}, options={"window": ""})
     assert explain(FAR, untold) is None
     hardware = Hardware("b", MappingProxyType({"sysctl.net.ipv4.tcp_rmem": "4096 131072 8388608"}))
-    node = replace(untold.test.target.node, hardware=hardware)
+    node = replace_fields(untold.test.target.node, hardware=hardware)
     declared = explain(FAR, replace(untold, test=replace(untold.test, target=replace(untold.test.target, node=node))))
     assert declared is not None
     assert "the window of 4.00 MiB as declared allows 664 Mb/s" in declared.text

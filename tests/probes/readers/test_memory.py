@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Target
 from benchconsole.probes.readers.memory import find_memory, format_share
@@ -13,7 +14,7 @@ from benchconsole.topology.model.fabric import Node
 def node(memory: float | str | None) -> Node:
     bare = a_node()
     facts: dict[str, str | float] = {} if memory is None else {"memory.total": memory}
-    return replace(bare, hardware=replace(bare.hardware, facts=facts))
+    return replace_fields(bare, hardware=replace(bare.hardware, facts=facts))
 
 
 @pytest.mark.parametrize(

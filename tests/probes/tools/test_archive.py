@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, RemoteError, Target
@@ -245,7 +246,7 @@ class Receiver:
     def __init__(self, *, idle: float = 20.0, address: str = "127.0.0.2") -> None:
         with socket.create_server(("127.0.0.2", 0)) as found:
             self.port = int(found.getsockname()[1])
-        node = replace(a_node("n2", "127.0.0.2"), data_address=address)
+        node = replace_fields(a_node("n2", "127.0.0.2"), data_address=address)
         asked = replace(target(streams=1, size="1 MiB", python=sys.executable), peer=node)
         argv = listening(Archive().receiver(asked, self.port, word="w" * 32, idle=idle), self.port)
         self.going = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

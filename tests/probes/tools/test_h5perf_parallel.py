@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, Reading, Target, Unit, labels
 from benchconsole.probes.testing import PROBE_CHECKS, Check, a_node
@@ -51,7 +52,7 @@ def test_a_complaint_on_either_stream_refuses_all(words: str) -> None:
 
 def _set(**options: str | int) -> Target:
     nodes: tuple[Node, ...] = tuple(
-        replace(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}") for index in (1, 2)
+        replace_fields(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}") for index in (1, 2)
     )
     return Target(nodes[0], None, options, nodes)
 
@@ -84,7 +85,7 @@ def test_what_it_takes_of_all_is_declared() -> None:
 
 def test_the_share_of_memory_is_a_condition() -> None:
     nodes = tuple(
-        replace(node, hardware=replace(node.hardware, facts={"memory.total": 2.0**30})) for node in _set().nodes
+        replace_fields(node, hardware=replace(node.hardware, facts={"memory.total": 2.0**30})) for node in _set().nodes
     )
     target = Target(nodes[0], None, {"size": "256 MiB"}, nodes)
     reading = Reading("h5perf-parallel.write", 1.0, Unit.BYTE_RATE, labels(tasks=4))

@@ -6,6 +6,7 @@ from types import MappingProxyType
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, Target
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
@@ -17,8 +18,8 @@ WHOLE = "hpcc/1.5.0-two-nodes.txt"
 
 
 def _node(index: int, cores: int = 0) -> Node:
-    made = replace(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
-    return replace(made, hardware=Hardware("c", MappingProxyType({"cpu.cores": float(cores)} if cores else {})))
+    made = replace_fields(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
+    return replace_fields(made, hardware=Hardware("c", MappingProxyType({"cpu.cores": float(cores)} if cores else {})))
 
 
 def _set(*nodes: Node, **options: str | int) -> Target:

@@ -1,9 +1,9 @@
 """IOR: text, CSV and JSON of every major version, what makes a run worthless, and what is launched."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, Target
 from benchconsole.probes.testing import Check, FakeContact, FakeRemote, a_node
@@ -250,7 +250,7 @@ def test_spoiled_output_gives_no_other_number(check: SpoiledCheck) -> None:
 
 
 def _node(index: int) -> Node:
-    return replace(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
+    return replace_fields(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
 
 
 def _set(count: int = 2, **options: str | int) -> Target:

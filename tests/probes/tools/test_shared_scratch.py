@@ -2,10 +2,10 @@
 
 import os
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Output, RemoteError
 from benchconsole.probes.launch import Job, Options
@@ -16,7 +16,7 @@ from benchconsole.topology.model.fabric import Node
 
 
 def _node(index: int) -> Node:
-    return replace(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
+    return replace_fields(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
 
 
 def _rank(place: Path, *program: str) -> subprocess.CompletedProcess[str]:

@@ -116,6 +116,13 @@ def test_two_nodes_on_one_cable(tmp_path: Path) -> None:
     assert said(described)["node-to-node"] == "a--b joins two nodes without a switch: no path of the fabric uses it"
 
 
+def test_many_nodes_on_cables_of_their_own_are_one_sentence(tmp_path: Path) -> None:
+    text = HEAD + 'nodes: {"a[1-3]": {}, "b[1-3]": {}}\nlinks: [{from: "a[1-3]", to: "b[1-3]", speed: 10G}]\n'
+    assert said(fabric(tmp_path, text))["node-to-node"] == (
+        "a1--b1 and 8 more join two nodes each without a switch: no path of the fabric uses them"
+    )
+
+
 def test_a_sound_fabric_has_nothing_to_say(tmp_path: Path) -> None:
     described = fabric(
         tmp_path,

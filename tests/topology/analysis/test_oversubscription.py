@@ -6,6 +6,7 @@ from types import MappingProxyType
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.analysis.oversubscription import (
     OversubscriptionReport,
@@ -201,7 +202,7 @@ def test_a_wider_uplink_never_raises_a_ratio(described: Fabric, data: st.DataObj
     tier = described.tier
     trunks = [link for link in described.links.values() if 0 < tier(link.a) < tier(link.b)]
     link = data.draw(st.sampled_from(trunks))
-    wider = replace(link, speed=link.speed * 2, mixed=tuple(2 * speed for speed in link.mixed))
+    wider = replace_fields(link, speed=link.speed * 2, mixed=tuple(2 * speed for speed in link.mixed))
     changed = replace(described, links=MappingProxyType({**described.links, link.id: wider}))
     before = {each.switch: each for each in analyse_oversubscription(make_tables(described))}
     for each in analyse_oversubscription(make_tables(changed)):

@@ -44,7 +44,7 @@ WORDS = Vocabulary(
 
 def problems(text: str) -> list[str]:
     with pytest.raises(TopologyError) as raised:
-        load_text(text, "x.yaml", WORDS)
+        load_text(text, "x.yaml", lambda: WORDS)
     return [str(problem) for problem in raised.value.problems]
 
 
@@ -191,7 +191,7 @@ def test_what_cannot_be_right_is_refused_where_it_stands(criterion: str, mark: s
     ],
 )
 def test_what_may_be_right_is_taken(criterion: str) -> None:
-    assert len(load_text(f"{TEXT}{criterion}}}\n", "x.yaml", WORDS).criteria) == 1
+    assert len(load_text(f"{TEXT}{criterion}}}\n", "x.yaml", lambda: WORDS).criteria) == 1
 
 
 @pytest.mark.parametrize(

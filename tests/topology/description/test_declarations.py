@@ -39,7 +39,7 @@ WORDS = Vocabulary(
 
 
 def read(text: str, words: Vocabulary | None = WORDS) -> Fabric:
-    return load_text(TEXT + text, "x.yaml", words)
+    return load_text(TEXT + text, "x.yaml", None if words is None else lambda: words)
 
 
 def swept(stage: str) -> Sweep | None:

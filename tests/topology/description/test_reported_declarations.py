@@ -20,7 +20,7 @@ WORDS = Vocabulary(
 
 
 def read(text: str, words: Vocabulary | None = WORDS) -> Fabric:
-    return load_text(f"{HEAD}  - {text}\n", Path("x.yaml"), words)
+    return load_text(f"{HEAD}  - {text}\n", Path("x.yaml"), None if words is None else lambda: words)
 
 
 @pytest.mark.parametrize("words", [WORDS, None], ids=["with probes", "as stored"])

@@ -22,7 +22,7 @@ def problems(folder: Path, text: str | bytes, vocabulary: Vocabulary | None = No
     path = folder / "t.yaml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(TopologyError) as caught:
-        topology.load(path, vocabulary)
+        topology.load(path, None if vocabulary is None else lambda: vocabulary)
     return [str(problem).removeprefix(f"{folder}/") for problem in caught.value.problems]
 
 

@@ -1,8 +1,7 @@
 """Machines of every kind that a topology file can describe, for tests that write and read them again."""
 
-from dataclasses import replace
-
 from hypothesis import strategies as st
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.model.fabric import Fabric, Hardware
 
@@ -100,7 +99,7 @@ def carried(fabric: Fabric) -> dict[str, object]:
     return {
         "name": fabric.name,
         "nodes": {
-            name: replace(node, hardware=Hardware(node.hardware.name), cohorts=())
+            name: replace_fields(node, hardware=Hardware(node.hardware.name), cohorts=())
             for name, node in fabric.nodes.items()
         },
         "switches": dict(fabric.switches),

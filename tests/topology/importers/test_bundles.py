@@ -38,8 +38,10 @@ def test_ports_known_of_some_cables_only_are_left_out_with_a_note() -> None:
 
 
 def test_paddings_that_no_bracket_holds_stay_apart() -> None:
+    (entry,) = found(*(cable("n", "leaf1", None, port) for port in ("p9", "p09", "p10")))
+    assert entry.data["to"] == "leaf1:p9,p[09-10]"
     (entry,) = found(*(cable("n", "leaf1", None, port) for port in ("p09", "p10", "p100")))
-    assert entry.data["to"] == "leaf1:p09,p[10,100]"
+    assert entry.data["to"] == "leaf1:p[09-10,100]"
 
 
 def test_a_standby_leg_is_joined_to_the_active_one_which_comes_first() -> None:

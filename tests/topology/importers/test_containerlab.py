@@ -212,6 +212,8 @@ def test_containers_of_kind_linux_are_switches_by_name_and_image_and_a_note_says
         ),
         ("r1 r2 pc1 pc2", "pc1-r1 r1-r2 r2-pc2", {"r1", "r2"}),
         ("node1 node2 node3", "node1-node2 node2-node3", set()),
+        ("node1 node2 node3 node4", "node1-node2 node1-node3 node1-node4", {"node1"}),
+        ("node1 node2 node3 node4 leaf1", "node1-node2 node1-node3 node1-node4 leaf1-node1", {"leaf1"}),
         ("h1-leaf1 leaf1", "h1-leaf1-leaf1", {"leaf1"}),
     ],
 )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.outline.equivalence import MOST_CLASSES
 from benchconsole.topology.outline.fold import Box, Edge, Join, Outline, Span, make_outline, make_unfolded_outline
+from benchconsole.topology.tables.fabric_tables import make_tables
 from tests.fabrics import SMALL, fabric
 from tests.topology.wild import MAX_SEED, wild
 
@@ -49,7 +50,7 @@ def _edges(drawn: Outline, lower: str, upper: str) -> list[Edge]:
 
 
 def test_equal_devices_are_one_box_with_its_number(tmp_path: Path) -> None:
-    drawn = make_outline(fabric(tmp_path, SMALL))
+    drawn = make_outline(make_tables(fabric(tmp_path, SMALL)))
     assert [(box.name, box.count, box.sort) for box in drawn.boxes] == [
         ("spine[1-2]", 2, "spine switches"),
         ("leaf[1-2]", 2, "leaf switches"),
@@ -69,7 +70,7 @@ def test_equal_devices_are_one_box_with_its_number(tmp_path: Path) -> None:
 
 
 def test_pairs_and_chassis_are_named_with_their_number(tmp_path: Path) -> None:
-    drawn = make_outline(fabric(tmp_path, CHASSIS))
+    drawn = make_outline(make_tables(fabric(tmp_path, CHASSIS)))
     assert [box.name for box in drawn.boxes] == ["tor", "mxl[1-3]-[1-2]", "b[1-3]-[1-4]"]
     mxl, blades = drawn.boxes[1:]
     assert mxl.notes == ("MLAG pairs vlt[1-3]", "2 in each of 3 chassis")
@@ -85,7 +86,7 @@ def test_pairs_and_chassis_are_named_with_their_number(tmp_path: Path) -> None:
 
 def test_a_single_missing_cable_takes_what_it_touches_out_of_the_fold(tmp_path: Path) -> None:
     text = SMALL.replace('"n[5-8]", to: leaf2', '"n[5-7]", to: leaf2')
-    drawn = make_outline(fabric(tmp_path, text))
+    drawn = make_outline(make_tables(fabric(tmp_path, text)))
     assert [box.name for box in drawn.boxes] == ["spine[1-2]", "leaf1", "leaf2", "n[1-4]", "n[5-7]", "n8", "st[1-2]"]
     assert _box(drawn, "n8").carried == ("no cable",)
 
@@ -95,7 +96,7 @@ def test_a_standby_leg_is_an_edge_of_its_own_and_no_capacity(tmp_path: Path) -> 
         '  - {from: "n[1-4]", to: leaf1, speed: 10 Gb/s}\n',
         '  - {from: "n[1-4]", to: "leaf[1-2]", speed: 10 Gb/s, bond: active-backup}\n',
     )
-    drawn = make_outline(fabric(tmp_path, text))
+    drawn = make_outline(make_tables(fabric(tmp_path, text)))
     nodes = _box(drawn, "n[1-4]")
     assert nodes.each == Span(10 * GIGABIT, 10 * GIGABIT)
     (standby,) = _edges(drawn, "n[1-4]", "leaf2")
@@ -112,7 +113,7 @@ def test_members_of_different_speed_are_a_range(tmp_path: Path) -> None:
         '  - {from: leaf1, to: "spine[1-2]", speed: 40 Gb/s, lag: more}\n'
         '  - {from: leaf1, to: "spine[1-2]", speed: 100 Mb/s, lag: more}\ncriteria:',
     )
-    drawn = make_outline(fabric(tmp_path, text))
+    drawn = make_outline(make_tables(fabric(tmp_path, text)))
     words = [edge.words for edge in _edges(drawn, "leaf1", "spine[1-2]")]
     assert words == [
         ("2 x 10 Gb/s LAG to each of 2", "4 cables, 40 Gb/s"),
@@ -131,7 +132,7 @@ links:
   - {from: "b[1-3]", to: rb, speed: 10 Gb/s}
   - {from: ra, to: rb, speed: 100 Gb/s, rtt: 50.5 ms, available: 40 Gb/s, channels: {265: 50 Gb/s, 266: 50 Gb/s}}
 """
-    folded = make_outline(fabric(tmp_path, text))
+    folded = make_outline(make_tables(fabric(tmp_path, text)))
     assert [box.name for box in folded.boxes] == ["ra,rb", "a[1-3],b[1-3]"]
     assert folded.edges[0].words == (
         "100 Gb/s between the two",
@@ -140,7 +141,7 @@ links:
         "VLAN 265: 50 Gb/s, VLAN 266: 50 Gb/s",
     )
     sites = 'sites: {west: {members: "a[1-3],ra"}, east: {members: "b[1-3],rb"}}\n'
-    apart = make_outline(fabric(tmp_path, text + sites))
+    apart = make_outline(make_tables(fabric(tmp_path, text + sites)))
     assert [(box.name, box.place, box.notes) for box in apart.boxes] == [
         ("ra", "west", ("site west",)),
         ("rb", "east", ("site east",)),
@@ -160,7 +161,7 @@ links:
   - {from: "a[1-3]", to: sw1, speed: 10 Gb/s}
   - {from: "b[1-3]", to: sw2, speed: 10 Gb/s}
 """
-    drawn = make_outline(fabric(tmp_path, text))
+    drawn = make_outline(make_tables(fabric(tmp_path, text)))
     assert drawn.islands == 2
     assert [box.name for box in drawn.boxes] == ["sw1", "sw2", "a[1-3]", "b[1-3]", "lone[1-2]"]
 
@@ -182,7 +183,7 @@ storage:
     layers: [{name: FC port, units: 4, write: 150 MB/s, read: 110 MB/s}, {name: controller, units: 1, rate: 1.5 GB/s}]
     clients: {all: {nodes: "n[1-4]", gateways: "gw[1-2]"}}
 """
-    drawn = make_outline(fabric(tmp_path, text))
+    drawn = make_outline(make_tables(fabric(tmp_path, text)))
     machines, storage = _box(drawn, "vm[1-8]"), _box(drawn, "scratch")
     assert (machines.tier, storage.tier) == (-1, -1)
     assert storage.sort == "storage system, DDN SFA"
@@ -209,7 +210,7 @@ nodes: {"a[1-4]": {}, "b[1-4]": {}, "s[1-2]": {role: storage}}
 links: [{from: "a[1-4],b[1-4],s[1-2]", to: sw, speed: 10 Gb/s}]
 storage: {fs: {servers: "s[1-2]", clients: {one: {nodes: "a[1-4]"}, two: {nodes: "b[1-4]"}}}}
 """
-    assert [box.name for box in make_outline(fabric(tmp_path, text)).boxes] == [
+    assert [box.name for box in make_outline(make_tables(fabric(tmp_path, text))).boxes] == [
         "sw",
         "a[1-4]",
         "b[1-4]",
@@ -237,13 +238,13 @@ def _irregular(racks: int, border: bool = True) -> str:
 
 
 def test_up_to_twelve_classes_of_a_tier_are_drawn_as_they_are(tmp_path: Path) -> None:
-    drawn = make_outline(fabric(tmp_path, _irregular(MOST_CLASSES, border=False)))
+    drawn = make_outline(make_tables(fabric(tmp_path, _irregular(MOST_CLASSES, border=False))))
     assert len([box for box in drawn.boxes if box.role == "leaf"]) == MOST_CLASSES
     assert all(box.exact for box in drawn.boxes)
 
 
 def test_more_are_merged_by_what_they_are_and_what_they_join_and_say_how_far_they_differ(tmp_path: Path) -> None:
-    drawn = make_outline(fabric(tmp_path, _irregular(20)))
+    drawn = make_outline(make_tables(fabric(tmp_path, _irregular(20))))
     leaves = [box for box in drawn.boxes if box.role == "leaf"]
     assert [(box.name, box.exact) for box in leaves] == [("leaf1", True), ("leaf[2-20]", False)]
     nodes = next(box for box in drawn.boxes if box.role == "compute")
@@ -269,7 +270,7 @@ def test_many_kinds_of_cabling_become_one_edge_with_ranges(tmp_path: Path) -> No
         "".join(f"  - {{from: leaf{leaf}, to: spine1, speed: {speed} Gb/s, count: {speed}, lag: x{speed}}}\n"
                 for leaf in (1, 2) for speed in (1, 2, 3)) + "criteria:",
     )  # fmt: skip
-    (edge,) = _edges(make_outline(fabric(tmp_path, text)), "leaf[1-2]", "spine1")
+    (edge,) = _edges(make_outline(make_tables(fabric(tmp_path, text))), "leaf[1-2]", "spine1")
     assert (edge.cables, edge.speed, edge.members) == (16, Span(GIGABIT, 10 * GIGABIT), Span(1, 3))
     assert edge.cabling == "8 x 1-10 Gb/s, LAGs of up to 3"
 
@@ -278,12 +279,12 @@ def test_names_that_are_many_are_still_folded(tmp_path: Path) -> None:
     text = SMALL.replace("n[1-4]: {role: compute}", "x[001-040]y[01-30]: {role: compute}").replace(
         "n[1-4]", "x[001-040]y[01-30]"
     )
-    assert "x[001-040]y[01-30]" in [box.name for box in make_outline(fabric(tmp_path, text)).boxes]
+    assert "x[001-040]y[01-30]" in [box.name for box in make_outline(make_tables(fabric(tmp_path, text))).boxes]
 
 
 def test_unfolded_has_a_box_for_every_device(tmp_path: Path) -> None:
     small = fabric(tmp_path, SMALL)
-    drawn = make_unfolded_outline(small)
+    drawn = make_unfolded_outline(make_tables(small))
     assert sorted(box.name for box in drawn.boxes) == sorted([*small.nodes, *small.switches])
     assert len(drawn.edges) == len(small.links)
     assert {edge.words for edge in drawn.edges} == {
@@ -297,7 +298,7 @@ def test_unfolded_has_a_box_for_every_device(tmp_path: Path) -> None:
 @given(st.integers(0, MAX_SEED), st.booleans())
 def test_nothing_is_lost_and_nothing_is_counted_twice(seed: int, fold: bool) -> None:
     described = wild(seed)
-    drawn = make_outline(described) if fold else make_unfolded_outline(described)
+    drawn = make_outline(make_tables(described)) if fold else make_unfolded_outline(make_tables(described))
     members = Counter(name for box in drawn.boxes for name in box.members if box.what != "storage")
     assert members == Counter([*described.nodes, *described.switches])
     assert sum(edge.cables for edge in drawn.edges) == sum(link.count for link in described.links.values())
@@ -311,7 +312,7 @@ def test_nothing_is_lost_and_nothing_is_counted_twice(seed: int, fold: bool) -> 
 @given(st.integers(0, MAX_SEED))
 def test_multiplicities_are_those_of_the_cables(seed: int) -> None:
     described = wild(seed)
-    drawn = make_outline(described)
+    drawn = make_outline(make_tables(described))
     box = {name: each.id for each in drawn.boxes for name in each.members if each.what != "storage"}
     for edge in drawn.edges:
         if edge.join is not Join.CABLE or len(_same_ends(drawn, edge)) > 1:
@@ -329,7 +330,7 @@ def test_multiplicities_are_those_of_the_cables(seed: int) -> None:
 @given(st.integers(0, MAX_SEED))
 def test_what_is_called_equal_sees_the_same(seed: int) -> None:
     described = wild(seed, most=12)
-    drawn = make_outline(described)
+    drawn = make_outline(make_tables(described))
     assume(all(box.exact for box in drawn.boxes))
     box = {name: each.id for each in drawn.boxes for name in each.members if each.what != "storage"}
     for each in drawn.boxes:

@@ -18,6 +18,7 @@ from benchconsole.console.text.picture.fabric_picture import _Painter, draw
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.outline.boxes import Box
 from benchconsole.topology.outline.fold import make_outline, make_unfolded_outline
+from benchconsole.topology.tables.fabric_tables import make_tables
 from tests.fabrics import SMALL, fabric
 from tests.topology.exporters.hostile import hostile
 from tests.topology.wild import MAX_SEED, wild
@@ -76,7 +77,7 @@ DEMO_PICTURE = """\
 
 
 def _picture(described: Fabric, width: int = 80, *, ascii_only: bool = False) -> str:
-    return "\n".join(draw(make_outline(described), width, ascii_only=ascii_only)) + "\n"
+    return "\n".join(draw(make_outline(make_tables(described)), width, ascii_only=ascii_only)) + "\n"
 
 
 def test_a_small_fabric(tmp_path: Path) -> None:
@@ -258,7 +259,7 @@ def _reached(lines: Sequence[str], hooks: Mapping[tuple[int, int], str], row: in
 @given(st.integers(0, MAX_SEED), st.sampled_from([60, 80, 120, 200]), st.booleans())
 def test_every_line_leads_where_the_cables_lead(seed: int, width: int, fold: bool) -> None:
     described = wild(seed, most=40 if fold else 8)
-    drawn = make_outline(described) if fold else make_unfolded_outline(described)
+    drawn = make_outline(make_tables(described)) if fold else make_unfolded_outline(make_tables(described))
     canvas, captions = Canvas(), Captions(drawn)
     painter = _Seen(canvas, captions, Layout(captions, width))
     assume(painter.layout.fits)
@@ -285,7 +286,7 @@ def _beside(left: Place, right: Place, painter: _Seen, row: int) -> bool:
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, MAX_SEED), st.sampled_from([60, 80, 120, 200]))
 def test_nothing_is_wider_than_asked_and_no_number_is_lost(seed: int, width: int) -> None:
-    drawn = make_outline(wild(seed))
+    drawn = make_outline(make_tables(wild(seed)))
     lines = draw(drawn, width)
     assert max(map(measure_width, lines)) <= width
     picture = "\n".join(lines)

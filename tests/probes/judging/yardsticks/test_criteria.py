@@ -4,6 +4,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.probes.api import Metric, Reading, Target, Unit
 from benchconsole.probes.judging.context import JudgingContext
@@ -88,7 +89,7 @@ def test_a_target_is_a_share_of_the_peaks_too(nodes: int, share: float, level: L
 
 
 def test_one_node_without_a_peak_leaves_it_unknown() -> None:
-    without = replace(NODES[1], hardware=Hardware("old"))
+    without = replace_fields(NODES[1], hardware=Hardware("old"))
     assert judged((NODES[0], without), 9.0) == (Level.UNKNOWN, "no peak is declared")
 
 
