@@ -1,4 +1,4 @@
-"""Every conversion between written quantities and base units (byte, second, byte/s, FLOP/s, 1/s and 1), both ways.
+"""Every conversion between written quantities and base units (``Unit``), both ways.
 
 ``b`` is a bit and ``B`` is a byte, always; ``k`` is 1000 and ``Ki`` is 1024. UnitError for whatever could be read two
 ways: a bare number for a rate, ``mb/s``, ``KB``, a link speed in bytes.
@@ -20,6 +20,8 @@ class Unit(StrEnum):
     FLOP_RATE = "FLOP/s"
     PER_SECOND = "1/s"
     ONE = "1"
+    DEGREE_CELSIUS = "°C"
+    WATT = "W"
 
 
 RATES = (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.PER_SECOND)
@@ -59,6 +61,8 @@ _PREFIX = r"(?P<prefix>[kMGTP]|[KMGTP]i)?"
 _RATE = re.compile(_PREFIX + r"(?P<symbol>b|bit|bits|B)(?P<per>/s|ps)")
 _SIZE = re.compile(_PREFIX + r"B")
 _FLOPS = re.compile(r"(?P<prefix>[kMGTP])?(?:FLOP/s|FLOPS|flop/s)")
+_DEGREES = re.compile(r"°C|degC|degrees? C|C")
+_WATTS = re.compile(r"(?P<prefix>[kM])?(?:W|[Ww]atts?)")
 _PER_SECOND = re.compile(r"(?P<prefix>[kMGTP])?(?:IOPS|/s|1/s|Hz)")
 
 EXPECTED = {
@@ -68,6 +72,8 @@ EXPECTED = {
     Unit.FLOP_RATE: "a rate such as 645 GFLOP/s",
     Unit.PER_SECOND: "a rate such as 20 kIOPS or 50 Hz",
     Unit.ONE: "a plain number or a percentage such as 80 %",
+    Unit.DEGREE_CELSIUS: "a temperature such as 80 °C",
+    Unit.WATT: "a power such as 350 W or 1.2 kW",
 }
 LINK_SPEED = "a link speed in bits per second such as 10 Gb/s"
 _SLOWEST, _FASTEST = 1e3, 1e14
@@ -123,6 +129,9 @@ def _parse_scaled(number: float, unit: str, text: str, *, pattern: re.Pattern[st
     return number * _PREFIXES[match["prefix"] or ""]
 
 
+_PATTERNS = {Unit.BYTE: _SIZE, Unit.FLOP_RATE: _FLOPS, Unit.PER_SECOND: _PER_SECOND, Unit.WATT: _WATTS}
+
+
 def parse(text: str, unit: Unit) -> float:
     """Read ``text`` as a quantity of ``unit``, in that base unit. UnitError for anything that is not exactly one
     reading.
@@ -138,7 +147,11 @@ def parse(text: str, unit: Unit) -> float:
         if suffix not in ("", "%"):
             raise UnitError(text, EXPECTED[unit])
         return number / 100.0 if suffix else number
-    pattern = {Unit.BYTE: _SIZE, Unit.FLOP_RATE: _FLOPS, Unit.PER_SECOND: _PER_SECOND}[unit]
+    if unit is Unit.DEGREE_CELSIUS:
+        if not _DEGREES.fullmatch(suffix):
+            raise UnitError(text, EXPECTED[unit], None if suffix else f"{number:g} °C")
+        return number
+    pattern = _PATTERNS[unit]
     return _parse_scaled(number, suffix, text, pattern=pattern, of=unit)
 
 
@@ -152,10 +165,15 @@ def parse_percentage(text: str, expected: str, most: float = 1) -> float:
     return found
 
 
+_ANY = (
+    Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.BYTE, Unit.SECOND, Unit.PER_SECOND, Unit.ONE, Unit.WATT, Unit.DEGREE_CELSIUS,
+)  # fmt: skip
+
+
 def parse_any(text: str) -> tuple[float, Unit]:
     """A quantity whose unit tells its dimension: ``12 MB/s``, ``80 %``, ``645 GFLOP/s``."""
     failure: UnitError | None = None
-    for unit in (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.BYTE, Unit.SECOND, Unit.PER_SECOND, Unit.ONE):
+    for unit in _ANY:
         try:
             return parse(text, unit), unit
         except UnitError as error:
@@ -367,6 +385,8 @@ _SHOW_BY_UNIT: dict[Unit, Callable[[float], str]] = {
     Unit.FLOP_RATE: lambda value: _format_with_prefix(value, "FLOP/s"),
     Unit.PER_SECOND: lambda value: _format_with_prefix(value, "/s"),
     Unit.ONE: digits3,
+    Unit.DEGREE_CELSIUS: lambda value: f"{value:,.1f} °C",
+    Unit.WATT: lambda value: _format_with_prefix(value, "W"),
 }
 
 
@@ -391,6 +411,8 @@ _SCALED_BY_UNIT: dict[Unit, tuple[float, str, Mapping[str, float]]] = {
     Unit.FLOP_RATE: (1.0, "FLOP/s", _SI),
     Unit.PER_SECOND: (1.0, "/s", _SI),
     Unit.ONE: (1.0, "", {"": 1.0}),
+    Unit.DEGREE_CELSIUS: (1.0, "°C", {"": 1.0}),
+    Unit.WATT: (1.0, "W", {"": 1.0, "k": 1e3, "M": 1e6}),
 }
 
 

@@ -400,7 +400,11 @@ def _make_fabric_finding(seen: Sequence[LowVerdict]) -> Finding:
     )
 
 
-_SETTINGS = ("nic.mtu", "nic.driver", "nic.firmware", "cpu.governor", "kernel.", "bios.", "os.", "sysctl.")
+_SETTINGS = (
+    "nic.mtu", "nic.driver", "nic.firmware", "cpu.governor", "kernel.", "bios.", "os.", "sysctl.", "module.",
+    "irqbalance.", "tuned.", "mpi.", "gcc.", "gfortran.", "clang.", "icx.", "nvc.", "lustre.", "beegfs.", "ceph.",
+    "gpfs.", "qemu.", "openstack.", "apptainer.", "slurm.",
+)  # fmt: skip
 """What is installed or set on a machine, by the beginning of the fact; everything else is a part of it."""
 
 

@@ -55,10 +55,9 @@ def _prefixed(unit: Unit, shown: Shown, size: float) -> Scale:
     if unit is Unit.BYTE_RATE and shown is Shown.NETWORK:
         scale = _scaled(unit, size * 8, _PREFIXES, "b/s")
         return Scale(unit, scale.symbol, scale.factor / 8, 2)
-    symbol = {Unit.BYTE: "B", Unit.BYTE_RATE: "B/s", Unit.FLOP_RATE: "FLOP/s", Unit.PER_SECOND: "/s", Unit.ONE: ""}[
-        unit
-    ]
-    return _scaled(unit, size, _PREFIXES, symbol)
+    if unit is Unit.DEGREE_CELSIUS:
+        return Scale(unit, "°C", 1.0, 1)
+    return _scaled(unit, size, _PREFIXES, {Unit.PER_SECOND: "/s", Unit.ONE: ""}.get(unit, unit.value))
 
 
 def _scaled(unit: Unit, size: float, steps: tuple[tuple[float, str], ...], symbol: str) -> Scale:

@@ -186,6 +186,42 @@ each_sensor() {
     command -v ipmitool >/dev/null 2>&1 || return 127
     $root $limit ipmitool mc info && $root $limit ipmitool sdr
 }
+each_cache() {
+    index=/sys/devices/system/cpu/cpu0/cache/index
+    each_file $index*/level $index*/type $index*/size $index*/shared_cpu_list
+}
+each_fc() {
+    hosts=0
+    for host in /sys/class/fc_host/host*; do [ -e "$host" ] && hosts=$((hosts + 1)); done
+    [ -d /sys/class ] && echo "hosts: $hosts"
+    each_file /sys/class/fc_host/host*/port_state /sys/class/fc_host/host*/speed /sys/class/fc_host/host*/port_name
+}
+each_service() {
+    running=$($limit ps -e -o comm=) || return 127
+    for service in irqbalance tuned; do
+        if printf '%s\n' "$running" | grep -qx "$service"; then echo "$service: yes"; else echo "$service: no"; fi
+    done
+    sed 's/^/profile: /' /etc/tuned/active_profile
+    return 0
+}
+each_version() {
+    for tool in mpirun gcc gfortran clang icx nvc ceph qemu-system-x86_64 openstack apptainer singularity slurmd lfs; do
+        command -v "$tool" >/dev/null 2>&1 && in_time || continue
+        case $tool in
+            qemu*) named=qemu;;
+            slurmd) named=slurm;;
+            singularity) named=apptainer;;
+            lfs) named=lustre;;
+            *) named=$tool;;
+        esac
+        asked=--version
+        [ "$tool" = slurmd ] && asked=-V
+        $limit "$tool" "$asked" 2>&1 | head -n 8 | sed "s/^/$named: /"
+    done
+    sed 's/^/beegfs: /' /sys/module/beegfs/version
+    [ -x /usr/lpp/mmfs/bin/mmdiag ] && $root $limit /usr/lpp/mmfs/bin/mmdiag --version | sed 's/^/gpfs: /'
+    return 0
+}
 answer kernel uname -srm
 answer os-release each_release
 answer lscpu lscpu -J || answer lscpu lscpu || answer cpuinfo each_processor
@@ -210,6 +246,11 @@ perhaps hwloc hwloc-info
 perhaps interrupts each_sum /proc/interrupts
 perhaps softirqs each_softirq
 perhaps irq each_binding
+perhaps caches each_cache
+perhaps fibre-channel each_fc
+perhaps modules each_file /sys/module/*/version
+perhaps services each_service
+perhaps versions each_version
 perhaps ibstat ibstat
 perhaps perfquery each_port
 perhaps smartctl each_smart

@@ -10,6 +10,7 @@ from benchconsole.probes.tools.inventory.facts import keep_first
 from benchconsole.probes.tools.inventory.readers import (
     dmidecode,
     ethtool,
+    fibre_channel,
     file_systems,
     infiniband,
     interfaces,
@@ -21,6 +22,7 @@ from benchconsole.probes.tools.inventory.readers import (
     processors,
     raid,
     smartctl,
+    software,
     system,
 )
 from benchconsole.probes.tools.inventory.readers.line_tables import LINE_TABLES
@@ -46,12 +48,14 @@ class Source:
 
 _OWN_READERS = {
     "bonding": Source(interfaces.find_bonds, "the lines of /proc/net/bonding"),
+    "caches": Source(processors.find_caches, "lines 'path:value' of /sys/devices/system/cpu/cpu0/cache"),
     "cmdline": Source(system.find_command_line, "the one line of /proc/cmdline"),
     "cpuinfo": Source(processors.find_first_processor, "the entries of /proc/cpuinfo"),
     # 1: one file system could not be asked
     "df": Source(file_systems.find_usage, "the table of df -P, whose heading names its blocks", (0, 1)),
     "dmidecode": Source(dmidecode.find_facts, "the tables of dmidecode, which needs root"),
     "ethtool": Source(ethtool.find_facts, "the settings of ethtool"),
+    "fibre-channel": Source(fibre_channel.find_ports, "'hosts: NUMBER' and lines 'path:value' of /sys/class/fc_host"),
     "ibstat": Source(infiniband.find_adapters, "the adapters of ibstat, which prints nothing where there is none"),
     "interrupts": Source(interrupts.find_interrupts, "the table of /proc/interrupts"),
     "ip": Source(interfaces.find_interfaces, "the interfaces of ip link"),
@@ -60,10 +64,12 @@ _OWN_READERS = {
     "lsblk": Source(lsblk.find_facts, "the JSON of lsblk -J, its pairs or its table"),
     "lscpu": Source(processors.find_processors, "lscpu's table"),
     "lshw": Source(lshw.find_facts, "the JSON of lshw -json"),
+    "modules": Source(software.find_modules, "lines '/sys/module/NAME/version:VERSION'"),
     "mounts": Source(file_systems.find_mounts, "the lines of /proc/mounts"),
     "omreport": Source(raid.find_omreport, "the blocks or the rows of omreport storage"),
     "os-release": Source(system.find_release, "the lines of /etc/os-release"),
     "perfquery": Source(infiniband.find_counters, "the counters of perfquery"),
+    "services": Source(software.find_services, "lines 'irqbalance: yes' of services"),
     "smartctl": Source(
         smartctl.find_facts, "the JSON of smartctl -j, or the text of smartctl -i -H -A", smartctl.ANSWERED
     ),
@@ -71,6 +77,7 @@ _OWN_READERS = {
     "storcli": Source(raid.find_storcli, "the JSON of storcli /call show J with Status Success"),
     "sysctl": Source(system.find_settings, "lines 'key = value' of sysctl", (0, 1, 255)),  # one key is not known
     "sysfs": Source(system.find_files, "lines 'path:value' of files under /sys"),
+    "versions": Source(software.find_versions, "lines 'PROGRAM: what it says of its version'"),
     "virt": Source(system.find_virtualization, "a word of systemd-detect-virt", (0, 1)),  # 1 on bare metal
 }
 

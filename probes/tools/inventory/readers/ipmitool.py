@@ -1,14 +1,15 @@
 """``ipmitool sdr``, ``sdr elist``, ``sensor`` (and these with ``-c``), ``mc info`` and ``dcmi power reading``.
 
-Degrees, turns, watts and volts have no base unit here: such a reading is text with its unit behind it.
+Turns, volts, amperes and air have no base unit here: such a reading is text with its unit behind it.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from benchconsole.probes.api import Fact, labels
+from benchconsole.probes.api import Fact, Labels, Unit, labels
 from benchconsole.probes.readers.lines import read_lines, shorten
+from benchconsole.probes.readers.numbers import ABSURD
 from benchconsole.probes.readers.readings import known_labels
 from benchconsole.probes.tools.inventory.facts import make_measure, make_text, read_first_fields
 
@@ -39,14 +40,30 @@ def find_facts(text: str) -> Iterator[Fact]:
         also = {"number": times[name, entity] if times[name, entity] > 1 else None, "entity": entity}
         marks = known_labels(sensor=shorten(name, 60), **also)
         if match := _READING.fullmatch(reading):
-            yield from make_measure(_UNITS[match["unit"]], match["number"], match["unit"], marks)
+            yield from _tell(match["number"], match["unit"], marks)
         yield from make_text("sensor.state", _STATES[state], marks)
     fields = read_first_fields(lines)
     # the line behind the revision says that its number was whole
     if "IPMI Version" in fields:
         yield from make_text("bmc.firmware", fields.get("Firmware Revision"))
     if power := _POWER.fullmatch(fields.get("Instantaneous power reading", "")):
-        yield from make_measure("sensor.power", power["number"], "Watts", labels(sensor="dcmi"))
+        yield from _tell(power["number"], "Watts", labels(sensor="dcmi"))
+
+
+def _tell(number: str, unit: str, marks: Labels) -> list[Fact]:
+    """A reading in its base unit, where it has one; Fahrenheit is told as Celsius."""
+    name, value = _UNITS[unit], float(number)
+    if abs(value) >= ABSURD:
+        return []
+    if name == "sensor.temperature":
+        return [Fact(name, value if unit == "degrees C" else (value - 32) / 1.8, Unit.DEGREE_CELSIUS, marks)]
+    if name == "sensor.power":
+        return [Fact(name, value, Unit.WATT, marks)]
+    return (
+        [Fact(name, value / 100, Unit.ONE, marks)]
+        if name == "sensor.percent"
+        else make_measure(name, number, unit, marks)
+    )
 
 
 def _strip_prefix(lines: Sequence[str]) -> Sequence[str]:

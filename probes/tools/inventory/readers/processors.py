@@ -28,6 +28,11 @@ _OF_LSCPU = re.compile(r"\s*[A-Z][\w ()/.-]*:(?:\s{2,}\S|\s*$)|On-line CPU\(s\) 
 _CPUS = re.compile(r"[0-9]{1,5}(?:-[0-9]{1,5})?(?:,[0-9]{1,5}(?:-[0-9]{1,5})?)*")
 _NODE = re.compile(r"NUMA node(?P<node>[0-9]+) CPU\(s\)")
 
+_CACHE_FILE = re.compile(
+    r"/sys/devices/system/cpu/cpu0/cache/index(?P<index>[0-9])/(?P<name>level|type|size|shared_cpu_list)"
+)
+_CACHE_SIZE = re.compile(r"(?P<number>[0-9]{1,9})(?P<letter>[KM])")
+
 _CPUINFO_NAMES = {"model name": "cpu.model", "vendor_id": "cpu.vendor", "microcode": "cpu.microcode"}
 _OF_CPUINFO = re.compile(r"[\w ]{1,60}\s{0,20}:|\s*$")
 
@@ -72,6 +77,29 @@ def find_processors(text: str) -> Iterator[Fact]:
     for key, value in fields.items():
         if node := _NODE.fullmatch(key):
             yield from facts.make_text("numa.cpus", value, facts.label_part("numa", node["node"]))
+
+
+def find_caches(text: str) -> Iterator[Fact]:
+    """``cpu.cache_size`` and ``cpu.cache_cpus`` (how many processors share it) with the label ``cache``: L1d, L2 ...
+
+    Of the caches that the first processor uses (the kernel's ``cacheinfo``); others of a hybrid processor are unlike.
+    """
+    files = (
+        (file["index"], file["name"], value)
+        for path, value in split_fields(read_lines(text))
+        if (file := _CACHE_FILE.fullmatch(path))
+    )
+    caches: dict[str, dict[str, str]] = {}
+    for index, name, value in files:
+        caches.setdefault(index, {})[name] = value
+    for cache in caches.values():
+        letter = {"Data": "d", "Instruction": "i", "Unified": ""}.get(cache.get("type", ""))
+        size = _CACHE_SIZE.fullmatch(cache.get("size", ""))
+        if letter is None or size is None or cache.get("level", "") not in ("1", "2", "3", "4"):
+            continue
+        marks = facts.label_part("cache", f"L{cache['level']}{letter}")
+        yield from facts.make_size("cpu.cache_size", facts.scale_binary(size["number"], size["letter"]), marks)
+        yield from facts.make_count("cpu.cache_cpus", _count_processors(cache.get("shared_cpu_list", "")), marks)
 
 
 def _count_processors(cpus: str) -> int | None:

@@ -104,7 +104,7 @@ def _read_document(disk: Document, marks: Labels) -> Iterator[Fact]:
     if isinstance(passed, bool):
         yield from facts.make_text("disk.health", "passed" if passed else "failed", marks)
     if degrees := read_number(_read_path(disk, "temperature", "current")):  # a disk without a sensor says 0
-        yield from facts.make_measure("disk.temperature", f"{degrees:.0f}", "degrees C", marks)
+        yield Fact("disk.temperature", float(degrees), Unit.DEGREE_CELSIUS, marks)
     hours = read_number(_read_path(disk, "power_on_time", "hours"))
     if hours is not None and hours >= 0:
         minutes = parse_count(str(_read_path(disk, "power_on_time", "minutes")), 59) or 0
@@ -177,7 +177,7 @@ def _read_disk(lines: Sequence[str], disk: str) -> Iterator[Fact]:
         yield from facts.make_text("disk.health", words.get(fields.get(key, ""), otherwise), marks)
     for key in ("Current Drive Temperature", "Temperature"):
         if degrees := _parse_number(_DEGREES, fields, key):  # a disk without a sensor says 0
-            yield from facts.make_measure("disk.temperature", str(degrees), "degrees C", marks)
+            yield Fact("disk.temperature", float(degrees), Unit.DEGREE_CELSIUS, marks)
     yield from _read_wear(fields, marks)
     yield from _read_attributes(lines, marks)
 

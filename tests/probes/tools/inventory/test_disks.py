@@ -15,7 +15,7 @@ CASES: list[Case] = [
             ("disk.power_on_time", "sda"): 31234 * 3600.0,
             ("disk.reallocated_sectors", "sda"): 8.0,
             ("disk.pending_sectors", "sda"): 2.0,
-            ("disk.temperature", "sda"): "34 degrees C",
+            ("disk.temperature", "sda"): 34.0,
             ("disk.rotation", "sda"): "7200 RPM",
             ("disk.protocol", "sda"): "SATA",
         },
@@ -58,7 +58,7 @@ CASES: list[Case] = [
             ("disk.size", "6SL0FFFF"): 600127266816.0,
             ("disk.grown_defects", "6SL0FFFF"): 5.0,
             ("disk.power_on_time", "6SL0FFFF"): 12345 * 3600.0 + 30 * 60,
-            ("disk.temperature", "6SL0FFFF"): "41 degrees C",
+            ("disk.temperature", "6SL0FFFF"): 41.0,
         },
     ),
     (
@@ -187,7 +187,7 @@ def test_the_size_of_a_disk_is_that_of_its_name_space() -> None:
 
 def test_a_disk_without_a_sensor_has_no_temperature() -> None:
     assert "disk.temperature" not in told("Current Drive Temperature:     0 C")
-    assert told("Current Drive Temperature:     28 C")["disk.temperature"] == "28 degrees C"
+    assert told("Current Drive Temperature:     28 C")["disk.temperature"] == 28.0
     json = BEHIND_RAID.replace('"device"', '"temperature":{"current":0,"drive_trip":0},"device"')
     assert "disk.temperature" not in {one.fact for one in SOURCES["smartctl"](json)}
 

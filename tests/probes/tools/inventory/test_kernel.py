@@ -39,6 +39,29 @@ CASES: list[Case] = [
     ("virt", "virt-kvm-in-docker-252.txt", {("virt.machine", ""): "kvm", ("virt.container", ""): "docker"}),
     ("hwloc", "hwloc-2.9.txt", {("cpu.cores", ""): 2.0, ("cpu.l3_caches", ""): 1.0, ("numa.nodes", ""): 1.0}),
     ("sysctl", "sysctl-sc11.txt", {("sysctl.net.core.rmem_max", ""): 167772160.0, ("sysctl.net.ipv4.tcp_congestion_control", ""): "bic"}),
+    ("caches", "caches-6.18.txt", {("cpu.cache_size", "L1d"): 32768.0, ("cpu.cache_size", "L2"): 524288.0, ("cpu.cache_size", "L3"): 33554432.0, ("cpu.cache_cpus", "L3"): 2.0}),
+    ("modules", "modules-6.18.txt", {("module.version", "vxlan"): "0.1"}),
+    ("services", "services-debian-12.txt", {("irqbalance.running", ""): "yes", ("tuned.running", ""): "no", ("tuned.profile", ""): "throughput-performance"}),
+    (
+        "versions",
+        "versions-debian-12.txt",
+        {
+            ("mpi.version", ""): "Open MPI 4.1.4", ("gcc.version", ""): "12.2.0", ("gfortran.version", ""): "12.2.0",
+            ("clang.version", ""): "14.0.6", ("ceph.version", ""): "16.2.15", ("qemu.version", ""): "7.2.22",
+            ("slurm.version", ""): "22.05.8",
+        },
+    ),
+    (
+        "versions",
+        "versions-others.txt",
+        {
+            ("mpi.version", ""): "Hydra 4.0.2", ("gcc.version", ""): "8.5.0", ("icx.version", ""): "2023.2.0",
+            ("nvc.version", ""): "22.11-0", ("lustre.version", ""): "2.15.1", ("beegfs.version", ""): "7.3.2",
+            ("gpfs.version", ""): "5.1.2.1", ("openstack.version", ""): "6.2.0", ("apptainer.version", ""): "1.1.6",
+            ("slurm.version", ""): None,
+        },
+    ),
+    ("versions", "versions-intel-2021.txt", {("mpi.version", ""): "Intel MPI 2021.8"}),
     ("os-release", "os-release-scientific-6.txt", {("os.name", ""): "Scientific Linux release 6.3 (Carbon)"}),
 ]  # fmt: skip
 

@@ -11,6 +11,14 @@ from tests.probes.tools.inventory.cases import Case, check, check_refused, parse
 
 CASES: list[Case] = [
     (
+        "fibre-channel",
+        "fibre-channel-6.1.txt",
+        {
+            ("fc.ports", ""): 2.0, ("fc.speed", "host1"): 2e9, ("fc.speed", "host2"): None,
+            ("fc.state", "host2"): "Linkdown", ("fc.port_name", "host1"): "0x21000024ff7b1234",
+        },
+    ),
+    (
         "perfquery",
         "perfquery-1.6.txt",
         {

@@ -32,7 +32,7 @@ SENSORS = [
 ]
 """Two of one name, one below zero, one that is not there; of the limits one passed upwards and two downwards."""
 
-UNITS = {bmc.DEGREES_C: "degrees C", bmc.RPM: "RPM", bmc.VOLTS: "Volts", bmc.AMPS: "Amps", bmc.WATTS: "Watts"}
+UNITS = {bmc.RPM: "RPM", bmc.VOLTS: "Volts", bmc.AMPS: "Amps"}
 NAMES = {
     bmc.TEMPERATURE: "sensor.temperature", bmc.FAN: "sensor.fan", bmc.VOLTAGE: "sensor.voltage",
     bmc.CURRENT: "sensor.current", bmc.POWER: "sensor.power",
@@ -54,15 +54,17 @@ def printed(argv: list[str], *words: str) -> str:
     return subprocess.run([*argv, *words], capture_output=True, check=True, text=True, timeout=60).stdout
 
 
-def planted(*, digits: int, sides: bool) -> dict[tuple[str, str, str], str]:
+def planted(*, digits: int, sides: bool) -> dict[tuple[str, str, str], str | float]:
     """Fact, sensor and number to value, as far as a form of the output tells it."""
-    facts: dict[tuple[str, str, str], str] = {}
+    facts: dict[tuple[str, str, str], str | float] = {}
     seen = set[str]()
     for sensor in SENSORS:
         number = "2" if sensor.name in seen else ""
         seen.add(sensor.name)
         if sensor.value is not None:
-            facts[NAMES[sensor.kind], sensor.name, number] = f"{round(sensor.value, digits):g} {UNITS[sensor.unit]}"
+            value = round(sensor.value, digits)
+            told = value if sensor.unit in (bmc.DEGREES_C, bmc.WATTS) else f"{value:g} {UNITS[sensor.unit]}"
+            facts[NAMES[sensor.kind], sensor.name, number] = told
     for name, (state, side) in PASSED.items():
         facts["sensor.state", name, ""] = f"{state}, {side}" if sides else state
     return facts

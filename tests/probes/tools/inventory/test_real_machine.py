@@ -251,3 +251,40 @@ def test_what_lshw_finds_is_what_the_kernel_has(said: dict[str, Told]) -> None:
         elif fact == "nic.mac" and (NETS / name).exists():
             assert value == read(NETS / name / "address")
     assert any(fact == "nic.mac" for fact, _ in said["lshw"])
+
+
+def test_caches_are_those_that_lscpu_lists(said: dict[str, Told]) -> None:
+    command = ["lscpu", "-B", "-C=NAME,ONE-SIZE"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()[1:]
+    told = {cache: value for (fact, cache), value in said.get("caches", {}).items() if fact == "cpu.cache_size"}
+    assert told == {name: float(size) for name, size in map(str.split, listed)}
+
+
+def test_modules_tell_the_versions_that_modinfo_would(said: dict[str, Told]) -> None:
+    files = {path.parent.name: read(path) for path in Path("/sys/module").glob("*/version")}
+    found = {module: value for (_, module), value in said.get("modules", {}).items()}
+    assert found == {module: " ".join(value.split()) for module, value in files.items()}
+
+
+def test_ports_of_fibre_channel_are_counted(said: dict[str, Told]) -> None:
+    assert said["fibre-channel"]["fc.ports", ""] == len(list(Path("/sys/class/fc_host").glob("host*")))
+
+
+def test_services_run_where_the_kernel_has_their_process(said: dict[str, Told]) -> None:
+    running = {read(path) for path in Path("/proc").glob("[0-9]*/comm") if path.exists()}
+    for service in ("irqbalance", "tuned"):
+        assert said["services"][f"{service}.running", ""] == ("yes" if service in running else "no")
+
+
+PACKAGES = {"mpi": "openmpi-bin", "gcc": "gcc-12", "ceph": "ceph-common", "slurm": "slurmd"}
+
+
+@needs("dpkg-query")
+def test_versions_are_those_of_the_packages(said: dict[str, Told]) -> None:
+    command = ["dpkg-query", "-W", "-f", "${Package} ${Version}\n", *PACKAGES.values()]
+    listed = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60).stdout.splitlines()
+    versions = {package: version.partition(":")[2] or version for package, version in map(str.split, listed)}
+    told = {program: str(version) for (program, _), version in said.get("versions", {}).items()}
+    for program, package in PACKAGES.items():
+        if f"{program}.version" in told and package in versions:
+            assert versions[package].startswith(told[f"{program}.version"].removeprefix("Open MPI "))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchconsole.probes.api import Unit
 from benchconsole.probes.tools.inventory.sources import SOURCES
 from tests.probes.tools.captures import text
 from tests.probes.tools.inventory.cases import Case, check, check_refused
@@ -11,27 +12,36 @@ CASES: list[Case] = [
         "ipmitool",
         "ipmitool-sdr-1.8.txt",
         {
-            ("sensor.temperature", "Temp"): "41 degrees C",
-            ("sensor.temperature", "2 Temp"): "87 degrees C",
+            ("sensor.temperature", "Temp"): 41.0,
+            ("sensor.temperature", "2 Temp"): 87.0,
             ("sensor.state", "2 Temp"): "not critical",
             ("sensor.state", "Fan2A"): "critical",
-            ("sensor.power", "Pwr Consumption"): "112 Watts",
+            ("sensor.power", "Pwr Consumption"): 112.0,
             ("sensor.temperature", "Exhaust Temp"): None,
         },
     ),
     (
         "ipmitool",
         "ipmitool-elist-1.8.txt",
-        {("sensor.fan", "7.1 Fan1A"): "4560 RPM", ("sensor.temperature", "3.1 Temp"): "41 degrees C"},
+        {("sensor.fan", "7.1 Fan1A"): "4560 RPM", ("sensor.temperature", "3.1 Temp"): 41.0},
     ),
     (
         "ipmitool",
         "ipmitool-sensor-1.8.txt",
         {("sensor.voltage", "12V"): "12.096 Volts", ("sensor.state", "FAN1"): "not recoverable, low"},
     ),
-    ("ipmitool", "ipmitool-mc-1.8.txt", {("bmc.firmware", ""): "2.60", ("sensor.power", "dcmi"): "220 Watts"}),
-    ("ipmitool", "ipmitool-csv-1.8.txt", {("sensor.temperature", "Inlet Temp"): "23 degrees C"}),
+    ("ipmitool", "ipmitool-mc-1.8.txt", {("bmc.firmware", ""): "2.60", ("sensor.power", "dcmi"): 220.0}),
+    ("ipmitool", "ipmitool-csv-1.8.txt", {("sensor.temperature", "Inlet Temp"): 23.0}),
 ]  # fmt: skip
+
+
+def test_readings_have_their_units_and_fahrenheit_is_celsius() -> None:
+    text = "Inlet | 23 degrees C | ok\nOutlet | 104 degrees F | ok\nPower | 350 Watts | ok\nLoad | 12 percent | ok\n"
+    found = {dict(fact.labels)["sensor"]: (fact.value, fact.unit) for fact in SOURCES["ipmitool"](text)}
+    assert found == {
+        "Inlet": (23.0, Unit.DEGREE_CELSIUS), "Outlet": (40.0, Unit.DEGREE_CELSIUS), "Power": (350.0, Unit.WATT),
+        "Load": (0.12, Unit.ONE),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES, ids=[name for _, name, _ in CASES])
@@ -58,7 +68,7 @@ def test_colours_change_nothing() -> None:
 
 def test_a_node_that_draws_nothing_was_not_measured() -> None:
     said = "    Instantaneous power reading:                   {} Watts\n"
-    assert [one.value for one in SOURCES["ipmitool"](said.format(220))] == ["220 Watts"]
+    assert [one.value for one in SOURCES["ipmitool"](said.format(220))] == [220.0]
     check_refused("ipmitool", said.format(0))
 
 

@@ -10,7 +10,7 @@ from benchconsole.probes.api import Fact, ProbeOutputError
 from benchconsole.probes.tools.inventory.sources import SOURCES
 from tests.probes.tools.captures import ROOT, noise, or_nothing, said, text
 
-NAMED = {"uname": "kernel", "os": "os-release"}
+NAMED = {"uname": "kernel", "os": "os-release", "fibre": "fibre-channel"}
 FILES = sorted(path.name for path in (ROOT / "inventory").iterdir() if not path.name.startswith("whole"))
 EVERY_BYTE = 800
 """Letters up to which a text is cut after each."""
