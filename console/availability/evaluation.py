@@ -6,9 +6,10 @@ down: to pass, the worst case has to; to fail, the best (``docs/decisions/019-av
 
 import math
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from benchconsole.probes.judging.grading import grade_range
 from benchconsole.probes.model.judgement import Level
@@ -197,21 +198,28 @@ class AvailabilityResult:
 class AvailabilityTarget:
     """What is to be held: the share of time up, and of which ``service`` nodes it may be lower by ``within`` at most.
 
-    ``each`` asks the share of every node, not only of the system.
+    ``each`` asks the share of every node, not only of the system. ``nodes_up``: the system is up while so many of its
+    nodes are; None: its time is that of all its nodes together.
     """
 
     at_least: float = 0.95
     service: tuple[str, ...] = ()
     within: float = 0.02
     each: bool = False
+    nodes_up: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """The whole answer. ``level`` is the worst of what was asked for."""
+    """The whole answer. ``level`` is the worst of what was asked for.
+
+    ``began`` and ``ends`` are UTC seconds; a sample was planned ``every`` so many seconds, None for records of a site.
+    """
 
     asked: AvailabilityTarget
-    schedule: SampleSchedule
+    began: float
+    ends: float
+    every: float | None
     exclusions: tuple[Exclusion, ...]
     nodes: tuple[AvailabilityResult, ...]
     system: AvailabilityResult
@@ -235,15 +243,33 @@ def evaluate(
     by_node: dict[str, list[UptimeSample]] = {node: [] for node in nodes}
     for sample in samples:
         by_node[sample.node].append(sample)
-    standings = tuple(
-        _evaluate_node(node, cut_exclusions(make_stretches(found, schedule, now), exclusions), asked)
-        for node, found in by_node.items()
-    )
-    system = _sum_up("system", [each for each in standings if each.name not in asked.service], asked)
+    stretches = {node: make_stretches(found, schedule, now) for node, found in by_node.items()}
+    span = (schedule.began, schedule.ends)
+    return evaluate_stretches(stretches, span, every=schedule.every, exclusions=exclusions, asked=asked)
+
+
+def evaluate_stretches(
+    stretches: Mapping[str, Sequence[UptimeStretch]],
+    span: tuple[float, float],
+    *,
+    every: float | None = None,
+    exclusions: Sequence[Exclusion] = (),
+    asked: AvailabilityTarget = AvailabilityTarget(),
+) -> Availability:
+    """The same of the time of each node from begin to end of ``span`` (UTC seconds), wherever it is known from.
+
+    ValueError when no node is left besides those of the service, or fewer than have to be up.
+    """
+    counted = {node: cut_exclusions(found, exclusions) for node, found in stretches.items()}
+    standings = tuple(_evaluate_node(node, found, asked) for node, found in counted.items())
+    members = [each for each in standings if each.name not in asked.service]
+    system = _sum_up("system", members, asked)
+    if asked.nodes_up is not None:
+        system = _evaluate_together(system, [counted[node] for node in system.nodes], asked)
     service = _evaluate_service([each for each in standings if each.name in asked.service], system, asked)
     levels = [system.level, *([service.level] if service else []), *(each.level for each in standings if asked.each)]
     level = next(level for level in (Level.FAIL, Level.UNKNOWN, Level.PASS) if level in levels)
-    return Availability(asked, schedule, tuple(exclusions), standings, system, service, level)
+    return Availability(asked, *span, every, tuple(exclusions), standings, system, service, level)
 
 
 # -- from samples to stretches
@@ -375,6 +401,43 @@ def _sum_up(name: str, members: Sequence[AvailabilityResult], asked: Availabilit
     outages = tuple(outage for each in members for outage in each.outages)
     names = tuple(each.name for each in members)
     return AvailabilityResult(name, names, time, outages, judge_time(time, asked.at_least))
+
+
+def _evaluate_together(
+    system: AvailabilityResult, members: Sequence[Sequence[UptimeStretch]], asked: AvailabilityTarget
+) -> AvailabilityResult:
+    """The time in which enough nodes were up at once, as one stretch of time after another."""
+    needed = asked.nodes_up or 0
+    if needed > len(members):
+        raise ValueError(f"{needed} nodes up of {len(members)}")
+    found = list(_combine(members, needed))
+    time = sum((_count_time(each) for each in found), CountedTime())
+    outages = tuple(_list_outages(system.name, found))
+    return replace(system, time=time, outages=outages, level=judge_time(time, asked.at_least))
+
+
+def _combine(members: Sequence[Sequence[UptimeStretch]], needed: int) -> Iterator[UptimeStretch]:
+    """Up while ``needed`` of the nodes are; sure where it is, whatever is true of the time that is not."""
+    changes: dict[float, Counter[tuple[bool | None, bool]]] = {}
+    for stretch in (each for member in members for each in member):
+        kind = (stretch.up, stretch.sure)
+        changes.setdefault(stretch.start, Counter())[kind] += 1
+        changes.setdefault(stretch.end, Counter())[kind] -= 1
+    now: Counter[tuple[bool | None, bool]] = Counter()
+    for start, end in pairwise(sorted(changes)):
+        now.update(changes[start])
+        if now.total() == len(members):  # excluded time has no stretch
+            yield _make_together(start, end, now, needed)
+
+
+def _make_together(start: float, end: float, now: Counter[tuple[bool | None, bool]], needed: int) -> UptimeStretch:
+    up, sure_up = now[True, True] + now[True, False], now[True, True]
+    down, sure_down = now[False, True] + now[False, False], now[False, True]
+    if up >= needed:
+        return UptimeStretch(start, end, True, sure=sure_up >= needed)
+    if now.total() - down < needed:
+        return UptimeStretch(start, end, False, sure=now.total() - sure_down < needed)
+    return UptimeStretch(start, end, None)
 
 
 def _evaluate_service(

@@ -1,5 +1,6 @@
 """Writes a topology file to start from: a commented example, or what another tool knows of the machine."""
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -77,6 +78,32 @@ suites:
 """
 
 
+CHECKLIST = """\
+# What an acceptance asks for beside numbers: functions that somebody has to show, for benchconsole checklist.
+# Steps without "run" are done by hand. Commands run on the machine where the console runs, without a shell.
+schema: 1
+checklist: {fabric}
+source: the contract
+topology: {name}
+steps:
+  - id: log-in
+    text: A user with an account logs in, and sees the home directory.
+  - id: batch-job
+    text: A job of every node of the machine is queued, runs and ends with its output.
+    run: [sh, -c, 'srun --nodes="$(sinfo -h -o %D | head -n 1)" hostname']
+    timeout: 10 min
+  - id: mounted
+    text: The home directories are mounted; a step like this for each file system of the contract.
+    run: [findmnt, --mountpoint, /home]
+  - id: clocks
+    text: The clock here is within 10 ms of its source, which is that of all nodes.
+    run: [chronyc, waitsync, "1", "0.01"]
+  - id: restored
+    text: A file that was removed is restored from the backup.
+  - id: monitored
+    text: A node that is switched off is told by the monitoring, and to whom.
+"""
+_CHECKLISTS = Path(topology.__file__).parent / "examples" / "checklists"
 EXAMPLES = sorted((Path(topology.__file__).parent / "examples").glob("*.yaml"))
 SUITE = """\
 suites:
@@ -104,10 +131,11 @@ TRUNKED = """\
 @click.option("--ask", metavar="HOST", default=None, help="With --from ib: ask this host over SSH (ibnetdiscover).")
 @click.option("--sudo", is_flag=True, help="With --ask: as the administrator, through sudo.")
 @click.option("--schema", is_flag=True, help=f"Write {SCHEMA_COPY} beside FILE, for editors on other machines.")
+@click.option("--checklist", is_flag=True, help="Write NAME-checklist.yaml beside FILE: functions to be shown.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def command(
     file: Path, sources: tuple[Path, ...], source_format: str | None, example: str | None, link_speed: str | None,
-    ask: str | None, sudo: bool, schema: bool, force: bool,
+    ask: str | None, sudo: bool, schema: bool, checklist: bool, force: bool,
 ) -> None:  # fmt: skip
     """Write a commented topology to FILE (default cluster.yaml), to be edited by hand.
 
@@ -128,6 +156,8 @@ def command(
     _refuse_misuse(file, sources, source_format, asked=ask is not None, force=force)
     if (ask or sudo) and (source_format != "ib" or sources or not ask):
         raise BadInput("benchconsole: --ask and --sudo, expected: benchconsole init FILE --from ib --ask HOST")
+    if checklist:
+        _write_checklist(file, example, force=force)
     if example is not None:
         if source_format is not None:
             raise BadInput("benchconsole: --example and --from, expected one of them")
@@ -135,8 +165,7 @@ def command(
         click.echo(f"wrote {file}, a published machine; look at it with: benchconsole check {file}")
         return
     if source_format is None:
-        fabric = "".join(letter if letter.isalnum() else "-" for letter in file.stem) or "cluster"
-        _write_file(file, TEMPLATE.format(name=file, fabric=fabric), copy=schema)
+        _write_file(file, TEMPLATE.format(name=file, fabric=_name_fabric(file)), copy=schema)
         click.echo(f"wrote {file}; edit it, then: benchconsole check {file}")
         return
     chosen = _find_format(sources) if source_format == "auto" else source_format
@@ -183,6 +212,24 @@ def _refuse_misuse(
         raise BadInput(f"benchconsole: {file} is a source itself, expected another name for the topology")
     if file.exists() and not force:
         raise BadInput(f"benchconsole: {file} exists already, expected a new name (or --force)")
+
+
+def _write_checklist(file: Path, example: str | None, *, force: bool) -> None:
+    """The checklist of an example, or one to start from, beside the topology ``file`` that it names."""
+    path = file.with_name(f"{file.stem}-checklist.yaml")
+    if path.exists() and not force:
+        raise BadInput(f"benchconsole: {path} exists already, expected a new name of {file} (or --force)")
+    own = _CHECKLISTS / f"{example}.yaml"
+    if own.exists():
+        text = re.sub(r"(?m)^topology: .*$", f"topology: {file.name}", own.read_text("utf-8"))
+    else:
+        text = CHECKLIST.format(fabric=_name_fabric(file), name=file.name)
+    _write_whole(path, text)
+    click.echo(f"wrote {path}; look at it with: benchconsole checklist {path}")
+
+
+def _name_fabric(file: Path) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in file.stem).strip("-") or "cluster"
 
 
 def _find_format(sources: tuple[Path, ...]) -> str:
@@ -241,10 +288,14 @@ def _write_file(file: Path, text: str, *, copy: bool) -> None:
     if copy:
         texts[file.with_name(SCHEMA_COPY)] = SCHEMA_FILE.read_text(encoding="utf-8")
     for path, whole in texts.items():
-        try:
-            write_whole(path, partial(_write_text, whole), force=True, private=False)
-        except FileError as error:
-            raise BadInput(f"benchconsole: {path} cannot be written: {error.found}") from None
+        _write_whole(path, whole)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    try:
+        write_whole(path, partial(_write_text, text), force=True, private=False)
+    except FileError as error:
+        raise BadInput(f"benchconsole: {path} cannot be written: {error.found}") from None
 
 
 def _write_text(text: str, out: TextIO) -> None:

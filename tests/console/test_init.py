@@ -15,6 +15,7 @@ from benchconsole import topology
 from benchconsole.console.cli import main
 from benchconsole.console.cli.init import SCHEMA_COPY, command
 from benchconsole.console.exits import BadInput, Exit
+from benchconsole.console.session.checklist_file import read_checklist_file
 from benchconsole.topology import importers
 from tests.topology.importers.sources import CLAB, CONF, CYJS, FORMATS, INI, INVENTORY, LLDP, SSH, TREE, heard, told
 
@@ -222,3 +223,25 @@ def test_a_published_machine_is_written_and_can_be_loaded(tmp_path: Path) -> Non
     assert sum(link.count for link in topology.load(path).links.values()) == 801
     again = CliRunner().invoke(command, [str(path), "--example", "sc11"])
     assert isinstance(again.exception, BadInput)
+
+
+@pytest.mark.parametrize("example", [None, "jetstream", "llnl"])
+def test_a_checklist_stands_beside_the_file_that_it_names(init: Init, tmp_path: Path, example: str | None) -> None:
+    arguments = [] if example is None else ["--example", example]
+    run = init("my.yaml", "--checklist", *arguments)
+    assert (run.code, "wrote my-checklist.yaml" in run.out) == (Exit.PASSED, True)
+    found = read_checklist_file(tmp_path / "my-checklist.yaml")
+    assert found.checklist.name == ("jetstream" if example == "jetstream" else "my")
+    assert found.topology == tmp_path / "my.yaml"
+    assert len(found.checklist.steps) > 5
+    topology.load(tmp_path / "my.yaml")
+
+
+def test_a_checklist_that_is_there_is_not_overwritten(init: Init, tmp_path: Path) -> None:
+    (tmp_path / "my-checklist.yaml").write_text("mine")
+    run = init("my.yaml", "--checklist")
+    assert (run.code, "my-checklist.yaml exists already" in run.err) == (Exit.BAD_INPUT, True)
+    assert (tmp_path / "my-checklist.yaml").read_text() == "mine"
+    assert not (tmp_path / "my.yaml").exists()
+    assert init("my.yaml", "--checklist", "--force").code == Exit.PASSED
+    assert (tmp_path / "my-checklist.yaml").read_text() != "mine"

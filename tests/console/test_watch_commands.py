@@ -26,8 +26,8 @@ class Commands:
         self.topology.write_text(SMALL)
         self.clock = PlayedClock()
         self.nodes = PlayedNodes(self.clock)
-        self._monkeypatch = monkeypatch
-        self._capsys = capsys
+        self.monkeypatch = monkeypatch
+        self.capsys = capsys
         watch = watch_module.AvailabilityWatch
 
         def played(*arguments: Any, **_: Any) -> watch_module.AvailabilityWatch:
@@ -36,9 +36,9 @@ class Commands:
         monkeypatch.setattr(watch_module, "AvailabilityWatch", played)
 
     def __call__(self, *arguments: str | Path) -> tuple[int, str, str]:
-        assert self._capsys is not None
-        code = run(self._monkeypatch, *arguments, "--db", self.db)
-        said = self._capsys.readouterr()
+        assert self.capsys is not None
+        code = run(self.monkeypatch, *arguments, "--db", self.db)
+        said = self.capsys.readouterr()
         return code, said.out, said.err
 
     def watch(self, *more: str) -> tuple[int, str, str]:
@@ -238,3 +238,64 @@ def _sample(on: Commands) -> Path:
         "benchconsole-availability end\n"
     )
     return path
+
+
+RECORDS = "nodes,start,end\nn3,2023-11-15T02:00Z,2023-11-15T05:00Z\nn4,2023-11-15T04:00Z,2023-11-15T06:00Z\n"
+SPAN = ("--nodes", "n[1-8]", "--from", "2023-11-15T00:00Z", "--to", "2023-11-16T00:00Z")
+
+
+def test_records_of_a_site_are_evaluated_and_go_into_an_acceptance(on: Commands, tmp_path: Path) -> None:
+    table = tmp_path / "outages.csv"
+    table.write_text(RECORDS)
+    code, out, _ = on("availability", "--records", table, *SPAN)
+    assert code == Exit.PASSED
+    assert out.startswith(f"availability of {table} (sha256 ")
+    assert "as recorded" in out.splitlines()[0]
+    assert "PASSED: the system was up 97.395 % of the time at worst; at least 95.000 % is asked." in out
+    code, out, _ = on("availability", "--records", table, *SPAN, "--nodes-up", "7")
+    assert code == Exit.PASSED
+    assert "PASSED: 7 of 8 nodes were up at once 95.833 % of the time at worst; at least 95.000 % is asked." in out
+    code, out, _ = on("availability", "--records", table, *SPAN, "--nodes-up", "100%", "--json")
+    assert code == Exit.BELOW
+    record = json.loads(out)
+    assert (record["session"], record["asked"]["nodes_up"], record["system"]["down"]) == (None, 8, 4 * 3600.0)
+    assert record["records"]["file"] == str(table)
+    answer = tmp_path / "answer.json"
+    answer.write_text(out)
+    assert on("ingest", on.topology, "availability", answer, "--node", "n1", "--label", "a")[0] in (0, 3)
+    assert run(on.monkeypatch, "parse", "availability", answer, "--json") == Exit.PASSED
+    assert on.capsys is not None
+    (told,) = json.loads(on.capsys.readouterr().out)
+    assert told["value"] == pytest.approx(1 - 4 / 24)
+    assert {name: told["labels"][name] for name in ("nodes", "nodes_up", "seconds")} == {
+        "nodes": "8", "nodes_up": "8", "seconds": "86400",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "expected whom and which time it covers"),
+        ((*SPAN[:4], "--to", "2023-11-16T00:00"), "expected moments with their zone"),
+        ((*SPAN, "--nodes-up", "9"), "expected a number from 1 to 8"),
+        ((*SPAN, "--nodes-up", "0.5"), "expected a number from 1 to 8"),
+        (("--nodes", "n[1-2]", *SPAN[2:]), "outages.csv:2: unknown node n3"),
+        ((*SPAN, "--withdraw", "x"), "expected one of them"),
+    ],
+)
+def test_records_that_cannot_be_meant_are_refused(
+    on: Commands, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    table = tmp_path / "outages.csv"
+    table.write_text(RECORDS)
+    code, _, err = on("availability", "--records", table, *arguments)
+    assert code == Exit.BAD_INPUT
+    assert said in err
+
+
+def test_so_many_nodes_of_a_watch_can_be_asked_for(on: Commands) -> None:
+    fails_from(on, 4, 6, "n3", "n4")
+    on.watch("--label", "stability")
+    code, out, _ = on("availability", "stability", "--nodes-up", "8")
+    assert (code, "PASSED: 8 of 10 nodes were up at once 100.000 %" in out) == (Exit.PASSED, True)
+    assert on("availability", "stability", "--nodes-up", "9")[0] == Exit.BELOW

@@ -75,7 +75,7 @@ class Availability(Probe):
     """A login, a trivial command, and the services that its options name."""
 
     name = "availability"
-    label_names = frozenset(("case", "excluded", "nodes", "seconds", "service"))
+    label_names = frozenset(("case", "excluded", "nodes", "nodes_up", "seconds", "service"))
     summary = "One sample of a node: it answers, since when it is up, and whether a port, unit or file system answers"
     source = "Jetstream acceptance report, 4.1.3 and 5.1.3"
     metrics = (

@@ -8,6 +8,7 @@ cannot tell gives no number. The time that counts is without what was excluded.
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
 from benchconsole.probes.readers.documents import Document, find_documents, has_document, read_array, read_mapping
 from benchconsole.probes.readers.numbers import read_number
+from benchconsole.probes.readers.readings import add_labels
 
 _FIRST = "session"
 _KEYS = frozenset(("session", "level", "asked", "schedule", "excluded", "system", "nodes"))
@@ -32,7 +33,11 @@ def read_record(text: str) -> Reading:
     if case is None or not nodes:
         raise ProbeOutputError("a share that is not known to hold or to miss what was asked", "a watch that can tell")
     total = _check_time(system)
-    marks = labels(case=case, nodes=len(nodes), seconds=int(total / len(nodes) + _ROUNDED))
+    # The time in which so many nodes were up at once is one time, and not that of each node.
+    needed = read_number(read_mapping(found[0]["asked"]).get("nodes_up"))
+    seconds = int(total / (len(nodes) if needed is None else 1) + _ROUNDED)
+    marks = labels(case=case, nodes=len(nodes), seconds=seconds)
+    marks = marks if needed is None else add_labels(marks, nodes_up=int(needed))
     excluded = read_array(found[0]["excluded"])
     marks = tuple(sorted((*marks, *labels(excluded=len(excluded))))) if excluded else marks
     value = _read_share(system, case)
