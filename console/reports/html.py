@@ -19,6 +19,7 @@ from benchconsole.console.reports import (
     remark_section,
     reported_section,
     statistics_section,
+    system_section,
     tables,
 )
 from benchconsole.console.reports.content import ReportOptions
@@ -137,10 +138,10 @@ def _fill_template(view: RunView, options: ReportOptions) -> TemplateStream:
         built=tables.list_oversubscription(view),
         criteria=tables.list_criteria(view),
         reported=reported_section.make_lines(view),
-        reported_about=reported_section.ABOUT,
-        reported_glyphs=reported_section.GLYPHS,
+        reported_words=reported_section,
         statistics=statistics_section.make_section(view),
         load=load_section.make_section(view),
+        system=system_section.make_tables(view),
         sweeps=sweeps,
         more_sweeps=more_sweeps,
         metrics=metrics,

@@ -16,6 +16,7 @@ from benchconsole.console.reports import (
     remark_section,
     reported_section,
     statistics_section,
+    system_section,
     tables,
 )
 from benchconsole.console.reports.content import ReportOptions
@@ -56,6 +57,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         _list_statistics(view),
         _list_load(view),
         _list_sweeps(view),
+        _list_system(view),
         _list_inventory(view),
         _list_criteria(view),
         _list_reported(view),
@@ -310,6 +312,16 @@ def _list_load(view: RunView) -> Iterator[str]:
         yield _make_table(section.headings, section.lines, section.numeric)
     for note in section.notes:
         yield make_inline(note)
+
+
+def _list_system(view: RunView) -> Iterator[str]:
+    found = system_section.make_tables(view)
+    if found:
+        yield "## System"
+    for each in found:
+        yield f"### {make_inline(each.title)}"
+        right = [place for place, column in enumerate(each.columns) if column.right]
+        yield _make_table([column.heading for column in each.columns], each.rows, right)
 
 
 def _list_inventory(view: RunView) -> Iterator[str]:

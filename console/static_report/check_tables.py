@@ -31,7 +31,7 @@ SHOWN = 2
 
 def make_tables(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
     """Every table, also those without rows."""
-    yield _make_totals(fabric)
+    yield make_totals(fabric)
     yield from _list_capacity(fabric, report)
     yield from _list_redundancy(report)
     yield from _list_sharing(report)
@@ -41,7 +41,7 @@ def make_tables(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
 # -- totals
 
 
-def _make_totals(fabric: Fabric) -> Table:
+def make_totals(fabric: Fabric) -> Table:
     """What the classes declare, added up; none where they declare nothing."""
     nodes = tuple(fabric.nodes.values())
     parts = {what: list_parts(what, nodes) for what in TOTALS}
@@ -387,6 +387,11 @@ def _list_storage(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
     yield Table("Storage ceilings", columns, tuple(_list_ceilings(report)))
     columns = (names, words("layer"), number("read"), number("write"), Column("known"), words("from", 14))
     yield Table("Layers of storage", columns, tuple(_list_layers(report)))
+    yield from list_sheets(fabric)
+
+
+def list_sheets(fabric: Fabric) -> Iterator[Table]:
+    """Storage systems beside each other, and the sheet of each."""
     facts = {system.name: _list_facts(system) for system in fabric.storage.values()}
     beside = (words("storage", 10), *(words(name, 8) for name in SYSTEM_FACTS))
     rows = ((name, *(own.get(fact, NOTHING) for fact in SYSTEM_FACTS)) for name, own in facts.items())

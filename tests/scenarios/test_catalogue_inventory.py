@@ -203,7 +203,7 @@ def test_real_tools_of_a_server_are_read_through_the_engine(healthy_lab: Lab, to
         ("memory.dimm_speed", "P0 CHANNEL B DIMM_B1"): None,
         ("board.controller_firmware", ""): "3.7",
         ("bmc.firmware", ""): "2.60",
-        ("sensor.power", "Pwr Consumption"): "112 Watts",
+        ("sensor.power", "Pwr Consumption"): 112.0,
         ("sensor.fan", "Fan1A"): "360 RPM",
         ("sensor.state", "Fan1A"): "critical",
         ("ib.rate", "ibsim0 1"): fabric.RATES["n1"],

@@ -44,7 +44,7 @@ def resolve_hardware(name: str, written: raw.RawClass, report: ProblemReport) ->
             if number is not None:
                 facts[f"{section}.{key}"] = number
     peak = report.quantity(written.peak, ("classes", name, "peak"), Unit.FLOP_RATE)
-    rules = _read_rules(written.facts or {}, ("classes", name, "facts"), facts, report)
+    rules = read_rules(written.facts or {}, ("classes", name, "facts"), facts, report)
     return Hardware(name, MappingProxyType(facts), peak, written.peak_basis, MappingProxyType(rules))
 
 
@@ -52,10 +52,10 @@ _BOUND = re.compile(r"\s*(>=|<=)\s*(\S.*)")
 _BOUNDS = 'a bound such as ">= 10000" or "<= 2.5 GHz"'
 
 
-def _read_rules(
+def read_rules(
     written: Mapping[str, raw.Scalar | list[raw.Scalar]], here: Location, known: Collection[str], report: ProblemReport
 ) -> dict[str, FactRule]:
-    """What is asked of facts by their names; a problem for a name that a section of the class declares too."""
+    """What is asked of facts by their names; a problem for a name that is ``known``: declared already."""
     found: dict[str, FactRule] = {}
     for name, value in written.items():
         location = (*here, name)

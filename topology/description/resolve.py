@@ -15,7 +15,7 @@ from benchconsole.topology.description.addresses import NodeAddresses, find_bad_
 from benchconsole.topology.description.ceilings import read_ceilings
 from benchconsole.topology.description.claims import list_scopes, read_claims
 from benchconsole.topology.description.criterion_declarations import CriterionReader
-from benchconsole.topology.description.declarations import Declarations, resolve_hardware
+from benchconsole.topology.description.declarations import Declarations, read_rules, resolve_hardware
 from benchconsole.topology.description.document import Document, Location, ProblemReport, read, read_text
 from benchconsole.topology.description.forwarding import resolve_tables
 from benchconsole.topology.description.grouping import Grouping, resolve_cohorts
@@ -33,6 +33,7 @@ from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import Fabric, Hardware, Node, NodeId, NodeRole, Switch, SwitchId, SwitchRole
 from benchconsole.topology.model.network import DATA
 from benchconsole.topology.model.port_set import PortSet
+from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.selection import expand_ports
 from benchconsole.topology.units import parse_link_speed
 
@@ -166,6 +167,21 @@ class _Resolver:
             self.report.add(location, f"the address {address} of {other} again for {name}", "each address once")
         return other == name
 
+    def ask_servers(self, system: Storage, sheet: Mapping[str, raw.Scalar]) -> None:
+        """Lines of a fact sheet with the whole name of a fact are asked of each server, beside what its class asks."""
+        here: Location = ("storage", system.name, "facts")
+        asked = {fact: value for fact, value in sheet.items() if "." in fact}
+        nodes = self.names.nodes
+        for server in map(NodeId, system.servers if asked else ()):
+            hardware = nodes[server].hardware
+            before = len(self.report.problems)
+            rules = read_rules(asked, here, {*hardware.facts, *hardware.rules}, self.report)
+            if len(self.report.problems) > before:
+                return
+            nodes[server] = replace_fields(
+                nodes[server], hardware=replace(hardware, rules=MappingProxyType({**hardware.rules, **rules}))
+            )
+
     def access(self, folder: Path) -> Access:
         written = self.written.ssh or raw.RawAccess()
         paths = (written.config, written.known_hosts, written.identity)
@@ -185,6 +201,8 @@ class _Resolver:
         placed, vlans, pairs = tuple(grouping.groups()), grouping.vlans(), grouping.mlags(wiring.links)
         storage = StorageReader(names)
         systems = {name: storage.system(name, system) for name, system in written.storage.items()}
+        for name, system in systems.items():
+            self.ask_servers(system, written.storage[name].facts)
         fabric = Fabric(
             name=written.fabric,
             nodes=MappingProxyType(names.nodes),

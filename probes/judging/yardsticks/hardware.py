@@ -72,9 +72,9 @@ def _judge_rule(result: Result, name: str, rule: FactRule) -> Verdict:
     wrong = [value for value in values if not rule.accepts(value)]
     text = ", ".join(format_hardware(name, value) for value in (wrong or values)[:4])
     if not values:
-        level, because = Level.UNKNOWN, "asked of its class, but the node does not report it"
+        level, because = Level.UNKNOWN, "asked for, but the node does not report it"
     elif not wrong:
-        level, because = Level.PASS, "as asked of its class"
+        level, because = Level.PASS, "as asked"
     elif (
         len(wrong) < len(values)
         and name.startswith("nic.")

@@ -122,6 +122,7 @@ def test_the_sections_are_there_in_order(hard: Page) -> None:
         "Findings",
         "Not judged",
         "Criteria",
+        "System",
         "Oversubscription as built",
         "Inventory",
         "Checklist: cloud: PEP 4.2",

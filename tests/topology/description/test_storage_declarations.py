@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.topology.errors import TopologyError
+from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.model.storage import Clients, Layer, Rates
 from tests.fabrics import fabric
 
@@ -58,6 +59,7 @@ def test_everything_a_system_can_say(tmp_path: Path) -> None:
         ("size: 20 TB", "size: 20 Tb", "7:11", "a size"),
         ("replicas: 3", "replicas: 0", "18:15", "0, expected"),
         ("vendor: DDN", "vendro: DDN", "6:5", "did you mean vendor?"),
+        ("raid: 5", "disk.count: '>= many'", "14:25", "a bound such as"),
     ],
 )
 def test_mistakes(tmp_path: Path, old: str, new: str, place: str, what: str) -> None:
@@ -66,3 +68,18 @@ def test_mistakes(tmp_path: Path, old: str, new: str, place: str, what: str) -> 
         fabric(tmp_path, HEAD + LUSTRE.replace(old, new))
     found = [str(problem).split("topology.yaml:")[1] for problem in caught.value.problems]
     assert any(line.startswith(f"{place}:") and what in line for line in found), found
+
+
+def test_lines_that_are_facts_are_asked_of_the_servers_beside_their_class(tmp_path: Path) -> None:
+    head = HEAD.replace("nodes:", "classes: {c: {facts: {os.id: debian}}}\nnodes:").replace(
+        "{role: storage}", "{role: storage, class: c}"
+    )
+    text = LUSTRE.replace("raid: 5", "raid: 5, kernel.release: 6.1.0, disk.count: '>= 12', irqbalance.running: 'no'")
+    found = fabric(tmp_path, head + text)
+    rules = found.nodes[NodeId("oss2")].hardware.rules
+    assert list(rules) == ["os.id", "kernel.release", "disk.count", "irqbalance.running"]
+    assert (rules["kernel.release"].values, rules["disk.count"].at_least) == (("6.1.0",), 12.0)
+    assert not found.nodes[NodeId("c1")].hardware.rules
+    assert found.storage["lustre"].sheet.facts["kernel.release"] == "6.1.0"
+    with pytest.raises(TopologyError, match=r"os\.id a second time"):
+        fabric(tmp_path, head + text.replace("kernel.release: 6.1.0", "os.id: rocky"))
