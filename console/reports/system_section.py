@@ -22,8 +22,8 @@ from benchconsole.topology.units import counted as count
 DESCRIBED = (
     "system.vendor", "system.product", "virt.machine", "bios.version", "cpu.model", "cpu.sockets", "cpu.cores",
     "cpu.threads", "cpu.mhz_max", "cpu.governor", "cpu.cache_size", "numa.nodes", "memory.total", "memory.dimm_size",
-    "memory.dimm_speed", "disk.count", "disk.model", "disk.size", "raid.layout", "nic.driver", "nic.firmware", "nic.speed",
-    "nic.mtu", "nic.txqueuelen", "bond.mode", "ib.type", "ib.firmware", "ib.rate", "fc.ports", "os.name",
+    "memory.dimm_speed", "disk.count", "disk.model", "disk.size", "raid.layout", "nic.driver", "nic.firmware",
+    "nic.speed", "nic.mtu", "nic.txqueuelen", "bond.mode", "ib.type", "ib.firmware", "ib.rate", "fc.ports", "os.name",
     "kernel.release", "irqbalance.running", "tuned.profile", "mpi.version", "gcc.version", "icx.version", "nvc.version",
     "lustre.version", "beegfs.version", "gpfs.version", "ceph.version", "qemu.version", "openstack.version",
     "slurm.version",
