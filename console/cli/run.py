@@ -60,6 +60,9 @@ _SPARE = 900.0
 @click.option(
     "--careful", is_flag=True, help="Begin with 1, 2, 4 ... tests at once, and stop when a canary pair suffers."
 )
+@click.option(
+    "--change-nodes", is_flag=True, help="Allow steps of sweeps: commands that change nodes, and are undone; recorded."
+)
 @click.option("--sample-load", is_flag=True, help="Sample the load of both ends and of storage servers during tests.")
 @click.option(
     "--i-mean-production", metavar="NODES", default=None,
@@ -85,7 +88,7 @@ def command(
     dry_run: bool, resume: str | None, jsonl: Path | None, force: bool, allow_untested: bool, quiet: bool,
     cohorts: tuple[str, ...], given: tuple[str, ...], careful: bool, i_mean_production: str | None,
     i_mean_busy: str | None, confirm: float | None, no_confirm: bool, through: str | None, head: str | None,
-    sample_load: bool,
+    change_nodes: bool, sample_load: bool,
 ) -> None:  # fmt: skip
     """Run a suite on the nodes of TOPOLOGY and judge it.
 
@@ -93,7 +96,7 @@ def command(
     input and nothing was started, 3 not everything was tested and judged, 4 internal error, 129 130
     143 ended by a signal. 1 wins over 3.
     """
-    from benchconsole.console.session.metadata import SAMPLE_LOAD, SessionChoice, make_settings
+    from benchconsole.console.session.metadata import CHANGE_NODES, SAMPLE_LOAD, SessionChoice, make_settings
     from benchconsole.console.session.session import Session
 
     _require_fresh(jsonl, force=force)
@@ -106,16 +109,18 @@ def command(
         fabric, i_mean_production, i_mean_busy, careful=careful, slurm=through is None
     )
     typed = () if resume else _confirm_disks(fabric, suite, chosen, probes)
+    switches = {"allow_untested": allow_untested, SAMPLE_LOAD: sample_load, CHANGE_NODES: change_nodes}
     options = {
-        **({"allow_untested": 1} if allow_untested else {}),
         **({"through": through} if through else {}),
-        **({SAMPLE_LOAD: 1} if sample_load else {}),
+        **{name: 1 for name, is_asked in switches.items() if is_asked},
         **session_options.make_confirm_options(confirm, no_confirm=no_confirm),
         **session_options.make_cohort_options(fabric, cohorts),
         **make_settings(fabric, given),
     }
     if resume:
-        _refuse_with_resume({"--cohort": cohorts, "--set": given, "--sample-load": sample_load})
+        _refuse_with_resume(
+            {"--cohort": cohorts, "--set": given, "--sample-load": sample_load, "--change-nodes": change_nodes}
+        )
     choice = SessionChoice(suite, chosen, label, options, meant, typed)
     with common.open_store(db) as store:
         common.import_waiting_spools(store)

@@ -14,11 +14,12 @@ from benchconsole.console.session.metadata import name_judgement
 from benchconsole.console.session.persistence import DurableWriter
 from benchconsole.console.view.events import Event, NodesProven, Noticed, RoundStarted, TestStarted
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
-from benchconsole.probes.model.measuring import Proof, Result, Round, Test
+from benchconsole.probes.model.measuring import Failure, Proof, Result, Round, Test
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.planning.sweeps import SweepEndings, make_skipped_results, was_skipped
 from benchconsole.probes.running.load_sampler import list_sampled
 from benchconsole.probes.running.runner import RoundObserver, Runner
+from benchconsole.probes.running.step_setter import StepSetter
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.selection import fold
 
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     from benchconsole.probes.hygiene.prerequisites import Survey
     from benchconsole.probes.model.remote import Reach
     from benchconsole.probes.running.guards.guard import Guard
-    from benchconsole.topology.model.fabric import Fabric, Node
+    from benchconsole.topology.model.fabric import Fabric, Node, NodeId
+
+SET_BACK_SECONDS = 120.0
+"""How long it may take to set back what was set on nodes between the points of sweeps."""
 
 AT_ONCE_SECONDS = 1.0
 """How long connections may take to close where the operator wants to leave at once."""
@@ -75,8 +79,12 @@ class Execution:
     plan_further: Callable[[], Awaitable[Sequence[Round]]]
     sample_load: bool = False
     because: str = ""
+    steps: StepSetter = field(init=False)
     _begun: list[Round] = field(default_factory=list)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+
+    def __post_init__(self) -> None:
+        self.steps = StepSetter(self.reach, self.fabric.nodes, self._record)
 
     async def run(self, rounds: Sequence[Round], unsearched: Sequence[Round] = ()) -> None:
         """Run ``rounds`` to their end, or until an order or the guard ends it.
@@ -84,6 +92,7 @@ class Execution:
         ``unsearched`` are rounds of an earlier run that died before it searched their nodes.
         """
         self._begun += unsearched
+        self.steps.adopt(unsearched)
         is_hurried = True
         try:
             await self._run_all(rounds)
@@ -104,6 +113,7 @@ class Execution:
                 while waiting and await self._run_each(waiting, runner, guard):
                     waiting = await self.plan_further()
             finally:
+                await self._set_back()
                 for task in found.late.values():
                     task.cancel()
 
@@ -164,8 +174,38 @@ class Execution:
             lambda test: tell(TestStarted(test, clock())), tell, lambda result: writer.result(each, attempt, result),
             self._notice, self._notice,
         )  # fmt: skip
-        closed = await runner.run(each, watchers, guard=guard, done=done)
+        held = await self._prepare(each)
+        closed = await runner.run(each, watchers, guard=guard, done=done, held=held)
         return await self._close(closed, attempt)
+
+    async def _prepare(self, each: Round) -> Mapping["NodeId", Failure]:
+        """Set the values that a round needs on nodes; the nodes of its tests that then cannot take part, and why.
+
+        Where a node that no test runs on was not set, no test can be trusted.
+        """
+        failures = await self.steps.prepare(each)
+        members = {node.id for test in each.tests for node in test.target.nodes}
+        foreign = next((failure for node, failure in failures.items() if node not in members), None)
+        return failures if foreign is None else {**dict.fromkeys(members, foreign), **failures}
+
+    async def _set_back(self) -> None:
+        """Set back what is still set on nodes, however the run ends, and tell what could not be."""
+        if self.controls.abandoned:
+            return
+        try:
+            async with asyncio.timeout(SET_BACK_SECONDS):
+                failures = await self.steps.undo()
+        except TimeoutError:
+            self._notice(f"values that were set on nodes may not be set back: not done within {SET_BACK_SECONDS:.0f} s")
+            return
+        for words, nodes in group_by_key((failure.detail, node) for node, failure in failures.items()).items():
+            self._notice(f"{fold(nodes)}: {words}")
+            await self._record(f"{fold(nodes)}: {words}")
+
+    async def _record(self, words: str) -> None:
+        """Keep what is changed on nodes, before it is done."""
+        now = self.clock()
+        await self.writer.keep(lambda target: target.append_note("change", words, now))
 
     async def _close(self, closed: ClosedRound, attempt: int) -> ClosedRound:
         """Judge, store and tell a round, and tell what ended with it."""

@@ -20,6 +20,7 @@ CONFIRM = "confirm.seconds"
 """The name of the option that records how long confirmation rounds may last, where somebody chose it."""
 
 SAMPLE_LOAD = "sample.load"
+CHANGE_NODES = "change.nodes"
 """The name of the option that records that the load of nodes is sampled while their tests run."""
 
 SETTING = "set "

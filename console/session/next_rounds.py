@@ -3,11 +3,12 @@
 Pure. Every part of a suite that is left out is named in a sentence.
 """
 
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.metadata import CHANGE_NODES, SessionChoice
 from benchconsole.probes.api import Safety
 from benchconsole.probes.blank_devices import Confirmation, confirm_disks, list_confirmations
 from benchconsole.probes.model.judgement import ClosedRound, Level
@@ -18,6 +19,7 @@ from benchconsole.probes.planning.plan_rounds import plan, rerun, split_into_wav
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.planning.sweeps import was_skipped
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
+from benchconsole.topology.model.sweep import Step
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
@@ -42,14 +44,33 @@ def plan_suite(
     wanted = confirm_disks(
         _leave_out_used(find_suite(fabric, suite or choice.suite), fabric, choice, probes), choice.typed
     )
+    wanted, unchanged = _leave_out_steps(wanted, choice)
     asked = list_confirmations(fabric, wanted, probes, nodes=choice.nodes)
     wanted, left = _leave_out_disks(fabric, wanted, probes, choice.nodes) if asked else (wanted, ())
     wanted, withheld = withhold(fabric, wanted, probes, nodes=choice.nodes)
-    left += tuple(map(str, withheld))
+    left += (*unchanged, *map(str, withheld))
     if asked and not any(choice.nodes is None or node in choice.nodes for each in wanted.stages for node in each.nodes):
         return ProposedRounds((), left, asked)
     rounds = plan(fabric, wanted, probes, nodes=choice.nodes, first=first, cohorts=choice.cohorts)
     return ProposedRounds(split_into_waves(rounds) if choice.policy.needed(fabric) else rounds, left, asked)
+
+
+def _leave_out_steps(suite: Suite, choice: SessionChoice) -> tuple[Suite, tuple[str, ...]]:
+    """``suite`` without the stages that change nodes, unless that is allowed, and a sentence for each."""
+    changing = [stage for stage in suite.stages if stage.sweep is not None and stage.sweep.steps]
+    if not changing or choice.options.get(CHANGE_NODES):
+        return suite, ()
+    kept = tuple(stage for stage in suite.stages if stage not in changing)
+    commands = [(stage, "; ".join(shlex.join(step.run) for step in _list_steps(stage))) for stage in changing]
+    return replace(suite, stages=kept), tuple(
+        f"{stage.probe} over {', '.join(step.axis for step in _list_steps(stage))} is not run: it changes nodes "
+        f"({words}); benchconsole run --change-nodes allows it"
+        for stage, words in commands
+    )
+
+
+def _list_steps(stage: Stage) -> tuple[Step, ...]:
+    return () if stage.sweep is None else stage.sweep.steps
 
 
 def _leave_out_disks(

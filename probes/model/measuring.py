@@ -302,12 +302,28 @@ class Bundle:
 
 
 @dataclass(frozen=True, slots=True)
+class SetValue:
+    """What sets the ``value`` of an axis on ``nodes`` (a node set) before a round, and what sets it back afterwards.
+
+    ``run`` and ``undo`` are argument lists; ``timeout`` is seconds for each node.
+    """
+
+    axis: str
+    value: str
+    run: tuple[str, ...]
+    undo: tuple[str, ...]
+    nodes: str
+    sudo: bool = False
+    timeout: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
 class Swept:
     """Which point of a sweep a round measures: ``point`` has axes and values in the order of the file.
 
     ``sweep`` is what rounds of one sweep have in common, and those of no other of the session: the number
     of its first round. ``order`` says in words how its points follow each other; ``ending`` when it ends
-    early, None where nothing but the last point ends it.
+    early, None where nothing but the last point ends it. ``steps`` are values that are set on nodes before it.
     """
 
     sweep: int
@@ -316,6 +332,7 @@ class Swept:
     repeat: int = 1
     order: str = ""
     ending: Ending | None = None
+    steps: tuple[SetValue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

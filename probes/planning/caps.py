@@ -170,7 +170,7 @@ class _CappedStage:
 
     def _options(self) -> Iterator[Options]:
         sweep = self.stage.sweep
-        points = [{}] if sweep is None else (turn.options(self.probe.options) for turn in list_turns(sweep))
+        points = [{}] if sweep is None else (turn.options(self.probe.options, sweep) for turn in list_turns(sweep))
         for point in points:
             yield MappingProxyType({**self.probe.options, **self.stage.options, **point})
 

@@ -32,6 +32,7 @@ from benchconsole.probes.planning.sweeps import (
     Point,
     format_point,
     format_stage_name,
+    format_steps,
     label_tests,
     list_turns,
     make_swept,
@@ -157,7 +158,7 @@ class _StagePlanner:
         number, made = first, dict[Point, list[Round]]()
         for turn in list_turns(sweep):
             if turn.point not in made:
-                options = MappingProxyType({**self.given, **turn.options(self.probe.options)})
+                options = MappingProxyType({**self.given, **turn.options(self.probe.options, sweep)})
                 stage = replace(self.stage, options=options, sweep=None)
                 clients = turn.clients(self.probe.options)
                 at = _StagePlanner(
@@ -172,7 +173,8 @@ class _StagePlanner:
                     f"{self.name} {format_point(point)}: found nothing to run, expected tests at every point"
                 )
             for each in renumber(made[turn.point], number):
-                yield replace(each, because=f"{self.probe.name} {format_point(point)}; {each.because}", swept=point)
+                because = "; ".join(filter(None, (format_point(point), format_steps(point), each.because)))
+                yield replace(each, because=f"{self.probe.name} {because}", swept=point)
             number += len(made[turn.point])
 
     def _once(self, members: Sequence[NodeId], first: int) -> list[Round]:

@@ -7,6 +7,7 @@ number is no evidence for either side and is passed over.
 
 import itertools
 import random
+import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,12 +15,23 @@ from statistics import median
 
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.judgement import ClosedRound
-from benchconsole.probes.model.measuring import FailedAt, Failure, Labels, Result, Round, Swept, Target, TestOutcome
+from benchconsole.probes.model.measuring import (
+    FailedAt,
+    Failure,
+    Labels,
+    Result,
+    Round,
+    SetValue,
+    Swept,
+    Target,
+    TestOutcome,
+)
 from benchconsole.probes.planning.design_options import Options
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.cohorts import name_cohort
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.model.sweep import CLIENTS, Ending, Order, Sweep, Value
+from benchconsole.topology.selection import fold
 from benchconsole.topology.units import RATES, counted, percent
 
 REPETITION = "repetition"
@@ -36,9 +48,11 @@ class SweepTurn:
     point: Point
     repetition: int
 
-    def options(self, probe: Options) -> Options:
-        """What the point gives the probe; ``clients`` only where that is an option of its own."""
-        return {name: value for name, value in self.point if name != CLIENTS or CLIENTS in probe}
+    def options(self, probe: Options, sweep: Sweep) -> Options:
+        """What the point gives the probe; ``clients`` only where that is an option of its own, and no step."""
+        steps = {step.axis for step in sweep.steps}
+        options = ((name, value) for name, value in self.point if name not in steps)
+        return {name: value for name, value in options if name != CLIENTS or CLIENTS in probe}
 
     def clients(self, probe: Options) -> int | None:
         """How many nodes or flows run at once; None where the sweep does not say so."""
@@ -69,7 +83,20 @@ def make_swept(sweep: Sweep, turn: SweepTurn, first: int) -> Swept:
     """What the rounds of one turn are told; ``first`` is the number of the first round of the sweep."""
     order = f"shuffled with seed {sweep.seed}" if sweep.order is Order.SHUFFLED else sweep.order.value
     point = tuple((name, str(value)) for name, value in turn.point)
-    return Swept(first, point, turn.repetition, sweep.repeat, order, sweep.ending)
+    values = dict(turn.point)
+    steps = tuple(
+        SetValue(
+            step.axis, str(values[step.axis]), step.make_command(values[step.axis]), step.undo, fold(step.nodes),
+            step.sudo, step.timeout,
+        )
+        for step in sweep.steps
+    )  # fmt: skip
+    return Swept(first, point, turn.repetition, sweep.repeat, order, sweep.ending, steps)
+
+
+def format_steps(found: Swept) -> str:
+    """What is done on nodes before a point, for the plan: ``ip link set eth0 txqueuelen 500 on n[1-4]``."""
+    return "; ".join(f"set by {shlex.join(each.run)} on {each.nodes}" for each in found.steps)
 
 
 def format_point(found: Swept) -> str:

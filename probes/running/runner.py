@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import cast
 
 from benchconsole.probes.api import Probe
@@ -99,9 +100,12 @@ class Runner:
         self._hung: dict[tuple[str, str], list[str]] = {key: ["when its version was asked for"] for key in hung}
 
     async def run(
-        self, round: Round, observer: RoundObserver, *, guard: Guard | None = None, done: Sequence[Result] = ()
-    ) -> ClosedRound:
+        self, round: Round, observer: RoundObserver, *, guard: Guard | None = None, done: Sequence[Result] = (),
+        held: Mapping[NodeId, Failure] = MappingProxyType({}),
+    ) -> ClosedRound:  # fmt: skip
         """Run one round to its end. Cancelling it ends every remote command of the round.
+
+        ``held`` are nodes that cannot take part in this round, and why.
 
         When ``guard`` trips, running tests are ended, finished results are kept, and the rest is recorded as cancelled.
         ``done`` are results of an earlier attempt: their tests are not run again, unless they were cancelled.
@@ -119,7 +123,8 @@ class Runner:
         options = {id(test.target.options): test.target.options for test in round.tests}.values()
         secrets = {str(value) for each in options for name, value in each.items() if is_secret_name(name)}
         with mask_values(secrets), loop_watch as watch:
-            attempt = _Attempt(self, probe, observer, guard or Guard(NEVER), watch, LoadSampler(round.seconds))
+            load = LoadSampler(round.seconds)
+            attempt = _Attempt(self, probe, observer, guard or Guard(NEVER), watch, load, held)
             fresh = await attempt.run([test for test in round.tests if test.id not in kept])
         results = tuple(kept[test.id] if test.id in kept else fresh[test.id] for test in round.tests)
         for failure in filter(None, (result.failure for result in fresh.values())):
@@ -157,8 +162,9 @@ class _Attempt:
     """One round while it runs. ``stopped`` says why its guard ended it; empty while it did not."""
 
     def __init__(
-        self, runner: Runner, probe: Probe, observer: RoundObserver, guard: Guard, watch: LoopWatch, load: LoadSampler
-    ) -> None:
+        self, runner: Runner, probe: Probe, observer: RoundObserver, guard: Guard, watch: LoopWatch, load: LoadSampler,
+        held: Mapping[NodeId, Failure],
+    ) -> None:  # fmt: skip
         self.stopped = ""
         self._runner = runner
         self._probe = probe
@@ -166,6 +172,7 @@ class _Attempt:
         self._guard = guard
         self._watch = watch
         self._load = load
+        self._held = held
         self._remotes: dict[NodeId, Remote | Failure] = {}
         self._opening: Mapping[NodeId, asyncio.Task[None]] = {}
         self._late: Mapping[NodeId, asyncio.Task[None]] = {}
@@ -217,7 +224,7 @@ class _Attempt:
                 self._remotes[name] = await self._runner.reach.remote(nodes[name])
             except RemoteError as error:
                 self._remotes[name] = error.failure
-            hold = self._runner.find_hold(self._probe, name)
+            hold = self._held.get(name) or self._runner.find_hold(self._probe, name)
             if hold is not None:
                 _LOG.warning(name, "hold: %s is not started: %s", self._probe.name, hold.detail)
                 self._remotes[name] = hold

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from benchconsole.console.exits import Exit
 from tests.console.test_cli import run
 from tests.lab import Lab, wait_for
 from tests.scenarios.commands import argv, await_while, benchconsole, report, written
@@ -259,3 +260,34 @@ def test_bad_input_opens_no_connection(
     assert code == 2
     assert "did you mean 100 Gb/s?" in capsys.readouterr().err
     assert connections(healthy_lab) == before
+
+
+STEPPED = """\
+suites:
+  default:
+    - probe: iperf3
+      design: neighbours
+      nodes: "n[1-2]"
+      seconds: 1
+      omit: 0
+      sweep: {txqueuelen: [500, 2000]}
+      steps:
+        txqueuelen: {run: [ip, link, set, eth0, txqueuelen, "{value}"], undo: [ip, link, set, eth0, txqueuelen, "1000"]}
+    - {probe: inventory, nodes: "n[1-2]"}
+"""
+
+
+def test_steps_set_the_nodes_between_the_points_of_a_sweep_and_set_them_back(healthy_lab: Lab, tmp_path: Path) -> None:
+    with written(healthy_lab, "stepped.yaml", STEPPED) as topology:
+        db = tmp_path / "s.db"
+        ran = benchconsole("run", topology, "--db", db, "--change-nodes", "--sample-load")
+        assert ran.code in (Exit.PASSED, Exit.UNTESTED), ran.out + ran.err
+        found = report(db)
+    measured = [each for each in found["measurements"] if each["metric"] == "iperf3.throughput"]
+    assert {each["labels"]["txqueuelen"] for each in measured} == {"500", "2000"}
+    told = [note["text"] for note in found["conduct"]["notes"] if note["kind"] == "change"]
+    assert [text.partition(" ")[0] for text in told] == ["txqueuelen=500", "txqueuelen=2000", "txqueuelen"]
+    facts = [
+        each for each in found["facts"] if each["fact"] == "nic.txqueuelen" and each["labels"].get("nic") == "eth0"
+    ]
+    assert {each["value"] for each in facts} == {1000.0}, "the inventory ran after it was set back"

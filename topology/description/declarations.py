@@ -16,7 +16,18 @@ from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.fabric import Fabric, Hardware, Node, NodeId, Stage, Suite
 from benchconsole.topology.model.fact_rule import FactRule
-from benchconsole.topology.model.sweep import CLIENTS, MOST_POINTS, Axis, Ending, Order, Sweep, Value, sort_values
+from benchconsole.topology.model.sweep import (
+    CLIENTS,
+    MOST_POINTS,
+    VALUE,
+    Axis,
+    Ending,
+    Order,
+    Step,
+    Sweep,
+    Value,
+    sort_values,
+)
 from benchconsole.topology.selection import choose, list_groups
 from benchconsole.topology.units import RATES, Unit, UnitError, parse_any, parse_link_speed, parse_percentage
 
@@ -189,7 +200,7 @@ class Declarations:
         if not nodes:
             return None
         members = tuple(self.nodes[node] for node in nodes)
-        sweep = _SweepReader(self.report, self.vocabulary, here, probe, options, members).sweep(written)
+        sweep = _SweepReader(self.report, self.vocabulary, here, probe, options, members, self.chosen).sweep(written)
         if written.sweep is None:
             self._refuse_options(here, probe, options, members)
         return Stage(probe, nodes, MappingProxyType(options), sweep)
@@ -256,16 +267,18 @@ class _SweepReader:
     probe: str
     options: Mapping[str, raw.Scalar]
     nodes: Sequence[Node]
+    choose: Callable[[str, Location], tuple[NodeId, ...] | None]
 
     def sweep(self, written: raw.RawStage) -> Sweep | None:
         """The sweep of a stage; None where it has none, or where a problem with it was noted."""
         before = len(self.report.problems)
-        for name in ("order", "stop") if written.sweep is None else ():
+        for name in ("order", "stop", "steps") if written.sweep is None else ():
             if name in written.model_fields_set and not (name == "order" and written.repeat > 1):
                 self.report.add_key((*self.here, name), f"{name} without a sweep", "sweep: {OPTION: [VALUES]}")
         if written.sweep is None and written.repeat == 1:
             return None
-        axes = tuple(self._axes(written.sweep or {}))
+        axes = tuple(self._axes(written.sweep or {}, written.steps))
+        steps = tuple(self._steps(written.steps, axes))
         if written.sweep is not None and not written.sweep:
             self.report.add((*self.here, "sweep"), "a sweep of nothing", "sweep: {OPTION: [VALUES]}")
         points = prod(len(axis.values) for axis in axes)
@@ -275,15 +288,36 @@ class _SweepReader:
         ending = self._ending(written.stop, axes, order) if written.stop is not None else None
         if len(self.report.problems) > before:
             return None
-        self._refused(axes)
-        return Sweep(axes, written.repeat, order, seed, ending)
+        self._refused([axis for axis in axes if axis.name not in written.steps])
+        return Sweep(axes, written.repeat, order, seed, ending, steps)
 
-    def _axes(self, written: Mapping[str, raw.Scalar | list[raw.Scalar | None]]) -> Iterator[Axis]:
+    def _steps(self, written: Mapping[str, raw.RawStep], axes: Sequence[Axis]) -> Iterator[Step]:
+        """The steps of a sweep; a problem for one of no axis, of an option, or without the value in its command."""
+        known = self.vocabulary.probes.get(self.probe, {}) if self.vocabulary is not None else {}
+        names = [axis.name for axis in axes]
+        for name, each in written.items():
+            here: Location = (*self.here, "steps", name)
+            if name not in names:
+                self.report.add_key(here, f"a step for {name!r}", _parse_one_of(names), find_near(name, names))
+            if name in known or name == CLIENTS:
+                self.report.add_key(here, f"{name}, an option of {self.probe}", "a name of its own, or no step")
+            if not each.run or VALUE not in " ".join(each.run):
+                self.report.add((*here, "run"), str(each.run), f"a list of words with {VALUE} in one of them")
+            if not each.undo or not all(each.undo):
+                self.report.add((*here, "undo"), str(each.undo), "a list of words: the command that sets it back")
+            seconds = self.report.quantity(each.timeout, (*here, "timeout"), Unit.SECOND)
+            nodes = tuple(node.id for node in self.nodes) if each.nodes is None else None
+            nodes = self.choose(each.nodes, (*here, "nodes")) if each.nodes is not None else nodes
+            yield Step(name, tuple(each.run), tuple(each.undo), nodes or (), each.sudo, seconds or 60.0)
+
+    def _axes(
+        self, written: Mapping[str, raw.Scalar | list[raw.Scalar | None]], steps: Collection[str]
+    ) -> Iterator[Axis]:
         known = self.vocabulary.probes.get(self.probe) if self.vocabulary is not None else None
         for name, values in written.items():
             here = (*self.here, "sweep", name)
-            if known is not None and name not in known and name != CLIENTS:
-                expected = f"{CLIENTS}, or one of {', '.join(known)}"
+            if known is not None and name not in known and name != CLIENTS and name not in steps:
+                expected = f"{CLIENTS}, a name under steps, or one of {', '.join(known)}"
                 self.report.add_key(here, f"unknown axis {name!r}", expected, find_near(name, (*known, CLIENTS)))
             elif name in self.options:
                 self.report.add_key(here, f"{name} as an option and as an axis", "one of the two")
@@ -324,7 +358,7 @@ class _SweepReader:
             self.report.add(here, f"{CLIENTS} {written!r}", f"whole numbers from 1 to the {len(self.nodes)} nodes")
         yield from found
 
-    def _refused(self, axes: tuple[Axis, ...]) -> None:
+    def _refused(self, axes: Sequence[Axis]) -> None:
         if self.vocabulary is None or self.probe not in self.vocabulary.probes:
             return
         own = [axis for axis in axes if axis.name != CLIENTS and axis.values]

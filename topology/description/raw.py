@@ -361,6 +361,16 @@ class RawStop(_Strict):
     on: Literal["failure"] | None = None
 
 
+class RawStep(_Strict):
+    """What is done on nodes before the points of a sweep with another value of its axis, and how it is undone."""
+
+    run: list[str]
+    undo: list[str]
+    nodes: str | None = None
+    sudo: bool = False
+    timeout: Quantity = "60 s"
+
+
 class RawStage(_Strict):
     """One step of a suite. Every other key is an option of its probe, or of the design it is planned with."""
 
@@ -370,6 +380,7 @@ class RawStage(_Strict):
     probe: str | None = None
     nodes: str | None = None
     sweep: dict[str, Scalar | list[Scalar | None]] | None = None
+    steps: dict[str, RawStep] = Field(default_factory=dict)
     repeat: Annotated[int, Field(ge=1, le=100)] = 1
     order: str | None = None
     stop: RawStop | None = None

@@ -55,15 +55,43 @@ class Ending:
     on_failure: bool = False
 
 
+VALUE = "{value}"
+"""Stands for the value of the axis in the command of a step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What sets the value of ``axis`` on ``nodes`` between the points of a sweep, and what sets it back afterwards.
+
+    ``run`` (with ``VALUE`` in it) and ``undo`` are argument lists; with ``sudo`` they run as the administrator.
+    ``timeout`` is seconds for each node.
+    """
+
+    axis: str
+    run: tuple[str, ...]
+    undo: tuple[str, ...]
+    nodes: tuple[str, ...]
+    sudo: bool = False
+    timeout: float = 60.0
+
+    def make_command(self, value: Value) -> tuple[str, ...]:
+        """``run`` for one value."""
+        return tuple(word.replace(VALUE, str(value)) for word in self.run)
+
+
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The product of ``axes``, the last one varying first; one point without any. ``seed`` is that of ``SHUFFLED``."""
+    """The product of ``axes``, the last one varying first; one point without any. ``seed`` is that of ``SHUFFLED``.
+
+    The axes of ``steps`` are no options of the probe: their values are set on nodes.
+    """
 
     axes: tuple[Axis, ...] = ()
     repeat: int = 1
     order: Order = Order.UP
     seed: int = 1
     ending: Ending | None = None
+    steps: tuple[Step, ...] = ()
 
     @property
     def points(self) -> int:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.probes.api import Demands, PlanError, Probe, Safety, SendingOptions, Shape, Target
-from benchconsole.probes.model.measuring import Part, Round, Swept
+from benchconsole.probes.model.measuring import Part, Round, SetValue, Swept
 from benchconsole.probes.planning.design_options import find_refusal
 from benchconsole.probes.planning.participants import spread_over_switches
 from benchconsole.probes.planning.plan_rounds import plan, rerun, split_into_waves
@@ -273,3 +273,20 @@ def test_no_node_is_in_a_round_twice() -> None:
     for each in planned("probe: ior, sweep: {tasks: 1..3}, repeat: 2"):
         machines = Counter(node.host or node.id for test in each.tests for node in test.target.nodes)
         assert max(machines.values()) == 1
+
+
+def test_the_value_of_a_step_is_no_option_and_a_label_of_its_tests() -> None:
+    rounds = planned(
+        "probe: ior, nodes: 'n[1-2]', sweep: {queue: [500, 1000], tasks: [1, 4]}, "
+        "steps: {queue: {run: [ip, 'q={value}'], undo: [ip, q=1000], nodes: 'n[1-3]'}}"
+    )
+    assert [[dict(test.target.options).get("queue") for test in each.tests] for each in rounds] == [[None, None]] * 4
+    assert [dict(each.tests[0].target.labels)["queue"] for each in rounds] == ["500", "500", "1000", "1000"]
+    assert {each.stage for each in rounds} == {"ior over queue, tasks"}
+    assert rounds[2].swept is not None
+    assert rounds[2].swept.steps == (SetValue("queue", "1000", ("ip", "q=1000"), ("ip", "q=1000"), "n[1-3]"),)
+    assert rounds[0].because.startswith("ior queue=500 tasks=1; set by ip q=500 on n[1-3]; ")
+    assert all(
+        again.swept == each.swept
+        for again, each in zip(rerun(rounds[1].tests, rounds, first=9), rounds[1:2], strict=True)
+    )

@@ -13,7 +13,7 @@ from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.model.cohorts import MIXED, OTHER, is_value, name_cohort
 from benchconsole.topology.model.fabric import Fabric, Node, NodeId
-from benchconsole.topology.model.sweep import MOST_POINTS, Axis, Ending, Order, Sweep, parse_number, sort_values
+from benchconsole.topology.model.sweep import MOST_POINTS, Axis, Ending, Order, Step, Sweep, parse_number, sort_values
 from benchconsole.topology.units import Unit, UnitError
 
 TEXT = """\
@@ -87,7 +87,7 @@ def test_what_is_written_is_what_is_meant(stage: str, meant: Sweep | None) -> No
     [
         (
             "probe: ior, sweep: {task: [1]}",
-            "unknown axis 'task', expected clients, or one of tasks, block, api, depth; did",
+            "unknown axis 'task', expected clients, a name under steps, or one of tasks, block, api, depth; did",
         ),
         ("probe: ior, sweep: {tasks: []}", "an empty list, expected a list such as [1, 2, 4], or a range"),
         ("probe: ior, sweep: {tasks: [1, 65]}", "ior option tasks: found 65, expected a whole number 1 to 64"),
@@ -225,3 +225,36 @@ def test_a_test_between_cohorts_is_called_after_them(values: list[str | None]) -
     if len(values) == 2 and found == MIXED:
         assert name_cohort(values, ordered=True) == f"{values[0] or OTHER} to {values[1] or OTHER}"
         assert not is_value(str(name_cohort(values, ordered=True)))
+
+
+def test_a_step_sets_an_axis_that_is_no_option() -> None:
+    found = swept(
+        "probe: ior, sweep: {tasks: [1, 2], queue: [500, 1000]}, "
+        "steps: {queue: {run: [set, 'q={value}'], undo: [set, q=1000], nodes: 'n[1-2]', sudo: true, timeout: 2 min}}"
+    )
+    assert found == Sweep(
+        (Axis("tasks", (1, 2)), Axis("queue", (500, 1000))),
+        steps=(Step("queue", ("set", "q={value}"), ("set", "q=1000"), ("n1", "n2"), sudo=True, timeout=120.0),),
+    )
+    assert found is not None
+    assert found.steps[0].make_command(500) == ("set", "q=500")
+
+
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        (
+            "sweep: {tasks: [1]}, steps: {queue: {run: ['{value}'], undo: [x]}}",
+            "a step for 'queue', expected one of tasks",
+        ),
+        ("sweep: {tasks: [1]}, steps: {tasks: {run: ['{value}'], undo: [x]}}", "tasks, an option of ior"),
+        ("sweep: {queue: [1]}, steps: {queue: {run: [set], undo: [x]}}", "with {value} in one of them"),
+        ("sweep: {queue: [1]}, steps: {queue: {run: ['{value}'], undo: []}}", "the command that sets it back"),
+        ("sweep: {queue: [1]}, steps: {queue: {run: ['{value}'], undo: [x], nodes: z}}", "unknown node z"),
+        ("sweep: {queue: [1]}, steps: {queue: {run: ['{value}']}}", "undo"),
+        ("sweep: {queue: [1]}", "unknown axis 'queue'"),
+        ("steps: {queue: {run: ['{value}'], undo: [x]}}", "steps without a sweep"),
+    ],
+)
+def test_a_step_that_means_nothing_is_refused(stage: str, said: str) -> None:
+    assert any(said in line for line in refused(f"probe: ior, {stage}")), refused(f"probe: ior, {stage}")
