@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from benchconsole.console.conclusions.session_overview import OverviewLine, OverviewSession
 
-FORMATS = ("text", "md", "csv", "json")
+FORMATS = ("text", "html", "md", "csv", "json")
 
 
 @click.command("overview")
@@ -26,19 +26,21 @@ FORMATS = ("text", "md", "csv", "json")
 )
 @click.option("--metric", default="", metavar="NAME", help="Only this metric, or those of a probe.")
 @click.option("--format", "format_", type=click.Choice(FORMATS), default=None, help="By the file, else text.")
+@click.option("--points", metavar="LOW..HIGH", default=None, help="In HTML: only this part of the axes of sweeps.")
 @common.output_option
 @common.force_option
 @common.db_option
 @click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters.")
 @pause_collector()
 def command(
-    sessions: tuple[str, ...], across: str, metric: str, format_: str | None, output: Path | None, force: bool,
-    db: Path | None, ascii_only: bool,
+    sessions: tuple[str, ...], across: str, metric: str, format_: str | None, points: str | None,
+    output: Path | None, force: bool, db: Path | None, ascii_only: bool,
 ) -> None:  # fmt: skip
     """Put SESSIONs (id, label, last) into one table: a line for each metric of each, with the remarks on it.
 
     Below it what came of every criterion and of every step of a checklist, session beside session. The sessions need
-    not be of one machine. CSV has the numbers alone.
+    not be of one machine. CSV has the numbers alone; HTML has also the curves of sweeps, those of one metric over one
+    axis in one chart.
     """
     from benchconsole.console.conclusions.session_overview import list_overview
     from benchconsole.console.reports import save
@@ -51,8 +53,14 @@ def command(
     suffix = "" if output is None else output.suffix.lstrip(".")
     chosen = format_ or (suffix if suffix in FORMATS else "text")
     is_ascii = ascii_only or not common.can_show_unicode()
+    span = _read_span(points, chosen)
 
     def fill(out: TextIO) -> None:
+        if chosen == "html":
+            from benchconsole.console.reports.overview_page import write_html
+
+            write_html(found, lines, out, span)
+            return
         _write(out, chosen, found, lines, is_ascii=is_ascii)
 
     if output is None or str(output) == "-":
@@ -60,6 +68,20 @@ def command(
         return
     save(fill, output, force=force)
     click.echo(f"wrote {output}")
+
+
+def _read_span(points: str | None, format_: str) -> tuple[float, float] | None:
+    """The part of the axes that is asked for; BadInput for what is none, and beside another format."""
+    if points is None:
+        return None
+    low, dots, high = points.partition("..")
+    try:
+        span = float(low), float(high)
+    except ValueError:
+        span = 1.0, 0.0
+    if not dots or not span[0] <= span[1] or format_ != "html":
+        raise BadInput(f"benchconsole: --points {points}, expected LOW..HIGH such as 1..64, and --format html")
+    return span
 
 
 def _read_sessions(names: "Sequence[str]", db: Path | None) -> "list[OverviewSession]":

@@ -63,6 +63,11 @@ class Point:
     least: float | None = None
     most: float | None = None
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether it is a point of this curve, and not only of another one beside it."""
+        return bool(self.planned or self.values)
+
     @cached_property
     def median(self) -> float | None:
         return median(self.values) if self.values else None

@@ -65,7 +65,11 @@ class CurveSection(NamedTuple):
 
 def make_sections(view: RunView) -> tuple[tuple[CurveSection, ...], str]:
     """The charts of a session, and in words those that are too many; empty where there are none."""
-    charts = ChartCache().compute(view)
+    return make_chart_sections(ChartCache().compute(view))
+
+
+def make_chart_sections(charts: Sequence[Chart]) -> tuple[tuple[CurveSection, ...], str]:
+    """The same of charts that are known."""
     left = f"And {count(len(charts) - MOST, 'more curve')}; their numbers are in the JSON report."
     return tuple(map(_make_section, charts[:MOST])), left if len(charts) > MOST else ""
 
@@ -97,7 +101,8 @@ def _draw_curve(chart: Chart, index: int, across: dict[str, int], up: ValueScale
     curve, shape = chart.curves[index], SHAPES[index % len(SHAPES)]
     at = {point.value: (across[point.value], _scale_down(up, point.median or 0.0)) for point in curve.measured}
     ordered = all(point.at is not None for point in curve.points)
-    joined = [(at[one.value], at[two.value]) for one, two in pairwise(curve.points) if one.values and two.values]
+    asked = [point for point in curve.points if point.is_asked]
+    joined = [(at[one.value], at[two.value]) for one, two in pairwise(asked) if one.values and two.values]
     return CurvePaths(
         name=format_cohort_name(chart, curve),
         line="".join(f"M{one[0]} {one[1]}L{two[0]} {two[1]}" for one, two in joined) if ordered else "",

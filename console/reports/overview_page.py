@@ -28,6 +28,26 @@ def make_tables(sessions: Sequence[OverviewSession], lines: Sequence[OverviewLin
     return (_make_numbers(lines), _make_clauses(sessions), _make_steps(sessions))
 
 
+def write_html(
+    sessions: Sequence[OverviewSession],
+    lines: Sequence[OverviewLine],
+    out: TextIO,
+    span: tuple[float, float] | None = None,
+) -> None:
+    """The tables and the curves of all sessions as one page; ``span``: only this part of the axes of numbers."""
+    from benchconsole.console.curves.session_charts import join_sessions
+    from benchconsole.console.curves.sweep_series import ChartCache
+    from benchconsole.console.reports.curve_section import make_chart_sections
+    from benchconsole.console.reports.html import make_environment
+
+    names = name_sessions(sessions)
+    charts = {name: ChartCache().compute(each.view) for name, each in zip(names, sessions, strict=True)}
+    sweeps, more = make_chart_sections(join_sessions(charts, span))
+    tables = [table for table in make_tables(sessions, lines) if table.rows]
+    page = make_environment().get_template("overview.html")
+    out.write(page.render(names=", ".join(names), tables=tables, sweeps=sweeps, more_sweeps=more))
+
+
 def _make_numbers(lines: Sequence[OverviewLine]) -> Table:
     across = tuple(dict.fromkeys(name for line in lines for name in line.values))
     columns = (

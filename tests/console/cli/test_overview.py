@@ -97,3 +97,36 @@ def test_sessions_of_one_label_are_told_apart_by_their_ids(site: Site) -> None:
 def test_what_makes_no_table_is_refused(site: Site, arguments: tuple[str, ...], said: str) -> None:
     code, text = site.call("overview", *arguments)
     assert (code, said in text) == (Exit.BAD_INPUT, True), text
+
+
+def sweep(site: Site, label: str, rates: dict[int, float]) -> None:
+    for place, (tasks, rate) in enumerate(rates.items()):
+        into = ("--session", label) if place else ("--label", label)
+        code, said = site.ingest("stream", stream(rate), "--node", "n1", "--point", f"tasks={tasks}", *into)
+        assert code in (Exit.PASSED, Exit.BELOW, Exit.UNTESTED), said
+
+
+def test_curves_of_several_sessions_are_one_chart_of_the_page(tmp_path: Path) -> None:
+    site = Site(tmp_path, [], FABRIC)
+    sweep(site, "iu", {1: 20.0, 2: 40.0, 4: 60.0})
+    sweep(site, "tacc", {1: 10.0, 2: 19.0, 8: 61.0})
+    page = tmp_path / "page.html"
+    assert site.call("overview", "iu", "tacc", "--metric", "stream.triad", "-o", page)[0] == Exit.PASSED
+    text = page.read_text()
+    assert "<h2>Numbers</h2>" in text
+    chart = text[text.index("<h4>stream.triad") :]
+    chart = chart[: chart.index("</table>")]
+    assert chart.count('<path class="curve') == 2
+    assert "<span>1</span><span>tasks" in chart
+    assert ">iu" in chart
+    assert ">tacc" in chart
+    assert "61.0 GB/s" in chart
+    assert site.call("overview", "iu", "tacc", "-o", page, "--force", "--points", "1..2")[0] == Exit.PASSED
+    assert "<span>2</span></div>" in page.read_text()
+    assert "61.0 GB/s" not in page.read_text().partition("Sweeps")[2]
+
+
+@pytest.mark.parametrize(("points", "form"), [("1-2", "html"), ("4..1", "html"), ("1..2", "md"), ("a..b", "html")])
+def test_a_part_of_the_axis_that_cannot_be_meant_is_refused(site: Site, points: str, form: str) -> None:
+    code, said = site.call("overview", "iu", "--points", points, "--format", form)
+    assert (code, "expected LOW..HIGH" in said) == (Exit.BAD_INPUT, True)
