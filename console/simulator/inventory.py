@@ -16,7 +16,7 @@ from benchconsole.topology.model.fabric import Node
 SOURCES = (
     "kernel", "os-release", "lscpu", "meminfo", "numactl", "lsblk", "ip", "ethtool", "bonding", "lldpctl", "dmidecode",
     "sysctl", "sysfs", "cmdline", "mounts", "df", "mdstat", "virt", "hwloc", "interrupts", "softirqs", "irq",
-    "smartctl", "ipmitool",
+    "caches", "fibre-channel", "modules", "services", "versions", "smartctl", "ipmitool",
 )  # fmt: skip
 """The sources in the order of the script."""
 

@@ -78,6 +78,11 @@ class NodeView:
     finding: Finding | None = None
     has_passes: bool = False
 
+    @property
+    def was_asked(self) -> bool:
+        """Whether anything came of a test of it, be it only why it was skipped."""
+        return bool(self.results or self.failures or self.verdicts or self.has_passes)
+
 
 @dataclass(frozen=True, slots=True)
 class LinkView:

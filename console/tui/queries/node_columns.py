@@ -201,7 +201,7 @@ class NodeRow:
     def words(self, column: str) -> str:
         """The text of a word column, or a number as it is shown."""
         if column == "state":
-            return SIGNS[self.state].word
+            return SIGNS[self.state].word if self.view.was_asked or self.state is not State.SKIPPED else "untested"
         if column == "node":
             return self.view.node.id
         if column == "under":

@@ -20,7 +20,7 @@ from benchconsole.console.tui.rows.themes import ACTIVE, FAINT, MUTED, STRONG, T
 from benchconsole.console.tui.widgets.listing import FilteredListing, find_again
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State
-from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
+from benchconsole.console.view.wording import NOT_MEASURED
 from benchconsole.topology.model.fabric import NodeId
 
 _DIGITS = "¹²³"
@@ -156,7 +156,7 @@ class NodeTable(FilteredListing[NodeRow]):
             if column == "state" and self.view is not None and self.view.reading is not None:
                 continue
             if column == "state":
-                line.extend((sign(row.state), CellText(" "))).put(SIGNS[row.state].word, word_tone(row.state), wide - 2)
+                line.extend((sign(row.state), CellText(" "))).put(row.words(column), word_tone(row.state), wide - 2)
             elif column == "node":
                 line.put(sanitize(row.view.node.id), TEXT if quiet else STRONG, wide)
             elif (metric := self._metric(column)) is not None:

@@ -49,7 +49,8 @@ async def test_a_healthy_node_is_as_declared(fabric: Fabric, simulate: Simulate,
 async def test_every_source_tells_something(fabric: Fabric, simulate: Simulate) -> None:
     told = {fact.fact.partition(".")[0] for fact in await survey(simulate, fabric, "healthy", "n001")}
     hardware = {"bios", "bmc", "cpu", "disk", "kernel", "memory", "nic", "numa", "os", "sensor", "system", "virt"}
-    assert told == hardware | {"fs", "irq", "lldp", "softirq", "sysctl"}
+    software = {"fc", "gcc", "irqbalance", "module", "mpi", "tuned"}
+    assert told == hardware | software | {"fs", "irq", "lldp", "softirq", "sysctl"}
 
 
 async def test_a_storage_server_says_how_it_is_set_up(fabric: Fabric, simulate: Simulate) -> None:

@@ -11,7 +11,7 @@ from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.widgets.node_table import NodeTable, natural
 from benchconsole.topology.units import counted as count
-from tests.console.tui.looking import boxes, faulty, large, looking
+from tests.console.tui.looking import boxes, faulty, healthy, large, looking
 
 
 async def test_the_worst_come_first_and_only_what_deviates_is_coloured() -> None:
@@ -22,6 +22,13 @@ async def test_the_worst_come_first_and_only_what_deviates_is_coloured() -> None
         assert "state¹" in look.lines[5]
         assert "node²" in look.lines[5]
         assert any("2.97" in line and "n050" in line for line in look.lines)
+
+
+async def test_a_node_that_no_test_has_been_at_is_not_called_skipped() -> None:
+    async with looking(healthy(), until=1) as look:
+        await look.press("2")
+        assert "untested" in next(line for line in look.lines if " n001 " in line)
+        assert "skipped" not in look.text
 
 
 async def test_a_node_shows_its_own_part_of_what_many_sent_together() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace as replace_fields
 
@@ -126,6 +126,7 @@ def test_results_that_were_appended_to_are_not_read() -> None:
 @settings(max_examples=60)
 @given(noise, st.data())
 def test_noise_and_cuts_never_give_another_number(around: str, data: st.DataObject) -> None:
+    assume("FAILED" not in around)  # which is what hpcc itself says of a test that went wrong
     whole = said(Hpcc().parse(output(WHOLE)))
     full = around + text(WHOLE) + around
     assert read(Hpcc(), full) == whole
