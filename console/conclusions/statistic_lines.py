@@ -18,6 +18,7 @@ from benchconsole.probes.judging.patterns import group_nodes
 from benchconsole.probes.model.labels import TypedStatistic
 from benchconsole.probes.model.measuring import Test
 from benchconsole.probes.statistics.fairness import Fairness
+from benchconsole.probes.statistics.repeatability import Repeatability, compute_repeatability
 from benchconsole.probes.statistics.summary import Summary, summarise
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.units import RATES, Shown, Unit
@@ -40,7 +41,8 @@ class StatisticLine(NamedTuple):
     """The statistics of one part of a sample: ``part`` of the grouping ``by``, both empty of the whole.
 
     ``subjects`` counts different nodes, pairs or sets. ``of_peak`` is the mean of the shares of the stated peaks, None
-    where one is not stated. ``fairness`` is that among subjects, of rates of two or more that all got something.
+    where one is not stated. ``fairness`` is that among subjects, of rates of two or more that all got something;
+    ``repeatability`` is that within subjects, None where none was repeated.
     """
 
     key: SampleKey
@@ -51,6 +53,7 @@ class StatisticLine(NamedTuple):
     summary: Summary
     of_peak: float | None
     fairness: Fairness | None
+    repeatability: Repeatability | None
 
 
 def list_groupings(fabric: Fabric) -> dict[str, Naming]:
@@ -113,8 +116,9 @@ def _make_line(sample: MetricSample, by: str = "", part: str = "") -> StatisticL
         raise ValueError("a sample without a finite number")
     each = sample.group()
     return StatisticLine(
-        sample.key, sample.shown, by, part, len(each), summary, _find_share_of_peak(sample), _weigh_fairness(sample)
-    )
+        sample.key, sample.shown, by, part, len(each), summary, _find_share_of_peak(sample), _weigh_fairness(sample),
+        compute_repeatability(each.values()),
+    )  # fmt: skip
 
 
 def _find_share_of_peak(sample: MetricSample) -> float | None:

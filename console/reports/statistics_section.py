@@ -25,7 +25,8 @@ from benchconsole.topology.units import show_with_error
 ABOUT = (
     "The number after ± is the standard error of the mean; the interval holds the mean with 95 % where numbers are "
     "normal and independent. Jain's index is 1 where all nodes get the same, 1/n where one gets everything; max/min is "
-    "over nodes, pairs or sets, in brackets without those that deviate from the others."
+    "over nodes, pairs or sets, in brackets without those that deviate from the others. Repeats: the standard "
+    "deviation of repetitions of one node, pair or set, over the mean."
 )
 MOST = 200
 """Lines that reports for people show; the JSON report has all."""
@@ -52,10 +53,11 @@ class StatisticCells(NamedTuple):
     of_peak: str
     fairness: str
     ratio: str
+    repeats: str
 
 
 HEADINGS = ("stage", "metric", "of", "n", "mean ± error", "deviation", "95 % interval", "min", "5 %", "median", "95 %",
-            "max", "of peak", "Jain", "max/min")  # fmt: skip
+            "max", "of peak", "Jain", "max/min", "repeats")  # fmt: skip
 NUMERIC = frozenset(range(3, len(HEADINGS)))
 """Columns of numbers, by their place."""
 
@@ -82,10 +84,15 @@ def make_cells(line: StatisticLine) -> StatisticCells:
         median=show(found.median),
         high=show(found.percentile(0.95)) if several else NOT_MEASURED,
         highest=show(found.highest),
-        of_peak=NOT_MEASURED if line.of_peak is None else f"{line.of_peak:.1%}".replace("%", " %"),
+        of_peak=_format_share(line.of_peak),
         fairness=NOT_MEASURED if fair is None else f"{fair.index:.3f}",
         ratio=NOT_MEASURED if fair is None else _format_ratio(fair.ratio, fair.core_ratio),
+        repeats=_format_share(None if line.repeatability is None else line.repeatability.share),
     )
+
+
+def _format_share(share: float | None) -> str:
+    return NOT_MEASURED if share is None else f"{share:.1%}".replace("%", " %")
 
 
 def _format_ratio(ratio: float, core: float) -> str:
@@ -171,7 +178,7 @@ def format_statistics(lines: Sequence[StatisticLine], typed: Sequence[TypedLine]
     yield from wrap_text(ABOUT, width) if lines else ()
 
 
-_ROOM = (1000, 1000, 0, 0, 0, 96, 176, 0, 116, 0, 116, 0, 0, 136, 136)
+_ROOM = (1000, 1000, 0, 0, 0, 96, 176, 0, 116, 0, 116, 0, 0, 136, 136, 100)
 """The width from which on a column of ``HEADINGS`` is shown; stage and metric are the title of their block."""
 
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -247,4 +254,5 @@ def _make_line_record(line: StatisticLine) -> dict[str, object]:
         "jain": None if fair is None else fair.index,
         "ratio": None if fair is None else fair.ratio,
         "ratio_without_deviants": None if fair is None else fair.core_ratio,
+        "repeatability": None if line.repeatability is None else line.repeatability.share,
     }
