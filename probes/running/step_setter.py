@@ -50,9 +50,7 @@ class StepSetter:
         """Set what ``each`` needs, and set back what another sweep has set; why not, by node."""
         sweep = each.swept.sweep if each.swept is not None else 0
         steps = each.swept.steps if each.swept is not None else ()
-        if any(key[0] != sweep for key in self._set):
-            await self.undo(keep=sweep)
-        failures: dict[NodeId, Failure] = {}
+        failures = await self.undo(keep=sweep)
         for step in steps:
             nodes = [NodeId(name) for name in expand(step.nodes)]
             wanted = [node for node in nodes if self._set.get((sweep, step.axis, node)) != step]

@@ -100,6 +100,8 @@ async def test_what_cannot_be_set_back_is_told_and_tried_again() -> None:
         "n1": "queue was not set back: unreachable: refused"
     }
     assert machine.said[-1] == "queue set back on n2: set queue 1000"
+    # A round of another stage must not run on a node that is still changed.
+    assert set(await setter.prepare(replace(swept("500"), swept=None))) == {"n1"}
     machine.away.clear()
     assert await setter.undo() == {}
     assert machine.calls("n2") == ["set queue 500", "set queue 1000"]
