@@ -92,7 +92,7 @@ class _Drawing:
         return name
 
     def link(self, a: str, b: str, cables: int) -> None:
-        link = Link(LinkId(f"{a}--{b}"), a, b, RATE, cables)
+        link = Link(LinkId(f"{a}--{b}"), a, b, RATE, count=cables)
         self.links[link.id] = link
 
     def fabric(self, name: str) -> Fabric:

@@ -37,7 +37,6 @@ def command(
     Every problem of the file is listed at once, with line and column; then the exit code is 2.
     What is contradictory or weak in a sound file is a finding, and the exit code stays 0 without --strict.
     """
-    from benchconsole.console.static_report.check_json import make_check_record
     from benchconsole.console.static_report.check_page import format_brief, format_findings, format_page
     from benchconsole.topology.analysis.static_analysis import make_static_report
 
@@ -46,6 +45,8 @@ def command(
     fabric = common.read_topology(topology, given=given)
     report = make_static_report(fabric, buffers=None if session is None else _read_buffers(session, db))
     if as_json:
+        from benchconsole.console.static_report.check_json import make_check_record
+
         common.print_json(make_check_record(fabric, report))
     else:
         cells = width or shutil.get_terminal_size((80, 24)).columns

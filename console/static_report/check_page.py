@@ -9,7 +9,7 @@ from benchconsole.console.text.cells import to_ascii, wrap_text
 from benchconsole.console.text.picture import fabric_picture
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import format_table, format_title
-from benchconsole.console.view.wording import SEVERITIES
+from benchconsole.console.view.severity_signs import SEVERITIES
 from benchconsole.topology.analysis.end_to_end import EndToEnd
 from benchconsole.topology.analysis.static_analysis import StaticReport
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding

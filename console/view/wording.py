@@ -1,25 +1,15 @@
 """Words and signs for states, levels and quantities, shared by screens and reports. No colours."""
 
 import math
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import State
+from benchconsole.console.view.severity_signs import Sign
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.load import COUNTS, is_load
 from benchconsole.probes.model.measuring import Fact
-from benchconsole.topology.analysis.static_finding import Severity
 from benchconsole.topology.units import Shown, Unit, counted, digits3, percent, show
-
-
-@dataclass(frozen=True, slots=True)
-class Sign:
-    """One state as a glyph of one cell, as ASCII, and as the word used in tables."""
-
-    glyph: str
-    ascii: str
-    word: str
 
 
 def format_reading(reading: tuple[int, int]) -> str:
@@ -40,13 +30,6 @@ SIGNS: dict[State, Sign] = {
     State.SKIPPED: Sign("-", "-", "skipped"),
     State.PASS: Sign("·", ".", "pass"),
 }
-
-SEVERITIES: dict[Severity, Sign] = {
-    Severity.ERROR: Sign("■", "E", "error"),
-    Severity.WARNING: Sign("□", "W", "warning"),
-    Severity.NOTE: Sign("▫", "N", "note"),
-}
-"""How findings about a description look; none of these signs is that of a verdict."""
 
 NOT_MEASURED = "–"
 

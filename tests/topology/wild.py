@@ -88,7 +88,7 @@ def _links(chance: random.Random, nodes: list[NodeId], switches: Mapping[SwitchI
                 continue
             count = chance.choice([1, 1, 2])
             found[LinkId(f"{a}--{b}")] = Link(
-                LinkId(f"{a}--{b}"), a, b, chance.choice([1.25e9, 5e9]), count,
+                LinkId(f"{a}--{b}"), a, b, chance.choice([1.25e9, 5e9]), count=count,
                 mixed=(1.25e9, 5e9) if count == 2 and chance.random() < 0.1 else (),
                 hash=chance.choice([HashPolicy.UNKNOWN, HashPolicy.L3L4]),
                 bond=chance.choice([None, None, Bond.LACP]),

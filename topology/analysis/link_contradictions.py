@@ -7,7 +7,7 @@ cable, which no port has (IEEE 802.3; InfiniBand Trade Association, roadmap).
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
@@ -68,7 +68,7 @@ def _list_other_counts(fabric: Fabric) -> Iterator[tuple[tuple[str, int, int], s
             yield (node.hardware.name, int(count), cables), node.id
 
 
-def _list_legs(fabric: Fabric, node: Node) -> tuple[Link, ...]:
+def _list_legs(fabric: Fabric, node: Node) -> Sequence[Link]:
     return () if node.host is not None else fabric.links_at[node.id]
 
 

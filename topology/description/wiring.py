@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import repeat
 
 from msgspec.structs import replace as replace_fields
@@ -21,9 +20,8 @@ from benchconsole.topology.units import Unit, parse_length, parse_link_speed
 
 _VLAN = re.compile(r"[1-9]\d{0,3}")
 MAX_VLAN = 4094
-_OWN = frozenset(("id", "a", "b", "ports_a", "ports_b", "standby", "preference"))
-_SHARED = tuple(name for name in Link.__struct_fields__ if name not in _OWN)
-"""What the cables of one written link have each by itself, and what they have in common."""
+_SHARED = Link.__struct_fields__[Link.__struct_fields__.index("preference") + 1 :]
+"""What the cables of one written link have in common beside their speed: the last fields of Link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,38 +59,23 @@ class Wiring:
         upper_ports = self._ports(upper, (b for _, b in pairs), like.count, (*here, "to"))
         place, tiers = self.report.document.at(here), self._tiers
         # A file has a hundred thousand cables: what they have in common is looked up once.
-        make = partial(Link, **{name: getattr(like, name) for name in _SHARED})
+        speed, shared = like.speed, [getattr(like, name) for name in _SHARED]
         preference = self._read_preference(written, here)
         turned = preference[::-1]
         made: list[Link] = []
         for (a, b), ports_a, ports_b in zip(pairs, lower_ports, upper_ports, strict=False):
             standby = like.bond is Bond.BACKUP and b != upper.devices[0]
             if tiers.get(b, 0) < tiers.get(a, 0):
-                link = make(
-                    id=LinkId(f"{b}--{a}"),
-                    a=b,
-                    b=a,
-                    ports_a=ports_b,
-                    ports_b=ports_a,
-                    standby=standby,
-                    preference=turned,
-                )
+                made.append(Link(LinkId(f"{b}--{a}"), b, a, speed, ports_b, ports_a, standby, turned, *shared))
             else:
-                link = make(
-                    id=LinkId(f"{a}--{b}"),
-                    a=a,
-                    b=b,
-                    ports_a=ports_a,
-                    ports_b=ports_b,
-                    standby=standby,
-                    preference=preference,
-                )
-            made.append(link)
+                made.append(Link(LinkId(f"{a}--{b}"), a, b, speed, ports_a, ports_b, standby, preference, *shared))
         self._add_links(made, here, place)
 
     def _read_preference(self, written: raw.RawLink, here: Location) -> tuple[int, int]:
         """For what goes to the devices of ``to``, and for what goes back."""
         back = written.preference_back
+        if not written.preference and not back:
+            return 0, 0
         found = (written.preference, written.preference if back is None else back)
         ends = (self.names.quietly(text.partition(":")[0]) for text in (written.from_, written.to))
         node = next((name for end in ends for name in end if name in self.names.nodes), None)
@@ -203,8 +186,11 @@ class Wiring:
     def _add_links(self, links: Sequence[Link], here: Location, place: Position) -> None:
         """Add the links of one entry: at once where none of them meets another link, nor a virtual machine."""
         new = {link.id: link for link in links}
-        ids = {*new, *(f"{link.b}--{link.a}" for link in links)}
-        if len(ids) == 2 * len(links) and not self._guests and self.links.keys().isdisjoint(ids):
+        # Ends of one tier may stand in either order; others have the lower one first.
+        tiers = self._tiers
+        level = {f"{link.b}--{link.a}" for link in links if tiers.get(link.a, 0) == tiers.get(link.b, 0)}
+        alone = len(new) == len(links) and level.isdisjoint(new) and not self._guests
+        if alone and self.links.keys().isdisjoint(new) and self.links.keys().isdisjoint(level):
             self.links.update(new)
             self.names.places.update(dict.fromkeys(new, place))
             return

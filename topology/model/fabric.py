@@ -3,8 +3,7 @@
 Rates are byte/s per direction, sizes are bytes, times are seconds, lengths are metres.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -164,20 +163,20 @@ class Link(Struct, frozen=True, gc=False):
     a: str
     b: str
     speed: float
+    ports_a: tuple[str, ...] = ()
+    ports_b: tuple[str, ...] = ()
+    standby: bool = False
+    preference: tuple[int, int] = (0, 0)
     count: int = 1
     counted: bool = True
     mixed: tuple[float, ...] = ()
     lag: str | None = None
-    ports_a: tuple[str, ...] = ()
-    ports_b: tuple[str, ...] = ()
     hash: HashPolicy = HashPolicy.UNKNOWN
     bond: Bond | None = None
-    standby: bool = False
     network: str = DATA
     cable: Cable | None = None
     wan: Wan | None = None
     channels: tuple[Channel, ...] = ()
-    preference: tuple[int, int] = (0, 0)
 
     @property
     def members(self) -> tuple[float, ...]:
@@ -411,12 +410,13 @@ class Fabric:
         return self.whole or self
 
     @cached_property
-    def links_at(self) -> Mapping[str, tuple[Link, ...]]:
-        found: defaultdict[str, list[Link]] = defaultdict(list)
+    def links_at(self) -> Mapping[str, Sequence[Link]]:
+        """The links of every device, in the order of the file."""
+        found: dict[str, list[Link]] = {name: [] for devices in (self.nodes, self.switches) for name in devices}
         for link in self.links.values():
             found[link.a].append(link)
             found[link.b].append(link)
-        return {name: tuple(found.get(name, ())) for name in (*self.nodes, *self.switches)}
+        return found
 
     @cached_property
     def goodput(self) -> float:
@@ -456,7 +456,7 @@ class Fabric:
     def group_of(self, kind: str) -> Mapping[str, Group]:
         return {member: group for group in self.groups if group.kind == kind for member in group.members}
 
-    def legs(self, node: str) -> tuple[Link, ...]:
+    def legs(self, node: str) -> Sequence[Link]:
         """The links that a node sends over: its own, or those of the host of a virtual machine."""
         found = self.nodes.get(NodeId(node))
         return self.links_at[found.host if found is not None and found.host is not None else node]
@@ -472,7 +472,7 @@ class Fabric:
             if node is not None:
                 yield node
 
-    def active_legs(self, node: str) -> tuple[Link, ...]:
+    def active_legs(self, node: str) -> Sequence[Link]:
         """The links of its own that a node sends over while all is well; none for a virtual machine."""
         own = self.links_at[node]
         return tuple(link for link in own if not link.standby) or own

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import FAIL, MUTED, WATCH, Tone
-from benchconsole.console.view.wording import SEVERITIES
+from benchconsole.console.view.severity_signs import SEVERITIES
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.units import counted as count
 

@@ -8,7 +8,7 @@ from textual.strip import Strip
 from benchconsole.console.text.cells import ASCII_OF, clip_text, measure_width
 from benchconsole.console.tui.rows.text_rows import Row, row_width
 from benchconsole.console.tui.rows.themes import TEXT, Ground, Palette, Tone
-from benchconsole.console.view.wording import SEVERITIES
+from benchconsole.console.view.severity_signs import SEVERITIES
 
 _ASCII = ASCII_OF | str.maketrans({sign.glyph: sign.ascii for sign in SEVERITIES.values()})
 

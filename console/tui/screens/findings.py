@@ -27,8 +27,9 @@ from benchconsole.console.tui.widgets.finding_detail import (
 from benchconsole.console.tui.widgets.findings_list import Choice, FindingsList
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import Coverage, DetectableFaults, NotJudged, RunView, Undecided, state_of_level
+from benchconsole.console.view.severity_signs import SEVERITIES
 from benchconsole.console.view.totals import TotalsCache
-from benchconsole.console.view.wording import SEVERITIES, format_reading
+from benchconsole.console.view.wording import format_reading
 from benchconsole.probes.model.judgement import Finding, Level
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.model.fabric import Fabric, NodeId

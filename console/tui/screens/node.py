@@ -22,7 +22,8 @@ from benchconsole.console.tui.widgets.raw import RawPane
 from benchconsole.console.tui.widgets.results import NodeResult, ResultList, list_node_results
 from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.console.view.session_control import FlowHop
-from benchconsole.console.view.wording import SEVERITIES, SIGNS
+from benchconsole.console.view.severity_signs import SEVERITIES
+from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.measuring import Test
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import counted as count

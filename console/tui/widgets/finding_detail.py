@@ -22,7 +22,8 @@ from benchconsole.console.view.run_view import (
     state_of_level,
 )
 from benchconsole.console.view.session_verdict import SessionVerdict
-from benchconsole.console.view.wording import SEVERITIES, format_quantity, format_share
+from benchconsole.console.view.severity_signs import SEVERITIES
+from benchconsole.console.view.wording import format_quantity, format_share
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.model.fabric import LinkId
 from benchconsole.topology.units import Shown, Unit

@@ -12,7 +12,7 @@ from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, R
 from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import DetectableFaults, NotJudged, State, Undecided, state_of_level
-from benchconsole.console.view.wording import SEVERITIES
+from benchconsole.console.view.severity_signs import SEVERITIES
 from benchconsole.probes.model.judgement import Finding, Suspect
 from benchconsole.topology.analysis.static_finding import Severity
 

@@ -70,10 +70,10 @@ def fabric(leaves: int = 3, per_leaf: int = 4, *, simulated: bool = True, name: 
             number += 1
             nodes.append(node(f"n{number:02d}"))
             links.append(Link(LinkId(f"n{number:02d}-{leaf}"), f"n{number:02d}", leaf, 10 * GBIT))
-        links += [Link(LinkId(f"{leaf}-{spine}"), leaf, spine, 40 * GBIT, 2) for spine in ("sp1", "sp2")]
+        links += [Link(LinkId(f"{leaf}-{spine}"), leaf, spine, 40 * GBIT, count=2) for spine in ("sp1", "sp2")]
     nodes += [node("st1", STORE, NodeRole.STORAGE), node("m1", HEAD, NodeRole.MANAGEMENT)]
-    links += [Link(LinkId(f"{name}-sp1"), name, "sp1", 10 * GBIT, 2) for name in ("st1", "m1")]
-    links.append(Link(LinkId("sp1-sp2"), "sp1", "sp2", 40 * GBIT, 3))
+    links += [Link(LinkId(f"{name}-sp1"), name, "sp1", 10 * GBIT, count=2) for name in ("st1", "m1")]
+    links.append(Link(LinkId("sp1-sp2"), "sp1", "sp2", 40 * GBIT, count=3))
     return Fabric(
         name=name,
         nodes=MappingProxyType({item.id: item for item in nodes}),

@@ -44,7 +44,7 @@ class Builder:
 
     def link(self, a: str, b: str, gigabits: float, count: int = 1) -> None:
         """Add a link or LAG; ``a`` is the lower end."""
-        link = Link(LinkId(f"{a}--{b}"), a, b, gigabits * G, count)
+        link = Link(LinkId(f"{a}--{b}"), a, b, gigabits * G, count=count)
         self.links[link.id] = link
 
     def build(self) -> Fabric:
