@@ -153,6 +153,7 @@ class _ChartMaker:
         first, where, _ = self.line[0]
         axis = where.point[-1][0]
         is_load = axis == CLIENTS and not any(CLIENTS in test.target.options for test in first.tests)
+        is_load |= any(test.bundle and test.target.peer is None for test in first.tests)
         is_summed = is_load and metric[1] in RATES
         cohorts = tuple(dict.fromkeys(cohort for *_, found in self.line for cohort in found.planned))
         parts = [(each,) for each in cohorts] if len(cohorts) > 1 else []
@@ -201,6 +202,7 @@ class _ChartMaker:
         got = [wanted.turn(turn) for turn in turns.values()]
         number = parse_number(value)
         planned = [turn.planned for turn in got if turn.planned]
+        counts_tests = wanted.is_summed and rounds[0][1].point[-1][0] == CLIENTS
         members = any(test.target.members for each, *_ in rounds for test in each.tests)
         at = None if number is None else number[0]
         judged = [each for turn in got for each in turn.judged]
@@ -213,7 +215,7 @@ class _ChartMaker:
             of=len(planned),
             tests=sum(turn.tests for turn in got),
             planned=sum(planned),
-            workers=float(max(planned, default=1)) if wanted.is_summed and not members else 1.0 if at is None else at,
+            workers=float(max(planned, default=1)) if counts_tests and not members else 1.0 if at is None else at,
             missing=_list_missing(got, [found for turn in turns.values() for found in turn], wanted.cohorts),
             bounds=tuple(sorted(bounds)),
             state=worst(map(state_of, judged)) if judged else None,

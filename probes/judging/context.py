@@ -85,6 +85,12 @@ class JudgingContext:
             each for each in self.criteria if each.basis is Basis.CAPACITY and each.metric.startswith(f"{probe}.")
         )
 
+    def ceiling_criteria(self, probe: str) -> tuple[Criterion, ...]:
+        """The criteria that hold the metrics of a probe against ceilings of storage systems."""
+        return tuple(
+            each for each in self.criteria if each.basis is Basis.CEILING and each.metric.startswith(f"{probe}.")
+        )
+
     def find_system(self, test: Test) -> Storage | None:
         """The storage system that a test was told to use."""
         return self.fabric.storage.get(str(test.target.options.get("shared") or ""))

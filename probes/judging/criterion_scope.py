@@ -129,7 +129,7 @@ class _Planned:
 
     def list_scope(self, criterion: Criterion) -> Sequence[Subject]:
         """The subjects that a criterion speaks of; it names no nodes."""
-        if not criterion.where and criterion.basis is not Basis.CAPACITY:
+        if not criterion.where and criterion.basis not in (Basis.CAPACITY, Basis.CEILING):
             return self.single
         concerned = (test for test in self.tests if _may_concern(criterion, test, self.results.get(test.id)))
         return tuple(dict.fromkeys(subject for test in concerned for subject in _name_subjects(criterion, test)))
@@ -176,10 +176,10 @@ def _alone(name: str) -> Subject:
 
 def _name_subjects(criterion: Criterion, test: Test) -> Iterator[Subject]:
     """The subjects of the verdicts that a test should give: what it is of, its bundle, or each of its directions."""
-    if criterion.basis is not Basis.CAPACITY:
-        yield _alone(test.target.key)
-    elif test.bundle:
+    if test.bundle and criterion.basis in (Basis.CAPACITY, Basis.CEILING):
         yield test.bundle, test.round
+    elif criterion.basis is not Basis.CAPACITY:
+        yield _alone(test.target.key)
     elif test.target.peer is not None and test.sending.directions is Directions.BOTH:
         yield from (_alone(f"{flow.source}>{flow.sink}") for flow in test.flows)
     else:

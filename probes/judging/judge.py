@@ -9,7 +9,7 @@ import numpy as np
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.low_verdicts import is_low
 from benchconsole.probes.judging.node_sets import find_shared
-from benchconsole.probes.judging.yardsticks import capacity, criteria, hardware
+from benchconsole.probes.judging.yardsticks import capacity, criteria, hardware, shared_load
 from benchconsole.probes.model.judgement import ClosedRound, Verdict
 from benchconsole.probes.model.measurement_table import (
     MeasurementTable,
@@ -25,6 +25,7 @@ from benchconsole.topology.grouping import group_by_key
 YARDSTICKS: tuple[Callable[[JudgingContext, ClosedRound], Iterator[Verdict]], ...] = (
     hardware.give_verdicts,
     criteria.give_verdicts,
+    shared_load.give_verdicts,
     capacity.give_verdicts,
 )
 
@@ -49,10 +50,11 @@ class JudgedTable(NamedTuple):
 def find_plain(context: JudgingContext, plan: Sequence[Round]) -> frozenset[int]:
     """The plain rounds of ``plan``, by number: each number of their probe is held against fixed bounds by itself.
 
-    Nothing of it is held against the fabric, sets or the session. Their tests are of one node each, as all tests of
-    that probe are.
+    Nothing of it is held against the fabric, sets, the session, or in sum against a ceiling. Their tests are of one
+    node each, as all tests of that probe are.
     """
-    together = find_shared(plan) | context.session_probes
+    summed = (each.probe for each in plan if any(test.bundle for test in each.tests[:1]))
+    together = find_shared(plan) | context.session_probes | {name for name in summed if context.ceiling_criteria(name)}
     return frozenset(
         each.number for each in plan if each.probe not in together and not context.capacity_criteria(each.probe)
     )

@@ -1,11 +1,12 @@
 """The plan: fabric, suite and selection to ordered rounds, before anything is sent.
 
 Pure, so that ``--dry-run`` prints it. Each stage is laid out by its design and packed so
-that nothing is loaded beyond what it carries; stages, and points of a sweep, never share a round.
+that nothing is loaded beyond what it carries; points of a sweep never share a round, and stages only where the file
+says that they run at once.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -28,6 +29,7 @@ from benchconsole.probes.planning.stage_legs import PEER_OPTION as PEER_LEG
 from benchconsole.probes.planning.stage_legs import choose_legs
 from benchconsole.probes.planning.stage_network import OPTION as NETWORK
 from benchconsole.probes.planning.stage_network import StageNetworks
+from benchconsole.probes.planning.stages_at_once import list_simultaneous, merge_rounds
 from benchconsole.probes.planning.sweeps import (
     Point,
     format_point,
@@ -78,28 +80,48 @@ def plan(
     networks = StageNetworks(fabric)
     rounds: list[Round] = []
     named: Counter[str] = Counter()
-    for stage in suite.stages:
-        if stage.probe not in probes:
-            raise make_unknown_error(f"probe of suite {suite.name!r}", stage.probe, probes)
-        members = [node for node in stage.nodes if node in chosen]
-        if not members:
-            continue
-        used = networks.choose(stage, probes[stage.probe], members)
-        for ends in choose_legs(stage, probes[stage.probe], used):
-            planner = _StagePlanner(
-                ends.fabric, probes[stage.probe], stage, ends.flow_classes, most, network=used.name,
-                legs=(ends.leg, ends.peer_leg),
-            )  # fmt: skip
-            own = planner.rounds(ends.members, first + len(rounds))
-            name = planner.name if stage.sweep is None else format_stage_name(planner.name, stage.sweep)
-            name += ends.name
-            named[name] += 1  # two stages of one name would be taken for a test and its repetition
-            name = f"{name} ({named[name]})" if named[name] > 1 else name
-            rounds += own if name == planner.name else (replace(each, stage=name) for each in own)
+    for stages in list_simultaneous(suite.stages):
+        probe = probes.get(stages[0].probe)
+        if probe is None:
+            raise make_unknown_error(f"probe of suite {suite.name!r}", stages[0].probe, probes)
+        number = first + len(rounds)
+        own = [list(_plan_stage(probe, stage, networks, chosen, number, most)) for stage in stages]
+        at_once = merge_rounds(stages, own, probe, most) if stages[0].at_once and any(own) else own[0]
+        rounds += _name_apart(renumber(at_once, number) if len(own) > 1 else at_once, named)
     if not rounds:
         why = "".join(f"; {each}" for each in left)
         raise PlanError(f"suite {suite.name!r} has nothing to run on the selected nodes{why}")
     return label_tests(tuple(hold_to_caps(fabric, rounds, Routes(fabric), probes)), cohorts or {})
+
+
+def _plan_stage(
+    probe: Probe, stage: Stage, networks: StageNetworks, chosen: Collection[NodeId], first: int, most: int
+) -> Iterator[Round]:
+    """The rounds of one stage on the ``chosen`` of its nodes, numbered from ``first``, named as stages are."""
+    members = [node for node in stage.nodes if node in chosen]
+    if not members:
+        return
+    used = networks.choose(stage, probe, members)
+    for ends in choose_legs(stage, probe, used):
+        planner = _StagePlanner(
+            ends.fabric, probe, stage, ends.flow_classes, most, network=used.name, legs=(ends.leg, ends.peer_leg)
+        )
+        name = planner.name if stage.sweep is None else format_stage_name(planner.name, stage.sweep)
+        name += ends.name
+        for each in planner.rounds(ends.members, first):
+            first = each.number + 1
+            yield each if each.stage == name else replace(each, stage=name)
+
+
+def _name_apart(rounds: Iterable[Round], named: Counter[str]) -> Iterator[Round]:
+    """``rounds`` of one stage, numbered where earlier ones have its name: they would be taken for its repetition."""
+    numbers: dict[str, int] = {}
+    for each in rounds:
+        if each.stage not in numbers:
+            named[each.stage] += 1
+            numbers[each.stage] = named[each.stage]
+        number = numbers[each.stage]
+        yield replace(each, stage=f"{each.stage} ({number})") if number > 1 else each
 
 
 class _Job(NamedTuple):

@@ -23,6 +23,11 @@ def require_lab() -> None:
     _require("NO LABORATORY, nothing that crosses a network is tested", obstacles())
 
 
+def require_open_mpi() -> None:
+    """Skip where no rank can be started; in CI that is a failure."""
+    _require("NO OPEN MPI, no launch over several nodes is tested", launchers.missing())
+
+
 def _require(gap: str, found: list[str]) -> None:
     if not found:
         return
@@ -70,7 +75,7 @@ def healthy_lab(lab: Lab) -> Iterator[Lab]:
 @pytest.fixture
 def mpi_lab(healthy_lab: Lab) -> Lab:
     """The small fabric, where Open MPI starts ranks over the nodes' own ssh."""
-    _require("NO OPEN MPI, no launch over several nodes is tested", launchers.missing())
+    require_open_mpi()
     return healthy_lab
 
 

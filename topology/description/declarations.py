@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location, ProblemReport
+from benchconsole.topology.description.stages_at_once import refuse_unlike_stages
 from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.fabric import Fabric, Hardware, Node, NodeId, Stage, Suite
@@ -175,8 +176,15 @@ class Declarations:
 
     def suite(self, name: str, stages: list[raw.RawStage | None]) -> Suite:
         """One suite; stages with problems are left out and reported."""
-        read = [self._stage(("suites", name, index), stage) for index, stage in enumerate(stages) if stage is not None]
-        return Suite(name, tuple(stage for stage in read if stage is not None))
+        read = {
+            index: self._stage(("suites", name, index), stage)
+            for index, stage in enumerate(stages)
+            if stage is not None
+        }
+        known = {index: stage for index, stage in read.items() if stage is not None}
+        if len(known) == len(stages):
+            refuse_unlike_stages(("suites", name), known, self.report)
+        return Suite(name, tuple(known.values()))
 
     def _stage(self, here: Location, written: raw.RawStage) -> Stage | None:
         probe = written.probe
@@ -203,7 +211,7 @@ class Declarations:
         sweep = _SweepReader(self.report, self.vocabulary, here, probe, options, members, self.chosen).sweep(written)
         if written.sweep is None:
             self._refuse_options(here, probe, options, members)
-        return Stage(probe, nodes, MappingProxyType(options), sweep)
+        return Stage(probe, nodes, MappingProxyType(options), sweep, at_once=written.at_once or "")
 
     def _refuse_options(
         self, here: Location, probe: str, options: Mapping[str, raw.Scalar], nodes: Sequence[Node]

@@ -384,6 +384,7 @@ class RawStage(_Strict):
     repeat: Annotated[int, Field(ge=1, le=100)] = 1
     order: str | None = None
     stop: RawStop | None = None
+    at_once: str | None = None
 
 
 class RawSections(_Strict):

@@ -348,7 +348,8 @@ class Criterion:
 class Stage:
     """One step of a suite: a probe, the nodes it runs on, its options as written, and what it varies.
 
-    ``because`` is why it has these options, where they were computed; plans say it.
+    ``because`` is why it has these options, where they were computed; plans say it. Stages that follow each other and
+    have the same name in ``at_once`` share their rounds.
     """
 
     probe: str
@@ -356,6 +357,7 @@ class Stage:
     options: Mapping[str, str | int | float]
     sweep: Sweep | None = None
     because: str = ""
+    at_once: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,11 @@ def judge_table(context: JudgingContext, closed: ClosedRound, table: Measurement
     return MeasurementVerdicts(places[sort], np.concatenate(form)[sort], tuple(forms))
 
 
+def is_summed(criterion: Criterion, test: Test) -> bool:
+    """Whether the sum of the bundle of ``test`` is held against ``criterion``, and not its own number."""
+    return criterion.basis is Basis.CEILING and bool(test.bundle)
+
+
 def _list_criteria(context: JudgingContext, closed: ClosedRound) -> list[Criterion]:
     own = f"{closed.round.probe}."
     return [
@@ -67,7 +72,7 @@ def _list_criteria(context: JudgingContext, closed: ClosedRound) -> list[Criteri
     ]
 
 
-class _Scale(NamedTuple):
+class Scale(NamedTuple):
     """What bounds are shares of, in the unit of the measurement, in words too; None, and why it is not known."""
 
     value: float | None
@@ -75,37 +80,37 @@ class _Scale(NamedTuple):
     why: str = ""
 
 
-_ABSOLUTE = _Scale(1.0)
+_ABSOLUTE = Scale(1.0)
 
 
-def _find_peak(test: Test) -> _Scale:
+def _find_peak(test: Test) -> Scale:
     """The peaks of all nodes of a test in FLOP/s."""
     nodes = test.target.nodes
     known = [node.hardware.peak for node in nodes if node.hardware.peak is not None]
     if len(known) < len(nodes):
-        return _Scale(None, why="no peak is declared")
+        return Scale(None, why="no peak is declared")
     bases = "; ".join(dict.fromkeys(node.hardware.peak_basis or "basis not stated" for node in nodes))
     whose = f"the peaks of {len(nodes)} nodes" if len(nodes) > 1 else "peak"
-    return _Scale(sum(known), f" of {whose} ({bases})")
+    return Scale(sum(known), f" of {whose} ({bases})")
 
 
-def _find_ceiling(context: JudgingContext, test: Test, kind: MeasurementKind) -> _Scale:
-    """The ceiling of the storage system of a test, for what was measured and the clients that measured it."""
-    nodes = [str(node.id) for node in test.target.nodes]
-    system = context.find_system(test) or find_only_system(context.fabric, nodes)
+def find_ceiling(context: JudgingContext, tests: Sequence[Test], kind: MeasurementKind) -> Scale:
+    """The ceiling of the storage system of tests that run at once, for what was measured and all their clients."""
+    nodes = [str(node.id) for test in tests for node in test.target.nodes]
+    system = context.find_system(tests[0]) or find_only_system(context.fabric, nodes)
     if system is None:
-        return _Scale(None, why="neither its test (option shared) nor the clients of one tell which storage system")
+        return Scale(None, why="neither its test (option shared) nor the clients of one tell which storage system")
     operation = name_operation(kind.metric, kind.labels)
     if not operation:
-        return _Scale(None, why="it does not say whether it reads or writes")
+        return Scale(None, why="it does not say whether it reads or writes")
     found = [each for each in list_ceilings(context.ceilings, system, nodes, operation) if each.limiting is not None]
     if not found:
-        return _Scale(None, why=f"no ceiling of {system.name} is known for its nodes")
+        return Scale(None, why=f"no ceiling of {system.name} is known for its nodes")
     least = min(found, key=lambda each: each.limiting.rate if each.limiting else math.inf)
     limiting = least.limiting
     rate = limiting.rate if limiting else 0.0
     name = limiting.name if limiting else ""
-    return _Scale(rate, f" of {show(rate, kind.unit, context.shown(kind.metric))} ({system.name} {operation}, {name})")
+    return Scale(rate, f" of {show(rate, kind.unit, context.shown(kind.metric))} ({system.name} {operation}, {name})")
 
 
 class _Tests:
@@ -120,21 +125,22 @@ class _Tests:
         return np.array([len(test.target.nodes) for test in self._tests], np.intp)
 
     @cached_property
-    def peaks(self) -> tuple[Sequence[_Scale], Indices]:
+    def peaks(self) -> tuple[Sequence[Scale], Indices]:
         """All different peaks, and which of them are those of each test."""
         return _number_scales(map(_find_peak, self._tests))
 
-    def list_ceilings(self, context: JudgingContext, kind: MeasurementKind) -> tuple[Sequence[_Scale], Indices]:
+    def list_ceilings(self, context: JudgingContext, kind: MeasurementKind) -> tuple[Sequence[Scale], Indices]:
         """All different ceilings of what ``kind`` measures, and which of them are those of each test."""
-        return _number_scales(_find_ceiling(context, test, kind) for test in self._tests)
+        return _number_scales(find_ceiling(context, [test], kind) for test in self._tests)
 
     def find_meant(self, criterion: Criterion) -> Flags:
-        """Of which ``criterion`` may speak."""
-        return np.array([speaks_of_test(criterion, test) for test in self._tests], bool)
+        """Of which ``criterion`` may speak one by one: a ceiling is that of all who load it together."""
+        meant = (speaks_of_test(criterion, test) and not is_summed(criterion, test) for test in self._tests)
+        return np.array(list(meant), bool)
 
 
-def _number_scales(scales: Iterable[_Scale]) -> tuple[Sequence[_Scale], Indices]:
-    numbers: dict[_Scale, int] = {}
+def _number_scales(scales: Iterable[Scale]) -> tuple[Sequence[Scale], Indices]:
+    numbers: dict[Scale, int] = {}
     found = [numbers.setdefault(each, len(numbers)) for each in scales]
     return tuple(numbers), np.array(found, np.intp)
 
@@ -164,7 +170,7 @@ class _Bound:
                 self._weigh_impossible(alike, form)
                 yield alike, form
 
-    def _part_by_scale(self, kind: MeasurementKind, places: Indices) -> Iterator[tuple[_Scale, Indices]]:
+    def _part_by_scale(self, kind: MeasurementKind, places: Indices) -> Iterator[tuple[Scale, Indices]]:
         """``places`` whose bounds are shares of the same number; of 1 where the bound is a number itself."""
         if self.criterion.basis in (Basis.PEAK, Basis.CEILING):
             is_peak = self.criterion.basis is Basis.PEAK
@@ -175,11 +181,11 @@ class _Bound:
         elif self.criterion.basis is Basis.REFERENCE:
             reference = self.criterion.reference
             words = show(reference, kind.unit, self.context.shown(kind.metric))
-            yield _Scale(reference, f" of the reference {words}"), places
+            yield Scale(reference, f" of the reference {words}"), places
         else:
             yield _ABSOLUTE, places
 
-    def _grade(self, of: _Scale, places: Indices) -> Indices:
+    def _grade(self, of: Scale, places: Indices) -> Indices:
         """The forms of the verdicts on measurements: level and reason depend on what a value is rounded to alone."""
         if of.value is None:
             return np.full(len(places), self._number(Level.UNKNOWN, of.why, None))
@@ -190,7 +196,10 @@ class _Bound:
         near = rounded(value, step) if criterion.rounding else ranks
         _, first, which = np.unique(near, return_index=True, return_inverse=True)
         levels = [LEVELS[int(each)] for each in ranks[first].tolist()]
-        reasons = [self._word(*each, scale) + of.basis for each in zip(levels, near[first].tolist(), strict=True)]
+        reasons = [
+            describe_level(self.context, criterion, *each, scale) + of.basis
+            for each in zip(levels, near[first].tolist(), strict=True)
+        ]
         numbers = [self._number(*each, required) for each in zip(levels, reasons, strict=True)]
         return np.array(numbers, np.intp)[which]
 
@@ -227,18 +236,18 @@ class _Bound:
         )
         return self.forms.setdefault(form, len(self.forms))
 
-    def _word(self, level: Level, near: float, scale: float) -> str:
-        """The reason of a level; ``near`` is the value as it was rounded, where the criterion rounds."""
-        context, criterion = self.context, self.criterion
-        shown = context.shown(criterion.metric)
-        unit = context.metrics[criterion.metric].unit if criterion.metric in context.metrics else criterion.unit
-        least = criterion.comparator is Comparator.AT_LEAST
-        bound = criterion.target if level is Level.WATCH and criterion.target is not None else criterion.required
-        words = show(bound, unit, shown) if criterion.basis is Basis.ABSOLUTE else percent(bound)
-        note = ""
-        if criterion.rounding:
-            note = f", rounded to {percent(near / scale) if criterion.rounds_share else show(near, unit, shown)}"
-        if level is Level.PASS:
-            return f"{'at least' if least else 'at most'} {words}{note}"
-        which = "target" if level is Level.WATCH else "required"
-        return f"{'below' if least else 'above'} the {which} {words}{note}"
+
+def describe_level(context: JudgingContext, criterion: Criterion, level: Level, near: float, scale: float) -> str:
+    """The reason of a level; ``near`` is the value as it was rounded, where the criterion rounds."""
+    shown = context.shown(criterion.metric)
+    unit = context.metrics[criterion.metric].unit if criterion.metric in context.metrics else criterion.unit
+    least = criterion.comparator is Comparator.AT_LEAST
+    bound = criterion.target if level is Level.WATCH and criterion.target is not None else criterion.required
+    words = show(bound, unit, shown) if criterion.basis is Basis.ABSOLUTE else percent(bound)
+    note = ""
+    if criterion.rounding:
+        note = f", rounded to {percent(near / scale) if criterion.rounds_share else show(near, unit, shown)}"
+    if level is Level.PASS:
+        return f"{'at least' if least else 'at most'} {words}{note}"
+    which = "target" if level is Level.WATCH else "required"
+    return f"{'below' if least else 'above'} the {which} {words}{note}"

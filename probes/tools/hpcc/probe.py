@@ -42,7 +42,7 @@ class Hpcc(MpiProgram):
     """
 
     name = "hpcc"
-    label_names = frozenset(("array_size", "n", "nb", "p", "q", "ranks", "threads"))
+    label_names = frozenset(("array_size", "n", "nb", "p", "q", "tasks", "threads"))
     summary = "HPC Challenge over a set of nodes: HPL, STREAM, DGEMM, PTRANS, FFT, RandomAccess, latency and bandwidth"
     metrics = tuple(_make_metric(name, *number) for name, number in text_reader.NUMBERS.items())
     source = "Jetstream acceptance report, 5.1.1.1"

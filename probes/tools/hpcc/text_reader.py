@@ -90,7 +90,7 @@ def parse_text(text: str, asked: Mapping[str, str] | None = None) -> Sequence[Re
     for name, (key, _) in NUMBERS.items():
         if (number := _read_number(summary, key)) is not None:
             unit, factor = find_unit(key)
-            marks = known_labels(ranks=ranks, **grid, **_find_size(summary, name))
+            marks = known_labels(tasks=ranks, **grid, **_find_size(summary, name))
             found.append(Reading(f"hpcc.{name}", number * factor, unit, marks, f"{key}={summary[key]}"))
     return found
 

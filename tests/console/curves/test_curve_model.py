@@ -53,13 +53,20 @@ def failed(stage: FailedAt, detail: str = "") -> Failure:
 
 def rounds_of(told: Told, axis: str = "tasks", cohorts: Sequence[str] = ("", ""), **more: str) -> list[Round]:
     made: list[Round] = []
+    bundle = more.pop("bundle", "")
     ending = Ending(gain=0.1) if more.pop("ending", "") else None
     for value, repetitions in told.items():
         for turn, gave in enumerate(repetitions, 1):
             number = len(made) + 1
             point = (*more.items(), (axis, value))
             tests = tuple(
-                Test(f"{number}-{place}", "ior", _target(place, (*point, ("repetition", str(turn))), cohorts), number)
+                Test(
+                    f"{number}-{place}",
+                    "ior",
+                    _target(place, (*point, ("repetition", str(turn))), cohorts),
+                    number,
+                    bundle,
+                )
                 for place in range(len(gave))
             )
             swept = Swept(1, point, turn, len(repetitions), "up", ending)
@@ -269,6 +276,15 @@ def test_a_load_of_several_cohorts_has_a_sum_of_all_and_its_parts_have_no_knee()
     assert medians(chart, 2) == {"1": None, "2": 5e8, "4": 4e8}
     assert format_sentences(chart) == ["all together: knee at clients=2, 1.50 GB/s: no later point gained 5 %"]
     assert all(row.value != "1" for row in make_point_rows(chart) if row.curve == 2)
+
+
+def test_what_two_stages_gave_at_once_is_summed_over_any_axis() -> None:
+    told: Told = {"1": [[1e9, 2e9]], "2": [[2e9, 3e9], [2e9, failed(FailedAt.TOOL)]]}
+    chart = only(view_of(told, cohorts=("near", "far"), bundle="both"))
+    assert chart.is_summed
+    assert medians(chart) == {"1": 3e9, "2": 5e9}
+    assert [point.workers for point in chart.curves[0].points] == [1.0, 2.0]
+    assert medians(chart, 1) == {"1": 1e9, "2": 2e9}
 
 
 def test_axes_that_stay_make_charts_of_their_own() -> None:

@@ -35,7 +35,7 @@ def test_a_recorded_run_is_read_in_base_units() -> None:
     found = Hpcc().parse(output(WHOLE))
 
     assert len(found) == len(Hpcc.metrics) == 19
-    grid = {"n": "200", "nb": "32", "p": "1", "q": "2", "ranks": "2"}
+    grid = {"n": "200", "nb": "32", "p": "1", "q": "2", "tasks": "2"}
     assert all(grid.items() <= dict(reading.labels).items() for reading in found)
     numbers = values(found)
     assert numbers["hpcc.hpl"] == [pytest.approx(4.82024e9)]

@@ -1,0 +1,111 @@
+"""Judges the sum of tests that load a storage system together against its ceiling.
+
+Each of them gets a part of what the system gives: the number of one says nothing about the system.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.grading import POSSIBLE, grade, matching, rounded, speaks_of_test
+from benchconsole.probes.judging.yardsticks.criteria import Scale, describe_level, find_ceiling
+from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
+from benchconsole.probes.model.measurement_table import MeasurementKind
+from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import Comparator, Criterion
+from benchconsole.topology.units import counted, show
+
+_Number = tuple[Test, Reading]
+
+
+def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
+    """One verdict for each bundle, each criterion on a ceiling that speaks of it, and each sum that it has."""
+    asked = context.ceiling_criteria(closed.round.probe)
+    bundles = group_by_key((result.test.bundle, result) for result in closed.results if result.test.bundle)
+    for name, results in bundles.items() if asked else ():
+        tests = [test for test in closed.round.tests if test.bundle == name]
+        for criterion in asked:
+            for labels, numbers in _list_sums(criterion, results).items():
+                yield _judge(context, criterion, name, tests, labels, numbers)
+
+
+def _list_sums(criterion: Criterion, results: Sequence[Result]) -> dict[Labels, list[_Number]]:
+    """The numbers that are added up, by the labels that they share."""
+    found = [(result.test, each) for result in results for each in matching(criterion, result)]
+    apart = _find_telling_tests(found)
+    return group_by_key(
+        (tuple(pair for pair in each.labels if pair[0] not in apart), (test, each)) for test, each in found
+    )
+
+
+def _find_telling_tests(found: Sequence[_Number]) -> frozenset[str]:
+    """Labels that tell tests apart, as their number of tasks: one value in each test, and not in all the same."""
+    values: dict[str, dict[str, set[str]]] = {}
+    for test, each in found:
+        for name, value in each.labels:
+            values.setdefault(name, {}).setdefault(test.id, set()).add(value)
+    return frozenset(
+        name
+        for name, own in values.items()
+        if all(len(each) == 1 for each in own.values()) and len(set().union(*own.values())) > 1
+    )
+
+
+def _judge(
+    context: JudgingContext, criterion: Criterion, name: str, tests: Sequence[Test], labels: Labels,
+    numbers: Sequence[_Number],
+) -> Verdict:  # fmt: skip
+    first, reading = numbers[0]
+    measured = {test.id: test for test, _ in numbers}.values()
+    scale = find_ceiling(context, tests, MeasurementKind(reading.metric, reading.unit, labels))
+    value = math.fsum(each.value for _, each in numbers)
+    level, because = _grade(context, criterion, scale, (tests, numbers), value)
+    required = None if scale.value is None else criterion.required * scale.value
+    return Verdict(
+        test=first.id,
+        round=first.round,
+        probe=first.probe,
+        subject=name,
+        nodes=tuple(dict.fromkeys(node.id for test in measured for node in test.target.nodes)),
+        metric=reading.metric,
+        labels=labels,
+        level=level,
+        kind=Yardstick.CRITERION,
+        because=because,
+        unit=reading.unit,
+        shown=context.shown(reading.metric),
+        value=value,
+        expected=required,
+        required=required,
+        source=criterion.source or "criterion",
+        evidence=tuple(each.id for _, each in numbers),
+    )
+
+
+def _grade(
+    context: JudgingContext, criterion: Criterion, scale: Scale, load: tuple[Sequence[Test], Sequence[_Number]],
+    value: float,
+) -> tuple[Level, str]:  # fmt: skip
+    """The level of a sum, and why; ``load`` are the tests that were meant to run at once, and their numbers."""
+    tests, numbers = load
+    told = f"sum of {counted(len(numbers), 'number')}"
+    meant = sum(speaks_of_test(criterion, test) for test in tests)
+    if meant < len(tests):
+        return Level.UNKNOWN, f"{told}: the criterion speaks of {meant} of {len(tests)} tests that ran at once"
+    if scale.value is None:
+        return Level.UNKNOWN, f"{told}: {scale.why}"
+    if value > POSSIBLE * scale.value:
+        ceiling = show(scale.value, numbers[0][1].unit, context.shown(criterion.metric))
+        return Level.UNKNOWN, f"{told}: above the ceiling {ceiling}: a cache, or the number or the description is wrong"
+    if len({test.id for test, _ in numbers}) < len(numbers):
+        return Level.UNKNOWN, f"{told}: tests with several numbers each, of which none is their sum"
+    target = None if criterion.target is None else criterion.target * scale.value
+    step, required = criterion.step(scale.value), criterion.required * scale.value
+    level = grade(value, required, comparator=criterion.comparator, target=target, step=step)
+    near = rounded(value, step) if step else value
+    words = f"{told}: {describe_level(context, criterion, level, near, scale.value)}{scale.basis}"
+    is_proven = level is Level.PASS and criterion.comparator is Comparator.AT_LEAST
+    if len(numbers) < len(tests) and not is_proven:
+        return Level.UNKNOWN, f"{words}; {len(tests) - len(numbers)} of {counted(len(tests), 'test')} gave none"
+    return level, words
