@@ -18,10 +18,12 @@ from benchconsole.probes.judging.patterns import group_nodes
 from benchconsole.probes.model.labels import TypedStatistic
 from benchconsole.probes.model.measuring import Test
 from benchconsole.probes.statistics.fairness import Fairness
+from benchconsole.probes.statistics.rank_correlation import RankCorrelation, correlate_ranks
 from benchconsole.probes.statistics.repeatability import Repeatability, compute_repeatability
 from benchconsole.probes.statistics.summary import Summary, summarise
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.units import RATES, Shown, Unit
+from benchconsole.topology.writing.node_set_folding import make_natural_key
 
 CLASS, NODE = "class", "node"
 """Names of groupings: by the class of the nodes, and by what each number is of (a node, a pair or a set)."""
@@ -42,7 +44,8 @@ class StatisticLine(NamedTuple):
 
     ``subjects`` counts different nodes, pairs or sets. ``of_peak`` is the mean of the shares of the stated peaks, None
     where one is not stated. ``fairness`` is that among subjects, of rates of two or more that all got something;
-    ``repeatability`` is that within subjects, None where none was repeated.
+    ``repeatability`` is that within subjects, None where none was repeated. ``length`` is the correlation with the
+    length of cables (``find_cable_length``), of the whole where it is described.
     """
 
     key: SampleKey
@@ -54,6 +57,7 @@ class StatisticLine(NamedTuple):
     of_peak: float | None
     fairness: Fairness | None
     repeatability: Repeatability | None
+    length: RankCorrelation | None
 
 
 def list_groupings(fabric: Fabric) -> dict[str, Naming]:
@@ -87,7 +91,7 @@ def list_statistics(view: RunView, by: Sequence[str] | None = None, metric: str 
     chosen = (CLASS, *list_dimensions(view.fabric)) if by is None else by
     for sample in _select(view, metric):
         if not sample.statistic:
-            yield from _list_parts(sample, {name: ways[name] for name in chosen}, every=by is not None)
+            yield from _list_parts(view.fabric, sample, {name: ways[name] for name in chosen}, every=by is not None)
 
 
 def list_typed(view: RunView, metric: str = "") -> Iterator[TypedLine]:
@@ -101,13 +105,15 @@ def _select(view: RunView, metric: str) -> Iterator[MetricSample]:
     return (each for each in list_samples(view) if metric in ("", each.key.metric, each.key.probe))
 
 
-def _list_parts(sample: MetricSample, ways: Mapping[str, Naming], *, every: bool) -> Iterator[StatisticLine]:
-    yield _make_line(sample)
+def _list_parts(
+    fabric: Fabric, sample: MetricSample, ways: Mapping[str, Naming], *, every: bool
+) -> Iterator[StatisticLine]:
+    yield _make_line(sample)._replace(length=_correlate_length(fabric, sample))
     for by, name in ways.items():
         parts = sample.part(name)
         if len(parts) > 1 or (every and parts):
-            for part, own in sorted(parts.items()):
-                yield _make_line(own, by, part)
+            for part in sorted(parts, key=make_natural_key):
+                yield _make_line(parts[part], by, part)
 
 
 def _make_line(sample: MetricSample, by: str = "", part: str = "") -> StatisticLine:
@@ -117,8 +123,24 @@ def _make_line(sample: MetricSample, by: str = "", part: str = "") -> StatisticL
     each = sample.group()
     return StatisticLine(
         sample.key, sample.shown, by, part, len(each), summary, _find_share_of_peak(sample), _weigh_fairness(sample),
-        compute_repeatability(each.values()),
+        compute_repeatability(each.values()), None,
     )  # fmt: skip
+
+
+def _correlate_length(fabric: Fabric, sample: MetricSample) -> RankCorrelation | None:
+    """How the mean of each subject follows the length of its cables; subjects of unknown length are left out."""
+    lengths = {test.target.key: find_cable_length(fabric, test) for test in sample.tests}
+    pairs = [(length, fmean(values)) for key, values in sample.group().items() if (length := lengths[key]) is not None]
+    return correlate_ranks([length for length, _ in pairs], [value for _, value in pairs])
+
+
+def find_cable_length(fabric: Fabric, test: Test) -> float | None:
+    """Metres of the longest active cable of each node of a test, added up; None where one is not described."""
+    longest = [
+        max((link.cable.length or 0.0 for link in fabric.active_legs(node.id) if link.cable is not None), default=0.0)
+        for node in test.target.nodes
+    ]
+    return math.fsum(longest) if all(longest) else None
 
 
 def _find_share_of_peak(sample: MetricSample) -> float | None:

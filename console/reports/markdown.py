@@ -299,8 +299,8 @@ def _list_statistics(view: RunView) -> Iterator[str]:
         yield section.about
         headings = (*section.headings, "distribution")
         yield _make_table(headings, ((*cells, bars) for cells, bars in section.lines), statistics_section.NUMERIC)
-    if section.left_out:
-        yield make_inline(section.left_out)
+    for note in filter(None, (*section.trends, section.left_out)):
+        yield make_inline(note)
 
 
 def _list_load(view: RunView) -> Iterator[str]:

@@ -17,6 +17,7 @@ from benchconsole.console.text.table import format_body, format_table, make_tabl
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import NOT_MEASURED, format_quantity
 from benchconsole.probes.model.labels import TYPED, tell_labels
+from benchconsole.probes.statistics.rank_correlation import RankCorrelation
 from benchconsole.probes.statistics.summary import CONFIDENCE
 from benchconsole.topology.arrays import Floats
 from benchconsole.topology.grouping import group_by_key
@@ -133,6 +134,7 @@ class StatisticsSection(NamedTuple):
 
     lines: tuple[tuple[StatisticCells, str], ...]
     left_out: str = ""
+    trends: tuple[str, ...] = ()
     typed: tuple[TypedCells, ...] = ()
     typed_headings: tuple[str, ...] = TYPED_HEADINGS
     about: str = ABOUT
@@ -153,7 +155,24 @@ def make_section(view: RunView) -> StatisticsSection:
     left = len(found) - MOST
     lines = tuple((make_cells(each), draw_distribution(each.summary.values)) for each in found[:MOST])
     typed = tuple(map(make_typed_cells, list_typed(view)))
-    return StatisticsSection(lines, f"{left:,} more lines are in the JSON report." if left > 0 else "", typed)
+    trends = tuple(
+        f"{sanitize(each.key.stage)}: {make_cells(each).metric}: {format_trend(each.length)}"
+        for each in found
+        if each.length is not None
+    )
+    return StatisticsSection(
+        lines, f"{left:,} more lines are in the JSON report." if left > 0 else "", trends[:MOST], typed
+    )
+
+
+def format_trend(found: RankCorrelation) -> str:
+    """How numbers follow the length of cables, in a sentence."""
+    if found.is_sure:
+        said = f"{'falls' if found.coefficient < 0 else 'rises'} as cables get longer"
+    else:
+        said = "does not follow the length of cables"
+    chance = "below 0.001" if found.chance < 0.001 else f"{found.chance:.3f}"
+    return f"{said}: rank correlation {found.coefficient:+.2f} over {found.number:,}, by chance {chance}"
 
 
 def format_statistics(lines: Sequence[StatisticLine], typed: Sequence[TypedLine], width: int) -> Iterator[str]:
@@ -174,6 +193,8 @@ def format_statistics(lines: Sequence[StatisticLine], typed: Sequence[TypedLine]
         fields = [(column, partial(_get_cell, place)) for column, place in zip(columns, used, strict=True)]
         yield from (f"  {line}" for line in format_body(make_table("", cells, *fields), width - 2))
         yield from _format_distribution(own[0], cells[0])
+        if own[0].length is not None:
+            yield from (f"  {line}" for line in wrap_text(format_trend(own[0].length), width - 2))
         yield ""
     yield from wrap_text(ABOUT, width) if lines else ()
 
@@ -255,4 +276,5 @@ def _make_line_record(line: StatisticLine) -> dict[str, object]:
         "ratio": None if fair is None else fair.ratio,
         "ratio_without_deviants": None if fair is None else fair.core_ratio,
         "repeatability": None if line.repeatability is None else line.repeatability.share,
+        "cable_length": None if line.length is None else line.length._asdict(),
     }

@@ -6,7 +6,7 @@ All text is safe for a terminal. Nothing is judged here; facts that differ from 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchconsole.console.static_report.check_tables import list_sheets, make_totals
+from benchconsole.console.static_report.check_tables import list_ceilings, list_sheets, make_totals
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, Table, number, words
@@ -14,6 +14,7 @@ from benchconsole.console.view.run_view import RunView, superseding
 from benchconsole.console.view.wording import format_fact
 from benchconsole.probes.model.measuring import Fact, Result
 from benchconsole.probes.model.probe_names import INVENTORY
+from benchconsole.topology.analysis.storage_ceilings import compute_ceilings
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Hardware
 from benchconsole.topology.units import Unit, network_rate, show
@@ -48,6 +49,7 @@ def make_tables(view: RunView) -> tuple[Table, ...]:
         make_totals(fabric),
         _make_switches(fabric),
         _make_networks(fabric),
+        *list_ceilings(compute_ceilings(fabric)),
         *list_sheets(fabric),
         _make_reported(superseding(view)),
     )

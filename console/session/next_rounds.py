@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchconsole.console.session.metadata import CHANGE_NODES, SessionChoice
 from benchconsole.probes.api import Safety
 from benchconsole.probes.blank_devices import Confirmation, confirm_disks, list_confirmations
+from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Round, Test
 from benchconsole.probes.model.repeats import TestKey, make_test_key
@@ -45,6 +46,8 @@ def plan_suite(
         _leave_out_used(find_suite(fabric, suite or choice.suite), fabric, choice, probes), choice.typed
     )
     wanted, unchanged = _leave_out_steps(wanted, choice)
+    if unchanged and not wanted.stages:
+        raise PlanError(f"suite {wanted.name!r} has nothing to run: {'; '.join(unchanged)}")
     asked = list_confirmations(fabric, wanted, probes, nodes=choice.nodes)
     wanted, left = _leave_out_disks(fabric, wanted, probes, choice.nodes) if asked else (wanted, ())
     wanted, withheld = withhold(fabric, wanted, probes, nodes=choice.nodes)

@@ -35,7 +35,8 @@ def make_tables(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
     yield from _list_capacity(fabric, report)
     yield from _list_redundancy(report)
     yield from _list_sharing(report)
-    yield from _list_storage(fabric, report)
+    yield from list_ceilings(report.storage)
+    yield from list_sheets(fabric)
 
 
 # -- totals
@@ -380,14 +381,14 @@ def _format_fill(lane: Lane) -> str:
 # -- storage
 
 
-def _list_storage(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
+def list_ceilings(groups: Sequence[GroupCeilings]) -> Iterator[Table]:
+    """The ceilings of storage systems for each set of clients, and the layers that they follow from."""
     names = words("storage, clients", 14)
     limits = words("limited by", 18)
     columns = (names, Column("way"), number("ceiling"), limits, number("required"), number("target"))
-    yield Table("Storage ceilings", columns, tuple(_list_ceilings(report)))
+    yield Table("Storage ceilings", columns, tuple(_list_ceilings(groups)))
     columns = (names, words("layer"), number("read"), number("write"), Column("known"), words("from", 14))
-    yield Table("Layers of storage", columns, tuple(_list_layers(report)))
-    yield from list_sheets(fabric)
+    yield Table("Layers of storage", columns, tuple(_list_layers(groups)))
 
 
 def list_sheets(fabric: Fabric) -> Iterator[Table]:
@@ -408,8 +409,8 @@ def _storage_rate(value: float | None) -> str:
     return NOTHING if value is None else storage_rate(value)
 
 
-def _list_ceilings(report: StaticReport) -> Iterator[tuple[str, ...]]:
-    for group in report.storage:
+def _list_ceilings(groups: Sequence[GroupCeilings]) -> Iterator[tuple[str, ...]]:
+    for group in groups:
         alike = group_by_key((_format_ceiling(group.of(operation)), operation) for operation in OPERATIONS)
         name = f"{group.storage} {group.clients}".rstrip()
         yield from ((name, "both" if len(ways) > 1 else ways[0], *row) for row, ways in alike.items())
@@ -423,9 +424,9 @@ def _format_ceiling(ceiling: Ceiling) -> tuple[str, ...]:
     return value, limits, _storage_rate(ceiling.required), _storage_rate(ceiling.target)
 
 
-def _list_layers(report: StaticReport) -> Iterator[tuple[str, ...]]:
+def _list_layers(groups: Sequence[GroupCeilings]) -> Iterator[tuple[str, ...]]:
     alike = group_by_key(
-        ((group.storage, *layer), group.clients) for group in report.storage for layer in _describe_layers(group)
+        ((group.storage, *layer), group.clients) for group in groups for layer in _describe_layers(group)
     )
     return ((f"{storage} {', '.join(clients)}".rstrip(), *layer) for (storage, *layer), clients in alike.items())
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from benchconsole.probes.judging.round_flows import SLOW
 from benchconsole.topology.arrays import Flags, Floats, Indices
+from benchconsole.topology.model.cable import format_cables
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.selection import fold
 
@@ -47,7 +48,7 @@ _TURNS = 60
 PairShares = tuple[Sequence[tuple[str, str]], Floats]
 """The ends of some flows, and what each gave as a share of what was expected."""
 
-VLAN, SWITCH = "VLAN", "switch"
+VLAN, SWITCH, CABLE = "VLAN", "switch", "cable"
 """Kinds of groups beside those of the file."""
 
 
@@ -94,7 +95,7 @@ class Pattern:
 
 
 def group_nodes(fabric: Fabric) -> dict[str, dict[str, str]]:
-    """The group of each node by kind: switch, chassis, rack and the like, and VLAN (the first that it is in)."""
+    """The group of each node by kind: switch, chassis, rack and the like, cable, and VLAN (the first that it is in)."""
     found: dict[str, dict[str, str]] = {SWITCH: {}}
     for node in fabric.nodes:
         ends = sorted({link.other(node) for link in fabric.active_legs(node)} & set(fabric.switches))
@@ -102,6 +103,9 @@ def group_nodes(fabric: Fabric) -> dict[str, dict[str, str]]:
             found[SWITCH][node] = " and ".join(ends)
     for group in fabric.groups:
         found.setdefault(group.kind, {}).update(dict.fromkeys(group.members, group.name))
+    if any(link.cable for link in fabric.links.values()):
+        cables = {node: format_cables(link.cable for link in fabric.active_legs(node)) for node in fabric.nodes}
+        found[CABLE] = {node: name for node, name in cables.items() if name}
     if fabric.vlans_of:
         found[VLAN] = {node: f"VLAN {vlans[0]}" for node, vlans in fabric.vlans_of.items() if vlans}
     return found

@@ -74,6 +74,16 @@ def test_without_consent_it_is_left_out_and_nothing_is_changed(
     assert not any("set" in call.argv for remote in reach.remotes.values() for call in remote.calls)
 
 
+def test_a_suite_of_nothing_else_says_how_to_allow_it(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play(monkeypatch, Told())
+    assert run(monkeypatch, "run", topology, "--db", tmp_path / "s.db") == Exit.BAD_INPUT
+    said = " ".join(capsys.readouterr().err.split())
+    assert "has nothing to run: iperf3 over queue is not run" in said
+    assert "benchconsole run --change-nodes allows it" in said
+
+
 def test_values_are_set_before_their_tests_and_set_back_after_them(
     topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,7 @@ ASKED = {"sc11", "llnl", "desy", "fermilab", "jetstream", "jetstream-tacc"}
 
 
 def plan(path: Path, suite: str) -> str:
-    done = CliRunner().invoke(command, ["run", str(path), "--suite", suite, "--dry-run"])
+    done = CliRunner().invoke(command, ["run", str(path), "--suite", suite, "--dry-run", "--change-nodes"])
     assert done.exit_code == 0, done.output or done.exception
     return done.output
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from benchconsole.topology.description.arithmetic import ExpressionError, Value, fill
 from benchconsole.topology.description.document import MAX_VALUES, Document, Location, ProblemReport, describe_value
 from benchconsole.topology.errors import Problem, find_near, refuse
+from benchconsole.topology.model.sweep import VALUE
 
 SECTIONS = (
     "switches", "nodes", "links", "mlag", "vlans", "chassis", "racks", "pods", "sites", "storage", "use",
@@ -194,6 +195,8 @@ class _Unfolding:
         return self.filled(value, here, there, known)
 
     def _text(self, text: str, here: Location, known: Mapping[str, Value]) -> Value:
+        if here[0] == "suites" and here[3:4] == ("steps",):
+            known = {**known, VALUE.strip("{}"): VALUE}  # the value of the axis, whatever a parameter is called
         try:
             return fill(text, known)
         except ExpressionError as error:

@@ -1,5 +1,6 @@
 """Cables of a link: what they are made of, how far they go, and the parts that carry one VLAN."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -9,6 +10,16 @@ class Cable:
 
     kind: str | None = None
     length: float | None = None
+
+
+def format_cables(cables: Iterable[Cable | None]) -> str:
+    """What they are made of and how long they are: ``copper 3 m``, unlike ones with ``and``; empty of unknown ones."""
+    names = (
+        " ".join(filter(None, (cable.kind, None if cable.length is None else f"{cable.length:g} m")))
+        for cable in cables
+        if cable is not None
+    )
+    return " and ".join(sorted(filter(None, {*names})))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,12 @@
 """What two sessions are compared by, and what is refused with its reason; views are built by hand."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.conclusions.metric_samples import list_samples
 from benchconsole.console.conclusions.session_comparison import (
@@ -17,9 +20,11 @@ from benchconsole.console.conclusions.session_comparison import (
 )
 from benchconsole.console.conclusions.session_differences import ABSENT, compare_facts, read_facts
 from benchconsole.console.conclusions.statistic_lines import list_groupings, list_statistics
+from benchconsole.console.reports.statistics_section import format_trend
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.measuring import Fact
-from benchconsole.topology.model.fabric import Comparator
+from benchconsole.topology.model.cable import Cable
+from benchconsole.topology.model.fabric import Comparator, Fabric
 from benchconsole.topology.units import Unit
 from tests.console.reports.building import Story, fabric
 
@@ -244,3 +249,56 @@ def test_the_text_of_a_fact_is_made_safe() -> None:
     before, after = (tell_facts({"n01": {"os.name": f"\x1b[31m{each}"}}) for each in "ab")
     (change,) = compare_facts(read_facts(before), read_facts(after)).shared
     assert "\x1b" not in change.before + change.after
+
+
+# -- cables
+
+
+def pull_cables(lengths: Mapping[str, float]) -> Fabric:
+    """The fabric with cables of these lengths at its nodes."""
+    made = fabric()
+    links = {
+        link.id: replace_fields(link, cable=Cable("copper", lengths[link.a])) if link.a in lengths else link
+        for link in made.links.values()
+    }
+    return replace(made, links=MappingProxyType(links))
+
+
+def measure_over(lengths: Mapping[str, float], loss: float) -> RunView:
+    """Pairs of neighbours; each metre of cable costs ``loss`` of the rate."""
+    story = Story(pull_cables(lengths))
+    tests = [story.round("imb", "imb", [node])[0] for node in NODES]
+    for test in tests:
+        rate = 1e9 * (1 - loss * lengths.get(test.target.node.id, 1.0))
+        story.answer(test, "imb.bandwidth", rate + int(test.target.node.id[1:]), Unit.BYTE_RATE)
+    view = story.view()
+    for each in view.plan:
+        object.__setattr__(each, "stage", "imb")
+    return view
+
+
+def test_numbers_that_fall_with_the_length_of_cables_are_told_so() -> None:
+    lengths = {node: float(1 + place % 6) for place, node in enumerate(NODES)}
+    (line,) = [each for each in list_statistics(measure_over(lengths, 0.05)) if not each.by]
+    assert line.length is not None
+    assert line.length.number == 12
+    assert line.length.coefficient < -0.9
+    assert format_trend(line.length).startswith("falls as cables get longer: rank correlation -0.9")
+    (flat,) = [each for each in list_statistics(measure_over(lengths, 0.0)) if not each.by]
+    assert flat.length is not None
+    assert format_trend(flat.length).startswith("does not follow the length of cables")
+
+
+def test_cables_part_the_numbers_in_the_order_of_their_lengths() -> None:
+    lengths = {node: (2.0, 10.0, 3.0)[place % 3] for place, node in enumerate(NODES)}
+    lines = list(list_statistics(measure_over(lengths, 0.05), ("cable",)))
+    assert [line.part for line in lines if line.by] == ["copper 2 m", "copper 3 m", "copper 10 m"]
+    assert [line.length for line in lines if line.by] == [None] * 3
+
+
+def test_without_a_described_length_nothing_is_said_of_it() -> None:
+    view = measure(1, 1)
+    assert "cable" not in list_groupings(view.fabric)
+    assert [line.length for line in list_statistics(view)] == [None]
+    few = dict.fromkeys(NODES[:7], 3.0)
+    assert [line.length for line in list_statistics(measure_over(few, 0.05))] == [None]

@@ -3,14 +3,17 @@
 import io
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from benchconsole import topology
 from benchconsole.console.reports import ReportOptions, render
 from benchconsole.console.reports.system_section import MOST_ANSWERS, make_tables
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.api import Fact, Unit, labels
 from benchconsole.probes.model.measuring import Test
+from benchconsole.topology.description.resolve import load
 from tests.console.reports import fixture
 
 KERNEL = "kernel.release"
@@ -39,6 +42,17 @@ def test_it_begins_with_what_is_described() -> None:
     assert sum(int(row[2].replace(",", "")) for row in found["Nodes by class"]) == len(
         [node for node in fixture.poisoned("harmless").fabric.nodes.values() if node.host is None]
     )
+
+
+def test_ceilings_of_storage_stand_before_the_sheets() -> None:
+    view = fixture.all_passed()
+    fabric = load(Path(topology.__file__).parent / "examples" / "llnl.yaml")
+    found = tables(replace(view, fabric=fabric))
+    titles = list(found)
+    assert titles.index("Storage ceilings") < titles.index("Layers of storage") < titles.index("Storage systems")
+    assert ("levi alc", "write", "2.10 GB/s", "1.26 GB/s", "1.68 GB/s") in [
+        (name, way, value, required, target) for name, way, value, _, required, target in found["Storage ceilings"]
+    ]
 
 
 def test_answers_of_a_class_are_counted_and_parts_of_a_node_are_one_answer() -> None:

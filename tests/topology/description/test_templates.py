@@ -111,3 +111,17 @@ def test_templates_that_multiply_without_end_are_stopped(tmp_path: Path) -> None
     levels = "".join(f"  t{i}: {{use: [{{template: t{i + 1}, k: 1-99}}]}}\n" for i in range(9))
     text = f"schema: 1\nfabric: x\nnodes: {{a: {{}}}}\ntemplates:\n{levels}  t9: {{nodes: {{'n{{k}}': {{}}}}}}\nuse: [{{template: t0}}]\n"
     assert "templates that write without end" in problems(tmp_path, text)[0]
+
+
+def test_the_value_of_a_step_is_no_parameter(tmp_path: Path) -> None:
+    suite = (
+        "suites:\n  faults:\n    - probe: iozone\n      sweep: {daemon: [start, stop]}\n"
+        '      steps: {daemon: {run: [systemctl, "{value}", "d{per}"], undo: [systemctl, start, "d{per}"]}}\n'
+    )
+    path = tmp_path / "t.yaml"
+    path.write_text(RACKS + suite)
+    (stage,) = topology.load(path).suites["faults"].stages
+    assert stage.sweep is not None
+    (step,) = stage.sweep.steps
+    assert step.make_command("stop") == ("systemctl", "stop", "d2")
+    assert step.undo == ("systemctl", "start", "d2")
