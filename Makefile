@@ -54,7 +54,7 @@ unit: $(BIN)/.dev
 	@$(MAKE) --no-print-directory --jobs 2 unit-lab unit-rest
 
 unit-lab: $(BIN)/.dev
-	@$(BIN)/python -m pytest -m lab tests/lab tests/scenarios --numprocesses $(LABORATORIES) --dist loadfile 2>&1 | sed -u 's/^/laboratory: /'
+	@$(BIN)/python -m pytest -m lab tests/lab tests/scenarios tests/benchmarks --numprocesses $(LABORATORIES) --dist loadfile 2>&1 | sed -u 's/^/laboratory: /'
 
 unit-rest: $(BIN)/.dev
 	@$(BIN)/python -m pytest -m "not lab" --numprocesses $(WORKERS) --dist worksteal 2>&1 | sed -u 's/^/others: /'

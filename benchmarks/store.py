@@ -211,9 +211,9 @@ def write(connection: sqlite3.Connection, pieces: Sequence[tuple[int, rows.Resul
         " VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?)",
         [(number, number, *each.result) for number, each in pieces],
     )
+    columns = ("result_id", *rows.OutputRow._fields)
     connection.executemany(
-        "INSERT INTO output (result_id, node, argv, stdout, stderr, exit_status, signal, seconds, truncated) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO output ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",  # noqa: S608 - our own names
         [(number, *row) for number, each in pieces for row in each.outputs],
     )
     connection.executemany(

@@ -1,6 +1,6 @@
 """Questions about large fabrics beside a linear program and networkx: CPU seconds and memory of a process for each.
 
-    python -m benchmarks.topology.questions [RUNS]
+    python -m benchmarks.topology.questions [RUNS [MOST]]      (3 runs; fabrics of more than MOST nodes are left out)
 
 The fabric is that of ``benchmarks.topology.merging``: leaves of 25 nodes, 4 spines for 10 leaves, 8 cores, 16 storage
 servers. Each question is asked by a command of its own, RUNS times (3), start of the interpreter and reading of the
@@ -100,11 +100,12 @@ def main() -> None:
         answer(sys.argv[1], Path(sys.argv[2]))
         return
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    most = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
     print(f"{'question':26} {'nodes':>8} {'CPU s':>6} {'MB':>5}  beside it")
     with tempfile.TemporaryDirectory() as folder:
         _ENVIRONMENT["PYTHONPYCACHEPREFIX"] = folder
         run([sys.executable, *ASK, "--version"])
-        for row in ROWS:
+        for row in (each for each in ROWS if each.nodes <= most):
             path = Path(folder) / f"{row.nodes}.yaml"
             path.write_text(describe(row.nodes))
             command, *flows = row.words

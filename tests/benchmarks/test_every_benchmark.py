@@ -1,0 +1,68 @@
+"""Every benchmark runs as its first lines say, at its smallest size, and prints a table."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SMALLEST = {
+    "attribution": "--fabric leaf-spine --suite network --truth ideal --faults nic --runs 1 --healthy 1 --short",
+    "comparison": "--played 2",
+    "peers": "--played 1",
+    "rejudge": "--values 200 --flows 40 --nodes 10 --low 0 --runs 1",
+    "runner": "1",
+    "scale": "20",
+    "scheduling": "1 16",
+    "soak": "0.01 --nodes 20",
+    "startup": "1",
+    "store": "50 100",
+    "topology.hashing": "",
+    "topology.load": "1 347",
+    "topology.maxmin": "1 347",
+    "topology.merging": "100",
+    "topology.questions": "1 1000",
+    "topology.static": "1 1000",
+}
+ON_CABLES = {
+    "reach": "--sizes 20 --targets farm --repeats 1 --dead 0",
+    "laboratory": "--fabrics small --faults slow-nic --runs 1 --healthy 1",
+}
+"""Those that need root and namespaces."""
+
+
+def run(module: str, words: str) -> str:
+    """What a benchmark prints; a minute for the slowest on a quiet machine, five on a busy one."""
+    done = subprocess.run(
+        [sys.executable, "-m", f"benchmarks.{module}", *words.split()],
+        capture_output=True, text=True, timeout=300, check=False, cwd=ROOT, stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def list_benchmarks() -> set[str]:
+    """The modules and packages with an entry of their own."""
+    folder = ROOT / "benchmarks"
+    own = {path for path in folder.rglob("*.py") if '__name__ == "__main__"' in path.read_text()}
+    packages = {path.parent for path in folder.rglob("__main__.py")}
+    found = {path.with_suffix("") for path in own if path.name != "__main__.py"} | packages
+    return {".".join(path.relative_to(folder).parts) for path in found}
+
+
+def test_none_is_left_out() -> None:
+    assert list_benchmarks() == SMALLEST.keys() | ON_CABLES.keys()
+
+
+@pytest.mark.parametrize("module", SMALLEST)
+def test_it_runs_at_its_smallest_size(module: str) -> None:
+    assert len(run(module, SMALLEST[module]).splitlines()) >= 2
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("module", ON_CABLES)
+def test_it_runs_on_cables_at_its_smallest_size(module: str) -> None:
+    assert len(run(module, ON_CABLES[module]).splitlines()) >= 2
