@@ -1,0 +1,220 @@
+"""The areas of the screen as tables and records, by the code that the screen shows them with.
+
+An area is a list of rows that can be filtered; one more is a function, and a line in ``AREAS``.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.text.table import Column, Table, number, words
+from benchconsole.console.tui.queries.filtering import EVERYTHING, compile_filter
+from benchconsole.console.tui.queries.node_columns import (
+    WORD_COLUMNS,
+    ColumnCache,
+    NodeRow,
+    filter_columns,
+    key_of,
+    stage_names,
+    under_of,
+)
+from benchconsole.console.tui.queries.view_queries import Fault, find_link, list_faults, state_of_fault
+from benchconsole.console.tui.rows.scales import Scale, scale_for
+from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.run_view import RunView, State
+from benchconsole.console.view.wording import NOT_MEASURED, SIGNS, format_share
+from benchconsole.probes.model.judgement import Finding
+from benchconsole.probes.model.measuring import Round
+from benchconsole.topology.element_names import link_name
+from benchconsole.topology.units import Shown, Unit
+
+Record = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of an area: its words by column, its numbers in base units, and what machines get of it."""
+
+    text: Mapping[str, str]
+    numbers: Mapping[str, float | None]
+    record: Record
+
+    def words(self, column: str) -> str:
+        return self.text.get(column, "")
+
+    def number(self, column: str) -> float | None:
+        return self.numbers.get(column)
+
+    @cached_property
+    def everything(self) -> str:
+        return " ".join(self.text.values()).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """The rows of an area in the order of the screen. ``columns`` are headings by name, ``scales`` those of numbers."""
+
+    title: str
+    columns: Mapping[str, Column]
+    rows: tuple[Row, ...]
+    scales: Mapping[str, Scale]
+
+    def filter(self, text: str) -> "Area":
+        """The rows that the filter of the screen keeps. FilterError for one that is not understood."""
+        known = {**dict.fromkeys(self.columns), **self.scales}
+        chosen = compile_filter(text, known) if text.strip() else EVERYTHING
+        return Area(self.title, self.columns, tuple(row for row in self.rows if chosen.keeps(row)), self.scales)
+
+    @property
+    def table(self) -> Table:
+        """The area for people; columns without any word are left out."""
+        used = [name for name in self.columns if any(row.words(name) for row in self.rows)]
+        rows = tuple(tuple(row.words(name) for name in used) for row in self.rows)
+        return Table(self.title, tuple(self.columns[name] for name in used), rows)
+
+    @property
+    def records(self) -> list[Record]:
+        """The area for machines, in base units."""
+        return [row.record for row in self.rows]
+
+
+# -- nodes
+
+
+def list_nodes(view: RunView) -> Area:
+    """Every node with its state and the worst value of each judged metric."""
+    columns = ColumnCache().list_columns(view)
+    blame, stages, under = Blame(view.findings), stage_names(view), under_of(view.fabric)
+    shown = {name: words(name) if name in ("why", "limit", "under") else Column(name) for name in WORD_COLUMNS}
+    shown |= {key_of(each): number(f"{each.heading} {each.scale.symbol}".rstrip()) for each in columns}
+    scales = {name: scale for name, scale in filter_columns(columns).items() if scale is not None}
+    rows = (NodeRow(seen, under.get(name, ""), columns, blame, stages) for name, seen in view.nodes.items())
+    return Area("Nodes", shown, tuple(_make_node(row, shown) for row in rows), scales)
+
+
+def _make_node(row: NodeRow, shown: Mapping[str, Column]) -> Row:
+    numbers = {key_of(each): row.number(key_of(each)) for each in row.columns}
+    metrics = [
+        {
+            "metric": metric, "stage": stage, "unit": None if verdict.unit is None else verdict.unit.value,
+            "value": _take_finite(verdict.value), "expected": _take_finite(verdict.expected),
+            "state": row.state_of(verdict).value,
+        }
+        for (metric, stage), verdict in row.worst.items()
+    ]  # fmt: skip
+    record: Record = {**{name: row.words(name) for name in WORD_COLUMNS}, "state": row.state.value, "metrics": metrics}
+    return Row({name: row.words(name) for name in shown}, numbers, record)
+
+
+def _take_finite(value: float | None) -> float | None:
+    """A number that JSON has."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+# -- links
+
+
+def list_links(view: RunView) -> Area:
+    """Every link with its state, its members, and what it carried beside what it should."""
+    links = view.fabric.links.values()
+    seen = {link.id: find_link(view, link.id) for link in links}
+    known = [each for found in seen.values() for each in (found.measured, found.expected) if each is not None]
+    scale = scale_for(Unit.BYTE_RATE, Shown.NETWORK, known)
+    columns = {
+        "state": Column("state"), "link": words("link"), "cables": number("cables"), "up": number("up"),
+        "measured": number(f"measured {scale.symbol}"), "expected": number(f"expected {scale.symbol}"),
+        "share": number("share"), "why": words("why"),
+    }  # fmt: skip
+    rows = []
+    for link in links:
+        found = seen[link.id]
+        why = "" if found.finding is None else found.finding.what
+        text = {
+            "state": "untested" if found.state is State.SKIPPED else SIGNS[found.state].word,
+            "link": sanitize(link_name(view.fabric, link)),
+            "cables": f"{link.count:,}", "up": "" if found.members_up is None else f"{found.members_up:,}",
+            "measured": scale.shown(found.measured), "expected": scale.shown(found.expected),
+            "share": NOT_MEASURED if found.share is None else format_share(found.share), "why": sanitize(why),
+        }  # fmt: skip
+        record: Record = {
+            "link": link.id, "a": link.a, "b": link.b, "state": found.state.value, "cables": link.count,
+            "members_up": found.members_up, "unit": Unit.BYTE_RATE.value, "measured": _take_finite(found.measured),
+            "expected": _take_finite(found.expected), "why": why,
+        }  # fmt: skip
+        rows.append(Row(text, {"measured": found.measured, "expected": found.expected}, record))
+    return Area("Links", columns, tuple(rows), {"measured": scale, "expected": scale})
+
+
+# -- findings
+
+
+def list_findings(view: RunView) -> Area:
+    """What is wrong, worst first, then nodes that could not be asked or judged."""
+    columns = {
+        "state": Column("state"), "where": words("where"), "what": words("what", 24), "means": words("means"),
+        "do": words("do"),
+    }  # fmt: skip
+    return Area("Findings", columns, tuple(map(_make_finding, list_faults(view))), {})
+
+
+def _make_finding(fault: Fault) -> Row:
+    do = fault.do if isinstance(fault, Finding) else ""
+    text = {
+        "state": SIGNS[state_of_fault(fault)].word, "where": sanitize(fault.where), "what": sanitize(fault.what),
+        "means": sanitize(fault.means), "do": sanitize(do),
+    }  # fmt: skip
+    record: Record = {
+        "state": state_of_fault(fault).value, "where": fault.where, "what": fault.what, "means": fault.means, "do": do,
+        "nodes": [str(name) for name in fault.nodes_at], "links": list(fault.links_at),
+    }  # fmt: skip
+    if isinstance(fault, Finding):
+        record |= {"suspect": fault.suspect.value, "element": fault.element, "affected": list(fault.nodes)}
+    return Row(text, {}, record)
+
+
+# -- rounds
+
+
+def list_rounds(view: RunView) -> Area:
+    """Every round of the plan: how far it is, and how its tests ended."""
+    columns = {
+        "round": number("round"), "state": Column("state"), "stage": words("stage"), "tests": number("tests"),
+        "tested": number("tested"), "failed": number("failed"), "seconds": number("s"), "why": words("why", 20),
+    }  # fmt: skip
+    return Area("Rounds", columns, tuple(_list_rounds(view)), {})
+
+
+def _list_rounds(view: RunView) -> Iterator[Row]:
+    for each in view.plan:
+        results = [view.results[test.id] for test in each.tests if test.id in view.results]
+        failed = sum(result.failure is not None for result in results)
+        tested = len(results) - failed
+        state = _find_round_state(view, each)
+        began, ended = view.closed.get(each.number, (0.0, 0.0))
+        record: Record = {
+            "round": each.number, "stage": each.stage, "probe": each.probe, "state": state, "tests": len(each.tests),
+            "tested": tested, "failed": failed, "seconds": ended - began, "because": each.because,
+        }  # fmt: skip
+        text = {
+            "round": f"{each.number:,}", "state": state, "stage": sanitize(each.stage), "tests": f"{len(each.tests):,}",
+            "tested": f"{tested:,}", "failed": f"{failed:,}" if failed else "",
+            "seconds": f"{ended - began:.1f}" if ended else "", "why": sanitize(each.because),
+        }  # fmt: skip
+        yield Row(text, {}, record)
+
+
+def _find_round_state(view: RunView, each: Round) -> str:
+    if each.number in view.closed:
+        return "closed"
+    return SIGNS[State.RUNNING].word if view.current is each else "planned"
+
+
+AREAS: Mapping[str, Callable[[RunView], Area]] = {
+    "nodes": list_nodes,
+    "links": list_links,
+    "findings": list_findings,
+    "rounds": list_rounds,
+}
+"""What ``show --area`` prints, by the name of the area."""
