@@ -26,6 +26,7 @@ from benchconsole.probes.statistics.comparison import (
     compare_samples,
     join_means,
 )
+from benchconsole.probes.statistics.consistency import SpreadComparison, compare_spread
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Comparator
 
@@ -75,7 +76,7 @@ class ComparedMetric:
     """One metric of both sides. ``like`` is a sample of it, ``labels`` are what both have in common.
 
     ``means`` are those of the means of subjects, in the unit of ``like``; ``left_out`` counts the subjects that only A,
-    and only B has. ``why`` says why nothing is compared.
+    and only B has. ``why`` says why nothing is compared. ``spread`` is None where too little tells it.
     """
 
     like: MetricSample
@@ -85,6 +86,7 @@ class ComparedMetric:
     comparison: Comparison | None = None
     left_out: tuple[int, int] = (0, 0)
     why: str = ""
+    spread: SpreadComparison | None = None
 
 
 def part_session(view: RunView, name: Naming, parts: tuple[str, str]) -> tuple[Side, Side]:
@@ -210,7 +212,8 @@ def _compare(one: MetricSample, other: MetricSample, labels: Labels, choice: Com
     found = compare_samples(before, after, choice.same, choice.spread)
     sense = choice.senses.get(one.key.metric)
     outcome = _judge(found.difference, sense)
-    return ComparedMetric(one, labels, outcome, (_average(before), _average(after)), found, left_out, found.why)
+    means, spread = (_average(before), _average(after)), compare_spread(before, after)
+    return ComparedMetric(one, labels, outcome, means, found, left_out, found.why, spread)
 
 
 def _compare_typed(

@@ -70,6 +70,7 @@ def _format_compared(report: ComparisonReport, width: int) -> Iterator[str]:
     shown = [(column, make) for room, column, make in fields if width >= room]
     yield from format_table(make_table("Metrics", compared, *shown), width) if compared else ()
     yield from wrap_text(f"the same: {', '.join(same)}", width) if same else ()
+    yield from _format_spreads(report.metrics, alike, width)
     yield from wrap_text(ABOUT, width)
     yield ""
 
@@ -78,6 +79,19 @@ ABOUT = (
     "n counts nodes, pairs or sets, each with the mean of its repeats. Paired: each is held against itself. "
     "The interval holds the effect with 95 %; of 20 metrics without any effect one is called different by chance."
 )
+
+
+def _format_spreads(
+    compared: Sequence[ComparedMetric], alike: Mapping[str, Set[tuple[str, str]]], width: int
+) -> Iterator[str]:
+    """The metrics that are more or less consistent than before."""
+    for each in compared:
+        found = each.spread
+        if found is not None and found.is_sure:
+            said = "more consistent" if found.after < found.before else "less consistent"
+            whose = "repetitions" if found.of_repeats else "nodes, pairs or sets"
+            before, after = (f"{share:.1%}".replace("%", " %") for share in (found.before, found.after))
+            yield from wrap_text(f"{_name(each, alike)}: {said}: {whose} spread by {before}, then by {after}", width)
 
 
 def format_outcome(report: ComparisonReport) -> str:
@@ -257,4 +271,6 @@ def _make_metric_record(each: ComparedMetric) -> dict[str, object]:
             "apart": list(found.apart),
             "assumed_spread": found.assumed,
         }
+    if each.spread is not None:
+        made["spread"] = each.spread._asdict()
     return made

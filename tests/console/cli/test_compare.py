@@ -131,3 +131,17 @@ def test_statistics_are_printed_as_the_reports_print_them(tmp_path: Path) -> Non
     (line,) = record["statistics"]
     assert line["mean"] == pytest.approx(100.125e9)
     assert line["jain"] == pytest.approx(0.99994, abs=1e-5)
+
+
+def test_a_metric_that_became_more_consistent_is_told_so(tmp_path: Path) -> None:
+    site = Site(tmp_path, text=MORE)
+    nodes = tuple(f"n{number}" for number in range(1, 9))
+    measure(site, "before", 80.0, 120.0, 100.0, 140.0, 70.0, 125.0, 90.0, 110.0, nodes=nodes)
+    measure(site, "after", 100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 100.7, 99.1, nodes=nodes)
+    code, page = site.call("compare", "before", "after", "--metric", "stream.triad")
+    assert code == Exit.PASSED
+    assert "stream.triad: more consistent: nodes, pairs or sets spread by 23.6 %, then by 0.7 %" in page
+    (metric,) = read(site, "compare", "before", "after", "--metric", "stream.triad")["metrics"]
+    assert metric["spread"]["after"] < 0.01 < metric["spread"]["before"]
+    assert metric["spread"]["chance"] < 0.01
+    assert metric["spread"]["of_repeats"] is False
