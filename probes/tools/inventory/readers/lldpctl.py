@@ -23,11 +23,12 @@ _SHUT = "the socket of lldpd is open to root and to lldpd's own group, and not t
 
 
 def find_facts(text: str) -> Iterator[Fact]:
-    """``lldp.neighbours`` (how many); of each ``lldp.switch``, ``lldp.chassis``, ``lldp.port``, ``lldp.description``,
-    ``lldp.speed``.
+    """``lldp.neighbours`` (how many); of each ``lldp.switch``, ``lldp.chassis``, ``lldp.system``, ``lldp.port``,
+    ``lldp.description``, ``lldp.speed``.
 
     The switch is named as it names itself (SysName); the port by its identifier, or where that
-    is only a MAC address by its description. The speed is that of the type at which the far port runs.
+    is only a MAC address by its description. The system is what the neighbour says of itself, with the version of its
+    firmware (SysDescr, IEEE 802.1AB 8.5.7). The speed is that of the type at which the far port runs.
     """
     for document in find_documents(text, first="lldp"):
         neighbours = list(_list_neighbours(document.get("lldp")))
@@ -70,6 +71,7 @@ def _read_neighbour(entry: Document, marks: Labels) -> Iterator[Fact]:
     description = _read_text(port.get("descr"))
     yield from make_text("lldp.switch", _read_text(name), marks)
     yield from make_text("lldp.chassis", _read_identifier(chassis)[1], marks)
+    yield from make_text("lldp.system", " ".join(_read_text(chassis.get("descr")).split()), marks)
     yield from make_text("lldp.port", description if kind == "mac" and description else identifier, marks)
     yield from make_text("lldp.description", description, marks)
     speed = read_mau_type(_read_text(read_mapping(_take_first(port.get("auto-negotiation"))).get("current")))
