@@ -127,12 +127,14 @@ def withhold(
 ) -> tuple[Suite, tuple[Withheld, ...]]:
     """``suite`` on ``nodes`` (None: all) without what cannot be held to the caps of the file, and what that is.
 
-    Probes that only read are left alone; so is a probe that is not installed, which ``plan`` refuses.
+    Probes that only read are left alone; so is a probe that is not installed, which ``plan`` refuses. What was to run
+    at once with a stage that is left out is left out too.
     """
     if fabric.caps.link is None and not fabric.caps.storage:
         return suite, ()
     kept: list[Stage] = []
     left: list[Withheld] = []
+    missing: set[str] = set()
     for stage in suite.stages:
         members = tuple(node for node in stage.nodes if nodes is None or node in nodes)
         probe = probes.get(stage.probe)
@@ -143,7 +145,11 @@ def withhold(
         left.append(found)
         if not found.whole:
             kept.append(replace(stage, nodes=tuple(node for node in stage.nodes if node not in found.nodes)))
-    return replace(suite, stages=tuple(kept)), tuple(left)
+        elif stage.at_once:
+            missing.add(stage.at_once)
+    alone = [stage for stage in kept if stage.at_once in missing]
+    left += (Withheld(each.probe, each.nodes, f"at_once {each.at_once!r} lacks a stage") for each in alone)
+    return replace(suite, stages=tuple(stage for stage in kept if stage not in alone)), tuple(left)
 
 
 @dataclass(frozen=True, slots=True)

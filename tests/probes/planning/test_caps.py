@@ -49,6 +49,17 @@ def test_without_caps_nothing_is_left_out(tmp_path: Path) -> None:
     assert withhold(described, suite, PROBES) == (suite, ())
 
 
+def test_what_was_to_run_at_once_with_a_stage_that_is_left_out_is_left_out_too(tmp_path: Path) -> None:
+    described = capped(tmp_path, fs=1e9)
+    own = Stage("fio", (NodeId("n1"),), MappingProxyType({}), at_once="both")
+    other = Stage("fio", (NodeId("n2"),), MappingProxyType({"shared": "fs", "scratch": "/fs"}), at_once="both")
+    after = Stage("fio", (NodeId("n3"),), MappingProxyType({}))
+    kept, left = withhold(described, Suite("s", (own, other, after)), PROBES)
+    assert kept.stages == (after,)
+    assert [each.nodes for each in left] == [other.nodes, own.nodes]
+    assert str(left[1]) == "fio is not run: at_once 'both' lacks a stage"
+
+
 def test_who_keeps_no_rate_is_not_run_where_links_are_capped_and_the_rest_stands(tmp_path: Path) -> None:
     described = capped(tmp_path, 0.5)
     stages = stage(described, "netperf"), stage(described, "iperf3"), stage(described, "ping")
