@@ -183,6 +183,7 @@ def test_a_node_that_is_asked_over_ssh_tells_the_same_subnet(subnet: Subnet, ask
     assert (healthy.code, f"{CABLES} of {CABLES} cables as described" in healthy.out) == (0, True), healthy.err
     subnet.unlink("leaf2", HOSTS + 2 * TRUNK + 1)
     broken = benchconsole("diff", cluster, "--json", "--from", "ib", "--ask", "n01", HOME=home)
+    assert broken.out, broken.err
     assert [row["kind"] for row in json.loads(broken.out)["differences"]] == ["fewer cables"]
 
 
