@@ -5,7 +5,7 @@ Two clusters on one file system, each with its own options: no stage by itself c
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, zip_longest
+from itertools import groupby
 
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.model.errors import PlanError
@@ -40,7 +40,7 @@ def merge_rounds(stages: Sequence[Stage], planned: Sequence[Sequence[Round]], pr
         raise PlanError(
             f"at_once {name!r}: found {found} rounds on the selected nodes, expected as many in each of its stages"
         )
-    return [_merge(name, together, most) for together in zip_longest(*planned)]
+    return [_merge(name, together, most) for together in zip(*planned, strict=True)]
 
 
 def _merge(name: str, rounds: Sequence[Round], most: int) -> Round:

@@ -266,27 +266,6 @@ def test_cohorts_are_curves_of_one_chart() -> None:
     assert medians(chart, 1) == {"1": 5e8, "2": 6e8}
 
 
-def test_a_load_of_several_cohorts_has_a_sum_of_all_and_its_parts_have_no_knee() -> None:
-    told: Told = {"1": [[1e9]], "2": [[1e9, 5e8]], "4": [[1.1e9, 4e8]]}
-    chart = only(view_of(told, axis="clients", cohorts=("bare metal", "virtual")))
-    assert [(curve.cohort, curve.is_part) for curve in chart.curves] == [
-        ((), False), ((("kind", "bare metal"),), True), ((("kind", "virtual"),), True),
-    ]  # fmt: skip
-    assert medians(chart) == {"1": 1e9, "2": 1.5e9, "4": 1.5e9}
-    assert medians(chart, 2) == {"1": None, "2": 5e8, "4": 4e8}
-    assert format_sentences(chart) == ["all together: knee at clients=2, 1.50 GB/s: no later point gained 5 %"]
-    assert all(row.value != "1" for row in make_point_rows(chart) if row.curve == 2)
-
-
-def test_what_two_stages_gave_at_once_is_summed_over_any_axis() -> None:
-    told: Told = {"1": [[1e9, 2e9]], "2": [[2e9, 3e9], [2e9, failed(FailedAt.TOOL)]]}
-    chart = only(view_of(told, cohorts=("near", "far"), bundle="both"))
-    assert chart.is_summed
-    assert medians(chart) == {"1": 3e9, "2": 5e9}
-    assert [point.workers for point in chart.curves[0].points] == [1.0, 2.0]
-    assert medians(chart, 1) == {"1": 1e9, "2": 2e9}
-
-
 def test_axes_that_stay_make_charts_of_their_own() -> None:
     small = view_of({"1": [[1e9]], "2": [[2e9]]}, block="4 KiB")
     large = [
