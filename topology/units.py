@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Unit(StrEnum):
@@ -182,6 +183,7 @@ def parse_any(text: str) -> tuple[float, Unit]:
     raise UnitError(text, "a quantity such as 1 GB/s, 10 Gb/s, 80 % or 645 GFLOP/s", suggestion)
 
 
+@lru_cache(maxsize=256)
 def parse_link_speed(text: str) -> float:
     """Read the speed of a port or link as byte/s: bits by custom, so a bare prefix is enough, as in ``40G``.
 

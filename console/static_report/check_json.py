@@ -4,7 +4,7 @@ The keys are a promise to scripts; the schema is in ``docs/reference/check.schem
 """
 
 from benchconsole.console.static_report.json_values import Record, encode_record, encode_value, select_fields
-from benchconsole.topology.analysis.class_totals import TOTALS, list_parts
+from benchconsole.topology.analysis.class_totals import TOTALS, count_classes, list_parts
 from benchconsole.topology.analysis.oversubscription import Oversubscription
 from benchconsole.topology.analysis.ports import SwitchPorts
 from benchconsole.topology.analysis.static_analysis import StaticReport
@@ -171,7 +171,8 @@ def _describe_storage(group: GroupCeilings) -> Record:
 
 def _list_totals(fabric: Fabric) -> list[Record]:
     """What the nodes of each class have together; null where the class does not say."""
-    parts = {what: list_parts(what, fabric.nodes.values()) for what in TOTALS}
+    classes = count_classes(fabric.nodes.values())
+    parts = {what: list_parts(what, classes) for what in TOTALS}
     return [
         {"class": part.name, **{_TOTAL[what]: parts[what][index].value for what in TOTALS}}
         for index, part in enumerate(parts["nodes"])

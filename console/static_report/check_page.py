@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 
 from benchconsole.console.static_report.check_tables import make_tables
 from benchconsole.console.text.cells import to_ascii, wrap_text
@@ -14,7 +15,7 @@ from benchconsole.topology.analysis.end_to_end import EndToEnd
 from benchconsole.topology.analysis.static_analysis import StaticReport
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.element_names import name_ends
-from benchconsole.topology.model.fabric import Fabric, LinkId
+from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId, Switch, SwitchId
 from benchconsole.topology.outline.fold import make_outline
 from benchconsole.topology.units import counted as count
 from benchconsole.topology.units import network_rate, ratio
@@ -126,14 +127,13 @@ def _format_worst_ratio(report: StaticReport) -> Iterator[str]:
 
 def format_head(fabric: Fabric) -> Iterator[str]:
     """What there is, counted."""
-    roles = Counter(node.role.value for node in fabric.nodes.values())
-    switches = Counter(switch.role.value for switch in fabric.switches.values())
-    cables = sum(link.count for link in fabric.links.values())
-    lags = sum(link.is_lag for link in fabric.links.values())
-    nodes = f"{count(len(fabric.nodes), 'node')} ({_count_roles(roles)})" if fabric.nodes else "no node"
+    members = Counter(map(attrgetter("count"), fabric.links.values()))
+    cables = sum(each * links for each, links in members.items())
+    lags = members.total() - members[1]
+    nodes = f"{count(len(fabric.nodes), 'node')} ({_count_roles(fabric.nodes)})" if fabric.nodes else "no node"
     yield f"{fabric.name}: {nodes}"
     of = "switch" if len(fabric.switches) == 1 else "switches"
-    words = [f"{len(fabric.switches):,} {of} ({_count_roles(switches)})" if fabric.switches else "no switch"]
+    words = [f"{len(fabric.switches):,} {of} ({_count_roles(fabric.switches)})" if fabric.switches else "no switch"]
     words += [count(cables, "cable"), count(lags, "LAG")]
     words += [count(len(fabric.mlags), "MLAG pair")] if fabric.mlags else []
     words += [count(len(fabric.vlans), "VLAN")] if fabric.vlans else []
@@ -142,8 +142,9 @@ def format_head(fabric: Fabric) -> Iterator[str]:
         yield "with " + ", ".join(f"{name} = {value:,}" for name, value in fabric.parameters.items())
 
 
-def _count_roles(roles: Counter[str]) -> str:
-    return ", ".join(f"{number:,} {role}" for role, number in roles.items())
+def _count_roles(devices: Mapping[NodeId, Node] | Mapping[SwitchId, Switch]) -> str:
+    roles = Counter(map(attrgetter("role"), devices.values()))
+    return ", ".join(f"{number:,} {role.value}" for role, number in roles.items())
 
 
 def _format_finding(fabric: Fabric, each: StaticFinding, width: int, *, ascii_only: bool) -> Iterator[str]:

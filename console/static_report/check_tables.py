@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from benchconsole.console.text.table import Column, Table, make_table, number, words
 from benchconsole.topology.analysis.bisection import BisectionReport, describe_search, shorten_names
-from benchconsole.topology.analysis.class_totals import TOTALS, add_up, format_total, list_parts
+from benchconsole.topology.analysis.class_totals import TOTALS, add_up, count_classes, format_total, list_parts
 from benchconsole.topology.analysis.end_to_end import EndToEnd
 from benchconsole.topology.analysis.failure_flows import FlowLoss
 from benchconsole.topology.analysis.oversubscription import GroupOversubscription, Oversubscription, WorstFailure
@@ -44,8 +44,8 @@ def make_tables(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
 
 def make_totals(fabric: Fabric) -> Table:
     """What the classes declare, added up; none where they declare nothing."""
-    nodes = tuple(fabric.nodes.values())
-    parts = {what: list_parts(what, nodes) for what in TOTALS}
+    classes = count_classes(fabric.nodes.values())
+    parts = {what: list_parts(what, classes) for what in TOTALS}
     declared = [what for what in TOTALS if what != "nodes" and any(part.each is not None for part in parts[what])]
     if not declared:
         return Table("Totals by class", (), ())

@@ -278,7 +278,7 @@ def _name_limit(fabric: Fabric, way: Limit) -> str:
 
 
 def _format_sums(found: ExpectedFlows) -> str:
-    several = len({link.network for link in found.fabric.described.links.values()}) > 1
+    several = len(found.fabric.described.used_networks) > 1
     choice = NetworkChoice(found.fabric)
     taken = sorted({name for group in found.groups for name in choice.choose(group.flow)}) if several else []
     over = f" over {say_networks(taken)}" if taken else ""

@@ -26,7 +26,7 @@ from benchconsole.topology.model.failed_elements import remove_elements
 from benchconsole.topology.model.network import NetworkRole
 from benchconsole.topology.tables.cable_tables import ChosenNames
 from benchconsole.topology.tables.fabric_tables import Tables, make_tables
-from benchconsole.topology.tables.graph_algorithms import UnitTooFineError, find_minimum_cut
+from benchconsole.topology.tables.minimum_cut import find_minimum_cut
 from benchconsole.topology.units import counted, network_rate
 
 
@@ -129,7 +129,7 @@ def analyse_bisection(cabled: Tables) -> BisectionReport:
         return BisectionReport(name, None, "fewer than two nodes have a cable to a switch", tiers)
     try:
         cut = _cut(cabled, halves.near, halves.far)
-    except (UnitTooFineError, ArithmeticError) as error:
+    except ArithmeticError as error:
         return BisectionReport(name, None, str(error), tiers)
     sides = (ChosenNames(cabled.names, halves.near), ChosenNames(cabled.names, halves.far))
     exact = halves.exact and not has_narrow_ceilings(cabled.fabric)
@@ -148,8 +148,7 @@ def find_cut(cabled: Tables, near: Collection[str], far: Collection[str]) -> Fab
     """The least capacity between the devices named ``near`` and those named ``far``.
 
     A virtual machine stands for its host. Raises SelectionError for an empty set, a name that is no device, a device on
-    both sides and a node without a cable; UnitTooFineError where the capacities have no common unit that fits,
-    ArithmeticError where the certificate of a cut with ceilings fails.
+    both sides and a node without a cable; ArithmeticError where the certificate of a cut with ceilings fails.
     """
     one, other = (_number_devices(cabled, names) for names in (near, far))
     both = np.intersect1d(one, other)

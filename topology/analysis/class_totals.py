@@ -55,12 +55,17 @@ TOTALS = tuple(_PER_NODE)
 """What can be added up."""
 
 
-def list_parts(what: str, nodes: Iterable[Node]) -> tuple[ClassPart, ...]:
-    """``nodes`` by class, each with what one of them has of ``what``; virtual machines have the hardware of others."""
+def count_classes(nodes: Iterable[Node]) -> list[tuple[Hardware, int]]:
+    """The classes of ``nodes``, and how many are of each; virtual machines have the hardware of others."""
     own = [node.hardware for node in nodes if node.host is None]
-    classes = {hardware.name: hardware for hardware in own}
+    classes = dict(zip(map(attrgetter("name"), own), own, strict=True))
     counts = Counter(map(attrgetter("name"), own))
-    return tuple(ClassPart(name, number, _PER_NODE[what](classes[name])) for name, number in counts.items())
+    return [(classes[name], number) for name, number in counts.items()]
+
+
+def list_parts(what: str, classes: Iterable[tuple[Hardware, int]]) -> tuple[ClassPart, ...]:
+    """Each class with what one of its nodes has of ``what``."""
+    return tuple(ClassPart(hardware.name, number, _PER_NODE[what](hardware)) for hardware, number in classes)
 
 
 def add_up(parts: Iterable[ClassPart]) -> float | None:

@@ -24,7 +24,6 @@ from benchconsole.topology.model.failed_elements import remove_elements
 from benchconsole.topology.model.forwarding import forget_tables
 from benchconsole.topology.selection import fold
 from benchconsole.topology.tables.fabric_tables import Tables, make_tables
-from benchconsole.topology.tables.graph_algorithms import UnitTooFineError
 from benchconsole.topology.tables.single_failures import FailureKind
 
 MOST_FLOWS = 8_000
@@ -254,7 +253,7 @@ class FailureFlows:
     def _find_cut(self, cabled: Tables, near: Sequence[str], far: Sequence[str]) -> float | None:
         try:
             return _round(find_cut(cabled, near, far).bound)
-        except (UnitTooFineError, ArithmeticError):
+        except ArithmeticError:
             return None
 
 

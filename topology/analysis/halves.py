@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from string import digits
 
 import numpy as np
 
@@ -315,9 +316,18 @@ class _Search:
             yield np.stack([far, np.isin(label, taken[:-1]) & ~top])
 
 
+def _split_numbers(name: str) -> list[str | int]:
+    return [int(part) if part.isdigit() else part for part in _NUMBER.split(name)]
+
+
 def _order_names(names: tuple[str, ...]) -> Indices:
-    """The place of each device in the order of names, numbers in them as numbers."""
-    keys = [[int(part) if part.isdigit() else part for part in _NUMBER.split(name)] for name in names]
+    """The place of each device in the order of names: by what is before the last number, then by that number.
+
+    Numbers are compared as numbers. A large fabric has few different beginnings, which are split; its names are not.
+    """
+    stems = [name.rstrip(digits) for name in names]
+    rank = {stem: place for place, stem in enumerate(sorted(set(stems), key=_split_numbers))}
+    keys = [(rank[stem], int(name[len(stem) :] or -1)) for name, stem in zip(names, stems, strict=True)]
     order = sorted(range(len(names)), key=keys.__getitem__)
     found = np.empty(len(names), np.intp)
     found[order] = np.arange(len(names))

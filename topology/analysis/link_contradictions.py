@@ -44,7 +44,7 @@ def _check_nics(fabric: Fabric) -> Iterator[StaticFinding]:
 
 
 def _list_other_speeds(fabric: Fabric) -> Iterator[tuple[tuple[str, float, str], str]]:
-    for node in fabric.nodes.values():
+    for node in _list_declaring(fabric, "nic.speed"):
         speed = node.hardware.facts.get("nic.speed")
         if not isinstance(speed, float):
             continue
@@ -56,7 +56,7 @@ def _list_other_speeds(fabric: Fabric) -> Iterator[tuple[tuple[str, float, str],
 
 
 def _list_other_counts(fabric: Fabric) -> Iterator[tuple[tuple[str, int, int], str]]:
-    for node in fabric.nodes.values():
+    for node in _list_declaring(fabric, "nic.count"):
         facts = node.hardware.facts
         count, speed = facts.get("nic.count"), facts.get("nic.speed")
         if not isinstance(count, int | float):
@@ -66,6 +66,14 @@ def _list_other_counts(fabric: Fabric) -> Iterator[tuple[tuple[str, int, int], s
         cables = sum(link.count for link in alike if link.counted)
         if cables > count:
             yield (node.hardware.name, int(count), cables), node.id
+
+
+def _list_declaring(fabric: Fabric, fact: str) -> Sequence[Node]:
+    """The nodes whose classes declare ``fact``."""
+    every = fabric.nodes.values()
+    classes = dict(zip(map(attrgetter("hardware.name"), every), map(attrgetter("hardware"), every), strict=True))
+    names = {name for name, hardware in classes.items() if fact in hardware.facts}
+    return [node for node in every if node.hardware.name in names] if names else ()
 
 
 def _list_legs(fabric: Fabric, node: Node) -> Sequence[Link]:
@@ -78,7 +86,8 @@ def _check_speeds(fabric: Fabric) -> Iterator[StaticFinding]:
     for devices in (fabric.nodes, fabric.switches):
         roles.update(zip(devices, map(attrgetter("role"), devices.values()), strict=True))
     every = fabric.links.values()
-    ways = group_by_key(((link.network, roles[link.a], roles[link.b]), link) for link in every)
+    low, high = (map(roles.__getitem__, map(attrgetter(end), every)) for end in ("a", "b"))
+    ways = group_by_key(zip(zip(map(attrgetter("network"), every), low, high, strict=True), every, strict=True))
     kinds = group_by_key(((network, frozenset(ends)), links) for (network, *ends), links in ways.items())
     for links in (list(itertools.chain(*both)) for both in kinds.values()):
         speeds = sorted(map(attrgetter("speed"), links))

@@ -8,8 +8,7 @@ class NetworkNames:
 
     def __init__(self, fabric: Fabric) -> None:
         self._fabric = fabric
-        self._all = {link.network for link in fabric.links.values()}
-        self.has_several = len(self._all) > 1
+        self.has_several = len(fabric.used_networks) > 1
 
     def list_names(self, element: str) -> tuple[str, ...]:
         """The networks of a link, or of the links of a device; none for a device that is in all of them."""
@@ -18,4 +17,4 @@ class NetworkNames:
         link = self._fabric.links.get(LinkId(element))
         links = (link,) if link is not None else self._fabric.links_at[element]
         names = tuple(dict.fromkeys(each.network for each in links))
-        return () if len(names) == len(self._all) else names
+        return () if len(names) == len(self._fabric.used_networks) else names

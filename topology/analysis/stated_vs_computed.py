@@ -17,6 +17,7 @@ from benchconsole.topology.analysis.class_totals import (
     TOTALS,
     add_up,
     choose_nodes,
+    count_classes,
     format_part,
     format_total,
     list_parts,
@@ -29,7 +30,6 @@ from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.claims import END_TO_END, Claim
 from benchconsole.topology.model.fabric import Fabric, SwitchRole
 from benchconsole.topology.tables.fabric_tables import Tables
-from benchconsole.topology.tables.graph_algorithms import UnitTooFineError
 from benchconsole.topology.units import network_rate
 from benchconsole.topology.units import ratio as shown
 
@@ -124,7 +124,7 @@ def _find_outcome(claim: Claim, computed: float | None) -> ClaimOutcome:
 
 def _find_total(fabric: Fabric, claim: Claim) -> _Found:
     """The sum over the classes of the nodes that are meant, and what each class adds."""
-    parts = list_parts(claim.what, choose_nodes(fabric, claim.nodes))
+    parts = list_parts(claim.what, count_classes(choose_nodes(fabric, claim.nodes)))
     silent = [part.name for part in parts if part.each is None]
     if silent or not parts:
         which = f"class{'' if len(silent) == 1 else 'es'} {', '.join(silent)}"
@@ -149,7 +149,7 @@ def _find_least(cabled: Tables, scope: str, cuts: BisectionReport) -> _Found:
         sides = [[member for member in group.members if cabled.fabric.legs(member)] for group in groups]
         try:
             return _list_narrowest(find_cut(cabled, *sides))
-        except (SelectionError, UnitTooFineError, ArithmeticError) as error:
+        except (SelectionError, ArithmeticError) as error:
             return None, (), str(error)
     why = "a cut is known end to end, of a role, and between the groups of a kind that has two"
     return tiers[0] if tiers else (None, (), why)

@@ -132,7 +132,8 @@ def list_findings(fabric: Fabric, split: Iterable[SplitLink]) -> Iterator[Static
         if vlan.members.isdisjoint(fabric.nodes):
             text = f"VLAN {vlan.id} ({vlan.name}) has no members"
             yield StaticFinding(Severity.WARNING, "vlan-empty", f"VLAN {vlan.id}", text)
-    several = [node for node in fabric.nodes if len(fabric.vlans_of.get(node, ())) > 1]
+    vlans_of = fabric.vlans_of
+    several = [node for node in fabric.nodes if len(vlans_of.get(node, ())) > 1] if vlans_of else []
     if several:
         nodes = fold(several)
         text = f"{nodes} are in several VLANs: flows between two of them use the first that both share"

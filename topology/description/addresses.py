@@ -6,6 +6,7 @@ where SSH goes, is that in the network for management; where a node is in none, 
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 
 from msgspec.structs import replace as replace_fields
 
@@ -47,7 +48,7 @@ class NodeAddresses:
     def resolve(self, links: Mapping[LinkId, Link], networks: Mapping[str, Network]) -> None:
         """Give every node its addresses; problems for a network that does not fit, and for an address twice."""
         self._report_repeats()
-        if not self._stated and len({link.network for link in links.values()}) < 2:
+        if not self._stated and len(set(map(attrgetter("network"), links.values()))) < 2:
             return
         nodes = self._names.nodes
         ports = group_by_key(

@@ -63,13 +63,14 @@ class Wiring:
         preference = self._read_preference(written, here)
         turned = preference[::-1]
         made: list[Link] = []
+        are_level = not {tiers.get(a, 0) for a in lower.devices}.isdisjoint(tiers.get(b, 0) for b in upper.devices)
         for (a, b), ports_a, ports_b in zip(pairs, lower_ports, upper_ports, strict=False):
             standby = like.bond is Bond.BACKUP and b != upper.devices[0]
             if tiers.get(b, 0) < tiers.get(a, 0):
                 made.append(Link(LinkId(f"{b}--{a}"), b, a, speed, ports_b, ports_a, standby, turned, *shared))
             else:
                 made.append(Link(LinkId(f"{a}--{b}"), a, b, speed, ports_a, ports_b, standby, preference, *shared))
-        self._add_links(made, here, place)
+        self._add_links(made, here, place, are_level=are_level)
 
     def _read_preference(self, written: raw.RawLink, here: Location) -> tuple[int, int]:
         """For what goes to the devices of ``to``, and for what goes back."""
@@ -183,14 +184,16 @@ class Wiring:
             elif capacity is not None:
                 yield Channel(int(vlan), capacity)
 
-    def _add_links(self, links: Sequence[Link], here: Location, place: Position) -> None:
-        """Add the links of one entry: at once where none of them meets another link, nor a virtual machine."""
+    def _add_links(self, links: Sequence[Link], here: Location, place: Position, *, are_level: bool) -> None:
+        """Add the links of one entry: at once where none of them meets another link, nor a virtual machine.
+
+        ``are_level``: some of them may join two devices of one tier.
+        """
         new = {link.id: link for link in links}
+        is_new = len(new) == len(links) and not self._guests and self.links.keys().isdisjoint(new)
         # Ends of one tier may stand in either order; others have the lower one first.
-        tiers = self._tiers
-        level = {f"{link.b}--{link.a}" for link in links if tiers.get(link.a, 0) == tiers.get(link.b, 0)}
-        alone = len(new) == len(links) and level.isdisjoint(new) and not self._guests
-        if alone and self.links.keys().isdisjoint(new) and self.links.keys().isdisjoint(level):
+        level = {f"{link.b}--{link.a}" for link in links} if are_level else set()
+        if is_new and level.isdisjoint(new) and self.links.keys().isdisjoint(level):
             self.links.update(new)
             self.names.places.update(dict.fromkeys(new, place))
             return

@@ -219,7 +219,7 @@ class _Tree:
     def _remarks(self) -> Iterator[str]:
         yield format_comment(f"Slurm's tree of {self.fabric.name}, written by benchconsole.")
         yield "Speeds, numbers of cables, LAGs and MLAG pairs have no place in it."
-        others = {link.network for link in self.fabric.links.values()} - {self.network}
+        others = self.fabric.used_networks - {self.network}
         if others:
             yield format_comment(f"Of the networks, {self.network} is written; not: {', '.join(sorted(others))}.")
         if self._beside:

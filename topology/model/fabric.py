@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from operator import attrgetter
 from types import MappingProxyType
 from typing import NewType
 
@@ -419,6 +420,11 @@ class Fabric:
             found[link.a].append(link)
             found[link.b].append(link)
         return found
+
+    @cached_property
+    def used_networks(self) -> frozenset[str]:
+        """The networks that any cable belongs to."""
+        return frozenset(map(attrgetter("network"), self.links.values()))
 
     @cached_property
     def goodput(self) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import prod
+from operator import eq
 from string import digits
 from typing import Self
 
@@ -78,6 +79,9 @@ def fold_names(names: Sequence[str]) -> str:
     that are not are given by their first and last.
     """
     stem = names[0].rstrip(digits)
+    run = _fold_run(names, stem) if len(names) > FOLDED_WHOLE else ""
+    if run:
+        return run
     ends = _find_numbers(names, stem) if len(names) > FOLDED_WHOLE else set()
     ranges = _fold_ranges(ends) if ends else ""
     if ranges:
@@ -94,6 +98,15 @@ def fold_names(names: Sequence[str]) -> str:
         return f"{names[0]} ... {names[-1]}"
     (text,) = texts
     return text[0] + "".join(map("".join, zip(folded, text[1:], strict=True)))
+
+
+def _fold_run(names: Sequence[str], stem: str) -> str:
+    """``stem`` and all numbers from that of the first name on, the commonest set there is; empty for any other."""
+    first, last = names[0][len(stem) :], names[-1][len(stem) :]
+    if not first or first[0] == "0" or last != str(int(first) + len(names) - 1) or not NAME.fullmatch(names[-1]):
+        return ""
+    is_run = all(map(eq, names, (f"{stem}{number}" for number in range(int(first), int(last) + 1))))
+    return f"{stem}[{first}-{last}]" if is_run else ""
 
 
 def _find_numbers(names: Sequence[str], stem: str) -> set[str]:

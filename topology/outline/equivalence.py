@@ -1,6 +1,6 @@
 """Classes of equal devices: same sort, same cabling to equal others, same place in pairs and chassis.
 
-Equal is exact (an equitable partition, see ``topology.outline.colour_refinement``). Where that leaves more
+Equal is exact (an equitable partition, see ``topology.tables.colour_refinement``). Where that leaves more
 classes of a tier than a picture can hold, the tier is merged by coarser and coarser likeness, and the class
 says that its members differ.
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 from benchconsole.topology.arrays import Indices, list_distinct, split_alike
 from benchconsole.topology.model.fabric import NodeRole
-from benchconsole.topology.outline.colour_refinement import Edges, refine
+from benchconsole.topology.tables.colour_refinement import Edges, refine
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import find_components
 

@@ -95,7 +95,8 @@ class _Describe:
         sort = each.sort
         noun = {"switch": "models", "storage": "kinds"}.get(sort.what, "classes")
         devices = each.vertices if sort.what in ("switch", "node") else each.vertices[:0]
-        unknown = tuple(way for way, known in self.open.items() if len(devices) and known.intersection(each.members))
+        members = set(each.members) if len(devices) and any(self.open.values()) else set()
+        unknown = tuple(way for way, known in self.open.items() if not known.isdisjoint(members))
         down, up, side = (sums[devices] for sums in (self.cabled.down, self.cabled.up, self.cabled.side))
         rated = np.flatnonzero(up) if sort.what == "switch" and not unknown else devices[:0]
         return Box(

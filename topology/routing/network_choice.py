@@ -38,7 +38,7 @@ class NetworkChoice:
 
     def __init__(self, fabric: Fabric) -> None:
         self._fabric = fabric.described
-        self.used: Networks = frozenset(link.network for link in self._fabric.links.values())
+        self.used: Networks = self._fabric.used_networks
         self._open = frozenset(name for name in self.used if self._role(name) is not NetworkRole.MANAGEMENT)
         self._chosen: dict[object, Networks] = {}
         self._places: dict[str, frozenset[_Place]] = {}

@@ -5,10 +5,8 @@ the file names ports, else what is cabled together, else one leaf switch.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from operator import attrgetter
 
 from benchconsole.topology.grouping import group_by_key
@@ -40,10 +38,9 @@ class ParallelLegs:
 
 def find_parallel_legs(fabric: Fabric) -> Iterator[ParallelLegs]:
     """The rails or planes of every network in which several nodes have ports of their own."""
-    links = fabric.links.values()
-    ends = Counter(chain(map(attrgetter("a"), links), map(attrgetter("b"), links)))
-    nodes = [node for node in fabric.nodes.values() if ends[node.id] > 1 and node.host is None]
-    for network in dict.fromkeys(map(attrgetter("network"), links)):
+    links_at = fabric.links_at
+    nodes = [node for node in fabric.nodes.values() if len(links_at[node.id]) > 1 and node.host is None]
+    for network in dict.fromkeys(map(attrgetter("network"), fabric.links.values())):
         several = [node for node in nodes if has_apart_ports(fabric, node.id, (network,))]
         said = fabric.networks[network].legs if network in fabric.networks else None
         # Storage with two ports may stand beside machines on rails.

@@ -1,30 +1,13 @@
-"""Algorithms on plain graphs: components, minimum cuts, cut vertices and bridges.
+"""Algorithms on plain graphs: components, cut vertices and bridges.
 
-The only door to ``scipy.sparse.csgraph``. It is imported on first use, which takes as long as ``check`` of a small
-fabric: what every ``check`` asks for is found without it. Vertices are numbers from 0, edges two arrays of their ends.
+Vertices are numbers from 0, edges two arrays of their ends. ``topology.tables.minimum_cut`` finds minimum cuts.
 """
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from benchconsole.topology.arrays import Flags, Floats, Indices
-
-_LARGEST = 2**31 - 1
-"""scipy computes flows in 32-bit integers."""
-
-
-class UnitTooFineError(ValueError):
-    """Capacities whose largest common unit is so small that their sum is no 32-bit number."""
-
-
-def _make_matrix(number: int, low: Indices, high: Indices, data: Any) -> Any:  # noqa: ANN401 - scipy is untyped
-    from scipy.sparse import coo_array
-
-    return coo_array((data, (low, high)), shape=(number, number)).tocsr()
+from benchconsole.topology.arrays import Flags, Indices
 
 
 def find_components(number: int, a: Indices, b: Indices) -> Indices:
@@ -43,47 +26,6 @@ def find_components(number: int, a: Indices, b: Indices) -> Indices:
         while not np.array_equal(above, root):
             root, above = above, above[above]
     return np.asarray(np.unique(root, return_inverse=True)[1], np.intp)
-
-
-def find_common_unit(capacity: Floats) -> Fraction:
-    """The largest unit in which every capacity is a whole number; 1 where all are 0. Exact: floats are fractions."""
-    parts = [Fraction(value) for value in np.unique(capacity).tolist()]
-    common = math.gcd(*(part.numerator for part in parts))
-    return Fraction(common, math.lcm(*(part.denominator for part in parts))) or Fraction(1)
-
-
-def find_minimum_cut(
-    number: int, a: Indices, b: Indices, capacity: Floats, *, ends: tuple[Indices, Indices]
-) -> tuple[float, Flags]:
-    """The least capacity between two sets of vertices (``ends``), each edge carrying ``capacity`` in each direction.
-
-    Also which vertices are on the side of the first set, the sources, by reachability in what is left (Ford and
-    Fulkerson). Maximum flow by Dinic's algorithm (E. A. Dinic, Soviet Math. Dokl. 11, 1970). Of several minimum cuts
-    it is the one nearest to the sources. UnitTooFineError where the capacities are not whole numbers of any unit
-    that fits; nothing is ever rounded.
-    """
-    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
-
-    sources, sinks = ends
-    unit = find_common_unit(capacity)
-    # Divided as fractions once per distinct value: the quotient is whole by the choice of the unit.
-    values, which = np.unique(capacity, return_inverse=True)
-    whole = np.array([int(Fraction(value) / unit) for value in values.tolist()], object)[which]
-    within = np.zeros(number, bool)
-    within[sources] = True
-    limit = int(whole[within[a] | within[b]].sum())
-    if limit >= _LARGEST:
-        raise UnitTooFineError(f"capacities of {limit} units of {float(unit):g} byte/s")
-    every = np.minimum(whole, limit + 1).astype(np.int32)
-    tails = np.concatenate((a, b, np.full(len(sources), number), sinks))
-    heads = np.concatenate((b, a, sources, np.full(len(sinks), number + 1)))
-    wide = np.full(len(sources) + len(sinks), limit + 1, np.int32)  # never what fills up
-    graph = _make_matrix(number + 2, tails, heads, np.concatenate((every, every, wide)))
-    found = maximum_flow(graph, number, number + 1)
-    # What is left is never negative, and the way back over a flow is left where it came from.
-    near = np.zeros(number + 2, bool)
-    near[breadth_first_order(graph - found.flow, number, return_predecessors=False)] = True
-    return float(int(found.flow_value) * unit), near[:number]
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,14 +132,15 @@ def test_the_thin_leaves_are_one_half_whatever_the_order_of_the_file(tmp_path: P
         ]
 
 
-def test_capacities_that_have_no_common_unit_are_refused_in_words(tmp_path: Path) -> None:
+def test_capacities_of_any_common_unit_have_a_bisection(tmp_path: Path) -> None:
     text = HEAD + (
         "switches: {a: {role: leaf}, b: {role: leaf}}\nnodes: {m: {}, n: {}}\n"
         "links: [{from: m, to: a, speed: 0.3333333333333 Gb/s}, {from: n, to: b, speed: 10G}, {from: a, to: b, speed: 1.7 Gb/s}]\n"
     )
     report = analyse_bisection(make_tables(fabric(tmp_path, text)))
-    assert report.halves is None
-    assert "units" in report.refused
+    assert report.refused == ""
+    assert report.halves is not None
+    assert report.halves.bound == pytest.approx(0.3333333333333e9 / 8, rel=1e-12)
 
 
 def flow(described: Fabric, near: list[str], far: list[str]) -> float:

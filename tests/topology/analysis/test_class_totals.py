@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from benchconsole.topology.analysis.class_totals import TOTALS, ClassPart, add_up, format_part, format_total, list_parts
+from benchconsole.topology.analysis.class_totals import (
+    TOTALS,
+    ClassPart,
+    add_up,
+    count_classes,
+    format_part,
+    format_total,
+    list_parts,
+)
 from tests.fabrics import fabric
 
 TEXT = """\
@@ -22,7 +30,9 @@ nodes:
 
 def test_every_total_by_class_without_virtual_machines(tmp_path: Path) -> None:
     nodes = fabric(tmp_path, TEXT).nodes.values()
-    assert {what: [(part.name, part.nodes, part.each) for part in list_parts(what, nodes)] for what in TOTALS} == {
+    assert {
+        what: [(part.name, part.nodes, part.each) for part in list_parts(what, count_classes(nodes))] for what in TOTALS
+    } == {
         "nodes": [("big", 3, 1.0), ("small", 2, 1.0)],
         "sockets": [("big", 3, 2.0), ("small", 2, None)],
         "cores": [("big", 3, 24.0), ("small", 2, 8.0)],

@@ -1,43 +1,18 @@
-from fractions import Fraction
 from itertools import pairwise
 
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from benchconsole.topology.arrays import Floats, Indices
-from benchconsole.topology.tables.graph_algorithms import (
-    UnitTooFineError,
-    find_common_unit,
-    find_components,
-    find_minimum_cut,
-    search_depth_first,
-)
-
-GIGABIT = 1.25e8
-
-
-@st.composite
-def graphs(draw: st.DrawFn) -> nx.Graph:
-    number, seed = draw(st.integers(1, 14)), draw(st.integers(0, 10**6))
-    drawn = nx.gnp_random_graph(number, draw(st.sampled_from([0.1, 0.2, 0.4, 0.8])), seed=seed)
-    rates = [GIGABIT * speed for speed in (1, 10, 25, 40, 10.3125)]
-    for one, other in drawn.edges:
-        drawn[one][other]["capacity"] = draw(st.sampled_from(rates))
-    return drawn
-
-
-def ends(drawn: nx.Graph) -> tuple[Indices, Indices, Floats]:
-    edges = np.array(list(drawn.edges), np.intp).reshape(-1, 2)
-    return edges[:, 0], edges[:, 1], np.array([drawn[a][b]["capacity"] for a, b in drawn.edges], float)
+from benchconsole.topology.tables.graph_algorithms import find_components, search_depth_first
+from tests.topology.tables.drawn_graphs import graphs, list_edges
 
 
 @given(graphs())
 @settings(max_examples=100, deadline=None)
 def test_components_are_those_of_networkx(drawn: nx.Graph) -> None:
-    a, b, _ = ends(drawn)
+    a, b, _ = list_edges(drawn)
     found = find_components(len(drawn), a, b)
     for part in nx.connected_components(drawn):
         assert len({found[vertex] for vertex in part}) == 1
@@ -59,22 +34,9 @@ def test_components_of_long_and_of_large_graphs_are_those_of_networkx(seed: int)
 
 
 @given(graphs())
-@settings(max_examples=100, deadline=None)
-def test_a_minimum_cut_is_the_maximum_flow(drawn: nx.Graph) -> None:
-    if len(drawn) < 2 or not drawn.edges:
-        return
-    a, b, capacity = ends(drawn)
-    value, near = find_minimum_cut(len(drawn), a, b, capacity, ends=(np.array([0]), np.array([len(drawn) - 1])))
-    assert value == nx.maximum_flow_value(drawn, 0, len(drawn) - 1)
-    assert near[0]
-    assert not near[-1]
-    assert capacity[near[a] != near[b]].sum() == value
-
-
-@given(graphs())
 @settings(max_examples=150, deadline=None)
 def test_cut_vertices_and_bridges_are_those_of_networkx(drawn: nx.Graph) -> None:
-    a, b, _ = ends(drawn)
+    a, b, _ = list_edges(drawn)
     found = search_depth_first(len(drawn), a, b)
     children = np.bincount(found.parent[found.apart], minlength=len(drawn))
     points = set(np.flatnonzero(children > (found.parent < 0)).tolist())
@@ -86,7 +48,7 @@ def test_cut_vertices_and_bridges_are_those_of_networkx(drawn: nx.Graph) -> None
 @given(graphs())
 @settings(max_examples=100, deadline=None)
 def test_what_is_apart_is_a_slice_of_the_order(drawn: nx.Graph) -> None:
-    a, b, _ = ends(drawn)
+    a, b, _ = list_edges(drawn)
     found = search_depth_first(len(drawn), a, b)
     for vertex in np.flatnonzero(found.apart).tolist():
         left = drawn.copy()
@@ -105,21 +67,7 @@ def test_thinning_keeps_the_answer() -> None:
     assert found.parent[found.bridge].tolist() in ([29], [30])
 
 
-def test_units_are_exact() -> None:
-    assert find_common_unit(np.array([1.25e9, 3.125e9, 5e9])) == 625_000_000
-    assert find_common_unit(np.array([0.0, 0.75, 2.0])) == Fraction(1, 4)
-    assert find_common_unit(np.array([0.0])) == 1
-
-
-def test_capacities_without_a_common_unit_are_refused() -> None:
-    edges = (np.array([0, 1]), np.array([1, 2]))
-    with pytest.raises(UnitTooFineError):
-        find_minimum_cut(3, *edges, np.array([1e9 / 3, 1e9 / 7]), ends=(np.array([0]), np.array([2])))
-    assert find_minimum_cut(3, *edges, np.array([1e12, 1e9]), ends=(np.array([0]), np.array([2])))[0] == 1e9
-
-
 def test_no_edge_at_all() -> None:
     nothing = np.zeros(0, np.intp)
     assert find_components(3, nothing, nothing).tolist() == [0, 1, 2]
     assert search_depth_first(3, nothing, nothing).parent.tolist() == [-1, -1, -1]
-    assert find_minimum_cut(2, nothing, nothing, np.zeros(0), ends=(np.array([0]), np.array([1])))[0] == 0

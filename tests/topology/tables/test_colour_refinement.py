@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.topology.outline.colour_refinement import Edges, refine
+from benchconsole.topology.tables.colour_refinement import Edges, refine
 
 _Edge = tuple[int, int, int]
 """Both ends and the colour."""

@@ -6,20 +6,19 @@ in O(|A| log2 |V|), Theoretical Computer Science 19 (1982). Vertices of few edge
 same edges to the same others, as the nodes of one leaf, are one vertex from the start.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from benchconsole.topology.arrays import Indices
-from benchconsole.topology.grouping import group_by_key
 
 _FEW = 8
 """Edges of a vertex up to which others with the same ones are sought."""
 
-_View = tuple[tuple[int, int], ...]
-"""How many edges of each colour: colour and number, by colour."""
+_View = int
+"""How many edges of each colour a vertex has: one number, a digit for each colour, to a base that none reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +42,11 @@ class _Partition:
         self.waiting = set(range(len(numbers)))
         self.queue = list(range(len(numbers)))
 
-    def split(self, seen: dict[int, list[tuple[int, int]]]) -> None:
+    def split(self, seen: dict[int, _View]) -> None:
         """Divide every class by what its vertices see of the splitter; those in no ``seen`` see nothing."""
         parts: dict[int, dict[_View, list[int]]] = {}
-        for vertex, edges in seen.items():
-            parts.setdefault(self.colour[vertex], {}).setdefault(_add_up(edges), []).append(vertex)
+        for vertex, view in seen.items():
+            parts.setdefault(self.colour[vertex], {}).setdefault(view, []).append(vertex)
         for old, by_view in parts.items():
             self._divide(old, list(by_view.values()))
 
@@ -72,15 +71,6 @@ class _Partition:
         self.queue.extend(fresh)
 
 
-def _add_up(edges: list[tuple[int, int]]) -> _View:
-    if len(edges) == 1:
-        return tuple(edges)
-    found: Counter[int] = Counter()
-    for colour, number in edges:
-        found[colour] += number
-    return tuple(sorted(found.items()))
-
-
 def refine(colours: Indices, edges: Edges) -> Indices:
     """The class of each vertex in the coarsest equitable partition of ``colours``, numbered by first vertex."""
     # Each edge from both of its ends.
@@ -92,7 +82,11 @@ def refine(colours: Indices, edges: Edges) -> Indices:
     while partition.queue:
         splitter = partition.queue.pop()
         partition.waiting.discard(splitter)
-        partition.split(group_by_key(edge for vertex in partition.members[splitter] for edge in seen_by[vertex]))
+        seen: defaultdict[int, _View] = defaultdict(int)
+        for vertex in partition.members[splitter]:
+            for other, view in seen_by[vertex]:
+                seen[other] += view
+        partition.split(seen)
     numbers: dict[int, int] = {}
     return np.array([numbers.setdefault(each, len(numbers)) for each in partition.colour], np.intp)[twin]
 
@@ -118,16 +112,17 @@ def _find_twins(colours: Indices, tails: Indices, heads: Indices, colour: Indice
     return place_of[of], np.sort(first)
 
 
-def _list_seen(twin: Indices, first: Indices, edges: Edges) -> list[list[tuple[int, tuple[int, int]]]]:
-    """Per number of twins who sees it: another number, and its edges to all of them as their colour and how many."""
+def _list_seen(twin: Indices, first: Indices, edges: Edges) -> list[list[tuple[int, _View]]]:
+    """Per number of twins who sees it: another number, and its edges to all of them."""
     known = first[twin[edges.one]] == edges.one
     seen, by, colour = twin[edges.other[known]], twin[edges.one[known]], edges.colour[known]
     colours = int(colour.max(initial=0)) + 1
     code, many = np.unique((seen * len(first) + by) * colours + colour, return_counts=True)
     pairs, colour = np.divmod(code, colours)
     seen, by = np.divmod(pairs, len(first))
-    found: list[list[tuple[int, tuple[int, int]]]] = [[] for _ in first]
+    found: list[list[tuple[int, _View]]] = [[] for _ in first]
+    width = len(edges.one).bit_length()
     rows: Iterable[tuple[int, int, int, int]] = zip(*(each.tolist() for each in (seen, by, colour, many)), strict=True)
     for at, vertex, own, number in rows:
-        found[at].append((vertex, (own, number)))
+        found[at].append((vertex, number << own * width))
     return found
