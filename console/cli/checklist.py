@@ -22,7 +22,7 @@ from benchconsole.console.exits import BadInput, Exit
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
-from benchconsole.probes.model.checklist import MOST_BYTES, Checked, CheckedList, Evidence, Mark, Step, StepState
+from benchconsole.probes.model.checklist import MOST_BYTES, PLACE, Checked, CheckedList, Evidence, Mark, Step, StepState
 from benchconsole.store.store import Store
 from benchconsole.topology.errors import find_near
 
@@ -41,6 +41,7 @@ _STATES = ("pass", "fail", "not-done", "not-applicable")
 )
 @click.option("--run", "run_", is_flag=True, help="Run the commands of the steps (--step: of one) on this machine.")
 @click.option("--step", "step", metavar="ID", default=None, help="The step to run or to mark.")
+@click.option("--at", "at", metavar="PLACE", default=None, help="Only the steps of this place, or --step there.")
 @click.option("--state", type=click.Choice(_STATES), default=None, help="The state of the step.")
 @click.option("--note", metavar="TEXT", default="", help="An observation, in words.")
 @click.option("--by", metavar="NAME", default=None, help="Who marks the step [this account].")
@@ -51,8 +52,8 @@ _STATES = ("pass", "fail", "not-done", "not-applicable")
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="The new file that --fetch writes.")
 @db_option
 def command(
-    file: Path, session: str | None, label: str | None, run_: bool, step: str | None, state: str | None, note: str,
-    by: str | None, attach: tuple[Path, ...], fetch: str | None, output: Path | None, db: Path | None,
+    file: Path, session: str | None, label: str | None, run_: bool, step: str | None, at: str | None, state: str | None,
+    note: str, by: str | None, attach: tuple[Path, ...], fetch: str | None, output: Path | None, db: Path | None,
 ) -> None:  # fmt: skip
     """Show the steps of FILE; run or mark them within a session, where every entry is kept and the newest counts.
 
@@ -67,11 +68,12 @@ def command(
     found = read_checklist_file(file)
     _refuse_unclear(session, label, step, state, run_=run_, shows=(note.strip(), attach), fetches=(fetch, output))
     if session is None and label is None:
-        unmarked = tuple(map(Checked, found.checklist.steps))
+        unmarked = tuple(map(Checked, _find_steps(found, None, at)))
         for line in _format_checklist(CheckedList(found.checklist.name, found.checklist.source, unmarked)):
             click.echo(line)
         return
-    chosen = _find_step(found, step) if step else None
+    steps = _find_steps(found, step, at)
+    chosen = steps[0] if step else None
     evidence = tuple(map(_read_evidence, attach))
     with open_store(db, create=label is not None) as store:
         key = (
@@ -84,7 +86,7 @@ def command(
             return
         asyncio.run(store.session(key).append_checklist(found.checklist, time.time()))
         if run_:
-            _run_steps(store, key, found, (chosen,) if chosen else found.checklist.steps, by or find_operator())
+            _run_steps(store, key, found, steps, by or find_operator())
         elif chosen and state:
             operator = (by or find_operator()).strip()
             if not operator:
@@ -122,13 +124,22 @@ def _refuse_unclear(
             raise BadInput(f"benchconsole: {words}")
 
 
-def _find_step(found: "ChecklistFile", name: str) -> Step:
+def _find_steps(found: "ChecklistFile", name: str | None, at: str | None) -> tuple[Step, ...]:
+    """The step of this name, or all; of a place only those that are checked there. BadInput where there is none."""
     known = {step.id: step for step in found.checklist.steps}
+    if name is None:
+        there = tuple(step for step in known.values() if at is None or step.id.endswith(f"{PLACE}{at}"))
+        if not there:
+            places = dict.fromkeys(step.partition(PLACE)[2] for step in known if PLACE in step)
+            expected = f"one of {', '.join(places)}" if places else "no --at: the file names no place"
+            raise BadInput(f"benchconsole: {found.path}: --at: no step is checked at {at!r}, expected {expected}")
+        return there
+    name = name if at is None else f"{name}{PLACE}{at}"
     if name not in known:
         hint = find_near(name, known)
         more = f", did you mean {hint}?" if hint else f", expected one of {', '.join(known)}"
         raise BadInput(f"benchconsole: {found.path}: no step {name!r}{more}")
-    return known[name]
+    return (known[name],)
 
 
 def _read_evidence(path: Path) -> Evidence:

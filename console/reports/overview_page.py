@@ -10,6 +10,7 @@ from benchconsole.console.conclusions.session_overview import (
     OverviewValue,
     name_sessions,
 )
+from benchconsole.console.conclusions.session_series import SessionSeries, list_series
 from benchconsole.console.reports.checklist_section import ChecklistLine, make_sections
 from benchconsole.console.reports.table_csv import cell
 from benchconsole.console.reports.tables import list_criteria
@@ -17,7 +18,8 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, Table, number, words
 from benchconsole.console.view.wording import NOT_MEASURED, format_moment, format_quantity
 from benchconsole.probes.model.labels import tell_labels
-from benchconsole.topology.units import show_with_error
+from benchconsole.probes.statistics.rank_correlation import RankCorrelation
+from benchconsole.topology.units import Shown, Unit, show, show_with_error
 
 Told = Mapping[tuple[str, ...], str]
 """What a session says of each row of a table, by the cells that name the row."""
@@ -25,7 +27,7 @@ Told = Mapping[tuple[str, ...], str]
 
 def make_tables(sessions: Sequence[OverviewSession], lines: Sequence[OverviewLine]) -> tuple[Table, ...]:
     """The tables; one without rows is not shown."""
-    return (_make_numbers(lines), _make_clauses(sessions), _make_steps(sessions))
+    return (_make_numbers(lines), _make_variation(lines), _make_clauses(sessions), _make_steps(sessions))
 
 
 def write_html(
@@ -89,6 +91,43 @@ def _format_value(value: OverviewValue | None) -> str:
 
 def _format_number(values: Sequence[OverviewValue]) -> str:
     return ", ".join(f"{each:,}" for each in dict.fromkeys(value.mean.number for value in values))
+
+
+def _make_variation(lines: Sequence[OverviewLine]) -> Table:
+    """How far each number varies over the sessions, with its least and its most and their days."""
+    columns = (
+        words("metric", 12), words("condition", 10), number("sessions"), number("mean"), number("deviation"),
+        number("share"), words("least", 12), words("most", 12), words("over time", 10),
+    )  # fmt: skip
+    note = "The deviation is that between the means of sessions, the share is of their mean."
+    return Table("Variation over the sessions", columns, tuple(map(_format_series, list_series(lines))), note)
+
+
+def _format_series(series: SessionSeries) -> tuple[str, ...]:
+    low, high = (choose(series.points, key=lambda each: each.value) for choose in (min, max))
+    deviation, spread = series.summary.deviation, series.spread
+    return (
+        sanitize(series.metric),
+        sanitize(" ".join(filter(None, (series.stage, series.across, *tell_labels(series.labels))))),
+        f"{len(series.points):,}",
+        format_quantity(series.summary.mean, series.unit, series.shown),
+        NOT_MEASURED if deviation is None else format_quantity(deviation, series.unit, series.shown),
+        NOT_MEASURED if spread is None else show(spread, Unit.ONE, Shown.PERCENT),
+        *(
+            f"{format_quantity(each.value, series.unit, series.shown)} {sanitize(each.session)} "
+            f"{format_moment(each.started)[:10]}"
+            for each in (low, high)
+        ),
+        _format_drift(series.drift),
+    )
+
+
+def _format_drift(drift: RankCorrelation | None) -> str:
+    if drift is None:
+        return NOT_MEASURED
+    if not drift.is_sure:
+        return "no trend"
+    return f"{'rises' if drift.coefficient > 0 else 'falls'} (rank correlation {drift.coefficient:+.2f})"
 
 
 def _make_clauses(sessions: Sequence[OverviewSession]) -> Table:
@@ -155,8 +194,25 @@ def make_record(sessions: Sequence[OverviewSession], lines: Sequence[OverviewLin
         "schema": "benchconsole-overview/1",
         "sessions": [each.view.session for each in sessions],
         "numbers": [record for line in lines for record in _make_line_records(line)],
+        "series": list(map(_make_series_record, list_series(lines))),
         "clauses": clauses,
         "checklists": steps,
+    }
+
+
+def _make_series_record(series: SessionSeries) -> dict[str, object]:
+    drift = series.drift
+    return {
+        "metric": series.metric,
+        "stage": series.stage,
+        "labels": dict(series.labels),
+        "across": series.across,
+        "unit": series.unit.value,
+        "mean": series.summary.mean,
+        "deviation": series.summary.deviation,
+        "rank_correlation": None if drift is None else drift.coefficient,
+        "chance": None if drift is None else drift.chance,
+        "points": [each._asdict() for each in series.points],
     }
 
 

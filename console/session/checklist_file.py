@@ -17,7 +17,7 @@ from typing import Annotated, Any, BinaryIO
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from benchconsole.probes.model.checklist import MOST_BYTES, Checklist, Evidence, Mark, Step, StepState
+from benchconsole.probes.model.checklist import MOST_BYTES, PLACE, Checklist, Evidence, Mark, Step, StepState
 from benchconsole.topology.description.document import ProblemReport, read_text, source_text
 from benchconsole.topology.description.raw import Quantity
 from benchconsole.topology.description.validate import validate
@@ -30,6 +30,7 @@ _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _TIMEOUT = "60 s"
 _LONGEST = 86_400.0
 _TEXT = 4_000
+_PLACES = "a list of places such as [indiana, texas]"
 
 
 def _expect(holds: Callable[[Any], object], expected: str) -> BeforeValidator:
@@ -69,10 +70,13 @@ class _RawStep(BaseModel):
         default_factory=list
     )
     timeout: Quantity = _TIMEOUT
+    at: Annotated[list[_Slug], _expect(lambda value: isinstance(value, list) and value, _PLACES)] = Field(
+        default_factory=list
+    )
 
 
 _Step = Annotated[
-    _RawStep, _expect(lambda value: isinstance(value, dict), "a mapping with id, clause, text, run, timeout")
+    _RawStep, _expect(lambda value: isinstance(value, dict), "a mapping with id, clause, text, run, timeout, at")
 ]
 
 
@@ -107,10 +111,13 @@ def read_checklist_file(path: Path) -> ChecklistFile:
     report = ProblemReport(document, [*document.problems, *problems])
     if written is None or report.problems:
         raise TopologyError(report.problems)
-    steps = [_make_step(step, index, report) for index, step in enumerate(written.steps)]
-    for index, step in enumerate(steps):
-        if any(step.id == earlier.id for earlier in steps[:index]):
+    steps = [made for index, step in enumerate(written.steps) for made in _make_steps(step, index, report)]
+    names = [step.id for step in written.steps]
+    for index, step in enumerate(written.steps):
+        if step.id in names[:index]:
             report.add(("steps", index, "id"), f"{step.id!r} a second time", "each id once")
+        if len(set(step.at)) < len(step.at):
+            report.add(("steps", index, "at"), "a place a second time", "each place once")
     if report.problems:
         raise TopologyError(report.problems)
     checklist = Checklist(written.checklist, written.source, tuple(steps), text)
@@ -118,15 +125,22 @@ def read_checklist_file(path: Path) -> ChecklistFile:
     return ChecklistFile(path.absolute(), checklist, topology)
 
 
-def _make_step(step: _RawStep, index: int, report: ProblemReport) -> Step:
-    """The step with its time in seconds; notes a time that cannot be meant."""
+def _make_steps(step: _RawStep, index: int, report: ProblemReport) -> Iterator[Step]:
+    """The step with its time in seconds, one for each of its places; notes a time that cannot be meant.
+
+    ``{at}`` in a word of the command is the place.
+    """
     place = ("steps", index, "timeout")
     if "timeout" in step.model_fields_set and not step.run:
         report.add_key(place, "a timeout without a command", "run: [...] beside it")
     seconds = report.quantity(step.timeout, place, lambda text: parse_quantity(text, Unit.SECOND))
     if seconds is not None and not 0 < seconds <= _LONGEST:
         report.add(place, repr(step.timeout), "more than 0 s and at most 24 h")
-    return Step(step.id, step.text, step.clause, tuple(step.run), seconds or 0.0)
+    if not step.at:
+        yield Step(step.id, step.text, step.clause, tuple(step.run), seconds or 0.0)
+    for at in step.at:
+        argv = tuple(word.replace("{at}", at) for word in step.run)
+        yield Step(f"{step.id}{PLACE}{at}", f"{step.text} At {at}.", step.clause, argv, seconds or 0.0)
 
 
 # -- running a step

@@ -299,7 +299,10 @@ class Findings:
 
     def _hardware(self, low: Iterable[Verdict]) -> list[Finding]:
         """Differences from the declared hardware, folded over the nodes that differ alike."""
-        alike = group_by_key(((each.metric, each.text, each.expected_text), each) for each in low)
+        alike = group_by_key(
+            ((" ".join((each.metric, *map("=".join, each.labels))), each.text, each.expected_text), each)
+            for each in low
+        )
         by_nodes = group_by_key(
             (tuple(sorted(each.subject for each in group)), (difference, group)) for difference, group in alike.items()
         )

@@ -10,7 +10,7 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import describe_implausible
 from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.probes.model.measuring import Reading
-from benchconsole.topology.analysis.wan import HEADERS
+from benchconsole.topology.analysis.wan import HEADERS, read_trip
 from benchconsole.topology.model.fabric import Link
 from benchconsole.topology.units import Shown, duration
 
@@ -54,8 +54,8 @@ class FlowConditions:
 
     def find_described_trip(self, links: Sequence[Link]) -> float:
         """Seconds of a round trip over the described lines on the way; 0 without one."""
-        trips = (0.0 if link.wan is None else link.wan.rtt or 0.0 for link in links)
-        return float(sum(trip * share for trip, share in zip(trips, self.each.route.shares.tolist(), strict=True)))
+        shares = self.each.route.shares.tolist()
+        return float(sum(read_trip(link) * share for link, share in zip(links, shares, strict=True)))
 
     def find_segment(self, mtu: int) -> float:
         """Bytes of payload of one segment: as measured, or what fits into ``mtu``."""

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 MOST_BYTES = 16 * 2**20
 """Bytes of one attachment."""
+PLACE = "@"
+"""Stands between the name of a step and the place where it is checked."""
 
 
 class StepState(StrEnum):

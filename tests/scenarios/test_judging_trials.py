@@ -294,6 +294,11 @@ def test_an_output_that_lacks_what_failed_replaces_nothing(tmp_path: Path) -> No
             "peak, of which iperf3.throughput is no share, expected a metric in FLOP/s",
             id="peak",
         ),
+        pytest.param(
+            "metric: stream.triad, at_least: 80 %, of: rtt",
+            "rtt, of which stream.triad is no share, expected a metric in s, as round trips are",
+            id="rtt",
+        ),
     ],
 )
 def test_a_criterion_that_cannot_be_right_is_refused_before_anything_passes(

@@ -87,6 +87,8 @@ def _find_base(fabric: Fabric, result: ReportedResult, of: ShareOf) -> tuple[flo
         return None, "its criterion has no target"
     if criterion.basis is Basis.CAPACITY:
         return None, "its criterion asks for a share of capacity, which differs by test"
+    if criterion.basis is Basis.RTT:
+        return None, "its criterion asks for a share of the described round trip, which differs by test"
     base, why = _find_share_base(fabric, result, criterion)
     return None if base is None else bound * base, why
 

@@ -65,6 +65,11 @@ def tolerable_loss(rate: float, rtt: float, mtu: int) -> float:
     return min(1.0, (MATHIS * (mtu - HEADERS) / (rtt * rate)) ** 2)
 
 
+def read_trip(link: Link) -> float:
+    """Seconds of the round trip with which a link is described; 0 where nothing is said."""
+    return 0.0 if link.wan is None else link.wan.rtt or 0.0
+
+
 def analyse_wan(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None = None) -> tuple[WanLine, ...]:
     """Every link with a round trip. ``buffers``: windows in bytes, measured on nodes, for what their class declares."""
     return tuple(

@@ -65,6 +65,9 @@ class CriterionCheck:
         elif of is Basis.CEILING and self.unit is not Unit.BYTE_RATE:
             expected = "a metric in B/s, as the ceilings of storage systems are, or a bound without of"
             self.report.add((*self.here, "of"), f"ceiling, of which {metric} is no share", expected)
+        elif of is Basis.RTT and self.unit is not Unit.SECOND:
+            expected = "a metric in s, as round trips are, or a bound without of"
+            self.report.add((*self.here, "of"), f"rtt, of which {metric} is no share", expected)
         elif of is Basis.PEAK and self.unit is not Unit.FLOP_RATE:
             expected = "a metric in FLOP/s, as the stated peak is, or a bound without of"
             self.report.add((*self.here, "of"), f"peak, of which {metric} is no share", expected)

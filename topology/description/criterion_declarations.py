@@ -15,7 +15,9 @@ from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.units import Unit, UnitError, parse, parse_any
 
 _PERCENT_ONLY = "a percentage such as 80 % when 'of' is given"
-_WORDS = {each.value: each for each in (Basis.CAPACITY, Basis.PEAK, Basis.CEILING, Basis.PEERS, Basis.BASELINE)}
+_WORDS = {
+    each.value: each for each in (Basis.CAPACITY, Basis.PEAK, Basis.CEILING, Basis.RTT, Basis.PEERS, Basis.BASELINE)
+}
 _BASES = f"one of {', '.join(_WORDS)}; a reference such as 100 s; or another metric as {{metric: NAME}}"
 _DATE = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])")
 _OF_A_STATISTIC = (Basis.ABSOLUTE, Basis.PEAK, Basis.REFERENCE)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from types import MappingProxyType
@@ -67,14 +67,21 @@ _BOUNDS = 'a bound such as ">= 10000" or "<= 2.5 GHz"'
 def read_rules(
     written: Mapping[str, raw.Scalar | list[raw.Scalar]], here: Location, known: Collection[str], report: ProblemReport
 ) -> dict[str, FactRule]:
-    """What is asked of facts by their names; a problem for a name that is ``known``: declared already."""
+    """What is asked of facts by their names; a problem for a name that is ``known``: declared already.
+
+    Labels behind the name part its parts: ``fs.available mount=/data``.
+    """
     found: dict[str, FactRule] = {}
-    for name, value in written.items():
-        location = (*here, name)
+    for key, value in written.items():
+        location = (*here, key)
+        name, *parts = key.split()
+        where = tuple(sorted((label, part) for label, _, part in (each.partition("=") for each in parts)))
         if "." not in name:
             report.add_key(location, f"a fact {name!r}", "its whole name, such as nic.txqueuelen")
-        elif name in known:
-            report.add_key(location, f"{name} a second time", "each fact once, here or in its section")
+        elif not all(label and part for label, part in where) or len(dict(where)) < len(where):
+            report.add_key(location, f"the parts {' '.join(parts)!r} of {name}", "labels such as mount=/data")
+        elif " ".join((name, *parts)) in known:
+            report.add_key(location, f"{key} a second time", "each fact once, here or in its section")
         elif isinstance(value, bool) or (
             isinstance(value, list) and (not value or any(isinstance(v, bool) for v in value))
         ):
@@ -82,7 +89,7 @@ def read_rules(
         else:
             rule = _read_rule(name, value, location, report)
             if rule is not None:
-                found[name] = rule
+                found[" ".join((name, *parts))] = replace(rule, where=where)
     return found
 
 

@@ -282,6 +282,8 @@ class Basis(StrEnum):
     PEAK = "peak"
     CEILING = "ceiling"
     """Of the storage system, for the operation and the clients."""
+    RTT = "rtt"
+    """The round trip with which the lines between two nodes are described."""
     REFERENCE = "reference"
     """A number of the criterion itself."""
     METRIC = "metric"

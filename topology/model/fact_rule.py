@@ -7,13 +7,15 @@ from dataclasses import dataclass
 class FactRule:
     """``values`` are those that the fact may have, text or numbers in its base unit; else it lies within the bounds.
 
-    ``text`` is the rule as people read it: ``10000``, ``off or unknown``, ``at least 2``.
+    ``text`` is the rule as people read it: ``10000``, ``off or unknown``, ``at least 2``. ``where`` are labels of the
+    parts that it speaks of (``mount=/data``); of every part where there is none.
     """
 
     values: tuple[str | float, ...] = ()
     at_least: float | None = None
     at_most: float | None = None
     text: str = ""
+    where: tuple[tuple[str, str], ...] = ()
 
     def accepts(self, reported: str | float) -> bool:
         """Whether a reported value is asked for: numbers as numbers, text by its words whatever their case."""

@@ -4,6 +4,7 @@ Legs to one switch, or to both of an MLAG pair, are one LAG; a node with several
 is nearest.
 """
 
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -169,14 +170,23 @@ class Attachments:
     def channels(self, flow: Flow, link: Link) -> tuple[Channel, ...]:
         """The channels of ``link`` that a flow may use: its VLAN's, or all for a flow without a VLAN.
 
-        RoutingError where the link has none for the VLAN of the flow.
+        A flow between two VLANs is routed somewhere on its way, which no file says: it may use the channels of both.
+        RoutingError where the link has none for the VLANs of the flow.
         """
-        vlan = self.vlan(flow)
-        found = tuple(channel for channel in link.channels if vlan in (None, channel.vlan))
+        vlans = self._list_vlans(flow)
+        found = tuple(channel for channel in link.channels if not vlans or channel.vlan in vlans)
         if not found and link.channels:
-            ends = f"the flow from {flow.source} to {flow.sink} is in VLAN {vlan}"
+            ends = f"the flow from {flow.source} to {flow.sink} is in VLAN {' and '.join(map(str, vlans))}"
             raise RoutingError(f"{ends}, for which {link.id} has no channel")
         return found
+
+    def _list_vlans(self, flow: Flow) -> tuple[int, ...]:
+        """The VLANs in which a flow may be: its own, or those of both of its ends; none where an end is in none."""
+        own = self.vlan(flow)
+        if own is not None:
+            return (own,)
+        ends = [self.fabric.vlans_of.get(node, ()) for node in (flow.source, flow.sink)]
+        return tuple(dict.fromkeys(itertools.chain(*ends))) if all(ends) else ()
 
     def ends(self, flow: Flow, source: Legs, sink: Legs) -> tuple[LagPair, ...]:
         """The LAGs at both ends between which the path is shortest; in the data network where there is one."""

@@ -24,9 +24,11 @@ from benchconsole.probes.model.measurement_table import (
 )
 from benchconsole.probes.model.measuring import Round, Test
 from benchconsole.topology.analysis.storage_ceilings import find_only_system, list_ceilings, name_operation
+from benchconsole.topology.analysis.wan import read_trip
 from benchconsole.topology.arrays import Flags, Indices
-from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
-from benchconsole.topology.units import percent, show
+from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, Flow
+from benchconsole.topology.units import duration, percent, show
 
 
 def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
@@ -113,6 +115,22 @@ def find_ceiling(context: JudgingContext, tests: Sequence[Test], kind: Measureme
     return Scale(rate, f" of {show(rate, kind.unit, context.shown(kind.metric))} ({system.name} {operation}, {name})")
 
 
+def find_round_trip(context: JudgingContext, test: Test) -> Scale:
+    """The round trip in seconds that the lines between the two nodes of a test are described with."""
+    if test.target.peer is None:
+        return Scale(None, why="its test is not between two nodes")
+    flow = Flow(test.target.node.id, test.target.peer.id, network=test.sending.network)
+    try:
+        route = context.routes.route(flow)
+    except RoutingError as error:
+        return Scale(None, why=f"{error}")
+    trips = (read_trip(context.routes.graph.links[way >> 1]) for way in route.ways.tolist())
+    described = float(sum(trip * share for trip, share in zip(trips, route.shares.tolist(), strict=True)))
+    if not described:
+        return Scale(None, why="no line between its nodes has a described round trip")
+    return Scale(described, f" of the described round trip {duration(described)}")
+
+
 class _Tests:
     """What criteria ask of the tests of a round, each once for all measurements."""
 
@@ -132,6 +150,10 @@ class _Tests:
     def list_ceilings(self, context: JudgingContext, kind: MeasurementKind) -> tuple[Sequence[Scale], Indices]:
         """All different ceilings of what ``kind`` measures, and which of them are those of each test."""
         return _number_scales(find_ceiling(context, [test], kind) for test in self._tests)
+
+    def list_round_trips(self, context: JudgingContext) -> tuple[Sequence[Scale], Indices]:
+        """All different described round trips, and which of them are those of each test."""
+        return _number_scales(find_round_trip(context, test) for test in self._tests)
 
     def find_meant(self, criterion: Criterion) -> Flags:
         """Of which ``criterion`` may speak one by one: a ceiling is that of all who load it together."""
@@ -172,9 +194,8 @@ class _Bound:
 
     def _part_by_scale(self, kind: MeasurementKind, places: Indices) -> Iterator[tuple[Scale, Indices]]:
         """``places`` whose bounds are shares of the same number; of 1 where the bound is a number itself."""
-        if self.criterion.basis in (Basis.PEAK, Basis.CEILING):
-            is_peak = self.criterion.basis is Basis.PEAK
-            scales, of_test = self.tests.peaks if is_peak else self.tests.list_ceilings(self.context, kind)
+        if self.criterion.basis in (Basis.PEAK, Basis.CEILING, Basis.RTT):
+            scales, of_test = self._list_scales(kind)
             own = of_test[self.table.result[places]]
             for number in np.unique(own).tolist():
                 yield scales[number], places[own == number]
@@ -184,6 +205,14 @@ class _Bound:
             yield Scale(reference, f" of the reference {words}"), places
         else:
             yield _ABSOLUTE, places
+
+    def _list_scales(self, kind: MeasurementKind) -> tuple[Sequence[Scale], Indices]:
+        """What the bounds of tests are shares of, each once, and which of them is that of each test."""
+        if self.criterion.basis is Basis.PEAK:
+            return self.tests.peaks
+        if self.criterion.basis is Basis.RTT:
+            return self.tests.list_round_trips(self.context)
+        return self.tests.list_ceilings(self.context, kind)
 
     def _grade(self, of: Scale, places: Indices) -> Indices:
         """The forms of the verdicts on measurements: level and reason depend on what a value is rounded to alone."""

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.load import PREFIX
-from benchconsole.probes.model.measuring import Fact, Result
+from benchconsole.probes.model.measuring import Fact, Labels, Result
 from benchconsole.topology.model.fact_rule import FactRule
-from benchconsole.topology.units import disk_size, memory_size, network_rate
+from benchconsole.topology.units import Shown, Unit, disk_size, memory_size, network_rate, show
 
 DOWN = frozenset((("nic.state", "down"), ("nic.state", "lowerlayerdown"), ("nic.link", "no")))
 """Facts of a port that carries nothing."""
@@ -41,8 +41,8 @@ def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verd
             hardware = result.test.target.node.hardware
             for name, declared in hardware.facts.items():
                 yield _judge(result, name, declared)
-            for name, rule in hardware.rules.items():
-                yield _judge_rule(result, name, rule)
+            for key, rule in hardware.rules.items():
+                yield _judge_rule(result, key.split()[0], rule)
 
 
 def _judge(result: Result, name: str, declared: str | float) -> Verdict:
@@ -67,10 +67,12 @@ def _judge(result: Result, name: str, declared: str | float) -> Verdict:
 
 def _judge_rule(result: Result, name: str, rule: FactRule) -> Verdict:
     """Every value of the fact must be asked for: of a port, those of the ports of the data address, where known."""
-    reported = _relevant(result.facts, name, result.test.target.node.data_address)
+    spoken = [fact for fact in result.facts if set(rule.where) <= set(fact.labels)] if rule.where else result.facts
+    reported = _relevant(spoken, name, result.test.target.node.data_address)
     values = list(dict.fromkeys(fact.value for fact in reported))
     wrong = [value for value in values if not rule.accepts(value)]
-    text = ", ".join(format_hardware(name, value) for value in (wrong or values)[:4])
+    unit_of = {fact.value: fact.unit for fact in reported}
+    text = ", ".join(format_hardware(name, value, unit_of[value]) for value in (wrong or values)[:4])
     if not values:
         level, because = Level.UNKNOWN, "asked for, but the node does not report it"
     elif not wrong:
@@ -83,10 +85,12 @@ def _judge_rule(result: Result, name: str, rule: FactRule) -> Verdict:
         level, because = Level.UNKNOWN, f"of some ports only, and none is known to carry tests; asked {rule.text}"
     else:
         level, because = Level.FAIL, f"asked {rule.text}"
-    return _make_verdict(result, name, level, because, text, rule.text)
+    return _make_verdict(result, name, level, because, text, rule.text, rule.where)
 
 
-def _make_verdict(result: Result, name: str, level: Level, because: str, text: str, wanted: str) -> Verdict:
+def _make_verdict(
+    result: Result, name: str, level: Level, because: str, text: str, wanted: str, where: Labels = ()
+) -> Verdict:
     test = result.test
     return Verdict(
         test=test.id,
@@ -95,7 +99,7 @@ def _make_verdict(result: Result, name: str, level: Level, because: str, text: s
         subject=test.target.node.id,
         nodes=(test.target.node.id,),
         metric=name,
-        labels=(),
+        labels=where,
         level=level,
         kind=Yardstick.HARDWARE,
         because=because,
@@ -143,8 +147,8 @@ def is_as_declared(name: str, reported: str | float, declared: str | float) -> b
     return " ".join(str(reported).split()).casefold() == " ".join(str(declared).split()).casefold()
 
 
-def format_hardware(name: str, value: str | float) -> str:
-    """A fact for people: memory in GiB, ports in Gb/s, disks in TB, counts as they are."""
+def format_hardware(name: str, value: str | float, unit: Unit | None = None) -> str:
+    """A fact for people: memory in GiB, ports in Gb/s, disks in TB, counts as they are, others in their ``unit``."""
     if isinstance(value, str):
         return value
     if name == "nic.speed":
@@ -155,4 +159,4 @@ def format_hardware(name: str, value: str | float) -> str:
         return memory_size(value)
     if name in {"cpu.cores", "cpu.threads"}:
         return f"{value:g} over all sockets"
-    return f"{value:g}"
+    return f"{value:g}" if unit is None else show(value, unit, Shown.STORAGE)

@@ -11,12 +11,13 @@ from benchconsole.console.exits import Exit
 from tests.scenarios.test_judging_trials import FABRIC, Site, stream
 
 ROWS = "metric,value,nodes,labels,date\n"
-DD = "dd.throughput,{value} MB/s,n1,operation={operation},2016-04-20T12:00:00Z\n"
+DD = "dd.throughput,{value} MB/s,n1,operation={operation},2016-04-{day:02}T12:00:00Z\n"
 
 
-def type_dd(site: Site, label: str, read: float, write: float) -> None:
+def type_dd(site: Site, label: str, read: float, write: float, day: int = 20) -> None:
     table = site.folder / f"{label}.csv"
-    table.write_text(ROWS + DD.format(value=read, operation="read") + DD.format(value=write, operation="write"))
+    rows = (DD.format(value=value, operation=name, day=day) for value, name in ((read, "read"), (write, "write")))
+    table.write_text("".join((ROWS, *rows)))
     code, said = site.call("ingest", site.topology, table, "--label", label)
     assert code in (Exit.BELOW, Exit.UNTESTED), said
 
@@ -71,6 +72,27 @@ def test_measured_numbers_are_means_with_their_errors(tmp_path: Path) -> None:
         site.ingest("stream", stream(rate), "--node", node, *into)
     _, page = site.call("overview", "memory", "--metric", "stream.triad")
     assert "100.0 ± 0.8 GB/s 4" in page
+
+
+def test_three_sessions_and_more_are_a_series(site: Site) -> None:
+    """Ten days whose reads fall: the deviation between days, the best and the worst of them, and the trend."""
+    assert "Variation over the sessions" not in site.call("overview", "iu", "tacc")[1]
+    names = [f"day{day}" for day in range(10)]
+    for day, name in enumerate(names):
+        type_dd(site, name, 300 - 10 * day, (100, 104)[day % 2], day + 10)
+    _, page = site.call("overview", *names)
+    reads = "dd.throughput read 10 255 MB/s 30.3 MB/s 12 %"
+    assert f"{reads} 210 MB/s day9" in page
+    assert "300 MB/s day0" in page
+    assert "falls (rank correlation -1.00)" in page
+    assert "dd.throughput write 10 102 MB/s 2.11 MB/s 2 %" in page
+    assert page.count("no trend") == 1
+    found = {
+        each["across"]: each for each in json.loads(site.call("overview", *names, "--format", "json")[1])["series"]
+    }
+    assert [point["value"] for point in found["read"]["points"]] == [(300 - 10 * day) * 1e6 for day in range(10)]
+    assert found["read"]["deviation"] == pytest.approx(30.2765e6, rel=1e-5)
+    assert found["write"]["chance"] > 0.01
 
 
 def test_another_label_may_stand_across(site: Site) -> None:

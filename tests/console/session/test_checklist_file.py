@@ -52,11 +52,20 @@ def test_a_file_says_its_steps(mine: Path) -> None:
 
 def test_the_shipped_list_is_read_and_belongs_to_the_topology_beside_it() -> None:
     found = read_checklist_file(Path(topology.__file__).parent / "examples" / "checklists" / "jetstream.yaml")
-    assert len(found.checklist.steps) == 12
+    assert len(found.checklist.steps) == 15
+    assert [step.id for step in found.checklist.steps if "@" in step.id][:2] == ["launch@indiana", "launch@texas"]
     assert {step.clause for step in found.checklist.steps} == {"4.2", "4.3", "4.4", "4.5"}
     assert found.topology is not None
     assert found.topology.resolve().name == "jetstream.yaml"
     assert found.topology.exists()
+
+
+def test_a_step_of_several_places_is_a_step_for_each(mine: Path) -> None:
+    mine.write_text(MINE.replace('run: ["false"]', 'run: [ask, "at={at}"], at: [indiana, texas]'))
+    assert read_checklist_file(mine).checklist.steps[2:] == (
+        Step("refuses@indiana", "It says no. At indiana.", "", ("ask", "at=indiana"), 5.0),
+        Step("refuses@texas", "It says no. At texas.", "", ("ask", "at=texas"), 5.0),
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,6 +91,9 @@ def test_the_shipped_list_is_read_and_belongs_to_the_topology_beside_it() -> Non
         ("timeout: 5 s", "timeout: 0 s", "8:63", "more than 0 s"),
         ("timeout: 5 s", "timeout: 25 h", "8:63", "at most 24 h"),
         ('run: ["false"], ', "", "8:38", "a timeout without a command"),
+        ("text: A user logs in.", "text: A user logs in., at: indiana", "6:60", "expected a list of places"),
+        ("text: A user logs in.", "text: A user logs in., at: []", "6:60", "expected a list of places"),
+        ("text: A user logs in.", "text: A user logs in., at: [a, a]", "6:60", "each place once"),
         ("  - {id: log-in", "  - 3\n  - {id: log-in", "6:5", "expected a mapping with id"),
         ("schema: 1", "schema: 1\nschema: 1", "2:1", "a second time"),
         ("schema: 1", "schema: !!python/name:os.system 1", "1:9", "the tag"),
@@ -235,6 +247,25 @@ def test_one_step_can_be_run_alone_and_again(on: Commands) -> None:
     assert "3 steps: 2 not done, 1 pass" in out
     _, out, _ = on("--session", "accept", "--run", "--step", "answers")
     assert "the newest of 2 entries" in out
+
+
+def test_the_steps_of_one_place_are_run_and_marked_apart(on: Commands) -> None:
+    on.file.write_text(MINE.replace('run: ["false"]', 'run: [test, "{at}", "=", indiana], at: [indiana, texas]'))
+    on("--label", "accept")
+    code, out, _ = on("--session", "accept", "--run", "--at", "indiana")
+    assert (code, "4 steps: 3 not done, 1 pass" in out) == (Exit.UNTESTED, True)
+    code, out, _ = on("--session", "accept", "--run", "--step", "refuses", "--at", "texas")
+    assert (code, "4 steps: 1 fail, 2 not done, 1 pass" in out) == (Exit.BELOW, True)
+    code, out, _ = on("--session", "accept", "--step", "refuses@texas", "--state", "pass")
+    assert "refuses@texas: pass by" in out
+    assert "It says no. At texas." in out
+    assert "refuses@texas" not in on("--at", "indiana")[1]
+    for wrong, said in (
+        (("--at", "ohio"), "no step is checked at 'ohio', expected one of indiana, texas"),
+        (("--session", "accept", "--run", "--step", "answers", "--at", "texas"), "no step 'answers@texas'"),
+    ):
+        code, _, err = on(*wrong)
+        assert (code, said in err) == (Exit.BAD_INPUT, True)
 
 
 def test_a_step_that_says_something_else_now_is_not_done(on: Commands) -> None:

@@ -25,6 +25,10 @@ def read(facts: str, more: str = "") -> dict[str, FactRule]:
         ('{cpu.clock: "<= 2.5 GHz"}', FactRule(at_most=2.5e9, text="at most 2.5 GHz")),
         ("{memory.dimm_size: 16 GiB}", FactRule((16 * 2.0**30,), text="16 GiB")),
         ("{numa.nodes: 2}", FactRule((2.0,), text="2")),
+        (
+            '{fs.available mount=/data type=x: ">= 3 TB"}',
+            FactRule(at_least=3e12, text="at least 3 TB", where=(("mount", "/data"), ("type", "x"))),
+        ),
     ],
 )
 def test_a_fact_is_asked_for_by_its_name(written: str, rule: FactRule) -> None:
@@ -40,6 +44,9 @@ def test_a_fact_is_asked_for_by_its_name(written: str, rule: FactRule) -> None:
         ("{cpu.threads: []}", "", "expected a number, a text such as on"),
         ('{cpu.model: ">= fast"}', "", "expected a bound such as"),
         ("{memory.total: much}", "", "expected"),
+        ("{fs.size /data: 3 TB}", "", "the parts '/data' of fs.size, expected labels such as mount=/data"),
+        ("{fs.size mount=: 3 TB}", "", "the parts 'mount=' of fs.size, expected labels such as mount=/data"),
+        ("{fs.size mount=/a mount=/b: 3 TB}", "", "the parts 'mount=/a mount=/b' of fs.size"),
     ],
 )
 def test_a_mistake_is_told_with_its_line(facts: str, more: str, said: str) -> None:

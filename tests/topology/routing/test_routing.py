@@ -300,6 +300,31 @@ links:
         routes.shares("w3", "e3")
 
 
+def test_a_flow_between_two_vlans_takes_the_channels_of_both(tmp_path: Path) -> None:
+    text = """\
+schema: 1
+fabric: vlans
+switches: {west: {role: core}, east: {role: core}}
+nodes: {"w[1-3]": {}, "e[1-3]": {}}
+vlans: {265: {members: "w1,e1"}, 300: {members: "w2,e2"}, 301: {members: e3}}
+links:
+  - {from: "w[1-3]", to: west, speed: 10G}
+  - {from: "e[1-3]", to: east, speed: 10G}
+  - {from: west, to: east, speed: 100G, channels: {265: 50G, 266: 30G, 300: 20G}}
+"""
+    described = fabric(tmp_path, text)
+    attachments = Routes(described).attachments
+    (line,) = (link for link in described.links.values() if link.channels)
+
+    def channels(source: str, sink: str) -> list[int]:
+        return [each.vlan for each in attachments.channels(flow(source, sink), line)]
+
+    assert channels("w1", "e1") == [265]
+    assert channels("w1", "e2") == channels("w2", "e1") == [265, 300]
+    assert channels("w1", "e3") == [265]
+    assert channels("w3", "e1") == [265, 266, 300]  # w3 is in no VLAN: nothing is known
+
+
 @given(networks(), st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None)
 def test_nothing_is_lost_on_the_way(described: Fabric, chance: object) -> None:

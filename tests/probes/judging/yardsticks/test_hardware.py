@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import pytest
 
-from benchconsole.probes.api import Target
+from benchconsole.probes.api import Target, Unit
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import make_hardware_finding
 from benchconsole.probes.judging.judge import judge_round
@@ -215,3 +215,22 @@ def judge_rules(rules: dict[str, FactRule], facts: Sequence[Fact]) -> Sequence[V
     each = Round(1, "inventory", "inventory", (test,), 1.0, "")
     closed = ClosedRound(each, (Result(test, facts=tuple(facts)),), CloseReason.COMPLETE, 0.0, 1.0)
     return judge_round(JudgingContext(star(), {}), closed)
+
+
+@pytest.mark.parametrize(
+    ("free", "level", "because"),
+    [
+        (3e12, Level.PASS, "as asked"),
+        (2.9e12, Level.FAIL, "asked at least 3 TB"),
+        (None, Level.UNKNOWN, "does not report"),
+    ],
+)
+def test_a_rule_speaks_of_the_parts_that_it_names(free: float | None, level: Level, because: str) -> None:
+    """The room of the root file system is not meant."""
+    rule = FactRule(at_least=3e12, text="at least 3 TB", where=(("mount", "/data"),))
+    facts = [Fact("fs.available", 1e9, Unit.BYTE, (("mount", "/"),))]
+    facts += [] if free is None else [Fact("fs.available", free, Unit.BYTE, (("mount", "/data"),))]
+    (verdict,) = judge_rules({"fs.available mount=/data": rule}, facts)
+    assert (verdict.metric, verdict.labels, verdict.level) == ("fs.available", (("mount", "/data"),), level)
+    assert verdict.text == {3e12: "3.00 TB", 2.9e12: "2.90 TB", None: ""}[free]
+    assert because in verdict.because
