@@ -22,15 +22,13 @@ from benchconsole.probes.plugins.loop_watchdog import BlockingCode, LoopWatch
 from benchconsole.probes.plugins.probe_call import GivenUpError, ProbeCodeError, format_error, run_probe
 from benchconsole.probes.plugins.probe_output import find_missing_tool, find_stage, name_missing_tool, read_outputs
 from benchconsole.probes.running.guards.guard import NEVER, Guard
+from benchconsole.probes.running.hung_tools import HungTools, compute_patience
 from benchconsole.probes.running.load_sampler import LoadSampler
 from benchconsole.probes.running.pair_blame import find_blame
 from benchconsole.probes.running.start_barrier import StartBarrier, TestNodes
 from benchconsole.topology.model.fabric import Node, NodeId
 
 _LOG = ModuleLog(__name__)
-
-STRIKES = 2
-"""Times that a probe may hang on a node, before the run or in a round; then it is not started there in this run."""
 
 LATE = 1.0
 """Seconds for which the connections of the last few nodes of a round are awaited when the others are there."""
@@ -97,7 +95,7 @@ class Runner:
         self._probes = probes
         self._origin = origin or {}
         self._lacks = lacks or {}
-        self._hung: dict[tuple[str, str], list[str]] = {key: ["when its version was asked for"] for key in hung}
+        self.hung = HungTools(hung)
 
     async def run(
         self, round: Round, observer: RoundObserver, *, guard: Guard | None = None, done: Sequence[Result] = (),
@@ -128,9 +126,7 @@ class Runner:
             fresh = await attempt.run([test for test in round.tests if test.id not in kept])
         results = tuple(kept[test.id] if test.id in kept else fresh[test.id] for test in round.tests)
         for failure in filter(None, (result.failure for result in fresh.values())):
-            strikes, strike = self._hung.setdefault((round.probe, failure.node), []), f"in round {round.number}"
-            if failure.stage is FailedAt.TIMEOUT and strike not in strikes:
-                strikes.append(strike)
+            self.hung.add_failure(round.probe, failure, round.number)
         ended = started + (self.monotonic() - began)
         started = min([started, *(result.started for result in kept.values())])
         if attempt.stopped and any(_was_cancelled(result) for result in results):
@@ -145,13 +141,7 @@ class Runner:
     def find_hold(self, probe: Probe, node: str) -> Failure | None:
         """Why this probe is not started on this node, or not again; None while it may be."""
         lacking = self._lacks.get((probe.name, NodeId(node)))
-        if lacking is not None:
-            return lacking
-        strikes = self._hung.get((probe.name, node), [])
-        if len(strikes) < STRIKES:
-            return None
-        detail = f"{probe.name} hung here {' and '.join(strikes)}, and was not started again"
-        return Failure(FailedAt.HELD, detail, NodeId(node))
+        return lacking if lacking is not None else self.hung.find_hold(probe.name, NodeId(node))
 
 
 def _was_cancelled(result: Result) -> bool:
@@ -179,6 +169,7 @@ class _Attempt:
         self._punctual: set[str] = set()
         self._punctual_ended: asyncio.Event | None = None
         self._interruptible: set[asyncio.Task[object]] = set()
+        self._given_up: dict[str, Failure] = {}
         self._is_ending = False
 
     async def run(self, tests: Sequence[Test]) -> dict[str, Result]:
@@ -188,6 +179,7 @@ class _Attempt:
         alarm = asyncio.create_task(self._stop_at_alarm())
         opening = asyncio.create_task(self._reach_all(tests))
         tasks: list[asyncio.Task[Result]] = []
+        patience: list[asyncio.Task[None]] = []
         try:
             self._interruptible.add(opening)
             await asyncio.wait((opening,))
@@ -199,10 +191,13 @@ class _Attempt:
             self._punctual_ended = asyncio.Event() if punctual else None
             barrier = StartBarrier(sum(self._find_obstacle(test) is None for test in punctual), self._watch)
             tasks += [asyncio.create_task(self._run_test(test, barrier)) for test in tests]
+            running = dict(zip((test.id for test in tests), tasks, strict=True))
+            doubts = self._runner.hung.find_doubts(self._probe.name, tests)
+            patience += [asyncio.create_task(self._end_doubted(running, doubts))] if doubts else []
             await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         finally:
             self._is_ending = True
-            await _end_all((alarm, opening, *tasks, *self._opening.values(), *self._load.tasks))
+            await _end_all((alarm, opening, *patience, *tasks, *self._opening.values(), *self._load.tasks))
         for error in (task.exception() for task in tasks if not task.cancelled()):
             if error is not None:
                 raise error
@@ -214,6 +209,16 @@ class _Attempt:
         self.stopped = self._guard.because or "a guard asked for it"
         for task in tuple(self._interruptible):
             task.cancel()
+
+    async def _end_doubted(self, running: Mapping[str, "asyncio.Task[Result]"], doubts: Mapping[str, Failure]) -> None:
+        """End the tests of tools that hung before, soon after all others have ended."""
+        began = self._runner.monotonic()
+        await asyncio.wait([task for test, task in running.items() if test not in doubts])
+        await asyncio.sleep(compute_patience(self._runner.monotonic() - began))
+        for test, failure in doubts.items():
+            if running[test] in self._interruptible:
+                self._given_up[test] = failure
+                running[test].cancel()
 
     async def _reach_all(self, tests: Sequence[Test]) -> None:
         """Open every connection of the round before anything is started on any node; the last few come later."""
@@ -288,9 +293,11 @@ class _Attempt:
         return next((remote for remote in remotes if isinstance(remote, Failure)), None)
 
     def _explain_cancellation(self, test: Test) -> Failure:
-        """Our own alarm, or code of a probe that cancelled a task that is not its own."""
+        """Our own alarm, a tool that is not awaited, or code of a probe that cancelled a task that is not its own."""
         if self.stopped:
             return Failure(FailedAt.CANCELLED, f"stopped: {self.stopped}", test.target.node.id)
+        if test.id in self._given_up:
+            return self._given_up[test.id]
         detail = f"{self._runner.describe(self._probe)}: cancelled the test that it ran in"
         return Failure(FailedAt.PROBE, detail, test.target.node.id)
 

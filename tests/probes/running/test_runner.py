@@ -15,7 +15,7 @@ from benchconsole.probes.model.remote import Remote
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.plugins.probe_output import read_output
-from benchconsole.probes.running import runner
+from benchconsole.probes.running import hung_tools, runner
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing import HANGS, FakeRemote
 from benchconsole.topology.model.fabric import Node, NodeId
@@ -165,6 +165,32 @@ async def test_a_probe_that_hangs_twice_on_a_node_is_not_started_there_again(tmp
     held = runner.find_hold(PROBES["iperf3"], "n1")
     assert held is not None
     assert held.detail == "iperf3 hung here in round 1 and in round 2, and was not started again"
+
+
+async def test_a_tool_that_hung_once_holds_no_round_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it hangs for good in the next round, that ends soon after the others; the one after it leaves it out."""
+    monkeypatch.setattr(hung_tools, "PATIENCE_SECONDS", 0.0)
+    described = fabric(tmp_path)
+    rounds = plan(described, find_suite(described, None), PROBES)
+    reach = PlayedReach()
+    reach.remotes["n1"] = FakeRemote("n1").when("iperf3", answers=HANGS)
+    runner = Runner(reach, PROBES, hung={("iperf3", NodeId("n1"))})
+    (failure,) = (each.failure for each in (await runner.run(rounds[0], RoundObserver())).results if each.failure)
+    assert (failure.stage, failure.node) == (FailedAt.TIMEOUT, "n1")
+    assert failure.detail == (
+        "iperf3 hung here when its version was asked for, and had no end when all other tests of the round had"
+    )
+    assert reach.remotes["n1"].running == []
+    stages = failures((await runner.run(rounds[1], RoundObserver())).results)
+    assert set(stages.values()) == {FailedAt.HELD}
+
+
+async def test_a_tool_that_hung_once_and_works_again_is_measured(tmp_path: Path) -> None:
+    each = first_round(tmp_path)
+    every = {("iperf3", node.id) for test in each.tests for node in test.target.nodes}
+    for hung in ({("iperf3", NodeId("n1"))}, every):
+        closed = await Runner(PlayedReach(), PROBES, hung=hung).run(each, RoundObserver())
+        assert failures(closed.results) == {}
 
 
 async def test_a_probe_whose_tool_hung_before_the_run_may_hang_once_more(tmp_path: Path) -> None:
