@@ -10,7 +10,7 @@ from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput
 from benchconsole.topology.collector import pause_collector
 
-AREAS = ("nodes", "links", "findings", "rounds")
+AREAS = ("nodes", "links", "findings", "rounds", "pairs", "results", "curves", "criteria")
 
 
 @click.command("show")

@@ -3,14 +3,11 @@
 An area is a list of rows that can be filtered; one more is a function, and a line in ``AREAS``.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.text.table import Column, Table, number, words
-from benchconsole.console.tui.queries.filtering import EVERYTHING, compile_filter
+from benchconsole.console.text.table import Column, number, words
+from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
 from benchconsole.console.tui.queries.node_columns import (
     WORD_COLUMNS,
     ColumnCache,
@@ -20,8 +17,9 @@ from benchconsole.console.tui.queries.node_columns import (
     stage_names,
     under_of,
 )
+from benchconsole.console.tui.queries.result_areas import list_criteria, list_curves, list_pairs, list_results
 from benchconsole.console.tui.queries.view_queries import Fault, find_link, list_faults, state_of_fault
-from benchconsole.console.tui.rows.scales import Scale, scale_for
+from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS, format_share
@@ -29,56 +27,6 @@ from benchconsole.probes.model.judgement import Finding
 from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.units import Shown, Unit
-
-Record = dict[str, object]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of an area: its words by column, its numbers in base units, and what machines get of it."""
-
-    text: Mapping[str, str]
-    numbers: Mapping[str, float | None]
-    record: Record
-
-    def words(self, column: str) -> str:
-        return self.text.get(column, "")
-
-    def number(self, column: str) -> float | None:
-        return self.numbers.get(column)
-
-    @cached_property
-    def everything(self) -> str:
-        return " ".join(self.text.values()).lower()
-
-
-@dataclass(frozen=True, slots=True)
-class Area:
-    """The rows of an area in the order of the screen. ``columns`` are headings by name, ``scales`` those of numbers."""
-
-    title: str
-    columns: Mapping[str, Column]
-    rows: tuple[Row, ...]
-    scales: Mapping[str, Scale]
-
-    def filter(self, text: str) -> "Area":
-        """The rows that the filter of the screen keeps. FilterError for one that is not understood."""
-        known = {**dict.fromkeys(self.columns), **self.scales}
-        chosen = compile_filter(text, known) if text.strip() else EVERYTHING
-        return Area(self.title, self.columns, tuple(row for row in self.rows if chosen.keeps(row)), self.scales)
-
-    @property
-    def table(self) -> Table:
-        """The area for people; columns without any word are left out."""
-        used = [name for name in self.columns if any(row.words(name) for row in self.rows)]
-        rows = tuple(tuple(row.words(name) for name in used) for row in self.rows)
-        return Table(self.title, tuple(self.columns[name] for name in used), rows)
-
-    @property
-    def records(self) -> list[Record]:
-        """The area for machines, in base units."""
-        return [row.record for row in self.rows]
-
 
 # -- nodes
 
@@ -99,18 +47,13 @@ def _make_node(row: NodeRow, shown: Mapping[str, Column]) -> Row:
     metrics = [
         {
             "metric": metric, "stage": stage, "unit": None if verdict.unit is None else verdict.unit.value,
-            "value": _take_finite(verdict.value), "expected": _take_finite(verdict.expected),
+            "value": take_finite(verdict.value), "expected": take_finite(verdict.expected),
             "state": row.state_of(verdict).value,
         }
         for (metric, stage), verdict in row.worst.items()
     ]  # fmt: skip
     record: Record = {**{name: row.words(name) for name in WORD_COLUMNS}, "state": row.state.value, "metrics": metrics}
     return Row({name: row.words(name) for name in shown}, numbers, record)
-
-
-def _take_finite(value: float | None) -> float | None:
-    """A number that JSON has."""
-    return value if value is not None and math.isfinite(value) else None
 
 
 # -- links
@@ -140,8 +83,8 @@ def list_links(view: RunView) -> Area:
         }  # fmt: skip
         record: Record = {
             "link": link.id, "a": link.a, "b": link.b, "state": found.state.value, "cables": link.count,
-            "members_up": found.members_up, "unit": Unit.BYTE_RATE.value, "measured": _take_finite(found.measured),
-            "expected": _take_finite(found.expected), "why": why,
+            "members_up": found.members_up, "unit": Unit.BYTE_RATE.value, "measured": take_finite(found.measured),
+            "expected": take_finite(found.expected), "why": why,
         }  # fmt: skip
         rows.append(Row(text, {"measured": found.measured, "expected": found.expected}, record))
     return Area("Links", columns, tuple(rows), {"measured": scale, "expected": scale})
@@ -216,5 +159,9 @@ AREAS: Mapping[str, Callable[[RunView], Area]] = {
     "links": list_links,
     "findings": list_findings,
     "rounds": list_rounds,
+    "pairs": list_pairs,
+    "results": list_results,
+    "curves": list_curves,
+    "criteria": list_criteria,
 }
 """What ``show --area`` prints, by the name of the area."""

@@ -35,4 +35,4 @@ def test_a_filter_that_is_not_understood_and_one_without_an_area_are_refused(tmp
     for words in (("--filter", "n1"), ("--json",)):
         code, said = site.call("show", "before", *words)
         assert code == Exit.BAD_INPUT
-        assert "without --area, expected one of nodes, links, findings, rounds" in said
+        assert "without --area, expected one of nodes, links, findings, rounds, pairs" in said

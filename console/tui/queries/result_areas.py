@@ -1,0 +1,153 @@
+"""The areas of what was measured: single results, pairs of nodes, points of curves, criteria."""
+
+from collections.abc import Iterator
+
+from benchconsole.console.curves.curve_model import Chart, Curve, Point
+from benchconsole.console.curves.curve_text import format_chart_name, format_cohort_name
+from benchconsole.console.curves.sweep_series import ChartCache
+from benchconsole.console.reports import tables
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.text.table import Column, number, words
+from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
+from benchconsole.console.tui.rows.scales import scale_for
+from benchconsole.console.view.result_rows import ResultRow, list_current_rows
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.wording import (
+    NOT_MEASURED,
+    SIGNS,
+    format_expected,
+    format_measured,
+    format_quantity,
+    format_share,
+)
+from benchconsole.probes.model.labels import tell_labels
+from benchconsole.topology.units import Shown, Unit
+
+_SHARES = {"share": scale_for(Unit.ONE, Shown.PERCENT, ())}
+
+# -- results
+
+
+def list_results(view: RunView) -> Area:
+    """Every number that counts, with its verdict where one was made, and every test that gave none."""
+    columns = {
+        "state": Column("state"), "of": words("of"), "stage": words("stage"), "metric": words("metric"),
+        "labels": words("labels"), "measured": number("measured"), "expected": number("expected"),
+        "share": number("share"), "why": words("why", 20),
+    }  # fmt: skip
+    return Area("Results", columns, tuple(map(_make_result, list_current_rows(view))), _SHARES)
+
+
+def _make_result(row: ResultRow) -> Row:
+    verdict, reading = row.verdict, row.measurement
+    about = verdict or reading
+    metric, labels = ("", ()) if about is None else (about.metric, about.labels)
+    value, unit = (None, None) if about is None else (about.value, about.unit)
+    expected = None if verdict is None else verdict.expected
+    share = None if verdict is None else verdict.share
+    text = {
+        "state": SIGNS[row.state].word, "of": sanitize(row.subject), "stage": sanitize(row.stage),
+        "metric": sanitize(metric), "labels": sanitize(" ".join(tell_labels(labels))),
+        "measured": format_quantity(value, unit, row.shown) if verdict is None else format_measured(verdict),
+        "expected": NOT_MEASURED if verdict is None else format_expected(verdict),
+        "share": format_share(share), "why": sanitize(row.because),
+    }  # fmt: skip
+    record: Record = {
+        "state": row.state.value, "of": row.subject, "nodes": list(row.nodes), "stage": row.stage, "round": row.round,
+        "test": row.test, "outcome": row.outcome.value, "metric": metric, "labels": dict(labels),
+        "unit": None if unit is None else unit.value, "value": take_finite(value), "expected": take_finite(expected),
+        "because": row.because,
+    }  # fmt: skip
+    return Row(text, {"share": share}, record)
+
+
+# -- pairs
+
+
+def list_pairs(view: RunView) -> Area:
+    """Every judged flow from one node to another, the lowest share of what it should reach first."""
+    columns = {
+        "state": Column("state"), "from": words("from"), "to": words("to"), "stage": words("stage"),
+        "metric": words("metric"), "measured": number("measured"), "expected": number("expected"),
+        "share": number("share"), "limit": words("limit"),
+    }  # fmt: skip
+    found = sorted(_list_pairs(view), key=lambda each: (each[0] is None, each[0] or 0.0))
+    return Area("Pairs", columns, tuple(row for _, row in found), _SHARES)
+
+
+def _list_pairs(view: RunView) -> Iterator[tuple[float | None, Row]]:
+    for row in list_current_rows(view):
+        result = view.results.get(row.test)
+        if result is None or result.test.target.peer is None or row.verdict is None or len(row.nodes) != 2:
+            continue
+        node, peer = row.nodes
+        made = _make_result(row)
+        limit = sanitize(row.affected_by or row.verdict.limiting)
+        text = {**made.text, "from": sanitize(node), "to": sanitize(peer), "limit": limit}
+        record: Record = {**made.record, "from": node, "to": peer, "limit": row.affected_by or row.verdict.limiting}
+        yield row.verdict.share, Row(text, made.numbers, record)
+
+
+# -- curves
+
+
+def list_curves(view: RunView) -> Area:
+    """Every point of every curve of a sweep, with the spread of its repetitions."""
+    columns = {
+        "state": Column("state"), "stage": words("stage"), "curve": words("curve"), "axis": words("axis"),
+        "at": number("at"), "median": number("median"), "low": number("low"), "high": number("high"), "n": number("n"),
+        "gain": number("gain"), "why": words("why", 20),
+    }  # fmt: skip
+    rows = (
+        _make_point(chart, curve, point)
+        for chart in ChartCache().compute(view)
+        for curve in chart.curves
+        for point in curve.points
+        if point.is_asked
+    )
+    return Area("Curves", columns, tuple(rows), {})
+
+
+def _make_point(chart: Chart, curve: Curve, point: Point) -> Row:
+    gain = curve.gains.get(point.value)
+    name = " ".join(filter(None, (format_chart_name(chart), format_cohort_name(chart, curve))))
+    low, median, high = (
+        format_quantity(each, chart.unit, chart.shown) for each in (point.low, point.median, point.high)
+    )
+    text = {
+        "state": "" if point.state is None else SIGNS[point.state].word, "stage": sanitize(chart.stage), "curve": name,
+        "axis": sanitize(chart.axis), "at": sanitize(point.value), "low": low, "median": median, "high": high,
+        "n": f"{len(point.values):,}", "gain": "" if gain is None else f"{gain:+.0%}",
+        "why": sanitize("; ".join(f"{each.tests:,} {each.why}" for each in point.missing)),
+    }  # fmt: skip
+    record: Record = {
+        "stage": chart.stage, "metric": chart.metric, "labels": {**dict(chart.labels), **dict(chart.held)},
+        "cohort": dict(curve.cohort), "axis": chart.axis, "at": point.value,
+        "unit": None if chart.unit is None else chart.unit.value, "values": list(point.values),
+        "median": point.median, "low": point.low, "high": point.high, "gain": gain,
+        "state": None if point.state is None else point.state.value, "bounds": list(point.bounds),
+        "missing": [{"why": each.why, "tests": each.tests} for each in point.missing],
+    }  # fmt: skip
+    return Row(text, {"gain": gain, "median": point.median}, record)
+
+
+# -- criteria
+
+
+def list_criteria(view: RunView) -> Area:
+    """Every criterion of the file with what came of it, as reports have it."""
+    columns = {
+        "state": Column("state"), "clause": words("clause"), "metric": words("metric"), "applies": words("applies to"),
+        "required": words("required"), "n": number("n"), "worst": words("worst"), "share": number("of required"),
+        "outcome": words("outcome"),
+    }  # fmt: skip
+    return Area("Criteria", columns, tuple(map(_make_criterion, tables.list_criteria(view))), {})
+
+
+def _make_criterion(line: tables.CriterionLine) -> Row:
+    text = {
+        "state": SIGNS[line.state].word, "clause": line.source, "metric": line.metric, "applies": line.applies,
+        "required": line.bound, "n": f"{line.number:,}", "worst": line.worst, "share": line.of_required,
+        "outcome": line.outcome,
+    }  # fmt: skip
+    return Row(text, {}, {**line._asdict(), "state": line.state.value})

@@ -1,0 +1,79 @@
+"""The areas of what was measured: results, pairs, curves, criteria."""
+
+import json
+
+import pytest
+
+from benchconsole.console.text.table import format_table
+from benchconsole.console.tui.queries.result_areas import list_criteria, list_curves, list_pairs, list_results
+from benchconsole.console.view.result_rows import list_current_rows
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.topology.model.fabric import NodeId
+from tests.console.curves.test_curve_model import view_of
+from tests.console.reports import fixture
+from tests.console.tui.looking import faulty
+from tests.console.tui.test_hostile import poisoned
+
+HOSTILE = "\x1b[31mred\u202e line\nbreak"
+
+
+def test_results_are_the_rows_that_count() -> None:
+    view = fixture.poisoned("harmless")
+    rows = list_results(view).rows
+    assert [(row.record["of"], row.record["state"]) for row in rows] == [
+        (row.subject, row.state.value) for row in list_current_rows(view)
+    ]
+    assert {row.record["outcome"] for row in rows} > {"tested", "unreachable"}
+
+
+def test_pairs_begin_with_the_lowest_share_and_name_both_ends() -> None:
+    view = faulty().view()
+    rows = list_pairs(view).rows
+    shares = [share for row in rows if (share := row.number("share")) is not None]
+    assert len(shares) > 2
+    assert shares == sorted(shares)
+    first = rows[0].record
+    result = view.results[str(first["test"])]
+    assert result.test.target.peer is not None
+    assert (first["from"], first["to"]) == (result.test.target.node.id, result.test.target.peer.id)
+    assert first["unit"] == "B/s"
+    low = list_pairs(view).filter("share<80").rows
+    assert low == tuple(row for row in rows if (row.number("share") or 1.0) < 0.8)
+    assert low
+
+
+def test_hostile_names_of_pairs_are_shown_as_text() -> None:
+    area = list_pairs(poisoned(HOSTILE).view())
+    assert area.rows
+    for line in format_table(area.table, 120):
+        assert line.isprintable(), repr(line)
+
+
+def test_points_of_curves_have_their_spread_and_what_is_missing() -> None:
+    lost = Failure(FailedAt.TIMEOUT, HOSTILE, NodeId("n1"))
+    view = view_of({"1": [[100e6], [110e6]], "2": [[190e6], [210e6]], "4": [[lost], [lost]]}, cohorts=("",))
+    one, two, four = list_curves(view).rows
+    assert [one.words(name) for name in ("axis", "at", "low", "median", "high", "n", "gain")] == [
+        "tasks", "1", "100 MB/s", "105 MB/s", "110 MB/s", "2", "",
+    ]  # fmt: skip
+    assert two.words("gain") == "+90%"
+    assert two.record["values"] == [190e6, 210e6]
+    assert (four.words("n"), four.record["median"]) == ("0", None)
+    assert "2 timed out" in four.words("why")
+    for line in format_table(list_curves(view).table, 120):
+        assert line.isprintable(), repr(line)
+    json.dumps(list_curves(view).records, allow_nan=False)
+
+
+def test_a_gain_is_found_by_the_filter_of_words() -> None:
+    view = view_of({"1": [[100e6]], "2": [[200e6]]}, cohorts=("",))
+    assert [row.words("at") for row in list_curves(view).filter("gain~+100").rows] == ["2"]
+
+
+@pytest.mark.parametrize("text", ["fail", "pass"])
+def test_criteria_are_those_of_the_file_with_their_outcome(text: str) -> None:
+    view = fixture.poisoned("harmless")
+    area = list_criteria(view)
+    assert [row.record["metric"] for row in area.rows] == [each.metric for each in view.fabric.criteria]
+    for row in area.filter(f"state={text}").rows:
+        assert f" {text}" in str(row.record["outcome"])
