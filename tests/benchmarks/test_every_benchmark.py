@@ -16,6 +16,7 @@ SMALLEST = {
     "runner": "1",
     "scale": "20",
     "scheduling": "1 16",
+    "screen": "40",
     "soak": "0.01 --nodes 20",
     "startup": "1",
     "store": "50 100",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from benchconsole.console.tui.queries.view_queries import find_link, find_lowest_share, find_shown_state
+from benchconsole.console.tui.queries.view_queries import LowestShares, find_link, find_shown_state
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign_tone
 from benchconsole.console.tui.rows.themes import ACCENT, TEXT, Ground, Ink, Tone
@@ -55,7 +55,7 @@ class MapPicture:
     mark: MapMark | None = None
     values: bool = False
     faint: bool = False
-    blame: Blame = field(default_factory=Blame)
+    shares: LowestShares = field(default_factory=lambda: LowestShares(Blame()))
     busy: frozenset[NodeId] = frozenset()
 
 
@@ -107,7 +107,7 @@ def cell(picture: MapPicture, nodes: Sequence[NodeId]) -> CellText:
     """One cell: the worst of its nodes, as a state or as a value."""
     seen = [picture.view.nodes.get(node) for node in nodes]
     if picture.values:
-        return _value_cell(picture.blame, [node for node in seen if node is not None])
+        return _value_cell(picture.shares, [node for node in seen if node is not None])
     state = worst(State.SKIPPED if node is None else find_shown_state(node, picture.busy) for node in seen)
     if state is State.RUNNING:
         return CellText(SIGNS[state].glyph, _RUNNING_CELL)
@@ -120,10 +120,10 @@ _HIDDEN_BY_A_VALUE = (State.FAIL, State.WATCH, State.UNKNOWN)
 """States that a full value would hide: a node may reach every rate and lack half of its memory."""
 
 
-def _value_cell(blame: Blame, nodes: Sequence[NodeView]) -> CellText:
+def _value_cell(shares: LowestShares, nodes: Sequence[NodeView]) -> CellText:
     if any(node.state is State.UNREACHABLE for node in nodes):
         return CellText(SIGNS[State.UNREACHABLE].glyph, sign_tone(State.UNREACHABLE))
-    found = [value for node in nodes if (value := find_lowest_share(blame, node)) is not None]
+    found = [value for node in nodes if (value := shares.find(node)) is not None]
     lowest = min(found, default=None)
     state = worst(node.state for node in nodes) if nodes else State.SKIPPED
     if state in _HIDDEN_BY_A_VALUE and (lowest is None or link_glyphs.step(lowest) == 0):

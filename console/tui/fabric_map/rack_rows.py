@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
@@ -25,9 +26,12 @@ from benchconsole.console.view.run_view import State, worst
 from benchconsole.topology.model.fabric import Fabric, Link, SwitchId
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MapColumns:
-    """Where everything is. ``wire`` 0 leaves the wire out, ``number`` 0 the number, ``group`` 0 the middle tier."""
+    """Where everything is, worked out once.
+
+    ``wire`` 0 leaves the wire out, ``number`` 0 the number, ``group`` 0 the middle tier.
+    """
 
     fabric: Fabric
     shape: FabricShape
@@ -40,48 +44,48 @@ class MapColumns:
     group_slots: bool
     each: int = 0
 
-    @property
+    @cached_property
     def group_name(self) -> int:
         """Width of the names of the middle tier."""
         return max([3, *(measure_width(sanitize(group.name)) for group in self.shape.groups)])
 
-    @property
+    @cached_property
     def name_at(self) -> int:
         return 1 + self.group
 
-    @property
+    @cached_property
     def name(self) -> int:
         """Width of the names."""
         servers = [row.name for row in self.shape.servers] if not self.group else []
         longest = max([4, *(measure_width(sanitize(text)) for text in (*(r.name for r in self.shape.racks), *servers))])
         return min(longest, 14)
 
-    @property
+    @cached_property
     def cells_at(self) -> int:
         return self.name_at + self.name + 2
 
-    @property
+    @cached_property
     def most(self) -> int:
         """Nodes in the largest rack."""
         return max([len(rack.nodes) for rack in self.shape.racks], default=0)
 
-    @property
+    @cached_property
     def slots_at(self) -> int:
         return self.cells_at + max(self.spacing.width(self.most), 9) + 2
 
-    @property
+    @cached_property
     def uplinks(self) -> tuple[str, ...]:
         """Headings of the uplinks; none when they are too many or differ from rack to rack."""
         return uplink_names(self.fabric, self.shape)
 
-    @property
+    @cached_property
     def slot_width(self) -> int:
         """Width of one uplink's slots with its heading."""
         links = [link for rack in self.shape.racks for link in rack.uplinks]
         widest = max([link_glyphs.slots_width(link.count) for link in links], default=0)
         return max([widest, *(measure_width(name) for name in self.uplinks)])
 
-    @property
+    @cached_property
     def slots(self) -> int:
         """Width of all uplinks."""
         if not self.uplinks:
@@ -90,19 +94,19 @@ class MapColumns:
         one = self.slot_width + (self.each + 7 if self.each else 0)
         return len(self.uplinks) * (one + 2) - 2
 
-    @property
+    @cached_property
     def wire_at(self) -> int:
         return self.slots_at + (self.slots + 3 if self.slots else 0)
 
-    @property
+    @cached_property
     def number_at(self) -> int:
         return self.wire_at + (self.wire if self.wire else 0)
 
-    @property
+    @cached_property
     def ratio_at(self) -> int:
         return self.number_at + (self.number + 2 if self.number else 0)
 
-    @property
+    @cached_property
     def total(self) -> int:
         """Columns that are needed."""
         if not self.slots:

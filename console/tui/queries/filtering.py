@@ -78,8 +78,10 @@ def _word(word: str) -> Test:
     inverse, wanted = word.startswith("!"), word.lower().removeprefix("!")
     if not wanted:
         return lambda row: True
-    choices = [choice for choice in wanted.split("|") if choice] or [wanted]
-    return lambda row: any(choice in row.everything for choice in choices) is not inverse
+    first, *others = [choice for choice in wanted.split("|") if choice] or [wanted]
+    if not others:
+        return lambda row: (first in row.everything) is not inverse
+    return lambda row: any(choice in row.everything for choice in (first, *others)) is not inverse
 
 
 def _not(test: Test) -> Test:

@@ -11,7 +11,7 @@ from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.console.view.wording import SIGNS, format_measured
-from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
+from benchconsole.probes.model.judgement import Finding, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.units import Shown, Unit
@@ -244,15 +244,17 @@ class NodeRow:
             finding = self.blame.elsewhere(self.view.node.id, verdict)
             if finding is None and verdict.kind is Yardstick.HARDWARE:  # no column holds what was found
                 return sanitize(f"{verdict.metric} {format_measured(verdict)}, {verdict.because}")
-            return sanitize(_first_clause(finding.what) if finding else verdict.because)
+            return sanitize(_tell_first(finding) if finding else verdict.because)
         if self.view.finding is not None:
-            return sanitize(_first_clause(self.view.finding.what))
+            return sanitize(_tell_first(self.view.finding))
         failure = next(iter(self.view.failures), None)
         return sanitize(f"{failure.stage}: {failure.detail}") if failure else ""
 
 
-def _first_clause(text: str) -> str:
-    return re.split(r"[:;,.] ", text, maxsplit=1)[0]
+def _tell_first(finding: Finding) -> str:
+    """The first clause of what is wrong; where stands in a column of its own."""
+    what = finding.what.removeprefix(f"{finding.where}: ")
+    return re.split(r"[:;,.] ", what, maxsplit=1)[0]
 
 
 def filter_columns(columns: Iterable[MetricColumn]) -> dict[str, Scale | None]:

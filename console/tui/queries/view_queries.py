@@ -180,13 +180,26 @@ def find_busy_nodes(view: RunView) -> frozenset[NodeId]:
     return frozenset(node.id for test in view.current.tests if test.id in view.running for node in test.target.nodes)
 
 
-def find_lowest_share(blame: Blame, node: NodeView) -> float | None:
-    """The lowest share of expected that a node reached, of what is its own or drags it down."""
-    shares = [
-        value
-        for verdict in node.verdicts
-        if (value := find_share(verdict)) is not None
-        and blame.concerns(node.node.id, verdict)
-        and not (verdict.level is Level.PASS and is_shared(verdict))  # a sum that passes says nothing of one
-    ]
-    return min(shares, default=None)
+class LowestShares:
+    """The lowest share of expected that each node reached, of what is its own or drags it down; each found once."""
+
+    def __init__(self, blame: Blame) -> None:
+        self._blame = blame
+        self._known: dict[NodeId, tuple[NodeView, float | None]] = {}
+
+    def find(self, node: NodeView) -> float | None:
+        """That of a node as it stands; None where it has no share of its own."""
+        known = self._known.get(node.node.id)
+        if known is None or known[0] is not node:
+            known = self._known[node.node.id] = (node, self._compute(node))
+        return known[1]
+
+    def _compute(self, node: NodeView) -> float | None:
+        shares = [
+            value
+            for verdict in node.verdicts
+            if (value := find_share(verdict)) is not None
+            and self._blame.concerns(node.node.id, verdict)
+            and not (verdict.level is Level.PASS and is_shared(verdict))  # a sum that passes says nothing of one
+        ]
+        return min(shares, default=None)

@@ -11,7 +11,7 @@ from benchconsole.console.tui.fabric_map.blocks import FOLDS, describe_fold
 from benchconsole.console.tui.fabric_map.map_cells import MapLine, MapMark, MapPicture, MapSpot
 from benchconsole.console.tui.fabric_map.map_layout import MOST_ROWS, count_map_lines, is_passed, lay_out_map
 from benchconsole.console.tui.fabric_map.shape import FabricShape
-from benchconsole.console.tui.queries.view_queries import find_busy_nodes
+from benchconsole.console.tui.queries.view_queries import LowestShares, find_busy_nodes
 from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.widgets.canvas import CellWidget
@@ -44,9 +44,10 @@ class FabricMap(CellWidget, can_focus=True):
         self.values = False
         self.fold = 0
         self.top = 0
-        self._blame = Blame()
+        self._shares = LowestShares(Blame())
         self._lines: Sequence[MapLine] = ()
         self._laid_out: tuple[object, ...] = ()
+        self._counted: tuple[FabricShape | None, int, int] = (None, 0, 0)
         self._places: dict[MapMark, tuple[int, int]] = {}
         self._kept: dict[int, Row] = {}
         self._kept_for: tuple[object, ...] = ()
@@ -54,7 +55,7 @@ class FabricMap(CellWidget, can_focus=True):
 
     def show(self, view: RunView, shape: FabricShape) -> None:
         if self.view is None or self.view.findings is not view.findings:
-            self._blame = Blame(view.findings)
+            self._shares = LowestShares(Blame(view.findings))
         self.view, self.shape = view, shape
         self.redraw()
 
@@ -65,7 +66,7 @@ class FabricMap(CellWidget, can_focus=True):
         self._follow(height)
         faint = len(self.shape.racks) > MOST_ROWS
         busy = find_busy_nodes(self.view)
-        picture = MapPicture(self.view, self.mark, self.values, faint, self._blame, busy)
+        picture = MapPicture(self.view, self.mark, self.values, faint, self._shares, busy)
         self._forget(picture)
         in_sight = range(self.top, min(self.top + height, len(self._lines)))
         rows = [self._row(index, picture, width) for index in in_sight]
@@ -216,7 +217,9 @@ class FabricMap(CellWidget, can_focus=True):
 
     def _foldable(self, view: RunView, shape: FabricShape, width: int, height: int) -> frozenset[str]:
         """Names of racks that pass, when there is not room for all of them."""
-        if not height < count_map_lines(view.fabric, shape, width) < 1000:
+        if self._counted[:2] != (shape, width):
+            self._counted = (shape, width, count_map_lines(view.fabric, shape, width))
+        if not height < self._counted[2] < 1000:
             return frozenset()
         marked = self.mark or MapMark()
         return frozenset(

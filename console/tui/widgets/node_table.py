@@ -24,6 +24,8 @@ from benchconsole.console.view.wording import NOT_MEASURED
 from benchconsole.topology.model.fabric import NodeId
 
 _DIGITS = "¹²³"
+_WIDEST_LIMIT = 40
+"""Cells of the names of elements at fault, where there is room."""
 _PARTS = re.compile(r"([0-9]+)")
 
 
@@ -47,7 +49,13 @@ class NodeTable(FilteredListing[NodeRow]):
         self.table: dict[str, NodeRow] = {}
         self._fixed: dict[str, int] = {}
         self._widths = {column: self._width(column) for column in self.columns}  # drawn before the first view comes
+        self._has_gone = False
+        self._longest_limit = 0
         self._plan: tuple[int, list[tuple[str, int, int]]] = (0, [])
+
+    def go(self, index: int) -> None:
+        self._has_gone = True
+        super().go(index)
 
     def show(self, view: RunView) -> None:
         """Take a new view; the cursor stays on its node. Without a new judgement there is nothing to do."""
@@ -65,28 +73,33 @@ class NodeTable(FilteredListing[NodeRow]):
             self._stages = stage_names(view)
         if self.view is None or self.view.findings is not view.findings:
             self._blame = Blame(view.findings)
+            longest = max((measure_width(each.where) for each in view.findings), default=0)
+            self._longest_limit = min(longest, _WIDEST_LIMIT)
         self.view = view
         self._widths = {column: self._fixed.get(column) or self._width(column) for column in self.columns}
+        rows = self.table
+        self.table = {
+            name: rows[name] if name in rows and rows[name].view is seen and rows[name].columns is self.metrics
+            else NodeRow(seen, self._under.get(name, ""), self.metrics, self._blame, self._stages)
+            for name, seen in view.nodes.items()
+        }  # fmt: skip
         self.apply_filter()
 
     def apply_filter(self) -> None:
-        """Filter and sort anew; the cursor stays on its node where that is still shown."""
+        """Filter and sort anew; the cursor stays on its node where that is still shown.
+
+        Until somebody has moved it, it stays on the first row: the worst, whatever has come in since.
+        """
         if self.view is None:
             return
-        here = self.chosen
-        known = self.table
-        self.table = {
-            name: known[name] if name in known and known[name].view is seen and known[name].columns is self.metrics
-            else NodeRow(seen, self._under.get(name, ""), self.metrics, self._blame, self._stages)
-            for name, seen in self.view.nodes.items()
-        }  # fmt: skip
-        rows = [row for row in self.table.values() if not self.filter.tests or self.filter.keeps(row)]
+        here = self.chosen if self._has_gone else None
+        rows = list(filter(self.filter.keeps, self.table.values()) if self.filter.tests else self.table.values())
         kept = [row for row in rows if row.state is not State.PASS] if self.folded else rows
         self.folded_away = len(rows) - len(kept)
         for column, descending in reversed(self.sorts):
             kept.sort(key=self._key_of(column), reverse=descending)
         self.items = kept
-        self.cursor = find_again(here, kept, lambda row: row.view.node.id, self.cursor)
+        self.cursor = find_again(here, kept, lambda row: row.view.node.id, self.cursor if self._has_gone else 0)
         self.redraw()
 
     @property
@@ -216,10 +229,13 @@ class NodeTable(FilteredListing[NodeRow]):
         line.put(metric.scale.shown(verdict.value), tone, wide, ">")
 
     def _places(self, width: int, shown: Sequence[str]) -> list[tuple[str, int, int]]:
-        """Column, where it starts, how wide it is; what is over goes to the last one that holds words."""
+        """Column, where it starts, how wide it is; what is over goes to limits that need it, then to the last words."""
+        over = width - 1 - sum(self._widths[column] + 2 for column in shown)
         x, made = 1, []
         for column in shown:
             wide = self._widths[column]
+            if column == "limit":
+                wide += max(min(self._longest_limit - wide, over), 0)
             if column == shown[-1] and column in ("why", "limit", "under"):
                 wide = max(width - x - 1, wide)
             made.append((column, x, wide))

@@ -10,6 +10,8 @@ from benchconsole.console.tui.rows.text_rows import Row
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.widgets.node_table import NodeTable, natural
+from benchconsole.console.view.events import SessionOpened
+from benchconsole.console.view.reducer import opened
 from benchconsole.topology.units import counted as count
 from tests.console.tui.looking import boxes, faulty, healthy, large, looking
 
@@ -192,3 +194,27 @@ async def test_enter_opens_the_node_and_esc_comes_back() -> None:
 
 def test_names_sort_as_people_count() -> None:
     assert sorted(["n10", "n2", "n1", "a"], key=natural) == ["a", "n1", "n2", "n10"]
+
+
+def test_the_cursor_stays_on_the_worst_row_until_it_is_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first view of a session has no results yet: its first row is no node that anybody chose."""
+    monkeypatch.setattr(NodeTable, "redraw", lambda self: None)
+    monkeypatch.setattr(NodeTable, "post_message", lambda self, message: True)
+    story = faulty()
+    table = NodeTable()
+    first = next(iter(story.events(tests=False)))
+    assert isinstance(first, SessionOpened)
+    table.show(opened(first))
+    table.show(story.view())
+    assert (table.cursor, table.chosen_node) == (0, "n050")
+    table.go(table.items.index(table.table["n033"]))
+    table.sort_by("node")
+    assert (table.chosen_node, table.items[0].view.node.id) == ("n033", "m1")
+
+
+async def test_names_of_what_limits_are_whole_where_there_is_room() -> None:
+    async with looking(faulty(), (200, 50)) as look:
+        await look.press("2")
+        row = next(line for line in look.lines if " n033 " in line)
+        assert "leaf3 to spine1" in row
+        assert row.count("leaf3 to spine1") == 1  # and not said again as the reason
