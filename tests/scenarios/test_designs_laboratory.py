@@ -28,7 +28,7 @@ criteria:
   - {metric: dd.throughput, where: {operation: write}, statistic: sum, at_least: 1 MB/s, source: "6.1"}
 suites:
   one-way:
-    - {probe: iperf3, design: one-way, from: "n[1-49]", to: st1, pairing: each, streams: 1, seconds: 12, omit: 1}
+    - {probe: iperf3, design: one-way, from: "n[1-49]", to: st1, pairing: each, streams: 1, seconds: 20, omit: 1}
   clients:
     - {probe: dd, nodes: "n[1-49]", scratch: /scratch, size: 1 MiB, sweep: {clients: [49]}}
   at-once:

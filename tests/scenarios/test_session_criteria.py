@@ -77,7 +77,7 @@ def test_a_reference_is_what_shares_are_of(tmp_path: Path) -> None:
         ("metric: stream.triad, statistic: mean, at_least: 90 %, of: peers", "statistic mean of shares of peers"),
         (
             "metric: stream.triad, at_least: 90 %, of: pears",
-            "'pears', expected one of capacity, peak, ceiling, peers, baseline;",
+            "'pears', expected one of capacity, peak, ceiling, rtt, peers, baseline;",
         ),
         ("metric: stream.triad, at_least: 90 %, of: 100 s", "'100 s', expected one of capacity"),
         ("metric: stream.triad, at_least: 90 %, of: {metric: stream.triad}", "stream.triad as a share of itself"),

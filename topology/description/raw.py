@@ -327,7 +327,7 @@ class RawCriterion(_Strict):
     metric: str
     at_least: Quantity | None = None
     at_most: Quantity | None = None
-    of: Literal["capacity", "peak", "ceiling", "peers", "baseline"] | Quantity | RawOtherMetric | None = None
+    of: Literal["capacity", "peak", "ceiling", "rtt", "peers", "baseline"] | Quantity | RawOtherMetric | None = None
     statistic: str | None = None
     target: Quantity | None = None
     round: Quantity | None = None

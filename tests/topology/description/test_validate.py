@@ -12,7 +12,7 @@ from benchconsole.topology.errors import TopologyError
         ("{metric: stream.copy, foo: 1}", "unknown key 'foo', expected one of metric, where"),
         ("{metrik: stream.copy}", "no key 'metric'"),
         ("{}", "no key 'metric'"),
-        ("[1]", "a list, expected one of capacity, peak, ceiling, peers"),
+        ("[1]", "a list, expected one of capacity, peak, ceiling, rtt, peers"),
         ("{metric: 3}", "3, expected text"),
     ],
 )
