@@ -74,7 +74,7 @@ def read_rules(
     found: dict[str, FactRule] = {}
     for key, value in written.items():
         location = (*here, key)
-        name, *parts = key.split()
+        name, *parts = key.split() or [""]
         where = tuple(sorted((label, part) for label, _, part in (each.partition("=") for each in parts)))
         if "." not in name:
             report.add_key(location, f"a fact {name!r}", "its whole name, such as nic.txqueuelen")

@@ -27,7 +27,7 @@ from benchconsole.topology.analysis.storage_ceilings import find_only_system, li
 from benchconsole.topology.analysis.wan import read_trip
 from benchconsole.topology.arrays import Flags, Indices
 from benchconsole.topology.errors import RoutingError
-from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, Flow
+from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
 from benchconsole.topology.units import duration, percent, show
 
 
@@ -117,11 +117,10 @@ def find_ceiling(context: JudgingContext, tests: Sequence[Test], kind: Measureme
 
 def find_round_trip(context: JudgingContext, test: Test) -> Scale:
     """The round trip in seconds that the lines between the two nodes of a test are described with."""
-    if test.target.peer is None:
+    if not test.flows:
         return Scale(None, why="its test is not between two nodes")
-    flow = Flow(test.target.node.id, test.target.peer.id, network=test.sending.network)
     try:
-        route = context.routes.route(flow)
+        route = context.routes.route(test.flows[0])
     except RoutingError as error:
         return Scale(None, why=f"{error}")
     trips = (read_trip(context.routes.graph.links[way >> 1]) for way in route.ways.tolist())

@@ -44,6 +44,8 @@ def test_a_fact_is_asked_for_by_its_name(written: str, rule: FactRule) -> None:
         ("{cpu.threads: []}", "", "expected a number, a text such as on"),
         ('{cpu.model: ">= fast"}', "", "expected a bound such as"),
         ("{memory.total: much}", "", "expected"),
+        ('{"": 3}', "", "a fact '', expected its whole name, such as nic.txqueuelen"),
+        ('{" ": 3}', "", "a fact '', expected its whole name, such as nic.txqueuelen"),
         ("{fs.size /data: 3 TB}", "", "the parts '/data' of fs.size, expected labels such as mount=/data"),
         ("{fs.size mount=: 3 TB}", "", "the parts 'mount=' of fs.size, expected labels such as mount=/data"),
         ("{fs.size mount=/a mount=/b: 3 TB}", "", "the parts 'mount=/a mount=/b' of fs.size"),
