@@ -238,7 +238,8 @@ def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
     fabric = session.fabric
     summary = summarise(fabric, rounds, session.probes)
     touched = {node.id for each in rounds for test in each.tests for node in test.target.nodes}
-    loading = {each.probe for each in rounds if session.probes[each.probe].safety is not Safety.READS}
+    used = {name for each in rounds for name in each.probes}
+    loading = {name for name in used if session.probes[name].safety is not Safety.READS}
     effects = [f"{counted(len(touched), 'node')} asked over SSH"]
     if loading:
         effects.append(f"loads nodes and network: {', '.join(sorted(loading))}")

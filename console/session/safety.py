@@ -54,7 +54,7 @@ class SafetyPolicy:
 
     async def taken(self, fabric: Fabric, each: Round, probes: "Mapping[str, Probe]") -> str:
         """Who has begun to use nodes that ``each`` would load, in words; empty while nobody has."""
-        if self.ask is None or probes[each.probe].safety is Safety.READS:
+        if self.ask is None or not _loads(each, probes):
             return ""
         found = find_refusals(fabric, (each,), probes, await self.ask(), self.override)
         return "; ".join(str(refusal) for refusal in found[:3])
@@ -89,9 +89,13 @@ class SafetyPolicy:
 
         if self.patient:
             return Guard(StopRule(share=1.0, least=sum(len(each.tests) for each in rounds) + 1))
-        loading = [each for each in rounds if probes[each.probe].safety is not Safety.READS]
+        loading = [each for each in rounds if _loads(each, probes)]
         if not self.needed(fabric):
             return Guard(StopRule(share=0.5, least=40))
         pairs = await asyncio.to_thread(choose_pairs, fabric, loading) if loading else ()
         limits = CanaryLimits.of(fabric)
         return Guard(StopRule(), [Canary(reach, here, there, limits=limits, on_notice=told) for here, there in pairs])
+
+
+def _loads(each: Round, probes: "Mapping[str, Probe]") -> bool:
+    return any(probes[name].safety is not Safety.READS for name in each.probes)

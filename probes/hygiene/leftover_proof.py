@@ -50,7 +50,7 @@ def touched(rounds: Iterable[Round], probes: Mapping[str, Probe] = MappingProxyT
 
     Of ``probes`` those that destroy run as the administrator.
     """
-    tests = [(probes.get(each.probe), test.target) for each in rounds for test in each.tests]
+    tests = [(probes.get(test.probe), test.target) for each in rounds for test in each.tests]
     nodes = {node.id: node for _, target in tests for node in target.nodes}
     destroying = (target for probe, target in tests if probe is not None and probe.safety is Safety.DESTROYS)
     writing = ((root, target) for _, target in tests if (root := root_of(target.options)) is not None)

@@ -269,11 +269,11 @@ def needs_of(rounds: Iterable[Round], probes: Mapping[str, Probe]) -> dict[NodeI
     for each in rounds:
         for test in each.tests:
             for node in test.target.nodes:
-                key = (each.probe, id(test.target.options), node.id)
+                key = (test.probe, id(test.target.options), node.id)
                 if key not in seen:
                     seen.add(key)
-                    needs = found.setdefault(node.id, {}).setdefault(each.probe, Needs())
-                    needs.add(probes[each.probe], test.target.options)
+                    needs = found.setdefault(node.id, {}).setdefault(test.probe, Needs())
+                    needs.add(probes[test.probe], test.target.options)
     return found
 
 

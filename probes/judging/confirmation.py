@@ -223,7 +223,7 @@ def _make_longer(planned: Round, probe: Probe, why: str) -> Round:
 
 def _find_probe(probes: Mapping[str, Probe], judged: Sequence[ClosedRound]) -> Probe | None:
     """The first probe of the session that fills links with many streams and is held against the fabric."""
-    for name in dict.fromkeys(each.round.probe for each in judged):
+    for name in dict.fromkeys(name for each in judged for name in each.round.probes):
         probe = probes.get(name)
         if probe is None or probe.shape is not Shape.PAIR or not probe.sending_options.streams:
             continue

@@ -93,6 +93,8 @@ class DetectableLosses:
             self._add(each)
 
     def _add(self, closed: ClosedRound) -> None:
+        if closed.round.is_mixed:
+            return  # nobody knows what the tests of the other probes took
         subjects = [subject for _, subject in read_subjects(self._context, closed) if not subject.is_disturbed]
         for subject in subjects:
             apply_rules(subject)
@@ -121,6 +123,8 @@ def list_planned_losses(context: JudgingContext, rounds: Iterable[Round]) -> tup
     """
     found = _Losses(context)
     for each in rounds:
+        if each.is_mixed:
+            continue
         closed = _close_unmeasured(context, each)
         found.add(closed, [subject for _, subject in read_subjects(context, closed)])
     return found.sum_up()

@@ -180,7 +180,12 @@ class Findings:
     # -- what is low now, and what was carried
 
     def _carry(self, judged: ClosedRound) -> None:
-        """Take in what the flows of a round carried; its verdicts name metrics of probes that are gone, too."""
+        """Take in what the flows of a round carried; its verdicts name metrics of probes that are gone, too.
+
+        Flows beside tests of other probes tell nothing of links: nobody knows what those loaded.
+        """
+        if judged.round.is_mixed:
+            return
         held = (criterion.metric for criterion in self._context.capacity_criteria(judged.round.probe))
         named = (verdict.metric for verdict in judged.verdicts if verdict.kind is Yardstick.CAPACITY)
         for metric in dict.fromkeys((*held, *named)):

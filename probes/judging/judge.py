@@ -32,7 +32,8 @@ YARDSTICKS: tuple[Callable[[JudgingContext, ClosedRound], Iterator[Verdict]], ..
 
 def judge_round(context: JudgingContext, closed: ClosedRound) -> tuple[Verdict, ...]:
     """Every verdict that the yardsticks give on a round. Tests without a number get none."""
-    return tuple(verdict for yardstick in YARDSTICKS for verdict in yardstick(context, closed))
+    parts = closed.part_by_probe()
+    return tuple(verdict for part in parts for yardstick in YARDSTICKS for verdict in yardstick(context, part))
 
 
 class JudgedTable(NamedTuple):
@@ -56,7 +57,9 @@ def find_plain(context: JudgingContext, plan: Sequence[Round]) -> frozenset[int]
     summed = (each.probe for each in plan if any(test.bundle for test in each.tests[:1]))
     together = find_shared(plan) | context.session_probes | {name for name in summed if context.ceiling_criteria(name)}
     return frozenset(
-        each.number for each in plan if each.probe not in together and not context.capacity_criteria(each.probe)
+        each.number
+        for each in plan
+        if not (each.is_mixed or each.probe in together or context.capacity_criteria(each.probe))
     )
 
 

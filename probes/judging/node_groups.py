@@ -57,9 +57,10 @@ class MeasuredNodes:
 
     def add_round(self, judged: ClosedRound) -> None:
         """Take in the nodes of a round that gave a result."""
-        alone = (each.test.target for each in judged.results if each.failure is None)
-        found = {target.node.id for target in alone if len(target.nodes) == 1}
-        self._nodes.setdefault(judged.round.probe, set()).update(found)
+        for part in judged.part_by_probe():
+            alone = (each.test.target for each in part.results if each.failure is None)
+            found = {target.node.id for target in alone if len(target.nodes) == 1}
+            self._nodes.setdefault(part.round.probe, set()).update(found)
 
     def clear(self) -> None:
         """Forget every round."""

@@ -81,10 +81,10 @@ def read_sets(rounds: Sequence[ClosedRound], standing: Iterable[Verdict]) -> lis
     probes = {each.probe for each in low.values()} & find_shared(judged.round for judged in rounds)
     newest: dict[TestKey, list[tuple[Test, Verdict]]] = {}
     for judged in rounds:
-        if judged.round.probe not in probes:
+        if probes.isdisjoint(judged.round.probes):
             continue
         keys = {test.id: (make_test_key(test, judged.round.stage), test) for test in judged.round.tests}
-        own = (each for each in judged.verdicts if each.kind is Yardstick.CRITERION)
+        own = (each for each in judged.verdicts if each.kind is Yardstick.CRITERION and each.probe in probes)
         newest.update(group_by_key((keys[each.test][0], (keys[each.test][1], each)) for each in own))
     found = group_by_key(
         ((each.probe, find_nodes(each), name_system(test)), each)
@@ -102,8 +102,7 @@ def list_verdicts(sets: Iterable[JudgedSet]) -> list[Verdict]:
 
 def find_shared(rounds: Iterable[Round]) -> frozenset[str]:
     """The probes of ``rounds`` that tested several nodes together, or a storage system that these share."""
-    # All tests of a round have one probe, one shape and one storage system.
-    return frozenset(each.probe for each in rounds if any(map(_is_shared, each.tests[:1])))
+    return frozenset(test.probe for each in rounds for test in each.firsts if _is_shared(test))
 
 
 def _is_shared(test: Test) -> bool:

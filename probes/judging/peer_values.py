@@ -74,6 +74,10 @@ class PeerRates:
 
     def add_round(self, judged: ClosedRound, measured: MeasurementTable | None = None) -> None:
         """Take in a round whose measurements are in ``measured``, or in its results."""
+        for part in judged.part_by_probe():
+            self._add(part, measured)
+
+    def _add(self, judged: ClosedRound, measured: MeasurementTable | None) -> None:
         if judged.round.probe == INVENTORY:
             self.inventories.update({each.test.target.node.id: each for each in judged.results if not each.failure})
             return

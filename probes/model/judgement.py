@@ -1,6 +1,6 @@
 """The vocabulary of judging, all frozen: a closed round, the verdict on one subject, the finding on one cause."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -167,7 +167,8 @@ class ClosedRound:
 
     ``verdicts`` come when it is judged, under the name ``judged_by``. ``attempt`` is its number in the store.
     ``findings`` are those of the whole session so far, where it is told as an event. ``passed`` are the other verdicts
-    of a large session; the measurements that they are of are not among those of ``results``.
+    of a large session; the measurements that they are of are not among those of ``results``. ``beside``: other probes,
+    whose tests ran at the same time.
     """
 
     round: Round
@@ -181,3 +182,18 @@ class ClosedRound:
     attempt: int = 1
     judged_by: str = ""
     passed: "tuple[AlikePasses, ...]" = ()
+    beside: tuple[str, ...] = ()
+
+    def part_by_probe(self) -> "tuple[ClosedRound, ...]":
+        """The round as one for each of its probes, each with its own tests, results and verdicts."""
+        return tuple(map(self._take_part, self.round.probes)) if self.round.is_mixed else (self,)
+
+    def _take_part(self, probe: str) -> "ClosedRound":
+        tests = tuple(test for test in self.round.tests if test.probe == probe)
+        return replace(
+            self,
+            round=replace(self.round, probe=probe, tests=tests),
+            results=tuple(result for result in self.results if result.test.probe == probe),
+            verdicts=tuple(verdict for verdict in self.verdicts if verdict.probe == probe),
+            beside=tuple(name for name in self.round.probes if name != probe),
+        )

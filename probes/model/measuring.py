@@ -4,7 +4,7 @@ All frozen; all values in base units.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -335,9 +335,22 @@ class Swept:
     steps: tuple[SetValue, ...] = ()
 
 
+_AND = "+"
+"""Joins the probes of a round; no name of a probe has it."""
+
+
+def join_probes(names: Iterable[str]) -> str:
+    """What a round whose tests are of several probes says as its probe."""
+    return _AND.join(dict.fromkeys(names))
+
+
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Tests that run together. ``because`` says in words what the round is for, ``swept`` its point of a sweep."""
+    """Tests that run together. ``because`` says in words what the round is for, ``swept`` its point of a sweep.
+
+    ``probe`` is that of all its tests; a round that ``is_mixed`` has tests of several, whose names are joined
+    (``join_probes``). It is run, repeated and resumed as a whole: each of its tests is measured beside all others.
+    """
 
     number: int
     stage: str
@@ -347,6 +360,21 @@ class Round:
     because: str
     bundles: tuple[Bundle, ...] = ()
     swept: Swept | None = None
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether its tests are of several probes."""
+        return _AND in self.probe
+
+    @property
+    def probes(self) -> tuple[str, ...]:
+        """The probes of its tests."""
+        return tuple(self.probe.split(_AND))
+
+    @property
+    def firsts(self) -> tuple[Test, ...]:
+        """The first test of each of its probes, whose tests have one shape and one storage system."""
+        return tuple({test.probe: test for test in reversed(self.tests)}.values()) if self.is_mixed else self.tests[:1]
 
     @property
     def sent(self) -> tuple[tuple[Test, Flow], ...]:

@@ -31,7 +31,7 @@ def hold_to_caps(
 ) -> Iterator[Round]:
     """``rounds`` with a rate on every test that would load something above its cap and that can be held to one.
 
-    PlanError for a point of a sweep over rates that is above what the caps leave.
+    PlanError for a point of a sweep over rates that is above what the caps leave, and for several probes at once.
     """
     caps = fabric.caps
     if caps.link is None and not caps.storage:
@@ -41,6 +41,11 @@ def hold_to_caps(
     links = fabric.links.values()
     left = {Direction(link.id, end): share * link.capacity for link in links for end in (link.a, link.b)}
     for each in rounds:
+        if each.is_mixed:
+            raise PlanError(
+                f"{each.stage}: found {' and '.join(each.probes)} at once where the file caps loads, expected one "
+                "after the other: their sum cannot be held to a cap"
+            )
         option = probes[each.probe].sending_options.rate
         yield _held(fabric, each, routes, left, option) if each.flows and option else each
 

@@ -81,12 +81,12 @@ def plan(
     rounds: list[Round] = []
     named: Counter[str] = Counter()
     for stages in list_simultaneous(suite.stages):
-        probe = probes.get(stages[0].probe)
-        if probe is None:
-            raise make_unknown_error(f"probe of suite {suite.name!r}", stages[0].probe, probes)
+        for stage in stages:
+            if stage.probe not in probes:
+                raise make_unknown_error(f"probe of suite {suite.name!r}", stage.probe, probes)
         number = first + len(rounds)
-        own = [list(_plan_stage(probe, stage, networks, chosen, number, most)) for stage in stages]
-        at_once = merge_rounds(stages, own, probe, most) if stages[0].at_once and any(own) else own[0]
+        own = [list(_plan_stage(probes[stage.probe], stage, networks, chosen, number, most)) for stage in stages]
+        at_once = merge_rounds(stages, own, probes, most) if stages[0].at_once and any(own) else own[0]
         rounds += _name_apart(renumber(at_once, number) if len(own) > 1 else at_once, named)
     if not rounds:
         why = "".join(f"; {each}" for each in left)
@@ -359,13 +359,16 @@ def renumber(rounds: Iterable[Round], first: int) -> Iterator[Round]:
 def rerun(tests: Sequence[Test], rounds: Sequence[Round], *, first: int) -> tuple[Round, ...]:
     """The rounds that hold any of ``tests``, to be run again under new numbers.
 
-    A bundle is repeated whole, for its sum is what is judged; tests that stand alone are repeated alone.
+    A bundle is repeated whole, for its sum is what is judged, and so is a round of several probes; other tests that
+    stand alone are repeated alone.
     """
     wanted = {test.id for test in tests}
     again: list[Round] = []
     for each in rounds:
         names = {test.bundle for test in each.tests if test.id in wanted and test.bundle}
         kept = [test for test in each.tests if test.id in wanted or test.bundle in names]
+        if each.is_mixed and kept:
+            kept = list(each.tests)
         if kept:
             again.append(_keep_tests(each, kept))
     return tuple(renumber(again, first))
@@ -374,15 +377,15 @@ def rerun(tests: Sequence[Test], rounds: Sequence[Round], *, first: int) -> tupl
 def split_into_waves(rounds: Sequence[Round]) -> tuple[Round, ...]:
     """The same tests in the same order, each stage growing from one load to its full width; renumbered.
 
-    A load is a lone test, or the tests of a bundle, which stay together. The first of each stage run one by one, then
-    two, then four: where others use the cluster, a fault should show with one test running. Loads of different rounds
-    are never put together: they may share a link.
+    A load is a lone test, the tests of a bundle, or those of a round of several probes, which stay together. The first
+    of each stage run one by one, then two, then four: where others use the cluster, a fault should show with one test
+    running. Loads of different rounds are never put together: they may share a link.
     """
     width: defaultdict[str, int] = defaultdict(lambda: 1)
     found: list[Round] = []
     for each in rounds:
         named = ((f"b{test.bundle}" if test.bundle else f"t{at}", test) for at, test in enumerate(each.tests))
-        loads = list(group_by_key(named).values())
+        loads = [list(each.tests)] if each.is_mixed else list(group_by_key(named).values())
         while loads:
             wide = width[each.stage]
             chosen, loads = loads[:wide], loads[wide:]

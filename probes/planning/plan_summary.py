@@ -122,12 +122,41 @@ def summarise(fabric: Fabric, rounds: Sequence[Round], probes: Mapping[str, Prob
         by_stage.setdefault(each.stage, {}).setdefault(turn, []).append(each)
     stages: list[StageSummary] = []
     for stage, parts in by_stage.items():  # points share no round
-        sums = [_StageSums(fabric, classes.over(*_find_ends(own)), own, probes.get(own[0].probe))
-                for own in parts.values()]  # fmt: skip
-        points = [each.summary() for each in sums]
-        stages.append(replace(points[0] if len(points) == 1 else _total(stage, points), sweep=_sweep(sums)))
+        sums = [[_StageSums(fabric, classes.over(*_find_ends(part)), part, probes.get(part[0].probe))
+                 for part in _part_by_probe(own)] for own in parts.values()]  # fmt: skip
+        points = [_sum_up_together(each) for each in sums]
+        stages.append(
+            replace(points[0] if len(points) == 1 else _total(stage, points), sweep=_sweep([own for own, *_ in sums]))
+        )
     covered = _cover(fabric, classes, rounds)
     return PlanSummary(covered.nodes, covered.links, covered.pairs, tuple(stages), _total("in all", stages))
+
+
+def _part_by_probe(rounds: Sequence[Round]) -> list[list[Round]]:
+    """The rounds of one point, those with several probes as one for each of them."""
+    return (
+        [
+            [
+                replace(each, probe=name, tests=tuple(test for test in each.tests if test.probe == name))
+                for each in rounds
+            ]
+            for name in rounds[0].probes
+        ]
+        if rounds[0].is_mixed
+        else [list(rounds)]
+    )
+
+
+def _sum_up_together(parts: "Sequence[_StageSums]") -> StageSummary:
+    """The summary of a point; its rounds and their time are counted once, however many probes they have."""
+    found = [each.summary() for each in parts]
+    if len(found) == 1:
+        return found[0]
+    longest = max(found, key=lambda each: each.bound)
+    total = _total(found[0].stage, found)
+    return replace(
+        total, rounds=found[0].rounds, seconds=found[0].seconds, bound=longest.bound, bound_by=longest.bound_by
+    )
 
 
 def find_coverage(fabric: Fabric, rounds: Sequence[Round]) -> PlanCoverage:

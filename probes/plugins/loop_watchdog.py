@@ -13,7 +13,7 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Self
@@ -43,12 +43,12 @@ class LoopWatch:
     """Watches the running loop inside its context.
 
     ``on_notice`` is called on the loop, once it goes on, with a sentence about the code that blocked it; ``on_stall``
-    from another thread while it still stands. Both hear only of code of ``suspect``.
+    from another thread while it still stands. Both hear only of code of ``suspects``.
     """
 
     def __init__(
         self,
-        suspect: BlockingCode,
+        suspects: Sequence[BlockingCode],
         on_notice: Callable[[str], None],
         on_stall: Callable[[str], None],
         *,
@@ -56,14 +56,14 @@ class LoopWatch:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.clock = clock
-        self._suspect = suspect
+        self._suspects = suspects
         self._on_notice = on_notice
         self._on_stall = on_stall
         self._limit = LIMIT if limit is None else limit
         self._beat = min(BEAT, self._limit / 4)
         self._last = clock()
         self._gaps: list[tuple[float, float]] = []
-        self._seen = ""
+        self._seen = ("", "")
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._observe, name="loop-watch", daemon=True)
         self._next: asyncio.TimerHandle | None = None
@@ -103,11 +103,10 @@ class LoopWatch:
         now = self.clock()
         if now - self._last > self._limit:
             self._gaps.append((self._last, now))
-            if self._seen:
-                self._on_notice(
-                    f"{self._suspect.description} held up everything else for {now - self._last:.1f} s, {self._seen}"
-                )
-        self._seen = ""
+            who, where = self._seen
+            if who:
+                self._on_notice(f"{who} held up everything else for {now - self._last:.1f} s, {where}")
+        self._seen = ("", "")
         self._last = now
 
     def _observe(self) -> None:
@@ -121,17 +120,18 @@ class LoopWatch:
             last = self._last
             if idle or looked - last <= self._limit or reported == last:
                 continue
-            where = self._find_suspect(sys._current_frames().get(self._loop_thread))  # noqa: SLF001 - the documented way
-            if where:
+            who, where = self._find_suspect(sys._current_frames().get(self._loop_thread))  # noqa: SLF001 - the documented way
+            if who:
                 reported = last
-                self._seen = where
-                self._on_stall(f"{self._suspect.description} holds up everything else, {where}")
+                self._seen = who, where
+                self._on_stall(f"{who} holds up everything else, {where}")
 
-    def _find_suspect(self, frame: FrameType | None) -> str:
-        """Where the suspect's code stands in the stack; empty when none of it runs."""
+    def _find_suspect(self, frame: FrameType | None) -> tuple[str, str]:
+        """Whose code runs, and where it stands in the stack; both empty when none of the suspects' runs."""
         while frame is not None:
             module = str(frame.f_globals.get("__name__", ""))
-            if module in self._suspect.modules:
-                return f"in {frame.f_code.co_name} at {module}:{frame.f_lineno}"
+            for suspect in self._suspects:
+                if module in suspect.modules:
+                    return suspect.description, f"in {frame.f_code.co_name} at {module}:{frame.f_lineno}"
             frame = frame.f_back
-        return ""
+        return "", ""

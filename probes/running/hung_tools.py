@@ -41,16 +41,16 @@ class HungTools:
             return None
         return Failure(FailedAt.HELD, f"{probe} hung here {' and '.join(strikes)}, and was not started again", node)
 
-    def find_doubts(self, probe: str, tests: Sequence[Test]) -> dict[str, Failure]:
-        """The tests on nodes where the probe hung before, by their ids, each with its failure if it is not awaited.
+    def find_doubts(self, tests: Sequence[Test]) -> dict[str, Failure]:
+        """The tests on nodes where their probe hung before, by their ids, each with its failure if it is not awaited.
 
         None where that is all of ``tests``: nobody else waits.
         """
         hung = group_by_key(
-            (test.id, (node.id, strikes))
+            (test.id, (test.probe, node.id, strikes))
             for test in tests
             for node in test.target.nodes
-            if (strikes := self._strikes.get((probe, node.id), []))
+            if (strikes := self._strikes.get((test.probe, node.id), []))
         )
         if len(hung) == len(tests):
             return {}
@@ -60,5 +60,5 @@ class HungTools:
                 f"{probe} hung here {' and '.join(strikes)}, and had no end when all other tests of the round had",
                 node,
             )
-            for test, ((node, strikes), *_) in hung.items()
+            for test, ((probe, node, strikes), *_) in hung.items()
         }

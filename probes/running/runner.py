@@ -63,7 +63,7 @@ def can_be_resumed(round: Round) -> bool:
     False where tests load the fabric together: the rest alone would find it emptier than the round meant it to be.
     """
     alone = (not test.bundle and test.target.peer is None and not test.target.members for test in round.tests)
-    return not round.bundles and all(alone)
+    return not (round.bundles or round.is_mixed) and all(alone)
 
 
 class Runner:
@@ -113,20 +113,21 @@ class Runner:
         if done and not can_be_resumed(round):
             raise ValueError(f"round {round.number} loads the fabric as a whole and can only be run as a whole")
         kept = {result.test.id: result for result in done if not _was_cancelled(result)}
-        probe = self._probes[round.probe]
-        _LOG.info("", "round %d: %d tests of %s", round.number, len(round.tests), probe.name)
+        probes = {name: self._probes[name] for name in round.probes}
+        _LOG.info("", "round %d: %d tests of %s", round.number, len(round.tests), round.probe)
         started, began = self.clock(), self.monotonic()
-        suspect = BlockingCode.of(probe, self.describe(probe))
-        loop_watch = LoopWatch(suspect, observer.on_notice, observer.on_stall, clock=self.monotonic)
+        suspects = [BlockingCode.of(probe, self.describe(probe)) for probe in probes.values()]
+        loop_watch = LoopWatch(suspects, observer.on_notice, observer.on_stall, clock=self.monotonic)
         options = {id(test.target.options): test.target.options for test in round.tests}.values()
         secrets = {str(value) for each in options for name, value in each.items() if is_secret_name(name)}
         with mask_values(secrets), loop_watch as watch:
             load = LoadSampler(round.seconds)
-            attempt = _Attempt(self, probe, observer, guard or Guard(NEVER), watch, load, held)
+            attempt = _Attempt(self, probes, observer, guard or Guard(NEVER), watch, load, held)
             fresh = await attempt.run([test for test in round.tests if test.id not in kept])
         results = tuple(kept[test.id] if test.id in kept else fresh[test.id] for test in round.tests)
-        for failure in filter(None, (result.failure for result in fresh.values())):
-            self.hung.add_failure(round.probe, failure, round.number)
+        for result in fresh.values():
+            if result.failure is not None:
+                self.hung.add_failure(result.test.probe, result.failure, round.number)
         ended = started + (self.monotonic() - began)
         started = min([started, *(result.started for result in kept.values())])
         if attempt.stopped and any(_was_cancelled(result) for result in results):
@@ -152,18 +153,19 @@ class _Attempt:
     """One round while it runs. ``stopped`` says why its guard ended it; empty while it did not."""
 
     def __init__(
-        self, runner: Runner, probe: Probe, observer: RoundObserver, guard: Guard, watch: LoopWatch, load: LoadSampler,
-        held: Mapping[NodeId, Failure],
+        self, runner: Runner, probes: Mapping[str, Probe], observer: RoundObserver, guard: Guard, watch: LoopWatch,
+        load: LoadSampler, held: Mapping[NodeId, Failure],
     ) -> None:  # fmt: skip
         self.stopped = ""
         self._runner = runner
-        self._probe = probe
+        self._probes = probes
         self._observer = observer
         self._guard = guard
         self._watch = watch
         self._load = load
         self._held = held
         self._remotes: dict[NodeId, Remote | Failure] = {}
+        self._holds: dict[tuple[str, NodeId], Failure] = {}
         self._opening: Mapping[NodeId, asyncio.Task[None]] = {}
         self._late: Mapping[NodeId, asyncio.Task[None]] = {}
         self._punctual: set[str] = set()
@@ -192,7 +194,7 @@ class _Attempt:
             barrier = StartBarrier(sum(self._find_obstacle(test) is None for test in punctual), self._watch)
             tasks += [asyncio.create_task(self._run_test(test, barrier)) for test in tests]
             running = dict(zip((test.id for test in tests), tasks, strict=True))
-            doubts = self._runner.hung.find_doubts(self._probe.name, tests)
+            doubts = self._runner.hung.find_doubts(tests)
             patience += [asyncio.create_task(self._end_doubted(running, doubts))] if doubts else []
             await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         finally:
@@ -229,10 +231,13 @@ class _Attempt:
                 self._remotes[name] = await self._runner.reach.remote(nodes[name])
             except RemoteError as error:
                 self._remotes[name] = error.failure
-            hold = self._held.get(name) or self._runner.find_hold(self._probe, name)
-            if hold is not None:
-                _LOG.warning(name, "hold: %s is not started: %s", self._probe.name, hold.detail)
-                self._remotes[name] = hold
+            holds = {each: self._held.get(name) or self._runner.find_hold(each, name) for each in self._probes.values()}
+            for probe, hold in holds.items():
+                if hold is not None:
+                    _LOG.warning(name, "hold: %s is not started: %s", probe.name, hold.detail)
+                    self._holds[probe.name, name] = hold
+            if None not in holds.values():
+                self._remotes[name] = self._holds[next(iter(self._probes)), name]  # nobody asks it for anything
 
         self._opening = {name: asyncio.create_task(open_one(name)) for name in nodes}
         late = await wait_for_most(self._opening.values(), LATE)
@@ -289,8 +294,8 @@ class _Attempt:
         """Why the nodes of this test cannot be asked, from the first of them that cannot."""
         if self.stopped:
             return self._explain_cancellation(test)
-        remotes = (self._remotes[node.id] for node in test.target.nodes)
-        return next((remote for remote in remotes if isinstance(remote, Failure)), None)
+        found = (self._holds.get((test.probe, node.id), self._remotes[node.id]) for node in test.target.nodes)
+        return next((each for each in found if isinstance(each, Failure)), None)
 
     def _explain_cancellation(self, test: Test) -> Failure:
         """Our own alarm, a tool that is not awaited, or code of a probe that cancelled a task that is not its own."""
@@ -298,7 +303,7 @@ class _Attempt:
             return Failure(FailedAt.CANCELLED, f"stopped: {self.stopped}", test.target.node.id)
         if test.id in self._given_up:
             return self._given_up[test.id]
-        detail = f"{self._runner.describe(self._probe)}: cancelled the test that it ran in"
+        detail = f"{self._runner.describe(self._probes[test.probe])}: cancelled the test that it ran in"
         return Failure(FailedAt.PROBE, detail, test.target.node.id)
 
     async def _run_test(self, test: Test, barrier: StartBarrier) -> Result:
@@ -357,22 +362,22 @@ class _Attempt:
 
     async def _run_probe(self, test: Test, nodes: TestNodes, timer: "_Timer") -> Result:
         """Run a probe's code and read its outputs; every failure of it ends here, as a failure of its test."""
-        outputs: tuple[Output, ...] = ()
+        probe, outputs = self._probes[test.probe], cast("tuple[Output, ...]", ())
         try:
-            outputs = await run_probe(self._probe, nodes, test.target, self._watch)
-            missing = next(filter(None, (find_missing_tool(self._probe, output) for output in outputs)), None)
+            outputs = await run_probe(probe, nodes, test.target, self._watch)
+            missing = next(filter(None, (find_missing_tool(probe, output) for output in outputs)), None)
             if missing is not None:
                 return timer.make_result(outputs, failure=missing)
-            readings, facts = read_outputs(self._probe, outputs, test.target)
+            readings, facts = read_outputs(probe, outputs, test.target)
         except RemoteError as error:
             outputs = (error.output,) if isinstance(error.output, Output) else ()
-            return timer.make_result(outputs, failure=name_missing_tool(self._probe, error.failure))
+            return timer.make_result(outputs, failure=name_missing_tool(probe, error.failure))
         except GivenUpError as error:
             stage, detail = FailedAt.TIMEOUT, str(error)
         except ProbeOutputError as error:
             stage, detail = find_stage(error, outputs), format_error(error)
         except ProbeCodeError as error:
-            stage, detail = FailedAt.PROBE, f"{self._runner.describe(self._probe)}: {error}"
+            stage, detail = FailedAt.PROBE, f"{self._runner.describe(probe)}: {error}"
         else:
             return timer.make_result(outputs, readings, facts)
         return timer.make_result(outputs, failure=Failure(stage, detail[:500], test.target.node.id))

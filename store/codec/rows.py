@@ -137,7 +137,7 @@ def parse_round(row: RoundRow, tests: tuple[Test, ...]) -> Round:
 
 
 class TestRow(NamedTuple):
-    """A test of the plan."""
+    """A test of the plan; ``probe`` is empty where it is that of its round."""
 
     key: str
     node: str
@@ -147,10 +147,11 @@ class TestRow(NamedTuple):
     members: str
     labels: str
     sending: str
+    probe: str
 
 
-def make_test_row(test: Test) -> TestRow:
-    """The row of a planned test."""
+def make_test_row(planned: Round, test: Test) -> TestRow:
+    """The row of a test of the round ``planned``."""
     target = test.target
     return make_row(
         TestRow,
@@ -163,6 +164,7 @@ def make_test_row(test: Test) -> TestRow:
         members=tuple(member.id for member in target.members),
         labels=dump_labels(target.labels),
         sending=_dump_sending(test.sending),
+        probe=test.probe if test.probe != planned.probe else "",
     )
 
 
@@ -171,8 +173,8 @@ def _dump_sending(sending: Sending) -> str:
     return dump_document(sending, "the sending of a test")
 
 
-def parse_test(row: TestRow, *, probe: str, round_number: int, fabric: Fabric) -> Test:
-    """The test of a row; its nodes are those of ``fabric``. ValueError when it has them not."""
+def parse_test(row: TestRow, planned: RoundRow, fabric: Fabric) -> Test:
+    """The test of a row of the round ``planned``; its nodes are of ``fabric``. ValueError when it has them not."""
     sending = parse_document(Sending, row.sending)
     target = Target(
         _find_node(fabric, row.node).at(sending.leg or sending.network),
@@ -181,7 +183,7 @@ def parse_test(row: TestRow, *, probe: str, round_number: int, fabric: Fabric) -
         tuple(_find_node(fabric, member).at(sending.network) for member in parse_strings(row.members)),
         parse_labels(row.labels),
     )
-    return Test(row.key, probe, target, round_number, row.bundle, sending)
+    return Test(row.key, row.probe or planned.probe, target, planned.number, row.bundle, sending)
 
 
 def _find_node(fabric: Fabric, name: str) -> Node:

@@ -185,10 +185,7 @@ def read_plan_after(
         round_row = RoundRow._make(row)
         planned[round_id] = parse_round(
             round_row,
-            tuple(
-                parse_test(test, probe=round_row.probe, round_number=round_row.number, fabric=fabric)
-                for test in tests.pop(round_id, ())
-            ),
+            tuple(parse_test(test, round_row, fabric) for test in tests.pop(round_id, ())),
         )
     return planned
 

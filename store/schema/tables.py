@@ -23,6 +23,25 @@ FIRST = 6
 Step = Callable[[sqlite3.Connection], None]
 """One change of shape. It gets a connection inside a transaction and must not end that."""
 
+_MEASUREMENT_VIEW = """CREATE VIEW v_measurement AS
+    SELECT session.key AS session, session.label, session.fabric, session.simulated,
+        round.number AS round, attempt.number AS attempt, round.stage, {probe},
+        test.key AS test, test.node, test.peer,
+        metric.name AS metric, measurement.value, metric.unit, labels.shown AS labels,
+        measurement.raw, measurement.at, measurement.key AS measurement,
+        attempt.id IS (SELECT max(id) FROM attempt AS other
+        WHERE other.round_id = round.id AND other.ended IS NOT NULL) AS current,
+        attempt.ended IS NOT NULL AS closed, test.members, result.drift
+    FROM measurement
+    JOIN result ON result.id = measurement.result_id
+    JOIN attempt ON attempt.id = result.attempt_id
+    JOIN round ON round.id = attempt.round_id
+    JOIN test ON test.id = result.test_id
+    JOIN session ON session.id = round.session_id
+    JOIN metric ON metric.id = measurement.metric_id
+    JOIN labels ON labels.id = measurement.labels_id"""
+"""The view of measurements; ``probe`` is where that of a test stands."""
+
 _VERDICT_VIEW = """CREATE VIEW v_verdict AS
         SELECT session.key AS session, session.label, session.fabric, session.simulated,
             round.number AS round, attempt.number AS attempt, round.stage, verdict.probe,
@@ -279,23 +298,7 @@ _TABLES = (
     )""",
     "CREATE INDEX checklist_attachment_of ON checklist_attachment (mark_id)",
     # The views are a promise to people who open the file with another tool: columns may be added.
-    """CREATE VIEW v_measurement AS
-        SELECT session.key AS session, session.label, session.fabric, session.simulated,
-            round.number AS round, attempt.number AS attempt, round.stage, round.probe,
-            test.key AS test, test.node, test.peer,
-            metric.name AS metric, measurement.value, metric.unit, labels.shown AS labels,
-            measurement.raw, measurement.at, measurement.key AS measurement,
-            attempt.id IS (SELECT max(id) FROM attempt AS other
-                WHERE other.round_id = round.id AND other.ended IS NOT NULL) AS current,
-            attempt.ended IS NOT NULL AS closed, test.members, result.drift
-        FROM measurement
-        JOIN result ON result.id = measurement.result_id
-        JOIN attempt ON attempt.id = result.attempt_id
-        JOIN round ON round.id = attempt.round_id
-        JOIN test ON test.id = result.test_id
-        JOIN session ON session.id = round.session_id
-        JOIN metric ON metric.id = measurement.metric_id
-        JOIN labels ON labels.id = measurement.labels_id""",
+    _MEASUREMENT_VIEW.format(probe="round.probe"),
     _VERDICT_VIEW.format(more=""),
 )
 
@@ -419,6 +422,12 @@ def _add_checksum(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE output ADD COLUMN checksum BLOB")  # of the plain bytes; NULL: none was kept
 
 
+def _add_probe_of_test(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE test ADD COLUMN probe TEXT NOT NULL DEFAULT ''")  # empty: that of its round
+    connection.execute("DROP VIEW v_measurement")
+    connection.execute(_MEASUREMENT_VIEW.format(probe="coalesce(nullif(test.probe, ''), round.probe) AS probe"))
+
+
 STEPS: tuple[Step, ...] = (
     _make_tables,
     _add_criteria,
@@ -429,6 +438,7 @@ STEPS: tuple[Step, ...] = (
     _add_remarks,
     _add_baseline,
     _add_checksum,
+    _add_probe_of_test,
 )
 """Every change of shape there ever was, the first one from an empty file to shape ``FIRST``."""
 

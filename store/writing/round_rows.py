@@ -153,7 +153,7 @@ def _require_planned(connection: sqlite3.Connection, session: int, run: Round) -
     row = connection.execute(_ROUND, (session, run.number)).fetchone()
     if row is not None and row[1:] == make_round_row(run):
         tests = connection.execute(_TESTS, row[:1]).fetchall()
-        if tests == [make_test_row(test) for test in run.tests]:
+        if tests == [make_test_row(run, test) for test in run.tests]:
             return
     raise ConflictError(
         f"round {run.number} ({run.because}) is not the one that was planned",

@@ -88,7 +88,7 @@ def _write_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Rou
     for round_id, planned in enumerate(plan, number + 1):
         row = (round_id, session, *make_round_row(planned))
         insert_rows(connection, "round", ("id", "session_id", *RoundRow._fields), [row])
-        tests = ((session, round_id, *make_test_row(test)) for test in planned.tests)
+        tests = ((session, round_id, *make_test_row(planned, test)) for test in planned.tests)
         insert_rows(connection, "test", ("session_id", "round_id", *TestRow._fields), tests)
 
 
@@ -100,8 +100,9 @@ def _require_sound(plan: Sequence[Round]) -> None:
             if count > 1:
                 raise ConflictError(f"{kind} {name} comes twice in the plan", _PLANNER)
     for planned in plan:
+        probes = planned.probes
         for test in planned.tests:
-            if (test.round, test.probe) != (planned.number, planned.probe):
+            if test.round != planned.number or test.probe not in probes:
                 raise ConflictError(
                     f"test {test.id} says round {test.round} and probe {test.probe}, "
                     f"its round is {planned.number} with {planned.probe}",

@@ -34,6 +34,9 @@ suites:
   at-once:
     - {probe: dd, nodes: "n[1-3]", scratch: /scratch, size: 2 MiB, rate: 1 MB/s, at_once: both}
     - {probe: dd, nodes: "n[4-5]", scratch: /scratch, size: 4 MiB, rate: 2 MB/s, at_once: both}
+  two-probes:
+    - {probe: dd, nodes: "n[1-4]", scratch: /scratch, size: 4 MiB, rate: 1 MB/s, at_once: both}
+    - {probe: iperf3, design: one-way, from: "n[1-2]", to: "n[3-4]", nodes: "n[1-4]", seconds: 4, omit: 1, at_once: both}
   tasks:
     - {probe: hpcc, nodes: n1, problem: 1500, block: 64, rate: 5 Gb/s, bind: none, as_root: 1, slots: 2, sweep: {ranks: [1, 2]}}
 """
@@ -88,6 +91,21 @@ def test_two_stages_at_once_are_one_round_whose_sum_is_judged(fifty: Lab, tmp_pa
     (judged,) = found["together"]
     assert judged["value"] == pytest.approx(sum(written))
     assert judged["level"] == "pass"
+
+
+def test_two_probes_at_once_are_one_round_and_each_is_judged_by_itself(fifty: Lab, tmp_path: Path) -> None:
+    db = tmp_path / "s.db"
+    found = run(fifty, "two-probes", db)
+    (planned,) = found["plan"]
+    assert (planned["stage"], len(planned["tests"])) == ("dd + iperf3 one-way (both)", 6)
+    with closing(sqlite3.connect(db)) as stored:
+        spans = stored.execute("SELECT started, started + seconds FROM result").fetchall()
+        probes = stored.execute("SELECT DISTINCT probe, test FROM v_measurement ORDER BY probe, test").fetchall()
+    assert len(spans) == 6
+    assert max(start for start, _ in spans) < min(end for _, end in spans)
+    assert [probe for probe, _ in probes] == ["dd"] * 4 + ["iperf3"] * 2
+    levels = {(each["probe"], each["level"]) for each in found["verdicts"] if each["metric"] == "iperf3.throughput"}
+    assert levels == {("iperf3", "pass")}
 
 
 def test_tasks_by_slots_run_under_open_mpi_while_their_nodes_are_sampled(fifty: Lab, tmp_path: Path) -> None:

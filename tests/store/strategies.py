@@ -91,9 +91,12 @@ sessions = st.builds(
 @st.composite
 def rounds(draw: st.DrawFn) -> Round:
     """A round of up to three tests."""
-    number, probe = draw(integers), draw(words)
+    number, probe = draw(integers), draw(words | st.just("fio+iperf3"))
     ids = draw(st.lists(words, max_size=3, unique=True))
-    tests = tuple(Test(each, probe, draw(targets), number, draw(words), draw(sendings)) for each in ids)
+    tests = tuple(
+        Test(each, draw(st.sampled_from(probe.split("+"))), draw(targets), number, draw(words), draw(sendings))
+        for each in ids
+    )
     held = draw(st.lists(bundles, max_size=2).map(tuple))
     return Round(number, draw(words), probe, tests, draw(numbers), draw(words), held, draw(st.none() | points))
 

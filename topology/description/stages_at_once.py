@@ -1,9 +1,11 @@
 """Checks of the stages that a suite runs at once: which of them can share their rounds."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from benchconsole.topology.description.document import Location, ProblemReport
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Stage
 from benchconsole.topology.selection import fold
 
@@ -26,13 +28,11 @@ def _list_problems(stages: list[Stage], *, repeated: bool) -> Iterator[tuple[str
         yield "a second time, with other stages between", "stages that run at once in a row"
     elif len(stages) == 1:
         yield "one stage alone", "two stages or more that follow each other"
-    probes = list(dict.fromkeys(stage.probe for stage in stages))
-    if len(probes) > 1:
-        yield f"the probes {' and '.join(probes)}", "one probe: its numbers are added up"
-    nodes = [node for stage in stages for node in stage.nodes]
-    twice = sorted({str(node) for node in nodes if nodes.count(node) > 1}) if len({*nodes}) < len(nodes) else []
-    if twice:
-        yield f"{fold(twice)} in two stages", "each node in one of them"
+    for probe, alike in group_by_key((stage.probe, stage) for stage in stages).items():
+        nodes = Counter(node for stage in alike for node in stage.nodes)
+        twice = sorted(str(node) for node, number in nodes.items() if number > 1)
+        if twice:
+            yield f"{fold(twice)} in two stages of {probe}", "each node in one of them: their numbers are added up"
     if any(stage.sweep is not None and stage.sweep.ending is not None for stage in stages):
         yield "a sweep that ends early", "sweeps without stop: no stage can end for the others"
     shapes = [None if each.sweep is None else (each.sweep.axes, each.sweep.repeat, each.sweep.order, each.sweep.seed)

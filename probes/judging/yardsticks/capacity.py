@@ -47,7 +47,7 @@ class FlowSubject:
     """A lone flow, or the flows of a bundle, while the rules find the ``level`` of their verdict and its reason.
 
     ``started`` is how many flows gave a number for the whole bundle, whichever of them the criterion speaks of.
-    ``disturbed`` are links, by their number, whose load is not known, each with the target of the test in trouble.
+    ``disturbed`` are links, by their number, whose load is not known, each with what loaded it, in words.
     ``value`` is the sum over the flows and ``expected`` what it should be, in byte/s; ``hashed`` is the interval of it
     over placements, None where the members are known, and ``routed`` that over routings, None where they are known.
     """
@@ -124,7 +124,7 @@ def read_subjects(context: JudgingContext, closed: ClosedRound) -> Iterator[tupl
     troubled = _find_disturbed(context, closed)
     for criterion in context.capacity_criteria(closed.round.probe):
         refused = [each.result.test for each in context.flows.read(closed, criterion.metric).refused]
-        disturbed = {**troubled, **_list_loaded(context, refused)}
+        disturbed = {**troubled, **_list_troubled(context, refused)}
         everyone = replace(criterion, where=(), nodes=frozenset())
         started = Counter(result.test.bundle for result in closed.results if matching(everyone, result))
         measured = context.flows.read(closed, criterion.metric).measured(criterion)
@@ -309,13 +309,13 @@ def weigh_routing(subject: FlowSubject) -> None:
 
 
 def excuse_disturbed(subject: FlowSubject) -> None:
-    """Low beside a test that ran into trouble on the same link: how much that one sent is not known."""
+    """Low beside a load that is not known: a test in trouble on the same link, or tests of other probes."""
     if subject.level not in (Level.WATCH, Level.FAIL):
         return
     ways = (way for each in subject.flows for way in list_ways(subject.context, each))
     troubled = next((subject.disturbed[way] for way in ways if way in subject.disturbed), None)
     if troubled is not None:
-        words = f"{percent(subject.share)} of expected, but {troubled} ran into trouble on the same link"
+        words = f"{percent(subject.share)} of expected, but {troubled}"
         subject.rule(Level.UNKNOWN, words)
 
 
@@ -433,18 +433,28 @@ def name_subject(each: MeasuredFlow) -> str:
 
 
 def _find_disturbed(context: JudgingContext, closed: ClosedRound) -> Mapping[int, str]:
-    """Links, by their number, that a test loaded whose own load is not known, with that test's target."""
+    """Links, by their number, that were loaded by what is not known, with that in words."""
+    if closed.beside:
+        return _list_loaded(context, closed.round.tests, f"{' and '.join(closed.beside)} ran at the same time")
     failed = ((each.test, each.failure) for each in closed.results)
-    return _list_loaded(context, [test for test, failure in failed if failure and failure.stage in DISTURBING])
+    return _list_troubled(context, [test for test, failure in failed if failure and failure.stage in DISTURBING])
 
 
-def _list_loaded(context: JudgingContext, tests: Iterable[Test]) -> dict[int, str]:
-    """The links that ``tests`` load, by their number, each with the target of such a test."""
+def _list_troubled(context: JudgingContext, tests: Iterable[Test]) -> dict[int, str]:
+    """The links that ``tests``, which ran into trouble, load, by their number, each with the target of such a test."""
+    loaded: dict[int, str] = {}
+    for test in tests:
+        loaded.update(_list_loaded(context, [test], f"{test.target.key} ran into trouble on the same link"))
+    return loaded
+
+
+def _list_loaded(context: JudgingContext, tests: Iterable[Test], words: str) -> dict[int, str]:
+    """The links that ``tests`` load, by their number, each with ``words``."""
     loaded: dict[int, str] = {}
     for test in tests:
         for flow in test.flows:
             ways = context.flows.open_routing.list_ways(flow, context.routes.route(flow))
-            loaded.update(dict.fromkeys(ways, test.target.key))
+            loaded.update(dict.fromkeys(ways, words))
     return loaded
 
 

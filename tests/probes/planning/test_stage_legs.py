@@ -18,7 +18,7 @@ from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.probes.tools.stream.probe import Stream
-from benchconsole.store.codec.rows import make_test_row, parse_test
+from benchconsole.store.codec.rows import make_round_row, make_test_row, parse_test
 from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId, Stage, Suite
@@ -87,8 +87,8 @@ def test_rails_without_spines_and_planes_are_not_crossed(tmp_path: Path) -> None
 
 def test_a_test_keeps_its_ports_and_addresses_in_the_store(tmp_path: Path) -> None:
     described = fabric(tmp_path, TEXT + UP)
-    for test in list_tests(planned(described)):
-        again = parse_test(make_test_row(test), probe=test.probe, round_number=test.round, fabric=described)
+    for of, test in ((each, test) for each in planned(described) for test in each.tests):
+        again = parse_test(make_test_row(of, test), make_round_row(of), described)
         assert again == test
 
 

@@ -12,7 +12,7 @@ from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.probes.tools.stream.probe import Stream
-from benchconsole.store.codec.rows import make_test_row, parse_test
+from benchconsole.store.codec.rows import make_round_row, make_test_row, parse_test
 from benchconsole.topology import load
 from benchconsole.topology.model.fabric import Fabric, Stage, Suite
 from benchconsole.topology.routing.routes import Routes
@@ -98,9 +98,9 @@ def test_the_summary_tells_who_is_not_in_the_network(tmp_path: Path) -> None:
 
 def test_a_test_keeps_its_network_and_addresses_in_the_store(tmp_path: Path) -> None:
     described = fabric(tmp_path)
-    for test in list_tests(planned(described)):
-        row = make_test_row(test)
-        again = parse_test(row, probe=test.probe, round_number=test.round, fabric=described)
+    for of, test in ((each, test) for each in planned(described) for test in each.tests):
+        row = make_test_row(of, test)
+        again = parse_test(row, make_round_row(of), described)
         assert again == test
 
 

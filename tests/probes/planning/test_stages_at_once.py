@@ -4,9 +4,10 @@ import pytest
 
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Round
-from benchconsole.probes.planning.plan_rounds import plan
+from benchconsole.probes.planning.plan_rounds import plan, rerun, split_into_waves
 from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.probes.running.runner import can_be_resumed
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
@@ -92,3 +93,56 @@ def test_what_is_no_match_on_the_selected_nodes_is_refused(
 
 def test_a_selection_without_any_of_them_leaves_them_out() -> None:
     assert [each.stage for each in make("probe: stream, nodes: st1", *BOTH, nodes="st1")] == ["stream"]
+
+
+UNLIKE = (
+    'probe: fio, nodes: "a[1-4]", at_once: both',
+    'probe: iperf3, nodes: "a[1-4]", design: one-way, from: "a[1-2]", to: "a[3-4]", at_once: both',
+)
+
+
+def test_stages_of_two_probes_are_one_round_whose_tests_keep_their_probe() -> None:
+    _, both, after = make("probe: stream, nodes: a1", *UNLIKE, "probe: stream, nodes: b1")
+    assert (both.probe, both.probes, both.is_mixed, after.is_mixed) == ("fio+iperf3", ("fio", "iperf3"), True, False)
+    assert [(test.probe, test.target.key) for test in both.tests] == [
+        ("fio", "a1"), ("fio", "a2"), ("fio", "a3"), ("fio", "a4"), ("iperf3", "a1>a3"), ("iperf3", "a2>a4"),
+    ]  # fmt: skip
+    assert {test.bundle for test in both.tests if test.probe == "fio"} == {""}
+    assert {test.probe for test in both.firsts} == {"fio", "iperf3"}
+    assert (both.stage, both.number, after.number) == ("fio + iperf3 one-way (both)", 2, 3)
+    assert both.seconds == max(PROBES[test.probe].estimate(test.target.options) for test in both.tests)
+
+
+def test_two_sets_of_one_probe_beside_another_are_a_bundle_of_their_own() -> None:
+    (both,) = make(*BOTH, UNLIKE[1])
+    assert [(test.probe, test.bundle) for test in both.tests] == [
+        ("ior", "both"), ("ior", "both"), ("iperf3", ""), ("iperf3", ""),
+    ]  # fmt: skip
+
+
+def test_a_round_of_two_probes_is_repeated_resumed_and_widened_as_a_whole() -> None:
+    (both,) = make(*UNLIKE)
+    assert not can_be_resumed(both)
+    (again,) = rerun(both.tests[:1], [both], first=7)
+    assert [test.id for test in again.tests] == [f"0007{test.id[4:]}" for test in both.tests]
+    (wave,) = split_into_waves([both])
+    assert wave == both
+
+
+def test_its_summary_counts_the_time_once_and_what_each_probe_writes() -> None:
+    described = describe(*UNLIKE)
+    (both,) = rounds = make(*UNLIKE)
+    total = summarise(described, rounds, PROBES).total
+    alone = UNLIKE[0].removesuffix(", at_once: both")
+    writes = summarise(describe(alone), make(alone), PROBES).total.writes
+    assert (total.rounds, total.tests, total.seconds, total.writes) == (1, 6, both.seconds, writes)
+    assert writes > 0
+
+
+def test_the_caps_of_a_file_refuse_two_probes_at_once() -> None:
+    text = HEAD + "".join(f"    - {{{stage}}}\n" for stage in UNLIKE) + "caps: {link: 50 %}\n"
+    described = load_text(text, "both.yaml")
+    with pytest.raises(
+        PlanError, match=r"fio and iperf3 at once where the file caps loads, expected one after the other"
+    ):
+        plan(described, described.suites["both"], PROBES)

@@ -56,7 +56,7 @@ async def test_a_probe_that_blocks_the_loop_is_named_while_it_does_and_after(mon
 
 
 def watch(told: list[str], clock: "Clock", limit: float = 1.0) -> LoopWatch:
-    return LoopWatch(BlockingCode("nobody", frozenset()), told.append, told.append, limit=limit, clock=clock)
+    return LoopWatch([BlockingCode("nobody", frozenset())], told.append, told.append, limit=limit, clock=clock)
 
 
 class Clock:
@@ -103,7 +103,7 @@ class Scripted(LoopWatch):
     """A watch that says what is left as scripted, and when it is asked for the last time."""
 
     def __init__(self, *left: float) -> None:
-        super().__init__(BlockingCode("nobody", frozenset()), print, print)
+        super().__init__([BlockingCode("nobody", frozenset())], print, print)
         self.answers = list(left)
         self.was_asked = asyncio.Event()
 

@@ -41,9 +41,9 @@ def test_a_tool_is_left_out_after_two_rounds_in_which_it_hung() -> None:
 def test_only_the_tests_of_a_node_where_it_hung_are_doubted(tmp_path: Path) -> None:
     described = fabric(tmp_path)
     tests = plan(described, find_suite(described, None), PROBES)[0].tests
-    found = HungTools([("iperf3", N1)]).find_doubts("iperf3", tests)
+    found = HungTools([("iperf3", N1)]).find_doubts(tests)
     assert found.keys() == {test.id for test in tests if N1 in {node.id for node in test.target.nodes}}
     assert {(each.stage, each.node) for each in found.values()} == {(FailedAt.TIMEOUT, N1)}
-    assert HungTools([("fio", N1)]).find_doubts("iperf3", tests) == {}
+    assert HungTools([("fio", N1)]).find_doubts(tests) == {}
     everywhere = [("iperf3", node.id) for test in tests for node in test.target.nodes]
-    assert HungTools(everywhere).find_doubts("iperf3", tests) == {}
+    assert HungTools(everywhere).find_doubts(tests) == {}

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import pytest
 
 from benchconsole.probes.api import Contact, Metric, Output, Probe, ProbeOutputError, Reading, Target, Unit
-from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Test
+from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Test, join_probes
 from benchconsole.probes.model.remote import Remote
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
@@ -165,6 +165,45 @@ async def test_a_probe_that_hangs_twice_on_a_node_is_not_started_there_again(tmp
     held = runner.find_hold(PROBES["iperf3"], "n1")
     assert held is not None
     assert held.detail == "iperf3 hung here in round 1 and in round 2, and was not started again"
+
+
+def mixed_round(folder: Path) -> Round:
+    """Tests of both played probes on every node, at once."""
+    each = first_round(folder)
+    nodes = {node.id: node for test in each.tests for node in test.target.nodes}
+    alone = [Test(f"alone/{name}", "inventory", Target(node, None, {}), each.number) for name, node in nodes.items()]
+    return replace(each, probe=join_probes(["iperf3", "inventory"]), tests=(*each.tests, *alone))
+
+
+async def test_a_round_of_two_probes_runs_and_reads_each_test_by_its_own(tmp_path: Path) -> None:
+    closed = await Runner(PlayedReach(), PROBES).run(mixed_round(tmp_path), RoundObserver())
+    told = {(each.test.probe, reading.metric) for each in closed.results for reading in each.measurements}
+    assert told == {("iperf3", "iperf3.throughput"), ("inventory", "inventory.facts")}
+    assert all(len(each.measurements) == 1 for each in closed.results)
+    parts = closed.part_by_probe()
+    assert [(part.round.probe, part.beside) for part in parts] == [
+        ("iperf3", ("inventory",)), ("inventory", ("iperf3",)),
+    ]  # fmt: skip
+    assert sum(len(part.results) for part in parts) == len(closed.results)
+
+
+async def test_what_holds_one_probe_of_a_round_on_a_node_leaves_the_other(tmp_path: Path) -> None:
+    lacks = {("iperf3", NodeId("n1")): Failure(FailedAt.MISSING_TOOL, "no iperf3", NodeId("n1"))}
+    closed = await Runner(PlayedReach(), PROBES, lacks=lacks).run(mixed_round(tmp_path), RoundObserver())
+    assert failures(closed.results) == {"n1>n2": FailedAt.MISSING_TOOL, "n4>n1": FailedAt.MISSING_TOOL}
+
+
+async def test_of_two_probes_that_hang_only_the_one_is_held_in_the_next_round(tmp_path: Path) -> None:
+    each, reach = mixed_round(tmp_path), PlayedReach()
+    timeout = FakeRemote("n1").failure(FailedAt.TIMEOUT, "no end within 5 s")
+    fact = Output(("facts",), b"7\n", node="n1")
+    reach.remotes["n1"] = FakeRemote("n1").when("iperf3", answers=timeout).when("facts", answers=fact)
+    own = Runner(reach, PROBES)
+    for number in (1, 2, 3):
+        closed = await own.run(replace(each, number=number), RoundObserver())
+    assert set(failures(closed.results).items()) >= {("n1>n2", FailedAt.HELD)}
+    assert "n1" not in failures(closed.results)
+    assert {name for (name, _) in (("iperf3", 1), ("inventory", 2)) if own.find_hold(PROBES[name], "n1")} == {"iperf3"}
 
 
 async def test_a_tool_that_hung_once_holds_no_round_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

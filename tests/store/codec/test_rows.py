@@ -93,8 +93,7 @@ def test_verdicts_round_trip(verdict: Verdict) -> None:
 @given(strategies.rounds())
 def test_rounds_round_trip(each: Round) -> None:
     tests = tuple(
-        rows.parse_test(rows.make_test_row(test), probe=each.probe, round_number=each.number, fabric=FABRIC)
-        for test in each.tests
+        rows.parse_test(rows.make_test_row(each, test), rows.make_round_row(each), FABRIC) for test in each.tests
     )
     assert rows.parse_round(rows.make_round_row(each), tests) == each
 

@@ -35,13 +35,16 @@ def test_stages_of_one_probe_on_other_nodes_are_read() -> None:
     assert not read(f"{A}, {swept}", f"{B}, {swept}")
 
 
+def test_stages_of_two_probes_may_be_on_the_same_nodes() -> None:
+    assert not read(f"{A}, at_once: x", 'probe: mdtest, nodes: "a[1-4]", at_once: x')
+
+
 @pytest.mark.parametrize(
     ("stages", "said"),
     [
         ((f"{A}, at_once: x", B), "8:46: at_once 'x': one stage alone"),
         ((f"{A}, at_once: x", f"{B}, at_once: x", A, f"{B}, at_once: x"), "11:46: at_once 'x': a second time"),
-        ((f"{A}, at_once: x", f"{A}, at_once: x"), "a[1-4] in two stages"),
-        ((f"{A}, at_once: x", 'probe: mdtest, nodes: "b[1-3]", at_once: x'), "the probes ior and mdtest"),
+        ((f"{A}, at_once: x", f"{A}, at_once: x"), "a[1-4] in two stages of ior"),
         ((f"{A}, at_once: x, sweep: {{tasks: [1, 2]}}", f"{B}, at_once: x"), "unlike sweeps"),
         (
             (f"{A}, at_once: x, sweep: {{tasks: [1, 2]}}, stop: {{on: failure}}",

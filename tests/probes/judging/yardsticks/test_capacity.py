@@ -7,9 +7,11 @@ import pytest
 
 from benchconsole.probes.api import Directions, Output, Reading, Sending, Target, Unit, labels
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.detectable_loss import DetectableLosses
+from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level
-from benchconsole.probes.model.measuring import Result, Round, Test
+from benchconsole.probes.model.measuring import Result, Round, Test, join_probes
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.tools.iperf3.probe import Iperf3
@@ -196,3 +198,33 @@ def test_each_way_of_a_test_that_sends_both_is_judged_by_itself(tmp_path: Path) 
     described = fabric(tmp_path)
     verdicts = judge_round(JudgingContext(described, METRICS), both_ways(described, 1.17e9, 0.2e9))
     assert {verdict.subject: verdict.level for verdict in verdicts} == {"n1>n2": Level.PASS, "n2>n1": Level.FAIL}
+
+
+@pytest.mark.parametrize(("times", "level"), [(1.0, Level.PASS), (0.5, Level.UNKNOWN)])
+def test_a_low_flow_beside_tests_of_another_probe_is_unknown_and_accuses_nothing(
+    tmp_path: Path, times: float, level: Level
+) -> None:
+    described = fabric(tmp_path)
+    context = JudgingContext(described, METRICS)
+    each = plan(described, find_suite(described, None), PROBES)[0]
+    nodes = {node.id: node for test in each.tests for node in test.target.nodes}
+    others = tuple(Test(f"x/{name}", "fio", Target(node, None, {}), each.number) for name, node in nodes.items())
+    closed = faster(play(described, each, {}), times)
+    both = replace(
+        closed,
+        round=replace(each, probe=join_probes(["fio", "iperf3"]), tests=(*others, *each.tests)),
+        results=(*map(Result, others), *closed.results),
+    )
+    alone = {verdict.subject: verdict.level for verdict in judge_round(context, closed)}
+    beside = judge_round(context, both)
+    assert alone.keys() == {verdict.subject for verdict in beside}
+    assert {verdict.level for verdict in beside} == {level}
+    if level is Level.UNKNOWN:
+        assert set(alone.values()) == {Level.FAIL}
+        words = {verdict.because.partition(" of ")[2] for verdict in beside}
+        assert words == {"expected, but fio ran at the same time"}
+    judged = replace(both, verdicts=beside)
+    assert list_findings(context, [judged]) == ()
+    losses = DetectableLosses(context)
+    losses.add_round(judged)
+    assert losses.sum_up() == ()
