@@ -17,8 +17,12 @@ def make_test_key(test: Test, stage: str) -> TestKey:
     """What makes two tests of a session the same one, repeated: stage, probe, both ends, bundle, point of a sweep."""
     target = test.target
     here = target.key if target.members else target.node.id
-    there = "" if target.members or target.peer is None else target.peer.id
+    there = "" if target.members or target.peer is None else ":".join((target.peer.id, *_list_ports(test)))
     return (stage, test.probe, here, there, test.bundle, target.labels)
+
+
+def _list_ports(test: Test) -> list[str]:
+    return [port for port in (test.sending.leg, test.sending.peer_leg) if port]
 
 
 def find_repeats(plan: Iterable[Round]) -> Mapping[str, tuple[str, ...]]:

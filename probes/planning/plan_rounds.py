@@ -128,7 +128,7 @@ class _Job(NamedTuple):
     """Tests that run together: their targets, what each of them sends, and the bundle that they fill."""
 
     targets: tuple[Target, ...]
-    sending: Sending
+    sendings: tuple[Sending, ...]
     bundle: Bundle | None = None
 
 
@@ -243,7 +243,7 @@ class _StagePlanner:
                 jobs.append(self._job(load.flows, load.port, load.bundle))
         else:
             options, sending = self.options, self.sending
-            jobs = [_Job((self._target(source, sink, options),), sending) for source, sink in layout.pairs]
+            jobs = [_Job((self._target(source, sink, options, sending),), (sending,)) for source, sink in layout.pairs]
             ledger.pairs(layout.pairs)
         because = f"{layout.because}; {self.stage.because}" if self.stage.because else layout.because
         return self._numbered(jobs, self._places(ledger, jobs, any_order=layout.any_order), title, because, first)
@@ -256,16 +256,25 @@ class _StagePlanner:
             one_stream = {names.streams: 1} if names.streams else {}
             options = MappingProxyType({**options, names.source_port: port, **one_stream})
             sending = self._send(options)
-        return _Job(tuple(self._target(flow.source, flow.sink, options) for flow in flows), sending, bundle)
+        sendings = tuple(self._send_to(flow.last_leg, sending) for flow in flows)
+        ends = zip(flows, sendings, strict=True)
+        targets = tuple(self._target(flow.source, flow.sink, options, own) for flow, own in ends)
+        return _Job(targets, sendings, bundle)
+
+    def _send_to(self, leg: str | None, sending: Sending) -> Sending:
+        """What a flow sends that its design sends to one port of the receiver."""
+        if leg is None:
+            return sending
+        return replace(sending, leg=leg) if self._is_turned else replace(sending, peer_leg=leg)
 
     @property
     def _is_turned(self) -> bool:
         return self.sending.directions is Directions.REVERSED
 
-    def _target(self, source: NodeId, sink: NodeId, options: Options) -> Target:
+    def _target(self, source: NodeId, sink: NodeId, options: Options, sending: Sending) -> Target:
         """The test of a flow from ``source`` to ``sink``; where the peer is told to send, the sink runs the client."""
         here, there = (sink, source) if self._is_turned else (source, sink)
-        nodes, sending = self.fabric.nodes, self.sending
+        nodes = self.fabric.nodes
         return Target(nodes[here].at(sending.leg), nodes[there].at(sending.peer_leg), options)
 
     def _refuse_turned(self, load: FlowLoad) -> None:
@@ -308,7 +317,7 @@ class _StagePlanner:
         jobs = []
         for each in sets:
             target = Target(nodes[each[0]], None, self.options, tuple(nodes[node] for node in each) if is_set else ())
-            jobs.append(_Job((target,), self.sending))
+            jobs.append(_Job((target,), (self.sending,)))
         if self.clients is not None and not is_set:
             return self._together(jobs, self.probe.name, first)
         ledger = ResourceUse(self.flow_classes, most=self.most)
@@ -332,9 +341,9 @@ class _StagePlanner:
             if job.bundle is not None:
                 bundles[place].append(job.bundle)
             group = job.bundle.name if job.bundle is not None else together
-            for target in job.targets:
+            for target, sending in zip(job.targets, job.sendings, strict=True):
                 key = make_test_id(number, name, len(into), target)
-                into.append(Test(key, name, target, number, group, job.sending))
+                into.append(Test(key, name, target, number, group, sending))
         return [
             Round(first + at, stage, name, tuple(found), seconds, because, tuple(bundles[at]))
             for at, found in enumerate(tests)

@@ -165,10 +165,11 @@ def find_coverage(fabric: Fabric, rounds: Sequence[Round]) -> PlanCoverage:
 
 
 def _find_ends(rounds: Sequence[Round]) -> tuple[str, str | None, str | None]:
-    """The network that the tests of a stage use, and the ports at both ends of what they send."""
-    flows = (flow for each in rounds for flow in each.flows)
-    named = next(((flow.network, flow.leg, flow.last_leg) for flow in flows), None)
-    return named or (next((test.sending.network for each in rounds for test in each.tests), ""), None, None)
+    """The network that the tests of a stage use, and the ports at both ends of what they send where these are alike."""
+    named = {(flow.network, flow.leg, flow.last_leg) for each in rounds for flow in each.flows}
+    if len(named) == 1:
+        return named.pop()
+    return (next((test.sending.network for each in rounds for test in each.tests), ""), None, None)
 
 
 def _list_sent(classes: FlowClasses, rounds: Sequence[Round]) -> list[tuple[FlowClasses, set[Pair]]]:
@@ -298,7 +299,8 @@ class _StageSums:
         load: defaultdict[int, float] = defaultdict(float)
         meant: set[int] = set()
         for test, flow in each.sent:
-            classes = self.flow_classes.sending(None if test.bundle else test.sending.streams)
+            over = self.flow_classes.over(flow.network, flow.leg, flow.last_leg)
+            classes = over.sending(None if test.bundle else test.sending.streams)
             flow_class = classes.find_class(flow.source, flow.sink)
             if flow_class is None:
                 continue

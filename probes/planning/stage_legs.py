@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.planning.designs.one_way import PEER_LEGS
 from benchconsole.probes.planning.flow_classes import FlowClasses
 from benchconsole.probes.planning.stage_network import StageNetwork
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage
@@ -42,7 +43,11 @@ class StageLegs:
 def choose_legs(stage: Stage, probe: Probe, used: StageNetwork) -> Iterator[StageLegs]:
     """Every pair of ports that the tests of a stage use. PlanError for one that a node lacks, or has no address of."""
     leg, peer = (str(stage.options.get(option) or "") for option in (OPTION, PEER_OPTION))
-    if leg or peer:
+    if stage.options.get(PEER_LEGS):
+        if leg or peer:
+            raise PlanError(f"{probe.name}: found {OPTION}={leg or peer} beside {PEER_LEGS}, expected one of them")
+        pairs: list[tuple[str, str]] = []  # its design chooses the ports
+    elif leg or peer:
         if probe.shape is not Shape.PAIR:
             raise PlanError(
                 f"{probe.name}: found {OPTION}={leg or peer}, expected none: its tests are not between nodes"

@@ -18,6 +18,8 @@ criteria:
 suites:
   rails:
     - {probe: iperf3, design: neighbours, streams: 1, seconds: 3}
+  ports:
+    - {probe: iperf3, design: one-way, from: "n[1-2]", to: n3, peer_legs: "p1,p2", streams: 1, seconds: 3}
 """
 
 
@@ -59,3 +61,15 @@ def test_a_slow_port_of_one_rail_is_named_alone(two_rails: Lab, tmp_path: Path) 
     assert ran.code == 1, ran.out + ran.err
     (found,) = report(db)["findings"]
     assert (found["suspect"], found["where"]) == ("nic", "n3 out, leg to rail1")
+
+
+def test_two_clients_are_dealt_to_the_two_ports_of_one_server(two_rails: Lab, tmp_path: Path) -> None:
+    """Each has a port to itself; on one of them they would share it, and each get half."""
+    db = tmp_path / "db"
+    ran = benchconsole("run", describe(two_rails), "--suite", "ports", "--db", db)
+    assert ran.code == 0, ran.out + ran.err
+    judged = [each for each in report(db)["verdicts"] if each["metric"] == "iperf3.throughput"]
+    assert [(each["subject"], round(each["expected"] * 8 / 1e6, 1)) for each in judged] == [
+        ("n1>n3", 94.1),
+        ("n2>n3", 94.1),
+    ]

@@ -15,7 +15,7 @@ DESIGNS: Mapping[str, Design] = MappingProxyType({
     "sample": Design(pairs.lay_out_sample, {"fraction": 0, "pairs": 0, "seed": 1}),
     "steered": Design(steered.lay_out, {"partners": 4, "seed": 1, "share": ""}),
     "stress": Design(stress.lay_out, {"share": ""}),
-    "one-way": Design(one_way.lay_out, {"from": "", "to": "", "pairing": one_way.ONE_TO_ONE}, fans_out=True),
+    "one-way": Design(one_way.lay_out, one_way.OPTIONS, fans_out=True),
 })  # fmt: skip
 
 DEFAULT_DESIGN = "neighbours"

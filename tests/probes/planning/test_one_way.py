@@ -7,7 +7,11 @@ import pytest
 
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.repeats import make_test_key
+from benchconsole.probes.planning.plan_summary import summarise
+from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology import load
+from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from tests.probes.planning.suites import planned
@@ -78,6 +82,68 @@ def test_nine_archive_nodes_of_llnl_send_to_the_archive_at_once() -> None:
     nodes = [*(f"slic{number}" for number in range(1, 10)), "hpss"]
     (each,) = send(fabric, nodes, from_="slic[1-9]", to="hpss")
     assert [test.target.key for test in each.tests] == [f"slic{n}>hpss" for n in range(1, 10)]
+
+
+PORTS = """\
+schema: 1
+fabric: ports
+switches: {sw: {role: leaf}}
+nodes:
+  "c[1-9]": {address: "10.0.1.[1-9]"}
+  "s[1-2]": {address: "10.0.2.[1-2]", addresses: {"eth[2-3]": "10.0.[2-3].[1-2]"}}
+links:
+  - {from: "c[1-9]", to: sw, speed: 1 Gb/s}
+  - {from: "s[1-2]:eth2", to: sw, speed: 1 Gb/s}
+  - {from: "s[1-2]:eth3", to: sw, speed: 1 Gb/s}
+"""
+
+
+@pytest.mark.parametrize("reverse", [0, 1])
+def test_senders_are_dealt_to_the_ports_of_the_receivers_in_turn(reverse: int) -> None:
+    described = load_text(PORTS, "ports.yaml")
+    (each,) = send(described, from_="c[1-9]", to="s[1-2]", peer_legs="eth2, eth3", reverse=str(reverse))
+    taken = [(flow.source, flow.sink, flow.last_leg) for flow in each.flows]
+    ports = [("s1", "eth2"), ("s2", "eth2"), ("s1", "eth3"), ("s2", "eth3")]
+    assert taken == [(f"c{n + 1}", *ports[n % 4]) for n in range(9)]
+    for test in each.tests:
+        server = test.target.node if reverse else test.target.peer
+        assert server is not None
+        number = int((test.flows[0].last_leg or "").removeprefix("eth"))
+        assert server.data_address == f"10.0.{number}.{server.id[1:]}"
+    rates = {(flow.sink, flow.last_leg): 0.0 for flow in each.flows}
+    for flow, rate in zip(each.flows, expect(described, each.flows), strict=True):
+        rates[flow.sink, flow.last_leg] += rate.value
+    assert list(rates.values()) == pytest.approx([125e6 * described.goodput] * 4)
+    heaviest = summarise(described, (each,), {"iperf3": Iperf3()}).total.link
+    assert heaviest is not None
+    assert heaviest.element == "s1:eth2 in"
+    assert heaviest.share == pytest.approx(3.0)
+
+
+def test_one_sender_to_two_ports_of_one_receiver_is_two_tests_of_which_none_repeats_the_other() -> None:
+    (each,) = send(load_text(PORTS, "ports.yaml"), from_="c1", to="s1", peer_legs="eth2,eth3")
+    assert len({make_test_key(test, each.stage) for test in each.tests}) == len(each.tests) == 2
+
+
+def test_flows_to_ports_that_share_no_link_stand_alone() -> None:
+    (each,) = send(load_text(PORTS, "ports.yaml"), from_="c[1-2]", to="s1", peer_legs="eth2,eth3")
+    assert [(test.bundle, test.sending.peer_leg) for test in each.tests] == [("", "eth2"), ("", "eth3")]
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "said"),
+    [
+        ("", {"peer_legs": "eth9"}, "option peer_legs: found no port eth9 at s[1-2], expected one that links name"),
+        (', addresses: {"eth[2-3]": "10.0.[2-3].[1-2]"}', {"peer_legs": "eth2,eth3"},
+         "option peer_legs: found no address of s[1-2] at eth2, expected addresses: {eth2: ...}"),
+        ("", {"peer_legs": "eth2", "leg": "eth3"}, "iperf3: found leg=eth3 beside peer_legs, expected one of them"),
+    ],
+)  # fmt: skip
+def test_ports_that_nobody_can_be_dealt_to_are_refused(change: str, options: dict[str, str], said: str) -> None:
+    described = load_text(PORTS.replace(change, ""), "ports.yaml")
+    with pytest.raises(PlanError) as refused:
+        send(described, None, from_="c[1-9]", to="s[1-2]", **options)
+    assert said in str(refused.value)
 
 
 @pytest.mark.parametrize(
