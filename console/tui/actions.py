@@ -56,6 +56,11 @@ _TABLE = (
     Action("nodes", "2", "2", "nodes", "every node with what was measured"),
     Action("run", "3", "3", "run", "the run: stages, tests, events"),
     Action("findings", "4", "4", "findings", "every cause, the worst first"),
+    Action("pairs", "", "", "pairs", "every flow from node to node, the lowest share of what is expected first"),
+    Action("results", "", "", "results", "every number that counts, with its verdict and its reason"),
+    Action("criteria", "", "", "criteria", "what judges the session, and what came of each criterion"),
+    Action("links", "", "", "links", "every link with its members, and what it carried beside what it should"),
+    Action("rounds", "", "", "rounds", "every round of the plan, and how its tests ended"),
     Action("pane", "tab", "tab", "pane", "the next pane", call="pane(1)"),
     Action("pane_back", "shift+tab", "shift+tab", "pane", "the pane before", call="pane(-1)"),
     Action("next_fault", "n", "n", "next fault", "go to the next fault", call="walk(1)"),
@@ -91,7 +96,8 @@ _TABLE = (
 ACTIONS: dict[str, Action] = {action.id: action for action in _TABLE}
 
 GLOBAL = (
-    "fabric", "nodes", "run", "findings", "plan", "export", "freeze", "theme", "node", "command", "help", "quit",
+    "fabric", "nodes", "run", "findings", "pairs", "results", "criteria", "links", "rounds", "plan", "export", "freeze",
+    "theme", "node", "command", "help", "quit",
 )  # fmt: skip
 """Actions that are valid on every screen."""
 

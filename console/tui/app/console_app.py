@@ -25,6 +25,7 @@ from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.app.themed_app import ThemedApp
 from benchconsole.console.tui.rows.terminal import Terminal, detect
 from benchconsole.console.tui.rows.themes import THEMES
+from benchconsole.console.tui.screens.area import PAGES
 from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.screens.export import FORMATS
 from benchconsole.console.tui.widgets.tabs import TABS, Tabs
@@ -87,6 +88,7 @@ class ConsoleApp(ThemedApp[int]):
         self._assessed: Mapping[str, Result] | None = None
         self._actions: dict[str, Callable[[], None]] = {
             **{name: partial(navigation.go_to, name) for name in ("fabric", "nodes", "run", "findings")},
+            **{name: partial(navigation.open_area, name) for name in PAGES},
             "plan": self.run_orders.plan,
             "stop": self.run_orders.ask_stop,
             "export": self.report_export.ask,

@@ -10,6 +10,7 @@ from benchconsole.console.curves.sweep_series import ChartCache
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import GLOBAL
 from benchconsole.console.tui.app.shown_session import ShownSession
+from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.screens.fabric import FabricScreen
@@ -107,6 +108,9 @@ class Navigation:
 
     def open_sweeps(self) -> None:
         self.open(SweepsScreen(self._sweeps, tab=self._tab))
+
+    def open_area(self, name: str) -> None:
+        self.open(AreaScreen(name, tab=self._tab))
 
     def open_finding(self, index: int) -> None:
         self.go_to("findings", base=True)

@@ -33,12 +33,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """The rows of an area in the order of the screen. ``columns`` are headings by name, ``scales`` those of numbers."""
+    """The rows of an area in the order of the screen. ``columns`` are headings by name, ``scales`` those of numbers.
+
+    ``note`` says what is not among the rows.
+    """
 
     title: str
     columns: Mapping[str, Column]
     rows: tuple[Row, ...]
     scales: Mapping[str, Scale]
+    note: str = ""
 
     def filter(self, text: str) -> "Area":
         """The rows that the filter of the screen keeps. FilterError for one that is not understood."""

@@ -1,6 +1,6 @@
 """The areas of what was measured: single results, pairs of nodes, points of curves, criteria."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from benchconsole.console.curves.curve_model import Chart, Curve, Point
 from benchconsole.console.curves.curve_text import format_chart_name, format_cohort_name
@@ -11,7 +11,7 @@ from benchconsole.console.text.table import Column, number, words
 from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
 from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.result_rows import ResultRow, list_current_rows
-from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import (
     NOT_MEASURED,
     SIGNS,
@@ -28,14 +28,26 @@ _SHARES = {"share": scale_for(Unit.ONE, Shown.PERCENT, ())}
 # -- results
 
 
-def list_results(view: RunView) -> Area:
-    """Every number that counts, with its verdict where one was made, and every test that gave none."""
+def list_results(view: RunView, most: int | None = None) -> Area:
+    """Every number that counts, with its verdict where one was made, and every test that gave none.
+
+    Where these are more than ``most``, those that pass are left out, and the note says so.
+    """
     columns = {
-        "state": Column("state"), "of": words("of"), "stage": words("stage"), "metric": words("metric"),
-        "labels": words("labels"), "measured": number("measured"), "expected": number("expected"),
-        "share": number("share"), "why": words("why", 20),
+        "state": Column("state"), "of": words("of"), "metric": words("metric"), "labels": words("labels"),
+        "measured": number("measured"), "expected": number("expected"), "share": number("share"),
+        "why": words("why", 20), "stage": words("stage"), "round": number("round"),
     }  # fmt: skip
-    return Area("Results", columns, tuple(map(_make_result, list_current_rows(view))), _SHARES)
+    rows, note = _leave_out_passes(list_current_rows(view), most)
+    return Area("Results", columns, tuple(map(_make_result, rows)), _SHARES, note)
+
+
+def _leave_out_passes(rows: Sequence[ResultRow], most: int | None) -> tuple[Sequence[ResultRow], str]:
+    """The rows that are listed, and what is said of the others."""
+    if most is None or len(rows) <= most:
+        return rows, ""
+    kept = [row for row in rows if row.state is not State.PASS]
+    return kept, f"{len(rows) - len(kept):,} that pass are not listed"
 
 
 def _make_result(row: ResultRow) -> Row:
@@ -46,8 +58,8 @@ def _make_result(row: ResultRow) -> Row:
     expected = None if verdict is None else verdict.expected
     share = None if verdict is None else verdict.share
     text = {
-        "state": SIGNS[row.state].word, "of": sanitize(row.subject), "stage": sanitize(row.stage),
-        "metric": sanitize(metric), "labels": sanitize(" ".join(tell_labels(labels))),
+        "state": SIGNS[row.state].word, "of": sanitize(row.subject), "round": str(row.round),
+        "stage": sanitize(row.stage), "metric": sanitize(metric), "labels": sanitize(" ".join(tell_labels(labels))),
         "measured": format_quantity(value, unit, row.shown) if verdict is None else format_measured(verdict),
         "expected": NOT_MEASURED if verdict is None else format_expected(verdict),
         "share": format_share(share), "why": sanitize(row.because),
@@ -64,28 +76,41 @@ def _make_result(row: ResultRow) -> Row:
 # -- pairs
 
 
-def list_pairs(view: RunView) -> Area:
-    """Every judged flow from one node to another, the lowest share of what it should reach first."""
+def list_pairs(view: RunView, most: int | None = None) -> Area:
+    """Every judged flow from one node to another, the lowest share of what it should reach first.
+
+    Where these are more than ``most``, those that pass are left out, and the note says so.
+    """
     columns = {
         "state": Column("state"), "from": words("from"), "to": words("to"), "stage": words("stage"),
         "metric": words("metric"), "measured": number("measured"), "expected": number("expected"),
         "share": number("share"), "limit": words("limit"),
     }  # fmt: skip
-    found = sorted(_list_pairs(view), key=lambda each: (each[0] is None, each[0] or 0.0))
-    return Area("Pairs", columns, tuple(row for _, row in found), _SHARES)
+    rows, note = _leave_out_passes([row for row in list_current_rows(view) if _is_pair(view, row)], most)
+    in_order = sorted(rows, key=_find_share)
+    return Area("Pairs", columns, tuple(map(_make_pair, in_order)), _SHARES, note)
 
 
-def _list_pairs(view: RunView) -> Iterator[tuple[float | None, Row]]:
-    for row in list_current_rows(view):
-        result = view.results.get(row.test)
-        if result is None or result.test.target.peer is None or row.verdict is None or len(row.nodes) != 2:
-            continue
-        node, peer = row.nodes
-        made = _make_result(row)
-        limit = sanitize(row.affected_by or row.verdict.limiting)
-        text = {**made.text, "from": sanitize(node), "to": sanitize(peer), "limit": limit}
-        record: Record = {**made.record, "from": node, "to": peer, "limit": row.affected_by or row.verdict.limiting}
-        yield row.verdict.share, Row(text, made.numbers, record)
+def _is_pair(view: RunView, row: ResultRow) -> bool:
+    result = view.results.get(row.test)
+    return (
+        result is not None and result.test.target.peer is not None and row.verdict is not None and len(row.nodes) == 2
+    )
+
+
+def _find_share(row: ResultRow) -> tuple[bool, float]:
+    """What pairs are ordered by: those without a share come last."""
+    share = None if row.verdict is None else row.verdict.share
+    return share is None, share or 0.0
+
+
+def _make_pair(row: ResultRow) -> Row:
+    node, peer = row.nodes
+    made = _make_result(row)
+    limit = row.affected_by or ("" if row.verdict is None else row.verdict.limiting)
+    text = {**made.text, "from": sanitize(node), "to": sanitize(peer), "limit": sanitize(limit)}
+    record: Record = {**made.record, "from": node, "to": peer, "limit": limit}
+    return Row(text, made.numbers, record)
 
 
 # -- curves

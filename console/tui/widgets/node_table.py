@@ -17,28 +17,29 @@ from benchconsole.console.tui.queries.node_columns import (
 )
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, value_tone, word_tone
 from benchconsole.console.tui.rows.themes import ACTIVE, FAINT, MUTED, STRONG, TEXT
-from benchconsole.console.tui.widgets.listing import FilteredListing, find_again
+from benchconsole.console.tui.widgets.listing import find_again
+from benchconsole.console.tui.widgets.sorted_table import SortedTable
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import NOT_MEASURED
 from benchconsole.topology.model.fabric import NodeId
 
-_DIGITS = "¹²³"
 _WIDEST_LIMIT = 40
 """Cells of the names of elements at fault, where there is room."""
 _PARTS = re.compile(r"([0-9]+)")
 
 
-class NodeTable(FilteredListing[NodeRow]):
+class NodeTable(SortedTable[NodeRow]):
     """Nodes as rows, metrics as columns. The screen gives it views, filters and sort keys."""
+
+    ORDER = (("state", False), ("node", False))
+    UNIQUE = "node"
 
     def __init__(self) -> None:
         super().__init__()
         self.view: RunView | None = None
         self.filter_columns = filter_columns(())
         self.metrics: tuple[MetricColumn, ...] = ()
-        self.sorts: list[tuple[str, bool]] = [("state", False), ("node", False)]
-        self.picked = 0
         self.folded = False
         self.folded_away = 0
         self._under: dict[str, str] = {}
@@ -115,22 +116,6 @@ class NodeTable(FilteredListing[NodeRow]):
     def total(self) -> int:
         return len(self.table)
 
-    def sort_by(self, column: str, *, also: bool = False) -> None:
-        """Sort by ``column``; again to turn it round; ``also`` after the others."""
-        known = dict(self.sorts)
-        if also:
-            others = [(name, down) for name, down in self.sorts if name != column][:2]
-            self.sorts = [*others, (column, not known[column] if column in known else False)]
-        else:
-            down = not self.sorts[0][1] if self.sorts and self.sorts[0][0] == column else False
-            rest = [(name, way) for name, way in (("state", False), ("node", False)) if name != column]
-            self.sorts = [(column, down), *rest][:3] if column != "node" else [(column, down)]
-        self.apply_filter()
-
-    def pick(self, step: int) -> None:
-        self.picked = max(0, min(self.picked + step, len(self.columns) - 1))
-        self.redraw()
-
     def draw(self, width: int, height: int) -> list[Row]:
         """Choose the columns once, then draw what is in sight."""
         self._plan = (width, self._places(width, self.fitting(width)))
@@ -148,7 +133,7 @@ class NodeTable(FilteredListing[NodeRow]):
             name = metric.heading if metric else column
             align = ">" if metric else "<"
             tone = ACTIVE if column == self.columns[self.picked] else MUTED
-            mark = self._sort_mark(column)
+            mark = self.mark_sort(column)
             rows[0].to(x).put(name + mark, tone, wide, align)
             if metric:
                 rows[1].to(x).put(metric.scale.symbol, MUTED, wide, ">")
@@ -205,11 +190,6 @@ class NodeTable(FilteredListing[NodeRow]):
                 chosen.add(column)
         return tuple(column for column in every if column in chosen)
 
-    @property
-    def hidden(self) -> int:
-        """How many columns do not fit."""
-        return len(self.columns) - len(self.fitting(self.size.width))
-
     def as_text(self, *, only: Sequence[NodeRow] | None = None) -> str:
         """Rows as tab-separated text with a heading, every column."""
         rows = self.items if only is None else only
@@ -263,12 +243,6 @@ class NodeTable(FilteredListing[NodeRow]):
             return False
         shown = ((row, row.worst.get(metric.id)) for row in self.items[:64] if row.state is not State.PASS)
         return any(verdict is not None and row.state_of(verdict).rank <= State.AFFECTED.rank for row, verdict in shown)
-
-    def _sort_mark(self, column: str) -> str:
-        place = next((index for index, (name, _) in enumerate(self.sorts) if name == column), None)
-        if place is None:
-            return ""
-        return _DIGITS[place] + ("▾" if self.sorts[place][1] else "")
 
     def _key_of(self, column: str) -> Callable[[NodeRow], tuple[object, ...]]:
         """What rows are sorted by: what is worse first, numbers by size, words so that n2 comes before n10."""

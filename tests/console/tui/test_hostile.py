@@ -1,10 +1,12 @@
 """Text from nodes, files and outputs is shown as text: no markup, no escape, no lie about direction."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from msgspec.structs import replace as replace_fields
 
+from benchconsole.console.tui.screens.area import PAGES, AreaScreen
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Failure, Output, Result
 from benchconsole.topology.model.fabric import NodeId
@@ -81,12 +83,26 @@ def _finding(finding: Finding, text: str) -> Finding:
     )
 
 
+def _has_rows(screen: AreaScreen) -> bool:
+    return screen.table.area is not None
+
+
 async def walk(look: Look) -> list[str]:
     seen = []
     for keys in (("1",), ("n",), ("v",), ("2",), ("s",), ("3",), ("4",), ("n",), ("enter",), ("escape",), ("R",)):
         await look.press(*keys)
         seen.append(look.text)
     await look.press("escape")
+    for area in PAGES:
+        look.app.navigation.open_area(area)
+        await look.settle()
+        screen = look.app.screen
+        assert isinstance(screen, AreaScreen)
+        await look.until(partial(_has_rows, screen))
+        seen.append(look.text)
+        await look.press("t")
+        seen.append(look.text)
+        await look.press("escape", "escape")
     for name in ("n001", "n050", "n120", "n093"):
         look.app.navigation.open_node(NodeId(name))
         await look.settle()

@@ -15,6 +15,7 @@ from benchconsole.console.tui.actions import ACTIONS
 from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.rows.terminal import Terminal
+from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.facts import FactsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
@@ -89,6 +90,7 @@ PLACES: dict[str, Place] = {
     "facts": over("nodes", lambda app: FactsScreen(NodeId("n001"))),
     "raw": over("nodes", lambda app: RawScreen(SMALL.rounds[0].tests[0].id, None)),
     "sweeps": over("run", lambda app: SweepsScreen(None)),
+    "area": over("run", lambda app: AreaScreen("results")),
     "command": asked(lambda app: app.command_line.ask()),
     "help": asked(lambda app: app.command_line.show_help()),
     "export": asked(lambda app: app.report_export.ask()),
@@ -97,7 +99,7 @@ PLACES: dict[str, Place] = {
     "quit": asked(lambda app: app.exit_control.ask()),
     "disk": over("fabric", lambda app: app.run_orders.make_disk_sheet(DISK)),
 }
-TABS_AND_PAGES = ("fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps")
+TABS_AND_PAGES = ("fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps", "area")
 MOMENTS = {"before": (0, False), "empty": (1, False), "running": (8, True)}
 """How many events have come, and whether a run is going."""
 

@@ -147,8 +147,7 @@ async def test_hidden_columns_are_announced_and_can_be_reached() -> None:
         table = look.app.navigation.nodes.table
         assert table.hidden > 0
         assert f"{count(table.hidden, 'column')} hidden" in look.lines[-2]
-        for column in table.columns:
-            assert column in table.fitting(80) or True
+        for _ in table.columns:
             await look.press("greater_than_sign")
             assert table.columns[table.picked] in table.fitting(80)
 

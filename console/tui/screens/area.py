@@ -1,0 +1,147 @@
+"""An area as a page: pairs, results, links, rounds or criteria, each row opens what it is of."""
+
+import asyncio
+import operator
+from functools import partial
+
+from textual import on
+
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.messages import PlanRun, ReadInFull, ShowInFabric
+from benchconsole.console.tui.queries.area import Record
+from benchconsole.console.tui.queries.area import Row as AreaRow
+from benchconsole.console.tui.queries.areas import AREAS
+from benchconsole.console.tui.queries.result_areas import list_pairs, list_results
+from benchconsole.console.tui.screens.base.page import OpenPage
+from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS, TablePage
+from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.widgets.area_table import AreaTable, find_state
+from benchconsole.console.tui.widgets.crumb import tallies
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.view.run_view import RunView, State, tally
+from benchconsole.console.view.wording import format_reading
+
+PAGES = ("pairs", "results", "criteria", "links", "rounds")
+"""The areas that are no tab of their own."""
+
+WORST_FIRST = ("results", "criteria", "links")
+"""Those that are sorted by state until somebody asks otherwise; the others have an order of their own."""
+
+MOST_ROWS = 50_000
+"""Rows from which on those that pass are not listed; 2 kB each."""
+
+LIMITED = {"results": partial(list_results, most=MOST_ROWS), "pairs": partial(list_pairs, most=MOST_ROWS)}
+
+_BAD = (State.FAIL, State.UNREACHABLE, State.WATCH, State.UNKNOWN, State.AFFECTED)
+
+
+class AreaScreen(TablePage):
+    """``subject`` names the area. Rows come in as rounds are judged; ``text`` is the filter that it begins with."""
+
+    VALID = (*TABLE_ACTIONS, "in_full")
+    KEYS = (
+        ("enter", "open"), "filter", "sort", ("column_left", "and > column"), ("next_fault", "next fault"), "in_full",
+        "copy", ("back", "back"), "command", "help",
+    )  # fmt: skip
+
+    def __init__(self, name: str, *, tab: str = "Run", text: str = "") -> None:
+        self.table = table = AreaTable()
+        super().__init__(table, self._name_row, table.tell_alike, tab=tab, subject=f"area {name} {text}")
+        self.name_of_area = name
+        self._text = text
+        self._known: tuple[object, ...] = ()
+        self._is_making = False
+        if name in WORST_FIRST:
+            table.sorts = [("state", False)]
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        if self._text:
+            self.prompt.fill(self._text)
+            self.filter_by(self._text)
+
+    def paint(self, view: RunView) -> None:
+        """Take what is new; an area is made anew when a round was judged, not with every result."""
+        reading = f"being read: {format_reading(view.reading)}" if view.reading is not None else ""
+        path = (sanitize(view.fabric.name), sanitize(view.label or "run"), self.name_of_area, reading)
+        self.crumb.show(tuple(filter(None, path)), *tallies(view, tally(view)))
+        known = (view.fabric, view.closed, view.verdicts, view.findings, view.current, view.plan)
+        is_new = len(known) != len(self._known) or not all(map(operator.is_, known, self._known))
+        if view.reading is None and is_new and not self._is_making:
+            self._known, self._is_making = known, True
+            self.run_worker(self._make(view), exit_on_error=True)
+        self.annotate()
+
+    async def _make(self, view: RunView) -> None:
+        """Make the area beside the screen: ten thousand nodes take seconds."""
+        make = LIMITED.get(self.name_of_area, AREAS[self.name_of_area])
+        try:
+            area = await asyncio.to_thread(make, view)
+        finally:
+            self._is_making = False
+        self.table.show(area)
+        self.filter_by(self.prompt.text)
+
+    def _name_row(self) -> str:
+        row = self.table.chosen
+        return "" if row is None else next(filter(None, map(row.words, self.table.columns[1:2])), self.name_of_area)
+
+    @on(Listing.Chosen)
+    def _chosen(self) -> None:
+        """The raw output of a test, a link in the fabric, or the results that a row sums up."""
+        row, view = self.table.chosen, self.run_view
+        if row is None or view is None:
+            return
+        test, link = row.record.get("test"), row.record.get("link")
+        if test in view.results:
+            self.post_message(OpenPage(RawScreen(str(test), tab=self.tab)))
+        elif link is not None:
+            self.post_message(ShowInFabric(str(link)))
+        elif self.name_of_area == "criteria":
+            self._open_results(f"metric={row.words('metric')}")
+        elif self.name_of_area == "rounds":
+            self._open_results(f"round={row.record['round']}")
+        else:
+            self.say("Nothing was run for this row.")
+
+    def _open_results(self, text: str) -> None:
+        self.post_message(OpenPage(AreaScreen("results", tab=self.tab, text=text)))
+
+    def action_walk(self, step: int) -> None:
+        """To the next row that is not well, or the one before."""
+        if not self.table.walk(step, lambda row: find_state(row) in _BAD):
+            self.say("No row has a fault.")
+
+    def action_in_fabric(self) -> None:
+        row = self.table.chosen
+        record: Record = {} if row is None else row.record
+        nodes = record.get("nodes")
+        element = record.get("link") or (nodes[0] if isinstance(nodes, list) and nodes else None)
+        if element is None:
+            self.say("This row is of no element of the fabric.")
+        else:
+            self.post_message(ShowInFabric(str(element)))
+
+    def action_in_full(self) -> None:
+        """Every column of the row."""
+        row, area = self.table.chosen, self.table.area
+        if row is not None and area is not None:
+            said = [(column.heading, [row.words(name)]) for name, column in area.columns.items() if row.words(name)]
+            self.post_message(ReadInFull(self._name_row(), said))
+
+    def action_repeat(self) -> None:
+        tests = self._list_tests(self.table.chosen)
+        if tests:
+            self.post_message(PlanRun(only=tests))
+        else:
+            self.say("Nothing was run for this row.")
+
+    def _list_tests(self, row: AreaRow | None) -> tuple[str, ...]:
+        view = self.run_view
+        record: Record = {} if row is None else row.record
+        if view is None:
+            return ()
+        if record.get("test") in view.results:
+            return (str(record["test"]),)
+        of = [each for each in view.plan if each.number == record.get("round")] if self.name_of_area == "rounds" else []
+        return tuple(test.id for each in of for test in each.tests if test.id in view.results)

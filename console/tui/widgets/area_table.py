@@ -1,0 +1,199 @@
+"""The table of an area: its rows with the columns that tell them apart, as wide as there is room for."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+from benchconsole.console.text.cells import measure_width
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.text.table import Column
+from benchconsole.console.tui.queries.area import Area
+from benchconsole.console.tui.queries.area import Row as AreaRow
+from benchconsole.console.tui.rows.scales import Scale
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, value_tone, word_tone
+from benchconsole.console.tui.rows.themes import ACTIVE, MUTED, STRONG, TEXT
+from benchconsole.console.tui.widgets.listing import find_again
+from benchconsole.console.tui.widgets.node_table import natural
+from benchconsole.console.tui.widgets.sorted_table import SortedTable
+from benchconsole.console.view.run_view import State
+
+_WIDEST = 60
+"""Cells that a column takes at most before what is over is shared out."""
+
+_NUMBER = 12
+"""Cells that a number needs at least; what a node says of itself may be longer."""
+
+_MEASURED = 2000
+"""Rows whose cells are measured for the widths of columns."""
+
+_GAP = 2
+_STATES: Mapping[object, State] = {state.value: state for state in State}
+_QUIET = (State.PASS, State.SKIPPED, State.MEASURED)
+
+
+class AreaTable(SortedTable[AreaRow]):
+    """An area as a table. A column that says the same in every row is told once (``alike``) and not drawn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.area: Area | None = None
+        self.alike: Mapping[str, str] = {}
+        self._widths: Mapping[str, int] = {}
+        self._plan: tuple[object, list[tuple[str, int, int]]] = (None, [])
+
+    def show(self, area: Area) -> None:
+        """Take a new area; the cursor stays on its row where that is still there."""
+        self.area = area
+        self.every = area.rows
+        self.filter_columns = {**dict.fromkeys(area.columns), **area.scales}
+        self.alike = dict(_list_alike(area))
+        self._widths = {name: _measure(name, column, area.rows) for name, column in area.columns.items()}
+        self.__dict__.pop("columns", None)
+        self.picked = min(self.picked, max(len(self.columns) - 1, 0))
+        self.apply_filter()
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Every column by its key that tells rows apart."""
+        if self.area is None:
+            return ()
+        used = (name for name in self.area.columns if any(row.words(name) for row in self.area.rows))
+        return tuple(name for name in used if name not in self.alike)
+
+    def apply_filter(self) -> None:
+        """Filter and sort anew; without a sort the rows keep the order of the area."""
+        here = self.chosen
+        rows = [row for row in self.every if self.filter.keeps(row)]
+        for column, descending in reversed(self.sorts):
+            rows.sort(key=self._key_of(column), reverse=descending)
+        self.items = rows
+        self.cursor = find_again(here, rows, lambda row: row.record, min(self.cursor, max(len(rows) - 1, 0)))
+        self._plan = (None, [])
+        self.redraw()
+
+    def fitting(self, width: int) -> tuple[str, ...]:
+        return tuple(name for name, _, _ in self._planned(width))
+
+    def as_text(self, *, only: Sequence[AreaRow] | None = None) -> str:
+        columns = self.area.columns if self.area is not None else {}
+        rows = self.items if only is None else only
+        lines = ["\t".join(column.heading for column in columns.values())]
+        lines += ["\t".join(row.words(name) for name in columns) for row in rows]
+        return "\n".join(sanitize(line.replace("\t", "␉")).replace("␉", "\t") for line in lines) + "\n"
+
+    def tell_alike(self) -> str:
+        """What is not among the rows, and what all of them have in common, in words."""
+        alike = "   ".join(f"{name} {words}" for name, words in self.alike.items())
+        note = self.area.note if self.area is not None else ""
+        return "   ".join(filter(None, (note, f"all: {alike}" if alike else "")))
+
+    # -- drawing
+
+    def heading(self, width: int) -> list[Row]:
+        if self.area is None:
+            return []
+        line = CellLine(width)
+        for name, x, wide in self._planned(width):
+            column = self.area.columns[name]
+            tone = ACTIVE if name == self.columns[self.picked] else MUTED
+            line.to(x).put(column.heading + self.mark_sort(name), tone, wide, ">" if column.right else "<")
+        return [line.row()]
+
+    def row(self, index: int, width: int) -> Row:
+        row, line = self.items[index], CellLine(width).to(1)
+        state = find_state(row)
+        for place, (name, x, wide) in enumerate(self._planned(width)):
+            line.to(x)
+            if name == "state" and state is not None:
+                line.extend((sign(state), CellText(" "))).put(row.words(name), word_tone(state), wide - 2)
+            elif self._is_number(name):
+                is_low = state is not None and state not in _QUIET and name in ("share", "measured")
+                line.put(row.words(name), value_tone(state) if is_low and state is not None else TEXT, wide, ">")
+            else:
+                line.put(row.words(name), STRONG if place < 2 and state not in _QUIET else TEXT, wide)
+        return line.row()
+
+    def empty(self, width: int) -> list[Row]:
+        if self.filter.text:
+            line = CellLine(width).to(1).put("No row matches this filter.  ").put("esc", ACTIVE).put(" clears it")
+            return [(), line.row()]
+        words = "Nothing yet." if self.area is None else f"No {self.area.title.lower()} yet."
+        return [(), CellLine(width).to(1).put(words, MUTED).row()]
+
+    # -- columns
+
+    def _planned(self, width: int) -> list[tuple[str, int, int]]:
+        """Column, where it starts, how wide it is: those that fit, the picked one among them."""
+        key = (width, self.picked, self.area, self.columns)
+        if self._plan[0] != key:
+            self._plan = (key, self._place(width))
+        return self._plan[1]
+
+    def _place(self, width: int) -> list[tuple[str, int, int]]:
+        if self.area is None or not self.columns:
+            return []
+        least = {name: self._least(name) for name in self.columns}
+        shown = list(self.columns)
+        while len(shown) > 1 and 1 + sum(least[name] + _GAP for name in shown) > width:
+            shown.remove(self._choose_dropped(shown))
+        order = sorted(shown, key=lambda name: (self._is_number(name), self._widths[name] - least[name]))
+        widths = _share(order, least, self._widths, width - 1 - _GAP * len(shown))
+        x, made = 1, []
+        for name in shown:
+            made.append((name, x, widths[name]))
+            x += widths[name] + _GAP
+        return made
+
+    def _choose_dropped(self, shown: Sequence[str]) -> str:
+        """The column that is given up first: words after the first two that name the row, then the last one."""
+        free = [name for name in shown if name != self.columns[self.picked]]
+        words = [name for name in shown if self.area is not None and self.area.columns[name].wraps][2:]
+        return next((name for name in reversed(words) if name in free), free[-1])
+
+    def _is_number(self, name: str) -> bool:
+        return self.area is not None and self.area.columns[name].right
+
+    def _least(self, name: str) -> int:
+        column = self.area.columns[name] if self.area is not None else Column(name)
+        return min(self._widths[name], max(column.least or _NUMBER, measure_width(column.heading) + 2))
+
+    def _key_of(self, column: str) -> Callable[[AreaRow], tuple[object, ...]]:
+        """What rows are sorted by: what is worse first, numbers by size, words so that n2 comes before n10."""
+        if column == "state":
+            return lambda row: (state.rank if (state := find_state(row)) is not None else len(State),)
+        if isinstance(self.filter_columns.get(column), Scale):
+            return lambda row: (1, 0.0) if (found := row.number(column)) is None else (0, found)
+        return lambda row: natural(row.words(column))
+
+
+def find_state(row: AreaRow) -> State | None:
+    """The state of a row; None where it has none."""
+    return _STATES.get(row.record.get("state"))
+
+
+def _list_alike(area: Area) -> list[tuple[str, str]]:
+    """The columns of words that say one thing in all of several rows, and what they say."""
+    if len(area.rows) < 2:
+        return []
+    said = {name: area.rows[0].words(name) for name, column in area.columns.items() if not column.right}
+    return [
+        (name, words)
+        for name, words in said.items()
+        if words and name != "state" and all(row.words(name) == words for row in area.rows)
+    ]
+
+
+def _measure(name: str, column: Column, rows: Sequence[AreaRow]) -> int:
+    some = rows[:: max(len(rows) // _MEASURED, 1)]
+    widest = max((measure_width(row.words(name)) for row in some), default=0) + (2 if name == "state" else 0)
+    return max(min(widest, _WIDEST), measure_width(column.heading) + 2)
+
+
+def _share(names: Sequence[str], least: Mapping[str, int], wanted: Mapping[str, int], room: int) -> dict[str, int]:
+    """The width of each column: what it needs at least, then what it wants as far as there is room, in this order."""
+    widths = {name: least[name] for name in names}
+    over = max(room - sum(widths.values()), 0)
+    for name in names:
+        more = min(wanted[name] - widths[name], over)
+        widths[name] += more
+        over -= more
+    return widths

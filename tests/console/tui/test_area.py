@@ -1,0 +1,204 @@
+"""Areas as pages: what stands in the rows, what enter opens, how columns and orders are chosen, and what is too much."""
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from benchconsole.console.tui.queries.result_areas import list_pairs, list_results
+from benchconsole.console.tui.screens import area
+from benchconsole.console.tui.screens.area import PAGES, AreaScreen
+from benchconsole.console.tui.screens.plan import PlanSheet
+from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.view.run_view import State
+from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
+from benchconsole.topology.units import Unit
+from tests.console.tui.looking import Look, faulty, healthy, looking, reading
+from tests.console.tui.story import Story
+
+
+async def page(look: Look, name: str) -> AreaScreen:
+    """The page of an area, with its rows."""
+    await look.press("colon", *name, "enter")
+    return await front(look)
+
+
+async def front(look: Look) -> AreaScreen:
+    screen = look.app.screen
+    assert isinstance(screen, AreaScreen)
+    await look.until(lambda: screen.table.area is not None)
+    await look.settle()
+    return screen
+
+
+def judged() -> Story:
+    """The faulty cluster with a criterion in its file."""
+    story = faulty()
+    criterion = Criterion("iperf3.throughput", Comparator.AT_LEAST, 0.8, Unit.BYTE_RATE, Basis.CAPACITY, source="1.1")
+    return replace(story, fabric=replace(story.fabric, criteria=(criterion,)))
+
+
+@pytest.mark.parametrize("name", PAGES)
+async def test_every_area_has_a_page_and_esc_leaves_it(name: str) -> None:
+    async with looking(judged()) as look:
+        screen = await page(look, name)
+        assert f"› {name}" in look.lines[1]
+        assert screen.table.count == len(screen.table.every) > 0
+        await look.press("escape")
+        assert look.app.screen is look.app.navigation.fabric
+
+
+async def test_the_slowest_pair_is_first_and_what_all_rows_share_is_told_once() -> None:
+    async with looking(faulty()) as look:
+        screen = await page(look, "pairs")
+        row = screen.table.chosen
+        assert row is not None
+        assert (row.words("from"), row.words("state")) == ("n050", "fail")
+        shares = [each.number("share") for each in screen.table.items]
+        known = [share for share in shares if share is not None]
+        assert shares == sorted(known)
+        assert "metric iperf3.throughput" in look.lines[-2]
+        assert "metric" not in look.lines[5]
+
+
+async def test_results_begin_with_the_worst_and_another_order_can_be_asked_for() -> None:
+    async with looking(faulty()) as look:
+        screen = await page(look, "results")
+        ranks = [State(str(row.record["state"])).rank for row in screen.table.items]
+        assert ranks == sorted(ranks)
+        assert ranks[0] == State.FAIL.rank
+        await look.press("colon", *"sort", "space", *"share", "enter")
+        shares = [row.number("share") for row in screen.table.items]
+        known = [share for share in shares if share is not None]
+        assert shares[: len(known)] == sorted(known)
+        assert "sorted by share¹" in look.text
+
+
+async def test_enter_on_a_result_opens_what_its_test_printed() -> None:
+    async with looking(faulty()) as look:
+        screen = await page(look, "results")
+        row = screen.table.chosen
+        assert row is not None
+        await look.press("enter")
+        raw = look.app.screen
+        assert isinstance(raw, RawScreen)
+        assert raw.test == row.record["test"]
+        await look.press("escape")
+        assert look.app.screen is screen
+        assert screen.table.chosen is row
+
+
+async def test_enter_on_a_link_shows_it_in_the_fabric() -> None:
+    async with looking(faulty()) as look:
+        await page(look, "links")
+        await look.press("colon", *"sort", "space", *"link", "enter", "slash", *"leaf3&spine1", "enter")
+        await look.press("enter")
+        assert look.app.screen is look.app.navigation.fabric
+        assert "leaf3 to spine1" in look.text
+
+
+async def test_enter_on_a_criterion_and_on_a_round_lists_their_results() -> None:
+    async with looking(judged()) as look:
+        screen = await page(look, "criteria")
+        row = screen.table.chosen
+        assert row is not None
+        metric = row.words("metric")
+        await look.press("enter")
+        results = await front(look)
+        assert results.prompt.text == f"metric={metric}"
+        assert {each.words("metric") for each in results.table.items} == {metric}
+        await look.press("escape", "escape")
+        assert look.app.screen is screen
+        await look.press("escape")
+        rounds = await page(look, "rounds")
+        chosen = rounds.table.chosen
+        assert chosen is not None
+        await look.press("enter")
+        results = await front(look)
+        assert {each.record["round"] for each in results.table.items} == {chosen.record["round"]}
+
+
+async def test_n_walks_from_fault_to_fault_and_says_where_there_is_none() -> None:
+    async with looking(faulty()) as look:
+        screen = await page(look, "pairs")
+        await look.press("n")
+        row = screen.table.chosen
+        assert row is not None
+        assert row.words("state") != "pass"
+    async with looking(healthy()) as look:
+        await page(look, "pairs")
+        await look.press("n")
+        assert "No row has a fault." in look.lines[-1]
+
+
+async def test_r_repeats_the_test_of_a_row_after_showing_the_plan() -> None:
+    async with looking(faulty()) as look:
+        screen = await page(look, "pairs")
+        row = screen.table.chosen
+        assert row is not None
+        await look.press("r")
+        assert isinstance(look.app.screen, PlanSheet)
+        assert look.player.proposed[-1][2] == (row.record["test"],)
+
+
+async def test_a_row_is_read_in_full_and_copied_with_every_column() -> None:
+    async with looking(faulty(), (80, 24)) as look:
+        screen = await page(look, "results")
+        assert "stage" not in screen.table.fitting(80)
+        await look.press("t")
+        assert "stage" in look.text
+        await look.press("escape", "y")
+        heading, row = look.app.clipboard.splitlines()
+        assert heading.split("\t")[:3] == ["state", "of", "metric"]
+        assert row.split("\t")[0] == "fail"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize("name", PAGES)
+async def test_columns_stay_within_the_width_and_the_picked_one_is_always_drawn(
+    name: str, size: tuple[int, int]
+) -> None:
+    async with looking(judged(), size) as look:
+        screen = await page(look, name)
+        for column in screen.table.columns:
+            fitting = screen.table.fitting(size[0])
+            assert screen.table.columns[screen.table.picked] == column
+            assert column in fitting
+            places = screen.table._planned(size[0])
+            assert all(x + wide <= size[0] for _, x, wide in places)
+            assert [x for _, x, _ in places] == sorted({x for _, x, _ in places})
+            await look.press("greater_than_sign")
+
+
+async def test_while_a_session_is_read_it_says_so_and_lists_nothing() -> None:
+    async with reading(faulty()) as (look, over):
+        await look.press("colon", *"pairs", "enter")
+        screen = look.app.screen
+        assert isinstance(screen, AreaScreen)
+        assert screen.table.area is None
+        assert "being read" in look.lines[1]
+        over.set()
+        await look.until(lambda: screen.table.area is not None)
+        assert screen.table.count > 0
+
+
+@pytest.mark.parametrize("name", ["pairs", "results"])
+async def test_of_more_rows_than_fit_those_that_pass_are_left_out_and_that_is_said(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(area.LIMITED, name, partial({"pairs": list_pairs, "results": list_results}[name], most=10))
+    async with looking(faulty(), (200, 60)) as look:
+        screen = await page(look, name)
+        assert "pass" not in {row.words("state") for row in screen.table.every}
+        assert "that pass are not listed" in look.lines[-2]
+
+
+async def test_a_filter_stays_when_new_rows_come() -> None:
+    async with looking(faulty()) as look:
+        screen = await page(look, "pairs")
+        await look.press("slash", *"state=fail", "enter")
+        assert {row.words("state") for row in screen.table.items} == {"fail"}
+        screen._known = ()
+        await look.settle()
+        await look.until(lambda: not screen._is_making)
+        assert {row.words("state") for row in screen.table.items} == {"fail"}
