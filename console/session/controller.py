@@ -25,6 +25,7 @@ from benchconsole.console.view.run_view import DetectableFaults, RunView
 from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal
 from benchconsole.probes.api import Safety
 from benchconsole.probes.model.measuring import Round, Test
+from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import counted, disk_size
 
 T = TypeVar("T")
@@ -123,9 +124,10 @@ class SessionController:
         self._passwords.answered_by(ask)
 
     async def propose(
-        self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = (), typed: Collection[str] = ()
-    ) -> Proposal:
-        """The rounds that would run: a suite, or the tests that failed, or those whose ids are ``only``.
+        self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = (), typed: Collection[str] = (),
+        nodes: Collection[NodeId] | None = None,
+    ) -> Proposal:  # fmt: skip
+        """The rounds that would run: a suite (on ``nodes`` alone), the tests that failed, or those of the ids ``only``.
 
         What an interrupted session has left comes before a new suite. ``typed`` are serial numbers of disks that
         the operator has typed, who agrees to lose what is on them.
@@ -133,10 +135,10 @@ class SessionController:
         session = self._require_driven()
 
         def propose() -> Proposal:
-            if suite is None and not failed_only and not only and self.resumable:
+            if suite is None and not failed_only and not only and nodes is None and self.resumable:
                 rounds = session.unfinished()
                 return Proposal(rounds, _make_plan_notes(session, rounds)) if rounds else Proposal((), ends=ENDS)
-            rounds = session.propose(suite, failed_only=failed_only, only=only, typed=typed)
+            rounds = session.propose(suite, failed_only=failed_only, only=only, typed=typed, nodes=nodes)
             notes = _make_plan_notes(session, rounds) if rounds else PlanNotes()
             held_back = (*map(sanitize, session.proposed.left_out), *notes.held_back)
             return Proposal(rounds, replace(notes, held_back=held_back), session.proposed.unconfirmed)

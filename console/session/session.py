@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.judging.detectable_loss import DetectableLoss
 from benchconsole.probes.model.checklist import CheckedList
+from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.probes.planning.plan_rounds import split_into_waves
@@ -30,7 +31,8 @@ from benchconsole.probes.planning.sweeps import SweepEndings
 from benchconsole.probes.running.runner import can_be_resumed
 from benchconsole.store.model import SessionState
 from benchconsole.store.reading.loss_reading import read_losses
-from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.selection import fold
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
@@ -66,6 +68,7 @@ class Session:
         self.plan: tuple[Round, ...] = ()
         self.complete = False
         self.proposed = ProposedRounds(())
+        self._narrowed: tuple[NodeId, ...] = ()
         self.probes = probes
         self.origin: Mapping[str, str] = {}
         self.make_reach = make_reach
@@ -179,18 +182,21 @@ class Session:
         failed_only: bool = False,
         only: Collection[str] = (),
         typed: Collection[str] = (),
+        nodes: Collection[NodeId] | None = None,
     ) -> tuple[Round, ...]:
         """The rounds that ``start`` would run, without running anything.
 
         ``failed_only`` repeats the tests that gave no number or are below what is asked;
         ``only`` repeats the tests with these ids; ``typed`` are serial numbers of disks, as in ``SessionChoice``.
+        A suite, and what confirms it, runs on those of the chosen nodes that are ``nodes``, too (None: on all).
         ``proposed`` says then what of the suite is left out. Raises PlanError for a suite that gives no rounds.
         """
         first = max((each.number for each in self.plan), default=0) + 1
+        self._narrowed = () if nodes is None else _narrow(self.choice.nodes or self.fabric.nodes, nodes)
         if only or failed_only:
             self.proposed = ProposedRounds(plan_repeats(self._judged.by_number.values(), only=only, first=first))
         else:
-            choice = replace(self.choice, typed=(*self.choice.typed, *typed))
+            choice = replace(self.choice, typed=(*self.choice.typed, *typed), nodes=self._narrowed or self.choice.nodes)
             self.proposed = plan_suite(self.fabric, choice, self.probes, suite, first=first)
         return self.proposed.rounds
 
@@ -301,7 +307,7 @@ class Session:
     async def _plan_confirmation(self, writer: DurableWriter) -> Sequence[Round]:
         """Rounds that confirm what findings only suspect; they join the plan, and there are none when none are left."""
         spared = self.choice.policy.spared(self.fabric)
-        chosen = self.fabric.nodes if self.choice.nodes is None else self.choice.nodes
+        chosen = self._narrowed or self.choice.nodes or tuple(self.fabric.nodes)
         first = max((each.number for each in self.plan), default=0) + 1
         nodes = [node for node in chosen if node not in spared]
         rounds = self._judged.plan_confirmation(nodes, self.choice.confirm_seconds, first=first)
@@ -358,3 +364,11 @@ class Session:
                 )
         finally:
             self._tell(ended)
+
+
+def _narrow(chosen: Iterable[NodeId], nodes: Collection[NodeId]) -> tuple[NodeId, ...]:
+    """Those of the ``chosen`` nodes that are ``nodes``, too. PlanError where none of them is."""
+    found = tuple(name for name in chosen if name in nodes)
+    if not found:
+        raise PlanError(f"none of {fold(nodes)} is among the nodes of this session, expected some")
+    return found

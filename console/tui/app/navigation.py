@@ -53,6 +53,12 @@ class Navigation:
         frame = self.frame
         return tuple(dict.fromkeys((*(frame.VALID if frame else ()), *GLOBAL)))
 
+    @property
+    def marked(self) -> tuple[NodeId, ...] | None:
+        """The nodes that are marked on the page in front; None where none are."""
+        table = self.nodes.table
+        return tuple(sorted(table.marked)) if self.frame is self.nodes and table.marked else None
+
     def paint(self) -> None:
         """Hand the view to the page in front."""
         self._session.refresh()

@@ -49,7 +49,7 @@ class RunOrders(_Orders):
         self._starting = asyncio.Lock()  # held while a run begins: the tab changes then, and every sheet goes with it
 
     def plan(self, suite: str | None = None, *, failed_only: bool = False, only: Collection[str] = ()) -> None:
-        """Propose rounds and show them; nothing is sent before enter."""
+        """Propose rounds and show them; nothing is sent before enter. A suite is planned on marked nodes alone."""
         control = self._session.control
         if control is None:
             self._navigation.say("The session is not open yet.")
@@ -58,12 +58,15 @@ class RunOrders(_Orders):
             self._navigation.say(control.follows or "A run is going; S stops it first.", wrong=True)
             return
         fixed = failed_only or bool(only)
+        marked = None if fixed else self._navigation.marked
 
         async def propose(name: str | None, typed: Sequence[str]) -> Proposal:
-            return await control.propose(None if fixed else name, failed_only=failed_only, only=only, typed=typed)
+            return await control.propose(
+                None if fixed else name, failed_only=failed_only, only=only, typed=typed, nodes=marked
+            )
 
         suites = () if fixed else control.suites
-        remaining = control.resumable and not fixed
+        remaining = control.resumable and not fixed and marked is None
         badges = self._session.badges
         sheet = PlanSheet(suites, propose, self.make_disk_sheet, badges, suite=suite, owed=remaining)
         self._navigation.ask(sheet, self._start)

@@ -15,11 +15,11 @@ class NodesScreen(TablePage):
     """One row a node; enter opens it. ``s`` sorts by the column picked with ``<`` and ``>``."""
 
     TAB = "Nodes"
-    VALID = (*TABLE_ACTIONS, "fold")
+    VALID = (*TABLE_ACTIONS, "fold", "mark", "mark_shown")
     NOUN = "node"
     KEYS = (
-        ("enter", "node"), "filter", "sort", ("column_left", "and > column"), "fold", "copy", ("repeat", "repeat"),
-        "command", "help",
+        ("enter", "node"), "filter", "mark", "sort", ("column_left", "and > column"), "fold", "copy",
+        ("repeat", "repeat"), "command", "help",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class NodesScreen(TablePage):
         super().__init__(
             table,
             name_row=lambda: sanitize(table.chosen_node or ""),
-            note=lambda: f"{table.folded_away:,} that pass are folded, z shows them" if table.folded else "",
+            note=lambda: _tell_marks(table),
         )
         self.columns_known: tuple[object, ...] = ()
 
@@ -59,7 +59,36 @@ class NodesScreen(TablePage):
         if self.table.chosen_node is not None:
             self.post_message(ShowInFabric(self.table.chosen_node))
 
+    def action_mark(self, shown: bool) -> None:
+        """Mark the node under the cursor, or all that are ``shown``; those that are marked already lose their marks."""
+        nodes = {row.view.node.id for row in (self.table.items if shown else filter(None, [self.table.chosen]))}
+        marked = self.table.marked
+        self.table.marked = marked - nodes if marked >= nodes else marked | nodes
+        self.table.redraw()
+        self.table.move(0 if shown else 1)
+        self.count_rows()
+
+    def action_back(self) -> None:
+        """Clear the filter first, then the marks."""
+        if self.prompt.text or not self.table.marked:
+            super().action_back()
+        else:
+            self.table.marked = frozenset()
+            self.table.redraw()
+            self.count_rows()
+
     def action_repeat(self) -> None:
-        if self.table.chosen_node is not None and self.run_view is not None:
-            results = self.run_view.nodes[self.table.chosen_node].results
-            self.post_message(PlanRun(only=tuple(result.test.id for result in results)))
+        """The tests of the marked nodes, or of the one under the cursor."""
+        view, chosen = self.run_view, self.table.chosen_node
+        nodes = [name for name in view.nodes if name in self.table.marked] if view is not None else []
+        nodes = nodes or ([chosen] if chosen is not None else [])
+        if view is not None and nodes:
+            tests = dict.fromkeys(result.test.id for name in nodes for result in view.nodes[name].results)
+            self.post_message(PlanRun(only=tuple(tests)))
+
+
+def _tell_marks(table: NodeTable) -> str:
+    """How many nodes are marked, and how many are folded away."""
+    marked = f"{len(table.marked):,} marked: R plans on them, r repeats their tests" if table.marked else ""
+    folded = f"{table.folded_away:,} that pass are folded, z shows them" if table.folded else ""
+    return "   ".join(filter(None, (marked, folded)))

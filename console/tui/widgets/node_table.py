@@ -42,6 +42,7 @@ class NodeTable(SortedTable[NodeRow]):
         self.metrics: tuple[MetricColumn, ...] = ()
         self.folded = False
         self.folded_away = 0
+        self.marked: frozenset[NodeId] = frozenset()
         self._under: dict[str, str] = {}
         self._natural: dict[str, tuple[object, ...]] = {}
         self._columns = ColumnCache()
@@ -147,7 +148,7 @@ class NodeTable(SortedTable[NodeRow]):
 
     def row(self, index: int, width: int) -> Row:
         row = self.items[index]
-        line = CellLine(width).to(1)
+        line = CellLine(width).put("*" if row.view.node.id in self.marked else " ", ACTIVE)
         quiet = row.state in (State.PASS, State.SKIPPED, State.MEASURED)
         for column, x, wide in self._planned(width):
             line.to(x)

@@ -4,7 +4,7 @@ import asyncio
 import io
 import json
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -21,12 +21,14 @@ from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.judging.attribution import Attributor
 from benchconsole.probes.judging.detectable_loss import DetectableLosses
 from benchconsole.probes.judging.findings import Findings
+from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
 from benchconsole.store.errors import StoreError
 from benchconsole.store.model import SessionState
 from benchconsole.store.session_store import SessionStore
 from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import NodeId
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES, PlayedReach
 
@@ -274,3 +276,31 @@ async def test_how_far_the_reading_of_a_stored_session_is(store: Store, tmp_path
         on_read=lambda event, read, of: told.append((len(event.fabric.nodes), len(event.plan), read, of)),
     )
     assert told == [(len(running.fabric.nodes), 0, read, len(rounds)) for read in range(len(rounds) + 1)]
+
+
+async def test_a_suite_on_marked_nodes_is_planned_on_these_alone(tmp_path: Path, store: Store) -> None:
+    running = session(tmp_path, store, PlayedReach())
+    every = running.propose()
+    some = running.propose(nodes=[NodeId("n2"), NodeId("n1"), NodeId("nobody")])
+    assert {node.id for each in some for test in each.tests for node in test.target.nodes} == {"n1", "n2"}
+    with pytest.raises(PlanError, match="none of nobody is among the nodes of this session"):
+        running.propose(nodes=[NodeId("nobody")])
+    assert running.propose() == every
+
+
+async def test_what_confirms_a_run_on_marked_nodes_asks_no_other(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = session(tmp_path, store, PlayedReach())
+    asked: list[list[NodeId]] = []
+
+    def plan(nodes: Iterable[NodeId], _seconds: float, *, first: int) -> tuple[Round, ...]:
+        asked.append([*nodes])
+        return ()
+
+    monkeypatch.setattr(running._judged, "plan_confirmation", plan)
+    await follow(running, running.propose(nodes=[NodeId("n1"), NodeId("n2")]))
+    await running.finished()
+    await follow(running, running.propose())
+    await running.finished()
+    assert asked == [["n1", "n2"], [*running.fabric.nodes]]

@@ -13,6 +13,7 @@ from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round, Test
+from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.story import Story
 
 
@@ -37,6 +38,7 @@ class Player(SessionController):
         self.owed: tuple[Round, ...] = ()
         self.disks: tuple[Confirmation, ...] = ()
         self.typed: list[tuple[str, ...]] = []
+        self.on: list[tuple[str, ...] | None] = []
         self.ask: AskPassword | None = None
         self.refusal = ""
         self.abandoned = False
@@ -70,10 +72,12 @@ class Player(SessionController):
         failed_only: bool = False,
         only: Collection[str] = (),
         typed: Collection[str] = (),
+        nodes: Collection[NodeId] | None = None,
     ) -> Proposal:
         """The story's rounds, or fewer; what is owed is the last of them, ``disks`` are asked for until typed."""
         self.proposed.append((suite, failed_only, tuple(only)))
         self.typed.append(tuple(typed))
+        self.on.append(None if nodes is None else tuple(nodes))
         if suite is None and self.resumable and not failed_only and not only:
             return Proposal(self.owed, self.notes()) if self.owed else Proposal((), ends="The nodes are searched.")
         rounds = tuple(self.story.rounds)

@@ -217,7 +217,7 @@ async def test_a_session_that_cannot_be_read_ends_the_console_though_its_names_w
 
 async def test_what_is_not_there_yet_is_not_frozen() -> None:
     async with running(Player(SMALL, until=0), (120, 40), lambda _: ()) as look:
-        await look.press("space")
+        await look.press("F")
         assert "nothing to freeze yet" in look.lines[-1]
         look.player.feed(*look.player.waiting)
         await look.press("2")

@@ -217,3 +217,46 @@ async def test_names_of_what_limits_are_whole_where_there_is_room() -> None:
         row = next(line for line in look.lines if " n033 " in line)
         assert "leaf3 to spine1" in row
         assert row.count("leaf3 to spine1") == 1  # and not said again as the reason
+
+
+async def test_marked_nodes_are_what_r_plans_on_and_what_is_repeated() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2", "slash", *"under=leaf3", "enter", "asterisk")
+        table = look.app.navigation.nodes.table
+        assert table.marked == {f"n{number:03}" for number in range(33, 49)}
+        assert "16 marked" in look.lines[-2]
+        assert look.lines[8].startswith(("*", "▌"))
+        await look.press("R")
+        assert isinstance(look.app.screen, PlanSheet)
+        assert look.player.on[-1] == tuple(sorted(table.marked))
+        await look.press("escape", "r")
+        assert isinstance(look.app.screen, PlanSheet)
+        wanted = {*look.player.proposed[-1][2]}
+        tests = [test for each in faulty().rounds for test in each.tests if test.id in wanted]
+        assert len(tests) == len(wanted) >= 16
+        assert all(table.marked & {node.id for node in test.target.nodes} for test in tests)
+        assert look.player.on[-1] is None
+        await look.press("escape", "asterisk")
+        assert table.marked == set()
+
+
+async def test_space_marks_one_node_and_goes_on_and_esc_clears_filter_then_marks() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2", "space", "space")
+        table = look.app.navigation.nodes.table
+        assert table.marked == {row.view.node.id for row in table.items[:2]}
+        assert table.cursor == 2
+        await look.press("up", "space")
+        assert table.marked == {table.items[0].view.node.id}
+        await look.press("slash", *"leaf3", "enter", "escape")
+        assert table.marked
+        await look.press("escape")
+        assert not table.marked
+        await look.press("R")
+        assert look.player.on[-1] is None
+
+
+async def test_marks_on_the_nodes_say_nothing_of_a_plan_from_another_page() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2", "space", "4", "R")
+        assert look.player.on[-1] is None

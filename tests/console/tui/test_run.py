@@ -236,16 +236,16 @@ async def test_enter_opens_the_raw_output_or_the_node_that_runs() -> None:
         assert isinstance(look.app.screen, NodeScreen)
 
 
-async def test_space_freezes_the_picture_and_counts_what_waits() -> None:
+async def test_f_freezes_the_picture_and_counts_what_waits() -> None:
     told = list(faulty().events())
     async with looking(faulty(), until=1) as look:
-        await look.press("space")
+        await look.press("F")
         look.player.feed(*told[1:200])
         await look.until(lambda: look.app.session.latest.generation >= 200)
         assert "FROZEN 0:0" in look.lines[0]
         assert "+199" in look.lines[0]
         assert "Nothing has run on this fabric yet." in look.lines[3]
-        await look.press("space")
+        await look.press("F")
         assert "FROZEN" not in look.lines[0]
         assert "Nothing has run" not in look.lines[3]
 

@@ -47,7 +47,7 @@ def test_help_finds_by_key_and_by_word() -> None:
     ids = tuple(ACTIONS)
     assert [each.id for each in matching(ids, "clipboard table")] == []
     assert "copy" in [each.id for each in matching(ids, "clipboard")]
-    assert "freeze" in [each.id for each in matching(ids, "space")]
+    assert "freeze" in [each.id for each in matching(ids, "stop painting")]
     assert matching((), "copy") == []
 
 

@@ -62,7 +62,7 @@ async def test_a_machine_of_chassis_at_every_size(size: tuple[int, int]) -> None
 async def test_the_badge_is_there_at_sixty_columns_with_everything_else_on() -> None:
     async with looking(faulty(), (60, 15)) as look:
         look.player.paused = True
-        await look.press("4", "space")
+        await look.press("4", "F")
         assert look.lines[0].rstrip().endswith("SIMULATED")
         assert "FROZEN" in look.lines[0]
         assert "PAUSED" in look.lines[0]

@@ -60,6 +60,7 @@ class TablePage(FilteredPage):
         super().annotate()
         self.count_rows()
 
+    @on(Listing.Moved)
     def count_rows(self) -> None:
         """Say which rows are in sight, and how many columns are not."""
         table = self.sorted_table
@@ -67,10 +68,6 @@ class TablePage(FilteredPage):
         rows = f"rows {table.top + 1:,} to {last:,} of {table.count:,}" if table.count else "no rows"
         hidden = f"{counted(table.hidden, 'column')} hidden, > goes there" if table.hidden else ""
         self.status.show("   ".join(filter(None, (hidden, self.note()))), rows)
-
-    @on(Listing.Moved)
-    def _row_moved(self) -> None:
-        self.count_rows()
 
     def _sort_typed(self, text: str) -> None:
         column = text.strip().lower()
