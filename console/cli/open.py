@@ -2,6 +2,7 @@
 
 import logging
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,13 @@ from benchconsole.console.cli.common import cohort_option, db_option, label_opti
 from benchconsole.console.exits import BadInput, Exit, complain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from benchconsole.console.session.controller import SessionController
+    from benchconsole.console.session.replayed_session import ReplayClock, ReplayedSession
     from benchconsole.console.view.reducer import LatestView
+    from benchconsole.probes.api import Probe
+    from benchconsole.store.store import Store
 
 
 @click.command("open")
@@ -22,20 +26,27 @@ if TYPE_CHECKING:
 @db_option
 @label_option
 @cohort_option
-def command(what: str, db: Path | None, label: str, cohorts: tuple[str, ...]) -> None:
+@click.option(
+    "--replay", type=click.FloatRange(0.1, 100_000), metavar="SPEED",
+    help="Play a stored session again, SPEED times as fast as it ran.",
+)  # fmt: skip
+def command(what: str, db: Path | None, label: str, cohorts: tuple[str, ...], replay: float | None) -> None:
     """Open the console on a topology file, or on a stored session (id, label, last, last-1).
 
-    A session that another console drives is followed live: it can be looked at, but takes no orders.
+    A session that another console drives is followed live: it can be looked at, but takes no orders. With --replay a
+    stored one is shown as it ran; pauses in which nothing ran are cut short.
     """
-    raise click.exceptions.Exit(open_console(what, db, label, cohorts=cohorts))
+    raise click.exceptions.Exit(open_console(what, db, label, cohorts=cohorts, replay=replay))
 
 
 def open_console(
-    what: str, db: Path | None = None, label: str = "", *, cohorts: "Sequence[str]" = (), start: bool = False
-) -> int:
+    what: str, db: Path | None = None, label: str = "", *, cohorts: "Sequence[str]" = (), start: bool = False,
+    replay: float | None = None,
+) -> int:  # fmt: skip
     """Show ``what`` until the operator leaves; ``start`` runs the default suite at once.
 
-    ``cohorts`` label every result of a session that is begun; BadInput for those of one that is stored.
+    ``cohorts`` label every result of a session that is begun; BadInput for those of one that is stored. ``replay``
+    plays a stored session so many times as fast as it ran; BadInput for a topology file.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadInput("benchconsole: there is no terminal to draw on; benchconsole run does the same as lines")
@@ -52,9 +63,16 @@ def open_console(
             "benchconsole: --cohort with a stored session, which keeps the cohorts that it was begun with; "
             "expected a topology file"
         )
+    if replay is not None and is_file:
+        raise BadInput("benchconsole: --replay with a topology file, expected a stored session")
+    from benchconsole.console.session.replayed_session import ReplayClock
+
+    clock = None if replay is None else ReplayClock(replay)
     try:
         return run(
-            lambda: _open(what, path if is_file else None, db, label, cohorts, latest, start=start), latest=latest
+            lambda: _open(what, path if is_file else None, db, label, cohorts, latest, start=start, clock=clock),
+            latest=latest,
+            now=time.time if clock is None else clock.now,
         )
     except ScreenError as error:
         if log is None:
@@ -73,8 +91,12 @@ def _open(
     latest: "LatestView",
     *,
     start: bool,
+    clock: "ReplayClock | None",
 ) -> "SessionController":
-    """A new session on the topology file ``path``, else the stored one of this name, whose fabric is shown at once."""
+    """A new session on the topology file ``path``, else the stored one of this name, whose fabric is shown at once.
+
+    With ``clock`` the stored one is played by it.
+    """
     from benchconsole.console.cli.common import import_waiting_spools, load_installed_probes, open_store, read_topology
     from benchconsole.console.cli.session_options import make_cohort_options, make_safety_policy
     from benchconsole.console.session.controller import SessionController
@@ -95,9 +117,21 @@ def _open(
         session = Session(fabric, probes, store, choice, make_reach=passwords.reach)
     else:
         store = open_store(db, create=False)
+        if clock is not None:
+            return SessionController(_open_replayed(store, name, probes, clock), LoopThread(), closing=store.close)
         other = open_followed(store, name, probes)
         if other is not None:
             return SessionController(other, LoopThread(), closing=store.close)
         with pause_collector():
             session = Session.stored(store, name, probes, make_reach=passwords.reach, on_read=latest.preview)
     return SessionController(session, LoopThread(), start=start, passwords=passwords, closing=store.close)
+
+
+def _open_replayed(store: "Store", name: str, probes: "Mapping[str, Probe]", clock: "ReplayClock") -> "ReplayedSession":
+    from benchconsole.console.session.replayed_session import open_replayed
+
+    session = open_replayed(store, name, probes, clock)
+    if session is None:
+        store.close()
+        raise BadInput(f"benchconsole: --replay: {name} is still being run; open it without --replay to follow it")
+    return session

@@ -3,13 +3,14 @@
     benchconsole demo --headless --db /tmp/pictures.db
     python docs/pictures/generate.py /tmp/pictures.db
 
-Each picture is the application at a size after some keys, as Textual draws it, with the outside
-font taken out (the browser's own monospace font serves).
+Each picture is the application at a size and in a theme after some keys, as Textual draws it, with the outside
+font taken out (the browser's own monospace font serves). ``README.md`` shows them all.
 """
 
 import asyncio
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from benchconsole.console.cli.common import load_installed_probes
@@ -19,34 +20,47 @@ from benchconsole.console.session.session import Session
 from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.rows.terminal import detect
+from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.start_model import Past, StartModel
 from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
 from benchconsole.store.store import Store
 
 HERE = Path(__file__).parent
-PICTURES = {
-    "fabric-120x40": ((120, 40), ["n"]),
-    "fabric-80x24": ((80, 24), ["n"]),
-    "fabric-200x60": ((200, 60), ["n"]),
-    "nodes-120x40": ((120, 40), ["2"]),
-    "node-120x40": ((120, 40), ["2", "down", "enter"]),
-    "facts-120x40": ((120, 40), ["2", "enter", "i", "n"]),
-    "run-120x40": ((120, 40), ["3"]),
-    "findings-120x40": ((120, 40), ["4"]),
+AREAS = {
+    "fabric": ["n"],
+    "nodes": ["2"],
+    "node": ["2", "down", "enter"],
+    "facts": ["2", "enter", "i", "n"],
+    "raw": ["2", "down", "enter", "enter"],
+    "run": ["3"],
+    "findings": ["4"],
+    "pairs": ["colon", *"pairs", "enter"],
+    "results": ["colon", *"results", "enter"],
+    "criteria": ["colon", *"criteria", "enter"],
+    "links": ["colon", *"links", "enter"],
+    "rounds": ["colon", *"rounds", "enter"],
 }
+"""Areas of the screen, and the keys that lead there."""
+
+SIZES = ((80, 24), (120, 40), (200, 60))
+THEMES = {"": "bench-dark", "-light": "bench-light"}
+"""Themes by what the names of their pictures end with."""
+
 TERMINAL = detect({"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"})
 FONT = re.compile(r"@font-face\s*{[^}]*}")
 
 
-async def draw(database: Path, size: tuple[int, int], keys: list[str]) -> str:
+async def draw(database: Path, size: tuple[int, int], keys: list[str], theme: str) -> str:
     """The screen as SVG."""
     with Store.open(database, create=False) as store:
         conductor = SessionController(Session.stored(store, "last", load_installed_probes()), LoopThread())
-        app = ConsoleApp(lambda: conductor, TERMINAL)
+        app = ConsoleApp(lambda: conductor, replace(TERMINAL, theme=theme))
         async with app.run_test(size=size) as pilot:
             while app.session.view is None or app.session.view.ended is None or app.session.view.static is None:
                 await pilot.pause()
             await pilot.press(*keys)
+            while isinstance(app.screen, AreaScreen) and app.screen.table.area is None:
+                await pilot.pause()
             for _ in range(5):
                 await pilot.pause()
             return FONT.sub("", app.export_screenshot(title="benchconsole"))
@@ -90,12 +104,37 @@ async def draw_start() -> str:
         return FONT.sub("", app.export_screenshot(title="benchconsole"))
 
 
+def name_picture(area: str, size: tuple[int, int], ending: str) -> str:
+    """What the file of a picture is called."""
+    return f"{area}-{size[0]}x{size[1]}{ending}.svg"
+
+
+def format_gallery() -> str:
+    """A page with every picture, area by area."""
+    lines = [
+        "# Every area, in three sizes and two themes",
+        "",
+        "Drawn by `docs/pictures/generate.py` on `benchconsole demo`.",
+        "",
+    ]
+    for area in AREAS:
+        lines += [f"## {area.capitalize()}", ""]
+        for size in SIZES:
+            shown = " ".join(f"![{area}]({name_picture(area, size, ending)})" for ending in THEMES)
+            lines += [f"{size[0]} x {size[1]}:", "", shown, ""]
+    return "\n".join(lines)
+
+
 def main() -> None:
-    """Write every picture."""
+    """Write every picture, and the page that shows them."""
     (HERE / "start-80x24.svg").write_text(asyncio.run(draw_start()))
-    for name, (size, keys) in PICTURES.items():
-        (HERE / f"{name}.svg").write_text(asyncio.run(draw(Path(sys.argv[1]), size, keys)))
-        sys.stdout.write(f"{name}.svg\n")
+    for area, keys in AREAS.items():
+        for size in SIZES:
+            for ending, theme in THEMES.items():
+                name = name_picture(area, size, ending)
+                (HERE / name).write_text(asyncio.run(draw(Path(sys.argv[1]), size, keys, theme)))
+                sys.stdout.write(f"{name}\n")
+    (HERE / "README.md").write_text(format_gallery())
 
 
 if __name__ == "__main__":

@@ -12,13 +12,17 @@ from tests.lab.host import wait_for
 class Terminal:
     """One tmux server of its own with one window; ended with its context."""
 
-    def __init__(self, folder: Path, size: tuple[int, int], *arguments: str | Path, **environment: str) -> None:
+    def __init__(
+        self, folder: Path, size: tuple[int, int], *arguments: str | Path, cwd: Path | None = None, **environment: str
+    ) -> None:
         self._tmux = ["tmux", "-S", str(folder / "tmux.socket"), "-f", "/dev/null"]
         command = shlex.join([sys.executable, "-m", "benchconsole.console.cli", *map(str, arguments)])
         inner = f"{command}; echo EXIT=$?; exec sleep 600"
         width, height = (str(side) for side in size)
         env = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}
-        subprocess.run([*self._tmux, "new-session", "-d", "-x", width, "-y", height, inner], check=True, env=env)
+        place = [] if cwd is None else ["-c", str(cwd)]
+        new = [*self._tmux, "new-session", "-d", "-x", width, "-y", height, *place, inner]
+        subprocess.run(new, check=True, env=env)
         subprocess.run([*self._tmux, "set", "-g", "status", "off"], check=True)
         subprocess.run([*self._tmux, "resize-window", "-x", width, "-y", height], check=True)
 

@@ -240,16 +240,18 @@ class ConsoleApp(ThemedApp[int]):
 
 
 def run(
-    make: "Callable[[], SessionController]", *, terminal: Terminal | None = None, latest: LatestView | None = None
-) -> int:
+    make: "Callable[[], SessionController]", *, terminal: Terminal | None = None, latest: LatestView | None = None,
+    now: Callable[[], float] = time.time,
+) -> int:  # fmt: skip
     """Show the console until it is left; raises what ended the session. 0, or 130 after ctrl-c twice.
 
-    ``latest`` is shown, and may be given something to show while the session is made.
+    ``latest`` is shown, and may be given something to show while the session is made. ``now`` is the time in the
+    session, in UTC seconds.
 
     Where the screen fails, a run that goes on comes to its end first; then ScreenError.
     """
     textual_patches.apply()
-    app = ConsoleApp(make, terminal or detect(os.environ), latest=latest)
+    app = ConsoleApp(make, terminal or detect(os.environ), now, latest=latest)
     try:
         code = app.run()
         if app.crash is not None and app.session.control is not None:

@@ -94,6 +94,7 @@ class Navigation:
         front = self._app.screen
         if not isinstance(front, Sheet) or front.head.title != sheet.head.title:
             self._app.push_screen(sheet, answer)
+            sheet.take_focus()  # now: what is typed next is for it
 
     def read_in_full(self, title: str, sections: Sections) -> None:
         """Put text in front of the page until it is left."""

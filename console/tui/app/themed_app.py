@@ -1,7 +1,8 @@
-"""The base of both applications: themes and the painter, no command palette, no animation."""
+"""The base of both applications: themes and the painter, keys in their order, no command palette, no animation."""
 
 from typing import TypeVar
 
+from textual import events
 from textual.app import App
 
 from benchconsole.console.text.sanitize import sanitize
@@ -9,6 +10,7 @@ from benchconsole.console.tui.rows.strips import Painter
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.rows.themes import THEMES, Depth, Palette, textual_themes
 from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.tui.widgets.line_input import LineInput
 
 Answer = TypeVar("Answer")
 
@@ -29,6 +31,23 @@ class ThemedApp(App[Answer]):
             self.register_theme(theme)
         self.theme = terminal.theme if full else "ansi-dark"
         self.animation_level = "none"
+
+    async def on_event(self, event: events.Event) -> None:
+        """Do what a key is bound to before the next one is looked at.
+
+        Textual hands every key to a widget and does it when it has bubbled up. Keys that come in one read, as over a
+        slow line, would all be handed over before the first is done: letters after ``/`` would be actions. Where one
+        types, and where letters choose, keys go to whoever takes them.
+        """
+        if isinstance(event, events.Key) and not event.is_forwarded and not self._is_taking_letters:
+            for priority in (True, False):
+                if await self._check_bindings(event.key, priority=priority):
+                    return
+        await super().on_event(event)
+
+    @property
+    def _is_taking_letters(self) -> bool:
+        return isinstance(self.focused, LineInput) or hasattr(self.screen, "on_key")
 
     def _fatal_error(self) -> None:
         """End; Textual would print every frame with the values of its variables, which hold text of nodes."""

@@ -14,6 +14,7 @@ from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import opened
 from benchconsole.topology.units import counted as count
 from tests.console.tui.looking import boxes, faulty, healthy, large, looking
+from tests.console.tui.test_keys import press_at_once
 
 
 async def test_the_worst_come_first_and_only_what_deviates_is_coloured() -> None:
@@ -260,3 +261,12 @@ async def test_marks_on_the_nodes_say_nothing_of_a_plan_from_another_page() -> N
     async with looking(faulty()) as look:
         await look.press("2", "space", "4", "R")
         assert look.player.on[-1] is None
+
+
+@pytest.mark.parametrize("keys", [("2", "/", *"under=leaf3"), ("2", "/", *"export")])
+async def test_a_filter_typed_before_the_page_is_there_is_no_action(keys: tuple[str, ...]) -> None:
+    async with looking(faulty()) as look:
+        press_at_once(look.app, *keys)
+        await look.settle()
+        assert look.app.screen is look.app.navigation.nodes
+        assert look.app.navigation.nodes.prompt.text == "".join(keys[2:])

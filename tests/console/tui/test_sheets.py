@@ -18,6 +18,7 @@ from benchconsole.console.tui.screens.nodes import NodesScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.run import RunScreen
 from tests.console.tui.looking import faulty, looking
+from tests.console.tui.test_keys import press_at_once
 
 SCREENS: tuple[type[Page], ...] = (FabricScreen, NodesScreen, NodeScreen, RunScreen, FindingsScreen, RawScreen)
 
@@ -214,3 +215,20 @@ async def test_a_name_that_no_file_can_have_is_told_and_ends_nothing(name: str, 
         assert said in look.lines[-1]
         assert [str(path) for _, path in look.player.exported] == ([] if said else [name])
         assert look.app._exception is None
+
+
+async def test_a_command_typed_in_one_read_is_a_command_and_none_of_its_letters_an_action() -> None:
+    async with looking(faulty()) as look:
+        press_at_once(look.app, "colon", *"theme night", "enter")
+        await look.settle()
+        assert look.app.screen is look.app.navigation.fabric
+        assert "no theme night" in look.lines[-1]
+
+
+async def test_a_filter_typed_in_one_read_holds_every_letter() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2")
+        press_at_once(look.app, "slash", *"RunSe:4", "enter")
+        await look.settle()
+        assert look.app.screen is look.app.navigation.nodes
+        assert look.app.navigation.nodes.prompt.text == "RunSe:4"

@@ -60,7 +60,7 @@ class FilteredPage(Page):
         self.prompt.show(note=note, aside=self.aside)
 
     def action_filter(self) -> None:
-        self.prompt.focus()
+        self.set_focus(self.prompt)  # now: what is typed next is for it
         self.call_after_refresh(self.annotate)
 
     def _filter_typed(self, text: str) -> None:

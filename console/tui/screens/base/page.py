@@ -100,11 +100,11 @@ class Page(Screen[None]):
                 self.paint(view)
 
     def on_mount(self) -> None:
-        """Paint what came before the widgets were there; the list has the keys."""
+        """Paint what came before the widgets were there; the list has the keys, unless one has asked for a filter."""
         if self.run_view is not None:
             self.banner.show(self.run_view.held, self.run_view.spool)
             self.paint(self.run_view)
-        if self.listing is not None:
+        if self.listing is not None and self.focused is None:
             self.listing.focus()
 
     def on_resize(self) -> None:

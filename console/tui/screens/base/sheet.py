@@ -83,9 +83,12 @@ class Sheet(ModalScreen[Answer], Generic[Answer]):
         yield self.foot
 
     def on_mount(self) -> None:
+        self.take_focus()
+
+    def take_focus(self) -> None:
         """Typing goes to the line; where there is none the list has the keys."""
         typed = [each for each in self.parts if isinstance(each, LineInput)]
-        next(each for each in (*typed, *self.parts) if each.can_focus).focus()
+        self.set_focus(next(each for each in (*typed, *self.parts) if each.can_focus))
 
     def dismiss(self, result: Answer | None = None) -> AwaitComplete:
         """Leave with ``result``, once: a second key of one read still comes here, when the sheet has gone."""

@@ -1,0 +1,156 @@
+"""A stored session played again: what was seen then is seen now, in its order and at its pace, and no order is taken."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchconsole.console.session import replayed_session as module
+from benchconsole.console.session.controller import SessionController
+from benchconsole.console.session.followed_session import FollowedSessionError
+from benchconsole.console.session.loop_thread import LoopThread
+from benchconsole.console.session.replayed_session import LONGEST_PAUSE, ReplayClock, ReplayedSession, open_replayed
+from benchconsole.console.session.session import Session
+from benchconsole.console.view import events as happened
+from benchconsole.console.view.events import Event, RoundStarted, SessionEnded, SessionOpened
+from benchconsole.console.view.reducer import advance, opened
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.totals import compute_totals
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import Result
+from benchconsole.store.store import Store
+from tests.fabrics import SMALL, fabric
+from tests.probes.played import PROBES, PlayedReach
+
+
+class Time:
+    """Seconds that go by only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    with Store.open(tmp_path / "sessions.db") as opened_store:
+        yield opened_store
+
+
+@pytest.fixture
+async def ran(tmp_path: Path, store: Store) -> Session:
+    """A session that ran through."""
+    session = Session(fabric(tmp_path, SMALL), PROBES, store, make_reach=lambda *_: PlayedReach(unreachable=["n2"]))
+    session.start(session.propose())
+    await session.finished()
+    return session
+
+
+def replayed(store: Store, session: Session, clock: ReplayClock) -> ReplayedSession:
+    found = open_replayed(store, session.id, PROBES, clock)
+    assert found is not None
+    return found
+
+
+async def play(session: ReplayedSession) -> list[Event]:
+    return [event async for event in session.events()]
+
+
+async def test_the_end_of_a_replay_is_what_the_stored_session_shows(store: Store, ran: Session) -> None:
+    events = await play(replayed(store, ran, ReplayClock(1e5)))
+    first = events[0]
+    assert isinstance(first, SessionOpened)
+    view: RunView = opened(first)
+    for event in events[1:]:
+        view = advance(view, event)
+    stored = Session.stored(store, ran.id, PROBES).view()
+    assert compute_totals(view) == compute_totals(stored)
+    assert {name: seen.state for name, seen in view.nodes.items()} == {
+        name: seen.state for name, seen in stored.nodes.items()
+    }
+    assert (view.complete, view.live, view.ended) == (True, False, stored.ended)
+    assert view.findings == stored.findings
+
+
+async def test_events_come_in_the_order_of_a_run(store: Store, ran: Session) -> None:
+    under_way: int | None = None
+    started: set[str] = set()
+    closed = 0
+    for event in await play(replayed(store, ran, ReplayClock(1e5))):
+        if isinstance(event, RoundStarted):
+            assert under_way is None
+            under_way = event.round.number
+        elif isinstance(event, happened.TestStarted):
+            assert event.test.round == under_way
+            started.add(event.test.id)
+        elif isinstance(event, Result):
+            assert event.test.id in started
+        elif isinstance(event, ClosedRound):
+            assert event.round.number == under_way
+            under_way, closed = None, closed + 1
+    assert closed == len(ran.plan)
+
+
+@pytest.mark.parametrize("speed", [1.0, 10.0])
+async def test_it_takes_the_time_of_the_session_over_its_speed_and_pauses_are_cut(
+    store: Store, ran: Session, speed: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round of 40 s, an hour in which nothing ran, a round of 20 s."""
+    passing = Time()
+    monkeypatch.setattr("benchconsole.console.session.replayed_session.asyncio.sleep", passing.sleep)
+    session = replayed(store, ran, ReplayClock(speed, monotonic=lambda: passing.now))
+    rounds = list(store.session(ran.id).read_rounds(session.fabric))[:2]
+    begun = session._stored.new.started
+    spans = [(begun, begun + 40), (begun + 3640, begun + 3660)]
+    made = [_place(each, *span) for each, span in zip(rounds, spans, strict=True)]
+    timeline = [timed for each in made for timed in module._unfold(each)]
+    monkeypatch.setattr(session, "_read_timeline", lambda: timeline)
+    seen = [(session._clock.now(), event) async for event in session.events()]
+    assert passing.now * speed == pytest.approx(40 + LONGEST_PAUSE + 20, abs=module._SHORTEST_WAIT * speed)
+    ends = [at for at, event in seen if isinstance(event, ClosedRound)]
+    assert ends == pytest.approx([begun + 40, begun + 3660], abs=1.0)
+
+
+def _place(closed: ClosedRound, started: float, ended: float) -> ClosedRound:
+    results = tuple(replace(each, started=started, seconds=ended - started) for each in closed.results)
+    return replace(closed, started=started, ended=ended, results=results)
+
+
+def test_the_clock_goes_at_its_speed_and_never_past_what_comes_next() -> None:
+    passing = Time()
+    clock = ReplayClock(60.0, monotonic=lambda: passing.now)
+    clock.go_on(1000.0, 1100.0)
+    passing.now = 1.0
+    assert clock.now() == 1060.0
+    passing.now = 5.0
+    assert clock.now() == 1100.0
+
+
+async def test_no_order_is_taken(store: Store, ran: Session) -> None:
+    control = SessionController(replayed(store, ran, ReplayClock(1e5)), LoopThread())
+    try:
+        assert control.follows.endswith("played again; open it without --replay to go on with it.")
+        with pytest.raises(FollowedSessionError, match="played again"):
+            await control.propose(None)
+    finally:
+        await control.close()
+
+
+async def test_a_session_that_still_runs_is_not_played(tmp_path: Path, store: Store) -> None:
+    session = Session(fabric(tmp_path, SMALL), PROBES, store, make_reach=lambda *_: PlayedReach())
+    session.start(session.propose())
+    async for event in session.live():
+        if isinstance(event, ClosedRound):
+            break
+    assert open_replayed(store, session.id, PROBES, ReplayClock(1.0)) is None
+    session.stop(now=True)
+    await session.finished()
+    events = await play(replayed(store, session, ReplayClock(1e5)))
+    last = events[-1]
+    assert isinstance(last, SessionEnded)
+    assert not last.complete

@@ -1,0 +1,158 @@
+"""The ten jobs of `docs/howto/ten-jobs.md`, each done with its keys in a real terminal, and the number of keys counted."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.lab import wait_for
+from tests.scenarios.commands import benchconsole
+from tests.scenarios.terminal import Terminal
+from tests.scenarios.test_judging_trials import TRANSCRIPTS, TRIAD, WEAK, Site, stream
+
+pytestmark = pytest.mark.lab
+
+PAGE = Path("docs/howto/ten-jobs.md")
+SIZE = (120, 40)
+LEAF3 = [*"under=leaf3"]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of a demo that ran through: 134 nodes with five planted faults."""
+    folder = tmp_path_factory.mktemp("demo")
+    home = str(folder)
+    ran = benchconsole(
+        "demo", "--headless", "--db", folder / "s.db", XDG_DATA_HOME=home, XDG_STATE_HOME=home, seconds=300
+    )
+    assert ran.code == 0, ran.out + ran.err
+    return folder / "s.db"
+
+
+@pytest.fixture
+def stored(demo: Path, tmp_path: Path) -> Iterator[Terminal]:
+    with Terminal(tmp_path, SIZE, "open", "last", "--db", demo, cwd=tmp_path) as terminal:
+        terminal.wait("leaf3 to spine1 gives")
+        yield terminal
+
+
+def count_keys(title: str) -> int:
+    """The number of keys that the page says of a job."""
+    found = re.search(rf"^\| \[[0-9]+\. {re.escape(title)}\]\([^)]*\) \| ([0-9]+) \|", PAGE.read_text(), re.MULTILINE)
+    assert found is not None, title
+    return int(found[1])
+
+
+def press(terminal: Terminal, title: str, *steps: str | tuple[str, str]) -> None:
+    """Press the keys of a job, as many as the page says; with a key may come the text that is waited for after it."""
+    assert len(steps) == count_keys(title), f"{title}: {len(steps)} keys"
+    for step in steps:
+        key, text = (step, "") if isinstance(step, str) else step
+        terminal.press(key)
+        if text:
+            terminal.wait(text)
+
+
+def test_open_a_fabric_and_see_its_oversubscription(tmp_path: Path) -> None:
+    with Terminal(tmp_path, SIZE, "open", "topology/examples/jetstream.yaml", "--db", tmp_path / "s.db") as terminal:
+        assert "down:up" in terminal.wait(":1")
+        press(terminal, "Open a fabric and see its oversubscription", "4")
+        terminal.wait("description")
+
+
+def test_a_colleague_looks_on_and_acceptance_is_run_on_marked_nodes(tmp_path: Path) -> None:
+    mine, theirs, db = tmp_path / "mine", tmp_path / "theirs", tmp_path / "s.db"
+    mine.mkdir()
+    theirs.mkdir()
+    with Terminal(mine, SIZE, "demo", "--db", db) as terminal:
+        terminal.wait("leaf1")
+        terminal.press("3")
+        terminal.wait("round 1 started", 120)
+        with Terminal(theirs, SIZE, "open", "last", "--db", db) as colleague:
+            colleague.wait("READ-ONLY")
+            press(colleague, "Follow a colleague", "3")
+            colleague.wait("nothing of ours is left on 133 of 134 nodes", 120)
+        terminal.wait("nothing of ours is left on 133 of 134 nodes", 120)
+        press(
+            terminal, "Run acceptance on marked nodes", ("2", "sorted by"), "/", *LEAF3, ("Enter", "16 of 134"),
+            ("*", "16 marked"), ("R", "covers"), "Enter",
+        )  # fmt: skip
+        terminal.wait("nothing of ours is left on 16 of 16 nodes", 120)
+
+
+def test_why_a_node_fails(stored: Terminal) -> None:
+    press(
+        stored,
+        "Why a blade fails",
+        ("2", "sorted by"),
+        ("Enter", "2 of 13 declared facts differ"),
+        ("Enter", "raw inventory"),
+    )
+    assert "n021" in stored.screen()
+
+
+def test_which_member_of_a_lag_is_down(stored: Terminal) -> None:
+    press(stored, "Which LAG member", "4")
+    assert "1 of 2 members" in stored.wait("rules out")
+
+
+def test_before_against_after(tmp_path: Path) -> None:
+    site = Site(tmp_path, [WEAK])
+    for label, rates in (("before", (60.0, 61.0, 60.5)), ("after", (80.0, 81.0, 80.5))):
+        for number, rate in enumerate(rates, 1):
+            more = ("--label", label) if number == 1 else ("--session", "last")
+            site.ingest("stream", stream(rate), "--node", f"n{number}", *more)
+    with Terminal(tmp_path, SIZE, "compare", "before", "after", "--db", tmp_path / "s.db") as terminal:
+        press(terminal, "Before against after")
+        assert "better" in terminal.wait("stream.triad")
+        terminal.wait("EXIT=0")
+
+
+def test_export_this_view_and_the_report(stored: Terminal, tmp_path: Path) -> None:
+    press(stored, "Export this view and the report", ("2", "sorted by"), ("Y", "134 rows"), ("e", "html"), "Enter")
+    stored.wait("demo-default.html")
+    wait_for((tmp_path / "demo-default.html").is_file, 30, "the report")
+    assert (tmp_path / "demo-default.html").stat().st_size > 10_000
+
+
+def test_replay_last_night(demo: Path, tmp_path: Path) -> None:
+    with Terminal(tmp_path, SIZE, "open", "last", "--replay", "5", "--db", demo) as terminal:
+        terminal.wait("READ-ONLY")
+        press(terminal, "Replay last night", "3")
+        assert "running" in terminal.wait("round 1 started")
+        terminal.wait("session complete", 60)
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    with Terminal(wrong, SIZE, "open", "topology/examples/sc11.yaml", "--replay", "5") as terminal:
+        terminal.wait("--replay with a topology file, expected a stored session")
+        terminal.wait("EXIT=2")
+
+
+def test_add_a_criterion(tmp_path: Path) -> None:
+    site = Site(tmp_path, [WEAK])
+    site.ingest("stream", stream(50.0), "--node", "n1")
+    site.write("site.yaml", [TRIAD])
+    db = tmp_path / "s.db"
+    ran = benchconsole("judge", "last", "--criteria", site.topology, "--db", db)
+    assert ran.code == 1, ran.out
+    with Terminal(tmp_path, SIZE, "open", "last", "--db", db) as terminal:
+        terminal.wait("stream.triad")
+        press(terminal, "Add a criterion", ":", *"criteria", "Enter")
+        assert "4.1.1" in terminal.wait("at least 65.0 GB/s")
+
+
+def test_write_the_topology_from_the_nodes(tmp_path: Path) -> None:
+    told = tmp_path / "lldp"
+    told.mkdir()
+    for name in ("n01", "n02"):
+        shutil.copy(TRANSCRIPTS / "inventory" / "lldpctl-1.0.json", told / f"{name}.json")
+    topology = tmp_path / "cluster.yaml"
+    with Terminal(tmp_path, SIZE, "init", topology, "--from", "lldp", told, "--link-speed", "25 Gb/s") as terminal:
+        terminal.wait("EXIT=0")
+    opened = tmp_path / "opened"
+    opened.mkdir()
+    with Terminal(opened, SIZE, "open", topology, "--db", tmp_path / "s.db") as terminal:
+        press(terminal, "Write the topology from the nodes")
+        terminal.wait("n01")
