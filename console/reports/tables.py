@@ -212,17 +212,22 @@ def list_criteria(view: RunView) -> tuple[CriterionLine, ...]:
     by_metric = group_by_key((row.verdict.metric, row.verdict) for row in list_current_rows(view) if row.verdict)
     together = list_session_judgements(view)
     return tuple(
-        _describe_session_criterion(criterion, [each for each in together if each.criterion is criterion])
+        _describe_session_criterion(
+            criterion,
+            [each for each in together if each.criterion is criterion],
+            next((each.shown for each in by_metric.get(criterion.metric, ())), Shown.PLAIN),
+        )
         if criterion.is_of_session
         else _describe_criterion(criterion, by_metric.get(criterion.metric, []), view.passed)
         for criterion in view.fabric.criteria
     )
 
 
-def _describe_session_criterion(criterion: Criterion, judged: "Sequence[SessionJudgement]") -> CriterionLine:
+def _describe_session_criterion(
+    criterion: Criterion, judged: "Sequence[SessionJudgement]", shown: Shown
+) -> CriterionLine:
     """The line of a criterion on all numbers together; the worst is a statistic, or the share of a subject."""
     levels = Counter(each.level for each in judged)
-    shown = Shown.PLAIN
     known = [each for each in judged if each.value is not None]
     choose = min if criterion.comparator is Comparator.AT_LEAST else max
     worst_one = choose(known, key=lambda each: each.value or 0.0) if known else None

@@ -35,6 +35,7 @@ AREAS = {
     "run": ["3"],
     "findings": ["4"],
     "pairs": ["colon", *"pairs", "enter"],
+    "pair-map": ["colon", *"pairs", "enter", "v"],
     "results": ["colon", *"results", "enter"],
     "criteria": ["colon", *"criteria", "enter"],
     "links": ["colon", *"links", "enter"],

@@ -23,27 +23,30 @@ def mbit(lab: Lab, pair: str, way: str = "") -> float:
     return arrived * 8e-6 / seconds
 
 
-def mbit_together(lab: Lab, pairs: Iterable[str], way: str = "") -> float:
+def mbit_together(lab: Lab, pairs: Iterable[str], way: str = "", *, seconds: int = 2) -> float:
     """What pairs carry at once, in Mbit/s from the first start to the last end.
 
-    However far apart the runs were, this is no more than the cables carry; the sum of their own means may be.
+    However far apart the runs were, this is no more than the cables carry; the sum of their own means may be. What
+    starting and ending takes counts as time: on a busy machine more ``seconds`` make it a smaller share.
     """
     began = monotonic()
-    return send(lab, pairs, way) * 8e-6 / (monotonic() - began)
+    return send(lab, pairs, way, seconds=seconds) * 8e-6 / (monotonic() - began)
 
 
-def send(lab: Lab, pairs: Iterable[str], way: str = "", *, streams: int = 8) -> int:
-    """Let pairs send at once for two seconds, ``streams`` each; gives the bytes that arrived."""
+def send(lab: Lab, pairs: Iterable[str], way: str = "", *, streams: int = 8, seconds: int = 2) -> int:
+    """Let pairs send at once for so many seconds, ``streams`` each; gives the bytes that arrived."""
     with ThreadPoolExecutor(8) as hands:
-        return sum(arrived for arrived, _ in hands.map(lambda pair: _flow(lab, pair, way, streams=streams), pairs))
+        flows = hands.map(lambda pair: _flow(lab, pair, way, streams=streams, seconds=seconds), pairs)
+        return sum(arrived for arrived, _ in flows)
 
 
-def _flow(lab: Lab, pair: str, way: str, *, streams: int) -> tuple[int, float]:
+def _flow(lab: Lab, pair: str, way: str, *, streams: int, seconds: int = 2) -> tuple[int, float]:
     """Bytes that arrived and the seconds in which they were counted."""
     port, (client, server) = next(_PORTS), pair.split()
     lab.inside(server, "iperf3", "-s", "-1", "-D", "-p", str(port), "--idle-timeout", "10")
     # The daemon has left its parent before it listens.
     wait_for(lambda: port in {each.port for each in lab.listeners(server)}, 10, f"iperf3 on {server}")
-    command = ["iperf3", "-J", "-c", lab.plan.node(server).data, "-p", str(port), "-P", str(streams), "-t", "2"]
+    address, length = lab.plan.node(server).data, str(seconds)
+    command = ["iperf3", "-J", "-c", address, "-p", str(port), "-P", str(streams), "-t", length]
     received = json.loads(lab.inside(client, *command, *way.split()))["end"]["sum_received"]
     return int(received["bytes"]), float(received["seconds"])

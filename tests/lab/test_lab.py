@@ -228,10 +228,10 @@ def test_slow_nic_is_slow_one_way(healthy_lab: Lab, direction: str, out: int, ba
 @pytest.mark.parametrize("way", ["", "-R"])
 def test_member_down_halves_the_way_to_storage(healthy_lab: Lab, way: str) -> None:
     pairs = ["n1 st1", "n2 st1", "n3 st1", "n4 st1"]
-    whole = mbit_together(healthy_lab, pairs, way)
+    whole = mbit_together(healthy_lab, pairs, way, seconds=8)
 
     with healthy_lab.member_down(*UPLINK):
-        half = mbit_together(healthy_lab, pairs, way)
+        half = mbit_together(healthy_lab, pairs, way, seconds=8)
 
     assert 130 <= whole <= 205
     assert 65 <= half <= 103

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.exits import Exit
-from tests.scenarios.test_judging_trials import Site, stream
+from tests.scenarios.test_judging_trials import Site, iperf3, stream
 
 
 def measure(site: Site, *values: float) -> tuple[int, str]:
@@ -97,3 +97,13 @@ def test_criteria_that_cannot_be_right_are_refused(tmp_path: Path, criterion: st
     code, found = site.call("check", site.topology)
     assert code == Exit.BAD_INPUT, found
     assert said in " ".join(found.split())
+
+
+def test_a_mean_of_the_network_is_told_in_bits(tmp_path: Path) -> None:
+    site = Site(tmp_path, ["metric: iperf3.throughput, statistic: mean, at_least: 8 Gb/s, source: 5.1.3"])
+    code, said = site.ingest("iperf3", iperf3(9.0), "--node", "n1", "--peer", "n2")
+    assert code == Exit.UNTESTED, said  # the other nodes have no output
+    page = tmp_path / "r.md"
+    site.call("report", "-o", page)
+    (line,) = [line for line in page.read_text().splitlines() if "5.1.3" in line and line.startswith("|")]
+    assert "at least 8.00 Gb/s" in line.replace("\\", "")

@@ -92,7 +92,7 @@ class ConsoleApp(ThemedApp[int]):
             "plan": self.run_orders.plan,
             "stop": self.run_orders.ask_stop,
             "export": self.report_export.ask,
-            "freeze": self._freeze,
+            "freeze": navigation.toggle_freeze,
             "theme": partial(self._use_theme, ""),
             "node": partial(navigation.say, "node takes the name of a node", wrong=True),
             "command": self.command_line.ask,
@@ -185,13 +185,6 @@ class ConsoleApp(ThemedApp[int]):
 
     def action_interrupt(self) -> None:
         self.exit_control.interrupt()
-
-    def _freeze(self) -> None:
-        if self.session.view is None or self.session.view.reading is not None:
-            self.navigation.say("There is nothing to freeze yet: the session is being read.", wrong=True)
-            return
-        self.session.toggle_freeze()
-        self.navigation.paint()
 
     def _use_theme(self, name: str) -> None:
         """Other colours everywhere; the next ones without a name."""

@@ -67,6 +67,14 @@ class Navigation:
         if self._session.view is not None and frame is not None:
             frame.show(self._session.view, self._session.badges)
 
+    def toggle_freeze(self) -> None:
+        """Stop painting, or go on."""
+        if self._session.view is None or self._session.view.reading is not None:
+            self.say("There is nothing to freeze yet: the session is being read.", wrong=True)
+            return
+        self._session.toggle_freeze()
+        self.paint()
+
     def say(self, text: str, *, wrong: bool = False, stay: bool = False) -> None:
         """Show a line on the page in front, for a while or until the next one."""
         frame = self.frame

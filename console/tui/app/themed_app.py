@@ -39,15 +39,11 @@ class ThemedApp(App[Answer]):
         slow line, would all be handed over before the first is done: letters after ``/`` would be actions. Where one
         types, and where letters choose, keys go to whoever takes them.
         """
-        if isinstance(event, events.Key) and not event.is_forwarded and not self._is_taking_letters:
+        if isinstance(event, events.Key) and not event.is_forwarded and not _is_taking_letters(self):
             for priority in (True, False):
                 if await self._check_bindings(event.key, priority=priority):
                     return
         await super().on_event(event)
-
-    @property
-    def _is_taking_letters(self) -> bool:
-        return isinstance(self.focused, LineInput) or hasattr(self.screen, "on_key")
 
     def _fatal_error(self) -> None:
         """End; Textual would print every frame with the values of its variables, which hold text of nodes."""
@@ -72,3 +68,8 @@ class ThemedApp(App[Answer]):
                 for canvas in screen.query(CellWidget):
                     canvas.repaint()
         return ""
+
+
+def _is_taking_letters(app: App[Answer]) -> bool:
+    """Whether one types, or letters choose among options before they are anything else."""
+    return isinstance(app.focused, LineInput) or hasattr(app.screen, "on_key")

@@ -86,12 +86,13 @@ def list_pairs(view: RunView, most: int | None = None) -> Area:
         "metric": words("metric"), "measured": number("measured"), "expected": number("expected"),
         "share": number("share"), "limit": words("limit"),
     }  # fmt: skip
-    rows, note = _leave_out_passes([row for row in list_current_rows(view) if _is_pair(view, row)], most)
+    rows, note = _leave_out_passes([row for row in list_current_rows(view) if is_pair(view, row)], most)
     in_order = sorted(rows, key=_find_share)
     return Area("Pairs", columns, tuple(map(_make_pair, in_order)), _SHARES, note)
 
 
-def _is_pair(view: RunView, row: ResultRow) -> bool:
+def is_pair(view: RunView, row: ResultRow) -> bool:
+    """Whether a row is a judged flow from one node to another."""
     result = view.results.get(row.test)
     return (
         result is not None and result.test.target.peer is not None and row.verdict is not None and len(row.nodes) == 2

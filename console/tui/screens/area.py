@@ -14,6 +14,7 @@ from benchconsole.console.tui.queries.areas import AREAS
 from benchconsole.console.tui.queries.result_areas import list_pairs, list_results
 from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS, TablePage
+from benchconsole.console.tui.screens.pair_map import PairMapScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.area_table import AreaTable, find_state
 from benchconsole.console.tui.widgets.crumb import tallies
@@ -38,7 +39,7 @@ _BAD = (State.FAIL, State.UNREACHABLE, State.WATCH, State.UNKNOWN, State.AFFECTE
 class AreaScreen(TablePage):
     """``subject`` names the area. Rows come in as rounds are judged; ``text`` is the filter that it begins with."""
 
-    VALID = (*TABLE_ACTIONS, "in_full")
+    VALID = (*TABLE_ACTIONS, "in_full", "values")
     KEYS = (
         ("enter", "open"), "filter", "sort", ("column_left", "and > column"), ("next_fault", "next fault"), "in_full",
         "copy", ("back", "back"), "command", "help",
@@ -121,6 +122,13 @@ class AreaScreen(TablePage):
             self.say("This row is of no element of the fabric.")
         else:
             self.post_message(ShowInFabric(str(element)))
+
+    def action_values(self) -> None:
+        """Pairs as a map."""
+        if self.name_of_area == "pairs":
+            self.post_message(OpenPage(PairMapScreen(tab=self.tab)))
+        else:
+            self.say("Pairs alone have a map.")
 
     def action_in_full(self) -> None:
         """Every column of the row."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from benchconsole.console.text.cells import measure_width
+from benchconsole.console.text.natural_order import natural
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column
 from benchconsole.console.tui.queries.area import Area
@@ -12,7 +13,6 @@ from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, value_tone, word_tone
 from benchconsole.console.tui.rows.themes import ACTIVE, MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.listing import find_again
-from benchconsole.console.tui.widgets.node_table import natural
 from benchconsole.console.tui.widgets.sorted_table import SortedTable
 from benchconsole.console.view.run_view import State
 

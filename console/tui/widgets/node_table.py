@@ -1,10 +1,10 @@
 """The table of nodes: the columns that fit, order, filter, and one row for each node in sight."""
 
 import math
-import re
 from collections.abc import Callable, Sequence
 
 from benchconsole.console.text.cells import measure_width
+from benchconsole.console.text.natural_order import natural
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.node_columns import (
     ColumnCache,
@@ -26,7 +26,6 @@ from benchconsole.topology.model.fabric import NodeId
 
 _WIDEST_LIMIT = 40
 """Cells of the names of elements at fault, where there is room."""
-_PARTS = re.compile(r"([0-9]+)")
 
 
 class NodeTable(SortedTable[NodeRow]):
@@ -259,10 +258,3 @@ class NodeTable(SortedTable[NodeRow]):
             return (1, 0.0) if found is None or math.isnan(found) else (0, found)
 
         return number
-
-
-def natural(text: str) -> tuple[object, ...]:
-    """A key that puts n2 before n10."""
-    return tuple(
-        (0, int(part)) if part.isdigit() and part.isascii() else (1, part) for part in _PARTS.split(text) if part
-    )

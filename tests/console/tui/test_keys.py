@@ -19,6 +19,7 @@ from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.facts import FactsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
+from benchconsole.console.tui.screens.pair_map import PairMapScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
 from benchconsole.console.tui.start_model import Interrupted, Past, StartModel
@@ -91,6 +92,7 @@ PLACES: dict[str, Place] = {
     "raw": over("nodes", lambda app: RawScreen(SMALL.rounds[0].tests[0].id, None)),
     "sweeps": over("run", lambda app: SweepsScreen(None)),
     "area": over("run", lambda app: AreaScreen("results")),
+    "pair map": over("run", lambda app: PairMapScreen()),
     "command": asked(lambda app: app.command_line.ask()),
     "help": asked(lambda app: app.command_line.show_help()),
     "export": asked(lambda app: app.report_export.ask()),
@@ -99,7 +101,7 @@ PLACES: dict[str, Place] = {
     "quit": asked(lambda app: app.exit_control.ask()),
     "disk": over("fabric", lambda app: app.run_orders.make_disk_sheet(DISK)),
 }
-TABS_AND_PAGES = ("fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps", "area")
+TABS_AND_PAGES = ("fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps", "area", "pair map")
 MOMENTS = {"before": (0, False), "empty": (1, False), "running": (8, True)}
 """How many events have come, and whether a run is going."""
 

@@ -9,7 +9,7 @@ from benchconsole.console.tui.queries.view_queries import is_shared
 from benchconsole.console.tui.rows.text_rows import Row
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
-from benchconsole.console.tui.widgets.node_table import NodeTable, natural
+from benchconsole.console.tui.widgets.node_table import NodeTable
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import opened
 from benchconsole.topology.units import counted as count
@@ -190,10 +190,6 @@ async def test_enter_opens_the_node_and_esc_comes_back() -> None:
         assert look.app.screen.node == "c12n05"
         await look.press("escape")
         assert look.app.navigation.frame is look.app.navigation.nodes
-
-
-def test_names_sort_as_people_count() -> None:
-    assert sorted(["n10", "n2", "n1", "a"], key=natural) == ["a", "n1", "n2", "n10"]
 
 
 def test_the_cursor_stays_on_the_worst_row_until_it_is_moved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -139,7 +138,7 @@ def test_what_a_plan_touches_follows_from_it_alone() -> None:
 
 
 def test_what_destroys_runs_as_the_administrator_who_is_searched_too() -> None:
-    rounds = [_round(1, HERE, None), replace(_round(2, a_node("st1"), None), probe="fio-device")]
+    rounds = [_round(1, HERE, None), _round(2, a_node("st1"), None, "fio-device")]
     assert touched(rounds, {"fio-device": FioDevice()}).privileged == {"st1"}
     assert touched(rounds).privileged == frozenset()
 
@@ -150,9 +149,9 @@ async def test_the_administrator_looks_at_the_processes_of_every_user() -> None:
     assert remote.calls[0].argv[-1] == "all"
 
 
-def _round(number: int, node: Node, root: str | None) -> Round:
+def _round(number: int, node: Node, root: str | None, probe: str = "fio") -> Round:
     options = MappingProxyType({"scratch": root} if root else {})
-    return Round(number, "fio", "fio", (Test(f"{number}", "fio", Target(node, options=options), number),), 1.0, "")
+    return Round(number, probe, probe, (Test(f"{number}", probe, Target(node, options=options), number),), 1.0, "")
 
 
 async def test_a_node_that_does_not_answer_is_not_awaited_when_the_others_have(monkeypatch: pytest.MonkeyPatch) -> None:
