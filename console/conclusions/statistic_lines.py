@@ -22,8 +22,8 @@ from benchconsole.probes.statistics.rank_correlation import RankCorrelation, cor
 from benchconsole.probes.statistics.repeatability import Repeatability, compute_repeatability
 from benchconsole.probes.statistics.summary import Summary, summarise
 from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.natural_order import make_natural_key
 from benchconsole.topology.units import RATES, Shown, Unit
-from benchconsole.topology.writing.node_set_folding import make_natural_key
 
 CLASS, NODE = "class", "node"
 """Names of groupings: by the class of the nodes, and by what each number is of (a node, a pair or a set)."""

@@ -10,8 +10,9 @@ from types import MappingProxyType
 from benchconsole.topology.errors import Position
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Bond
+from benchconsole.topology.natural_order import make_natural_key
 from benchconsole.topology.selection import expand_ports
-from benchconsole.topology.writing.node_set_folding import fold_in_order, make_natural_key
+from benchconsole.topology.writing.node_set_folding import fold_in_order
 
 _DIFFERENT = "parallel cables that differ, taken as links of their own"
 _ONE_LAG = "parallel cables, taken as one LAG"

@@ -3,13 +3,13 @@
 Works on the data of a Document that names every device and pair by itself, as importers make it.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Bond
+from benchconsole.topology.natural_order import make_natural_key
 from benchconsole.topology.selection import expand, expand_ports, fold
 
 Notes = Mapping[str | int, str]
@@ -21,13 +21,6 @@ MAX_KEY = 1000
 """Characters of a node set that stands as a key: YAML reads keys of 1,024 at most (YAML 1.2, 7.4.3)."""
 
 _ADDRESSES = ("address", "data_address")
-_NUMBER = re.compile(r"(\d+)")
-
-
-def make_natural_key(name: str) -> list[tuple[int, str]]:
-    """A key that sorts eth2 before eth10."""
-    parts = _NUMBER.split(name)
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def fold_short(names: Sequence[str]) -> str:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeVar
 
-from benchconsole.console.text.natural_order import natural
 from benchconsole.console.tui.queries.node_columns import under_of
 from benchconsole.console.tui.queries.result_areas import is_pair
 from benchconsole.console.view.result_rows import ResultRow, list_current_rows
 from benchconsole.console.view.run_view import RunView, State, worst
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.natural_order import make_natural_key
 
 MOST_NODES = 32
 """Nodes up to which each has a row and a column of its own."""
@@ -73,7 +73,7 @@ def _name(row: ResultRow, under: Mapping[str, str]) -> Place:
 
 
 def _order(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted({*names}, key=natural))
+    return tuple(sorted({*names}, key=make_natural_key))
 
 
 def _sum_up(placed: Iterable[tuple[_Key, ResultRow]]) -> dict[_Key, PairCell]:

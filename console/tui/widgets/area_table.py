@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from benchconsole.console.text.cells import measure_width
-from benchconsole.console.text.natural_order import natural
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column
 from benchconsole.console.tui.queries.area import Area
@@ -15,6 +14,7 @@ from benchconsole.console.tui.rows.themes import ACTIVE, MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.listing import find_again
 from benchconsole.console.tui.widgets.sorted_table import SortedTable
 from benchconsole.console.view.run_view import State
+from benchconsole.topology.natural_order import make_natural_key
 
 _WIDEST = 60
 """Cells that a column takes at most before what is over is shared out."""
@@ -162,7 +162,7 @@ class AreaTable(SortedTable[AreaRow]):
             return lambda row: (state.rank if (state := find_state(row)) is not None else len(State),)
         if isinstance(self.filter_columns.get(column), Scale):
             return lambda row: (1, 0.0) if (found := row.number(column)) is None else (0, found)
-        return lambda row: natural(row.words(column))
+        return lambda row: make_natural_key(row.words(column))
 
 
 def find_state(row: AreaRow) -> State | None:

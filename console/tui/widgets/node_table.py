@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Sequence
 
 from benchconsole.console.text.cells import measure_width
-from benchconsole.console.text.natural_order import natural
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.node_columns import (
     ColumnCache,
@@ -23,6 +22,7 @@ from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import NOT_MEASURED
 from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.natural_order import make_natural_key
 
 _WIDEST_LIMIT = 40
 """Cells of the names of elements at fault, where there is room."""
@@ -66,7 +66,7 @@ class NodeTable(SortedTable[NodeRow]):
             return
         if self.view is None or self.view.fabric is not view.fabric:
             self._under = under_of(view.fabric)
-            self._natural = {name: natural(name) for name in view.fabric.nodes}
+            self._natural = {name: make_natural_key(name) for name in view.fabric.nodes}
             self._fixed = {column: self._width(column) for column in ("node", "under")}
         if self.view is None or self.view.verdicts is not view.verdicts:
             self.metrics = self._columns.list_columns(view)
@@ -251,7 +251,7 @@ class NodeTable(SortedTable[NodeRow]):
         if column == "node":
             return lambda row: self._natural[row.view.node.id]
         if self._metric(column) is None:
-            return lambda row: natural(row.words(column))
+            return lambda row: make_natural_key(row.words(column))
 
         def number(row: NodeRow) -> tuple[object, ...]:
             found = row.number(column)

@@ -33,11 +33,11 @@ class SortedTable(FilteredListing[FilteredItem]):
 
     def fitting(self, width: int) -> tuple[str, ...]:
         """The columns that are drawn in ``width`` cells."""
-        raise NotImplementedError
+        raise NotImplementedError  # no ABC, as for Listing
 
     def as_text(self, *, only: Sequence[FilteredItem] | None = None) -> str:
         """Rows as tab-separated text with a heading, every column."""
-        raise NotImplementedError
+        raise NotImplementedError  # no ABC, as for Listing
 
     def sort_by(self, column: str, *, also: bool = False) -> None:
         """Sort by ``column``; again to turn it round; ``also`` after the others."""

@@ -95,12 +95,12 @@ async def test_arrows_move_over_cells_where_nothing_was_sent_and_stop_at_the_edg
         assert screen.map.row == 0
         for _ in range(30):
             await look.press("right")
-        assert screen.map.column == len(screen.map.matrix.sinks) - 1 if screen.map.matrix is not None else False
+        assert screen.map.matrix is not None
+        assert screen.map.column == len(screen.map.matrix.sinks) - 1
         assert "nothing was sent" in look.lines[-2]
         await look.press("enter")
         assert "Nothing was sent there." in look.lines[-1]
         await look.press("end", "left")
-        assert screen.map.matrix is not None
         assert screen.map.row == len(screen.map.matrix.sources) - 1
 
 
