@@ -10,12 +10,14 @@ write the same rows in the same run. Ratios count; the machine may be noisy.
 
 import asyncio
 import contextlib
+import json
 import os
+import select
 import sqlite3
 import statistics
+import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -26,17 +28,19 @@ from benchconsole.probes.model.measuring import Output, Reading, Result, Round, 
 from benchconsole.store.codec import rows
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import NewSession
+from benchconsole.store.reading.lazy_parts import ResultAddress, read_outputs
 from benchconsole.store.reading.session_list import list_sessions
-from benchconsole.store.schema import tables
 from benchconsole.store.store import Store
 from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import Fabric, Hardware, Node, NodeId, NodeRole
 from benchconsole.topology.units import Unit
 
-NODES = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-RESULTS = int(sys.argv[2]) if len(sys.argv) > 2 else 20_000
+_SIZES = [int(given) for given in sys.argv[1:3] if given.isdigit()]
+NODES, RESULTS = (*_SIZES, *(10_000, 20_000)[len(_SIZES) :])
 PROBES, METRICS, ROUNDS = 3, 10, 10
 IN_FLIGHT = (1, 64, 512, 2048)
+OFFERED = 1_000
+"""Results a second that come whether the last ones are stored or not."""
 SAID = bytes(range(32, 127)) * 22
 
 
@@ -102,6 +106,21 @@ async def keep(store: Store, key: str, attempt: int, found: Iterable[Result], *,
     return waits
 
 
+async def keep_offered(store: Store, key: str, attempt: int, found: Sequence[Result]) -> list[float]:
+    """Hand results over at ``OFFERED`` a second; how long each waited for its acknowledgement."""
+    waits: list[float] = []
+    start = time.perf_counter()
+
+    async def one(number: int, result: Result) -> None:
+        await asyncio.sleep(start + number / OFFERED - time.perf_counter())
+        began = time.perf_counter()
+        await store.session(key).append_result(result.test.round, attempt, result)
+        waits.append(time.perf_counter() - began)
+
+    await asyncio.gather(*(one(number, result) for number, result in enumerate(found)))
+    return waits
+
+
 async def build(path: Path, where: Fabric) -> str:
     plan = [planned(where, number) for number in range(1, ROUNDS + 1)]
     with Store.open(path) as store:
@@ -158,33 +177,53 @@ def asking(path: Path, key: str, where: Fabric) -> None:
 # -- how fast results are kept
 
 
-class Looker(threading.Thread):
-    """Asks the file for the list of sessions while somebody writes."""
+class Looker:
+    """A process that asks for the list of sessions, and for the outputs of one test, while this one writes."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(daemon=True)
-        self._database, self.over = Database.open(path), threading.Event()
-        self.waits: list[float] = []
-        self.cpu = 0.0
+    def __init__(self, path: Path, key: str) -> None:
+        command = [sys.executable, "-m", "benchmarks.store", "--look", str(path), key]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        self._process.stdout.readline()  # it has begun
 
-    def run(self) -> None:
-        while not self.over.wait(0.01):
-            began = time.perf_counter()
-            list_sessions(self._database, time.time())
-            self.waits.append((time.perf_counter() - began) * 1e3)
-        self.cpu = time.thread_time()
+    def end(self) -> dict[str, list[float]]:
+        """End it; sorted milliseconds that its questions took."""
+        told, _ = self._process.communicate("")
+        return {name: sorted(waits) for name, waits in json.loads(told).items()}
 
 
-async def ours(path: Path, where: Fabric, *, in_flight: int, metrics: int = 4) -> tuple[float, float, list[float]]:
+def look(path: Path, key: str) -> None:
+    """Ask every 10 ms until the standard input ends, then print how long the answers took."""
+    database = Database.open(path)
+    address = ResultAddress(database, key, 1, "1.n00000")
+    waits: dict[str, list[float]] = {"list of sessions": [], "one test": []}
+    print("begun", flush=True)
+    while not select.select([sys.stdin], [], [], 0.01)[0]:
+        began = time.perf_counter()
+        list_sessions(database, time.time())
+        between = time.perf_counter()
+        read_outputs.cache_clear()
+        assert read_outputs(address)
+        waits["list of sessions"].append((between - began) * 1e3)
+        waits["one test"].append((time.perf_counter() - between) * 1e3)
+    print(json.dumps(waits))
+
+
+async def ours(
+    path: Path, where: Fabric, *, in_flight: int | None, metrics: int = 4
+) -> tuple[float, float, list[float]]:
     each = planned(where, 1)
     made = [measured(test, metrics) for test in each.tests[: min(RESULTS, NODES)]]
     with Store.open(path) as store:
         key = await store.create_session(NewSession(where.text, "l.yaml", "speed", "default", 1e3), [each])
         began, cpu, waits = time.perf_counter(), time.process_time(), []
-        for _ in range(max(1, RESULTS // len(made)) if in_flight > 1 else 1):
+        times = 5 if in_flight is None else max(1, RESULTS // len(made)) if in_flight > 1 else 1
+        for _ in range(times):
             attempt = await store.session(key).begin_round(1, at=1e3)
-            few = made if in_flight > 1 else made[:200]
-            waits += await keep(store, key, attempt, few, in_flight=in_flight)
+            if in_flight is None:
+                waits += await keep_offered(store, key, attempt, made[:OFFERED])
+            else:
+                waits += await keep(store, key, attempt, made if in_flight > 1 else made[:200], in_flight=in_flight)
         wall, used = time.perf_counter() - began, time.process_time() - cpu
     return wall / len(waits), used / len(waits), waits
 
@@ -236,25 +275,24 @@ def in_groups(folder: Path, size: int) -> tuple[float, float]:
 HEAD = "{:42} {:>10} {:>8} {:>7} {:>7} {:>7}".format
 
 
-def writing(folder: Path, path: Path, where: Fabric) -> None:
+def writing(folder: Path, path: Path, key: str, where: Fabric) -> None:
     print("\n" + HEAD("results of 2 kB with 4 measurements", "results/s", "of limit", "CPU us", "p50 ms", "p99 ms"))
     limit, cpu = in_groups(folder, 10**9)
     table: list[tuple[str, float, float, list[float]]]
     table = [("executemany, one transaction, no acks (limit)", limit, cpu, [])]
     table.append(("executemany, commit every 500, no acks", *in_groups(folder, 500), []))
     table.append(("sqlite3, commit per result", *in_groups(folder, 1), []))
-    for count in IN_FLIGHT:
-        looker = Looker(path)
-        looker.start()
-        wall, used, waits = asyncio.run(ours(path, where, in_flight=count))
-        looker.over.set()
-        looker.join()
-        waits.sort()
-        used = max(0.0, used - looker.cpu / len(waits))
-        table.append((f"ours, each acknowledged, {count} in flight", wall, used, waits))
-        seen = sorted(looker.waits)
-        print(f"  a reader meanwhile ({count} in flight): p50 {seen[len(seen) // 2]:.1f} ms, worst {seen[-1]:.1f} ms")
+    for count in (None, *IN_FLIGHT):
+        name = f"offered {OFFERED:,}/s" if count is None else f"{count} in flight"
+        looker = Looker(path, key)
+        table.append((f"ours, each acknowledged, {name}", *asyncio.run(ours(path, where, in_flight=count))))
+        for asked, seen in looker.end().items():
+            print(
+                f"  {asked} read meanwhile ({name}): p50 {seen[len(seen) // 2]:.2f} ms, "
+                f"p99 {seen[len(seen) * 99 // 100]:.2f} ms, worst {seen[-1]:.1f} ms"
+            )
     for name, wall, used, waits in table:
+        waits.sort()
         acks = f"{waits[len(waits) // 2] * 1e3:7.1f} {waits[len(waits) * 99 // 100] * 1e3:7.1f}" if waits else ""
         print(f"{name:42} {1 / wall:10,.0f} {limit / wall:8.2f} {used * 1e6:7.0f} {acks}")
 
@@ -271,14 +309,18 @@ def main() -> None:
         key = asyncio.run(build(path, where))
         took = time.perf_counter() - began
         total = NODES * ROUNDS
-        print(f"SQLite {sqlite3.sqlite_version}, shape {tables.newest()}, journal {Database.open(path).facts.journal}")
+        facts = Database.open(path).facts
+        print(f"SQLite {facts.sqlite}, peers {sqlite3.sqlite_version}, shape {facts.shape}, journal {facts.journal}")
         print(
             f"built {total * METRICS:,} measurements and verdicts of {total:,} results in {took:.1f} s "
             f"({total / took:,.0f} results/s), {path.stat().st_size / 1e6:,.0f} MB\n"
         )
         asking(path, key, where)
-        writing(folder, path, where)
+        writing(folder, path, key, where)
 
 
 if __name__ == "__main__":
-    main()
+    if "--look" in sys.argv:
+        look(Path(sys.argv[2]), sys.argv[3])
+    else:
+        main()

@@ -157,6 +157,7 @@ class Store:
         """Finish every write that was handed over and let go of the sessions driven here. Twice is once."""
         for session in self._sessions.values():
             session.changes.close()
+        self.database.close_readers()
         # A session that cannot be let go of shows as interrupted once this process ends.
         self._writer.close(
             FunctionJob(lambda cache: ownership.release_all(cache.connection, self._holder, self._clock()), last=True)

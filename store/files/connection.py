@@ -3,11 +3,12 @@
 The journal is WAL or a rollback journal, by the library that runs and by the file system.
 """
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
+
+import apsw
 
 from benchconsole.store.errors import (
     ConflictError,
@@ -20,6 +21,7 @@ from benchconsole.store.errors import (
     StoreError,
 )
 from benchconsole.store.files.filesystem import MEMORY_MAPS_WORK
+from benchconsole.store.sqlite import NO_CODE, Connection, SqliteError, open_connection, read_code
 
 BUSY_SECONDS = 30.0
 """How long a write waits for another process before it counts as a forgotten lock."""
@@ -35,8 +37,6 @@ LOOK_SECONDS = 5.0
 
 NEWEST = (3, 51, 3)
 _BACKPORTS = ((3, 50, 7), (3, 44, 6))
-VACUUM_INTO = (3, 27, 0)
-"""The oldest library that can write a copy of a database in use."""
 
 _RECOVER = (
     "nothing was changed; copy the file, then try: sqlite3 DAMAGED '.recover' | sqlite3 RESCUED, "
@@ -46,25 +46,25 @@ _WAIT = "end that process, or try again later"
 _CHECK = "check the mode, the directory and the mount, or use another file"
 _REPORT = "report this as a fault of the program"
 _FAULTS: dict[int, tuple[type[StoreError], str, str]] = {
-    sqlite3.SQLITE_BUSY: (LockedError, "another process holds it", _WAIT),
-    sqlite3.SQLITE_LOCKED: (LockedError, "another process holds it", _WAIT),
-    sqlite3.SQLITE_READONLY: (ReadOnlyError, "it cannot be written", _CHECK),
-    sqlite3.SQLITE_PERM: (ReadOnlyError, "it cannot be written", _CHECK),
-    sqlite3.SQLITE_CANTOPEN: (ReadOnlyError, "it cannot be opened", _CHECK),
-    sqlite3.SQLITE_FULL: (
+    apsw.SQLITE_BUSY: (LockedError, "another process holds it", _WAIT),
+    apsw.SQLITE_LOCKED: (LockedError, "another process holds it", _WAIT),
+    apsw.SQLITE_READONLY: (ReadOnlyError, "it cannot be written", _CHECK),
+    apsw.SQLITE_PERM: (ReadOnlyError, "it cannot be written", _CHECK),
+    apsw.SQLITE_CANTOPEN: (ReadOnlyError, "it cannot be opened", _CHECK),
+    apsw.SQLITE_FULL: (
         FullError,
         "no room left on the disk",
         "free some space and resume; what was acknowledged is kept",
     ),
-    sqlite3.SQLITE_IOERR: (
+    apsw.SQLITE_IOERR: (
         StoreError,
         "the disk gave an error",
         "look at the kernel log; what was acknowledged is kept",
     ),
-    sqlite3.SQLITE_CORRUPT: (DamagedError, "the database is damaged", _RECOVER),
-    sqlite3.SQLITE_NOTADB: (ForeignError, "this is not a database", "name another file; this one was left as it is"),
-    sqlite3.SQLITE_CONSTRAINT: (ConflictError, "this is stored already or does not fit", _REPORT),
-    sqlite3.SQLITE_TOOBIG: (
+    apsw.SQLITE_CORRUPT: (DamagedError, "the database is damaged", _RECOVER),
+    apsw.SQLITE_NOTADB: (ForeignError, "this is not a database", "name another file; this one was left as it is"),
+    apsw.SQLITE_CONSTRAINT: (ConflictError, "this is stored already or does not fit", _REPORT),
+    apsw.SQLITE_TOOBIG: (
         RefusedError,
         "a value is larger than a database can hold",
         "limit the output of that probe",
@@ -95,33 +95,33 @@ def journal_for(version: tuple[int, ...], file_system: str) -> tuple[str, str]:
     return "wal", f"SQLite {shown} is repaired and {file_system} is local"
 
 
-def make_error(error: sqlite3.Error, path: Path) -> StoreError:
+def make_error(error: SqliteError | UnicodeDecodeError, path: Path) -> StoreError:
     """The error of ours that says what ``error`` means for the database at ``path``."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
-        if "decode" in str(error):  # text that is not UTF-8: the driver gives no code for it
-            return DamagedError(f"a text in it is not readable ({error})", _RECOVER, path)
+    if isinstance(error, UnicodeDecodeError):
+        return DamagedError(f"a text in it is not readable ({error})", _RECOVER, path)
+    code = read_code(error)
+    if code == NO_CODE:
         return StoreError(f"SQLite refused: {error}", _REPORT, path)
-    if code == sqlite3.SQLITE_ERROR and "no such" in str(error):
+    if code == apsw.SQLITE_ERROR and "no such" in str(error):
         return DamagedError(f"a part of it is missing ({error})", _RECOVER, path)
-    kind, found, do = _FAULTS.get(code & 0xFF, (StoreError, "SQLite refused", _REPORT))
+    kind, found, do = _FAULTS.get(code, (StoreError, "SQLite refused", _REPORT))
     return kind(f"{found} ({error})", do, path)
 
 
 _WHOLE = frozenset(
     (
-        *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB),
-        *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM),
-        *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT),
+        *(apsw.SQLITE_FULL, apsw.SQLITE_IOERR, apsw.SQLITE_CORRUPT, apsw.SQLITE_NOTADB),
+        *(apsw.SQLITE_READONLY, apsw.SQLITE_BUSY, apsw.SQLITE_LOCKED, apsw.SQLITE_NOMEM),
+        *(apsw.SQLITE_CANTOPEN, apsw.SQLITE_PERM, apsw.SQLITE_PROTOCOL, apsw.SQLITE_INTERRUPT),
     )
 )
 
 
-def concerns_file(error: Exception, connection: sqlite3.Connection) -> bool:
+def concerns_file(error: Exception, connection: Connection) -> bool:
     """Whether ``error`` is about the file, so that the transaction cannot go on, not about what was to be written."""
     if not connection.in_transaction:
         return True
-    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _WHOLE
+    return isinstance(error, SqliteError) and read_code(error) in _WHOLE
 
 
 def make_damage_error(error: Exception, path: Path) -> DamagedError:
@@ -136,28 +136,21 @@ def make_page_error(found: str, path: Path) -> DamagedError:
 
 @contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
-    """Turn every sqlite3.Error of the block into the StoreError that it means."""
+    """Turn every SqliteError of the block into the StoreError that it means."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (SqliteError, UnicodeDecodeError) as error:
         raise make_error(error, path) from error
 
 
-def connect(path: Path, mode: Mode, *, busy: float = BUSY_SECONDS) -> sqlite3.Connection:
-    """A connection to an existing file in autocommit, with our settings; sqlite3.Error when it fails.
+def connect(path: Path, mode: Mode, *, busy: float = BUSY_SECONDS) -> Connection:
+    """A connection to an existing file in autocommit, with our settings; SqliteError when it fails.
 
     Everything is read back through checks that a hostile file cannot switch off; a reader is barred from writing.
     """
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?{mode.value}",
-        uri=True,
-        timeout=busy,
-        isolation_level=None,
-        check_same_thread=False,
-        cached_statements=256,
-    )
+    connection = open_connection(f"{path.absolute().as_uri()}?{mode.value}", busy=busy)
     try:
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+        connection.limit(apsw.SQLITE_LIMIT_LENGTH, LONGEST)
         last = f"cache_size = -{CACHE_KIBIBYTES}" if mode is Mode.WRITE else "query_only = ON"
         on = ("cell_size_check = ON", "foreign_keys = ON", "fullfsync = ON")
         for setting in ("trusted_schema = OFF", *on, "synchronous = FULL", last):
@@ -168,17 +161,17 @@ def connect(path: Path, mode: Mode, *, busy: float = BUSY_SECONDS) -> sqlite3.Co
     return connection
 
 
-def set_journal(connection: sqlite3.Connection, journal: str) -> str:
+def set_journal(connection: Connection, journal: str) -> str:
     """Ask for ``journal`` (``wal`` or ``truncate``); the mode in force: while others have the file open, WAL stays."""
     statement = "PRAGMA journal_mode = WAL" if journal == "wal" else "PRAGMA journal_mode = TRUNCATE"
-    with suppress(sqlite3.OperationalError):
+    with suppress(SqliteError):
         connection.execute(statement).fetchone()
     (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
     return str(mode)
 
 
 @contextmanager
-def immediate(connection: sqlite3.Connection) -> Iterator[None]:
+def immediate(connection: Connection) -> Iterator[None]:
     """One write transaction, committed or undone whole. Locked first: a reader that turns writer fails unwaited."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -186,13 +179,13 @@ def immediate(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:  # SQLite has undone it already after some errors
-            with suppress(sqlite3.Error):
+            with suppress(SqliteError):
                 connection.execute("ROLLBACK")
         raise
 
 
 @contextmanager
-def savepoint(connection: sqlite3.Connection) -> Iterator[None]:
+def savepoint(connection: Connection) -> Iterator[None]:
     """A part of a transaction that can be undone alone; call it inside ``immediate``."""
     connection.execute("SAVEPOINT piece")
     try:

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import sqlite3
 import stat
 import struct
 import time
@@ -10,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import apsw
 
 from benchconsole.store.errors import (
     DamagedError,
@@ -34,9 +35,14 @@ from benchconsole.store.files.connection import (
     translate_errors,
 )
 from benchconsole.store.files.filesystem import NETWORK, identity, kind_of, make_directory, make_private
+from benchconsole.store.files.idle_readers import IdleReaders
 from benchconsole.store.files.ownership import find_driver_at_work
 from benchconsole.store.files.upgrade import upgrade
 from benchconsole.store.schema import tables
+from benchconsole.store.sqlite import REFUSALS, Connection, SqliteError, library_version
+
+EMPTYING_MILLISECONDS = 200
+"""So long the last act of a writer waits for readers."""
 
 _MAGIC = b"SQLite format 3\0"
 _ELSEWHERE = "name another file; this one was left as it is"
@@ -70,6 +76,7 @@ class Database:
     def __post_init__(self) -> None:
         self._identity = identity(self.path)
         self._read_whole: float | None = None
+        self._readers = IdleReaders(self.path)
 
     @classmethod
     def open(
@@ -112,32 +119,42 @@ class Database:
         return cls(path, mode, facts, read_only, busy, clock)
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[Connection]:
         """A connection for a few short queries; what SQLite raises, and a row that makes no sense, is a StoreError."""
-        with self.asking(self.connect_reader) as connection, closing(connection):
-            yield connection
+        file = identity(self.path)
+        with self.asking(lambda: self._readers.take() or self.connect_reader()) as connection:
+            try:
+                yield connection
+            except BaseException:  # a statement of it may still be under way
+                connection.close()
+                raise
+            self._readers.give_back(connection, file)
 
-    def connect_reader(self, busy: float | None = None) -> sqlite3.Connection:
+    def close_readers(self) -> None:
+        """Close the connections that ``reading`` keeps for the next question."""
+        self._readers.close()
+
+    def connect_reader(self, busy: float | None = None) -> Connection:
         """A connection that is barred from writing; it waits ``busy`` seconds for a lock."""
         connection = connect(self.path, self.mode, busy=min(self.busy, LOOK_SECONDS) if busy is None else busy)
         connection.execute("PRAGMA query_only = ON")
         return connection
 
     @contextmanager
-    def asking(self, give: Callable[[], sqlite3.Connection]) -> Iterator[sqlite3.Connection]:
+    def asking(self, give: Callable[[], Connection]) -> Iterator[Connection]:
         """``reading`` with a connection that ``give`` opens, or has open, and that stays open."""
         if identity(self.path) is None:
             raise MissingError("the database has gone", "put it back, or open another", self.path)
         try:
             yield give()
-        except sqlite3.Error as error:
+        except SqliteError as error:
             if isinstance(self.read_only, TooNewError):
                 raise self.read_only from error
             raise make_error(error, self.path) from error
         except (ValueError, TypeError, KeyError) as error:
             raise make_damage_error(error, self.path) from error
 
-    def open_writer(self) -> sqlite3.Connection:
+    def open_writer(self) -> Connection:
         """The one connection that writes, with the pages read first; the reason of ``read_only`` if there is one.
 
         Of a large file not all pages are read (``files.file_check``). None are read again where nobody has touched the
@@ -160,15 +177,22 @@ class Database:
                 raise
         return connection
 
-    def close_writer(self, connection: sqlite3.Connection) -> None:
-        """Close the connection that wrote, and note that the file is whole as it stands now."""
+    def close_writer(self, connection: Connection) -> None:
+        """Close the connection that wrote, and note that the file is whole as it stands now.
+
+        Others that look on keep a WAL; it is emptied for the next console, unless one of them is in the middle of it.
+        """
+        if self.facts.journal == "wal":
+            with suppress(SqliteError):  # a WAL that stays is read by whoever opens the file next
+                connection.execute(f"PRAGMA busy_timeout = {EMPTYING_MILLISECONDS}")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.close()
         if self._read_whole is not None and identity(self.path) == self._identity:
             file_check.seal(self.path, self._read_whole)
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """``open_writer`` and ``close_writer`` around a block; sqlite3.Error becomes StoreError."""
+    def writing(self) -> Iterator[Connection]:
+        """``open_writer`` and ``close_writer`` around a block; SqliteError becomes StoreError."""
         connection = self.open_writer()
         try:
             with translate_errors(self.path):
@@ -177,7 +201,7 @@ class Database:
             self.close_writer(connection)
 
     @contextmanager
-    def transaction(self, connection: sqlite3.Connection) -> Iterator[None]:
+    def transaction(self, connection: Connection) -> Iterator[None]:
         """One write transaction; after the block it is on the disk, under the name it was opened with."""
         self.require_in_place()
         try:
@@ -244,7 +268,7 @@ def _journal_pages(path: Path) -> int:
     return int.from_bytes(header[16:20], "big") if len(header) == 20 else 0
 
 
-def _require_ours(connection: sqlite3.Connection, path: Path) -> None:
+def _require_ours(connection: Connection, path: Path) -> None:
     """ForeignError when the tables are not ours: they may be there without a mark in the header."""
     # The tables first: another console may make them, and their mark with them, between the two statements.
     (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -257,13 +281,13 @@ def _prepare(path: Path, steps: Sequence[tables.Step], busy: float, now: float, 
     if not marked:
         # First without touching a byte: merely closing a writer would tidy up a stranger's log. What is in use, or to
         # be recovered, a writer will see.
-        with suppress(sqlite3.OperationalError), closing(connect(path, Mode.READ, busy=0)) as connection:
+        with suppress(*REFUSALS), closing(connect(path, Mode.READ, busy=0)) as connection:
             _require_ours(connection, path)
     with closing(connect(path, Mode.WRITE, busy=busy)) as connection:
         _require_ours(connection, path)
         if _read_shape(connection, path) < tables.newest(steps):
             file_check.require_shape(connection, path, newest=False)
-            set_journal(connection, journal_for(sqlite3.sqlite_version_info, kind_of(path))[0])
+            set_journal(connection, journal_for(library_version(), kind_of(path))[0])
             upgrade(connection, path, steps, now=now)
 
 
@@ -272,7 +296,7 @@ def _reading_mode(path: Path, busy: float) -> Mode:
     try:
         with closing(connect(path, Mode.READ, busy=busy)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError as error:
+    except REFUSALS as error:
         if _leftover(path, "-wal") or _leftover(path, "-journal"):
             raise ReadOnlyError(
                 "it has a journal that can only be read where the directory can be written",
@@ -280,12 +304,12 @@ def _reading_mode(path: Path, busy: float) -> Mode:
                 path,
             ) from error
         return Mode.FROZEN
-    except sqlite3.Error as error:
+    except SqliteError as error:
         raise make_error(error, path) from error
     return Mode.READ
 
 
-def _read_shape(connection: sqlite3.Connection, path: Path) -> int:
+def _read_shape(connection: Connection, path: Path) -> int:
     """The number of the shape; TooOldError for one of a development version."""
     shape = tables.read_shape(connection)
     if 0 < shape < tables.FIRST:
@@ -321,7 +345,7 @@ def _why_not(path: Path, shape: int, newest: int, *, writable: bool, new: bool) 
 
 def _facts(path: Path, shape: int, newest: int) -> DatabaseFacts:
     kind = kind_of(path)
-    journal, because = journal_for(sqlite3.sqlite_version_info, kind)
+    journal, because = journal_for(library_version(), kind)
     mode = stat.S_IMODE(path.stat().st_mode)
     warnings = []
     if kind in NETWORK:
@@ -329,4 +353,4 @@ def _facts(path: Path, shape: int, newest: int) -> DatabaseFacts:
     if mode & stat.S_IWOTH:
         warnings.append(f"every user may write to the database (mode {mode:04o}): chmod o-w {shlex.quote(str(path))}")
     warning = "; ".join(warnings)
-    return DatabaseFacts(path, sqlite3.sqlite_version, shape, newest, kind, journal, because, warning)
+    return DatabaseFacts(path, apsw.sqlite_lib_version(), shape, newest, kind, journal, because, warning)

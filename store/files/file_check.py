@@ -7,7 +7,6 @@ write, only where a seal beside the database does not say that nobody touched it
 
 import json
 import os
-import sqlite3
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,6 +15,7 @@ from pathlib import Path
 from benchconsole.store.errors import ForeignError
 from benchconsole.store.files.connection import make_damage_error, make_page_error
 from benchconsole.store.schema import tables
+from benchconsole.store.sqlite import Connection
 
 SEAL_SECONDS = 7 * 86400.0
 """Every page is read again after a week, whatever the seal says: disks forget, too."""
@@ -31,7 +31,7 @@ _LONG_ROWS = frozenset(("output", "kept_report", "checklist_attachment", "sessio
 _STRANGE = "do not write to it; what is in it can be copied out with sqlite3, and this one was left as it is"
 
 
-def require_shape(connection: sqlite3.Connection, path: Path, *, newest: bool) -> None:
+def require_shape(connection: Connection, path: Path, *, newest: bool) -> None:
     """Hold the tables against ours, before anything of them is read or written.
 
     ForeignError for triggers, which would run at our next write, and for a view, a virtual table or a
@@ -51,7 +51,7 @@ def require_shape(connection: sqlite3.Connection, path: Path, *, newest: bool) -
             raise make_damage_error(ValueError(f"{table} lacks {', '.join(sorted(set(columns) - set(has)))}"), path)
 
 
-def _present_tables(connection: sqlite3.Connection) -> Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]]:
+def _present_tables(connection: Connection) -> Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]]:
     """Kind, columns and computed columns of whatever has the name of a table of ours."""
     present = {}
     rows = connection.execute("SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
@@ -68,14 +68,14 @@ def _present_tables(connection: sqlite3.Connection) -> Mapping[str, tuple[str, t
     return present
 
 
-def require_whole(connection: sqlite3.Connection, path: Path) -> None:
+def require_whole(connection: Connection, path: Path) -> None:
     """Read every page and compare; DamagedError when they contradict each other."""
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
         raise make_page_error(str(found), path)
 
 
-def require_sound(connection: sqlite3.Connection, path: Path) -> bool:
+def require_sound(connection: Connection, path: Path) -> bool:
     """Read what decides whether writing is safe; whether that was every page. DamagedError where pages contradict.
 
     Of a large file that is each table with few short rows, and of the others the way to the last row, which new rows

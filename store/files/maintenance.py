@@ -1,6 +1,5 @@
 """Care for a database file: its room, a copy while it is in use, and giving free room back to the disk."""
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from benchconsole.store.files.connection import Mode, connect, translate_errors
 from benchconsole.store.files.database import Database
 from benchconsole.store.files.ownership import find_driver_at_work
 from benchconsole.store.files.upgrade import copy_into
+from benchconsole.store.sqlite import Connection
 
 
 class FileRoom(NamedTuple):
@@ -52,7 +52,7 @@ def vacuum(database: Database) -> None:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _require_idle(connection: sqlite3.Connection, database: Database) -> None:
+def _require_idle(connection: Connection, database: Database) -> None:
     """DrivenError while anybody drives a session of this file: who writes would wait for as long as this takes."""
     who = find_driver_at_work(connection, database.clock())
     if who is not None:

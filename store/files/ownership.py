@@ -6,7 +6,6 @@ it, so a driver that was given up for dead cannot write when it wakes.
 
 import os
 import socket
-import sqlite3
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 from benchconsole.store.codec.values import replace_surrogates, require_finite
 from benchconsole.store.errors import DrivenError
 from benchconsole.store.model import SessionState
+from benchconsole.store.sqlite import Connection
 
 _PROC = Path("/proc")
 
@@ -117,7 +117,7 @@ def parse_driver(row: tuple[object, ...]) -> DriverRecord:
 _DRIVERS = "SELECT id, host, pid, born, token, heartbeat, ended, complete, because FROM driver"
 
 
-def read_driver(connection: sqlite3.Connection, session: int) -> DriverRecord | None:
+def read_driver(connection: Connection, session: int) -> DriverRecord | None:
     """The last stretch of work on the session with this number."""
     row = connection.execute(f"{_DRIVERS} WHERE session_id = ? ORDER BY id DESC LIMIT 1", (session,)).fetchone()
     return None if row is None else parse_driver(row)
@@ -127,7 +127,7 @@ def _name_driver(driver: DriverRecord) -> str:
     return f"process {driver.holder.pid} on {driver.holder.host.split(' ')[0]}"
 
 
-def claim(connection: sqlite3.Connection, session: int, holder: Holder, now: float) -> None:
+def claim(connection: Connection, session: int, holder: Holder, now: float) -> None:
     """Start a stretch of work; DrivenError while another holder is at it. Twice is once."""
     if require_free(connection, session, holder, now):
         return
@@ -137,7 +137,7 @@ def claim(connection: sqlite3.Connection, session: int, holder: Holder, now: flo
     )
 
 
-def require_free(connection: sqlite3.Connection, session: int, holder: Holder, now: float) -> bool:
+def require_free(connection: Connection, session: int, holder: Holder, now: float) -> bool:
     """Check that nobody else drives the session; whether ``holder`` does. DrivenError while another one does."""
     driver = read_driver(connection, session)
     if driver is None or not driver.at_work(now):
@@ -149,7 +149,7 @@ def require_free(connection: sqlite3.Connection, session: int, holder: Holder, n
     return True
 
 
-def require_driven(connection: sqlite3.Connection, session: int, holder: Holder) -> None:
+def require_driven(connection: Connection, session: int, holder: Holder) -> None:
     """Check that ``holder`` drives the session now; DrivenError if not."""
     driver = read_driver(connection, session)
     if driver is None or driver.holder != holder or driver.ended is not None:
@@ -160,9 +160,7 @@ def require_driven(connection: sqlite3.Connection, session: int, holder: Holder)
         )
 
 
-def release(
-    connection: sqlite3.Connection, session: int, holder: Holder, *, at: float, complete: bool, because: str
-) -> None:
+def release(connection: Connection, session: int, holder: Holder, *, at: float, complete: bool, because: str) -> None:
     """End the stretch of work of ``holder``; DrivenError when it has none."""
     require_driven(connection, session, holder)
     connection.execute(
@@ -171,14 +169,14 @@ def release(
     )
 
 
-def beat(connection: sqlite3.Connection, holder: Holder, now: float) -> None:
+def beat(connection: Connection, holder: Holder, now: float) -> None:
     """Note that ``holder`` lives, for every session that it drives."""
     connection.execute(
         "UPDATE driver SET heartbeat = ? WHERE token = ? AND ended IS NULL", (require_finite(now, "now"), holder.token)
     )
 
 
-def release_all(connection: sqlite3.Connection, holder: Holder, now: float) -> None:
+def release_all(connection: Connection, holder: Holder, now: float) -> None:
     """End everything that ``holder`` still drives: the console is closing."""
     connection.execute(
         """UPDATE driver SET ended = ?, complete = 0, because = 'the console was closed'
@@ -187,7 +185,7 @@ def release_all(connection: sqlite3.Connection, holder: Holder, now: float) -> N
     )
 
 
-def find_driver_at_work(connection: sqlite3.Connection, now: float) -> str | None:
+def find_driver_at_work(connection: Connection, now: float) -> str | None:
     """Who drives any session of this database now, in words; None when nobody does."""
     newest = f"{_DRIVERS} WHERE ended IS NULL AND id IN (SELECT max(id) FROM driver GROUP BY session_id)"  # noqa: S608
     rows = connection.execute(newest)

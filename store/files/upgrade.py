@@ -3,17 +3,17 @@
 import glob
 import os
 import secrets
-import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from benchconsole.store.errors import DrivenError, LockedError, StoreError, TakenError
-from benchconsole.store.files.connection import VACUUM_INTO, immediate, make_damage_error
+from benchconsole.store.errors import DrivenError, LockedError, TakenError
+from benchconsole.store.files.connection import immediate, make_damage_error
 from benchconsole.store.files.filesystem import make_private, sync_directory, take_name
 from benchconsole.store.files.ownership import find_driver_at_work
 from benchconsole.store.schema import tables
+from benchconsole.store.sqlite import Connection
 
 _TRIES = 5
 
@@ -26,7 +26,7 @@ def _free_name(path: Path, version: int) -> Path:
     return name
 
 
-def upgrade(connection: sqlite3.Connection, path: Path, steps: Sequence[tables.Step], *, now: float) -> None:
+def upgrade(connection: Connection, path: Path, steps: Sequence[tables.Step], *, now: float) -> None:
     """Bring the file to the last of ``steps``, with a copy beside it first unless it was empty.
 
     Raises DrivenError while an older program is at work on it, LockedError when others keep
@@ -83,16 +83,12 @@ def _remove_parts(target: Path) -> None:
                 part.unlink()
 
 
-def copy_into(connection: sqlite3.Connection, target: Path) -> None:
+def copy_into(connection: Connection, target: Path) -> None:
     """Write a copy of a database in use to ``target``, whole or not at all, mode 0600.
 
     ``target`` must not exist (TakenError). A copy that is killed leaves a ``.part`` beside it,
     which the next one to the same name removes. Call it outside a transaction.
     """
-    if sqlite3.sqlite_version_info < VACUUM_INTO:
-        raise StoreError(
-            f"SQLite {sqlite3.sqlite_version} cannot copy a database in use", "use SQLite 3.27 or newer", target
-        )
     taken = TakenError("something is there already", "choose a name that is free", target)
     _remove_parts(target)
     if os.path.lexists(target):

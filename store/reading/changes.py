@@ -3,7 +3,6 @@
 One connection stays open, without lock or transaction: where nothing has changed, one pragma answers.
 """
 
-import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from benchconsole.store.model import ChangeMark, OpenRound, SessionChanges, Sess
 from benchconsole.store.reading import session_reading
 from benchconsole.store.reading.session_list import find_number
 from benchconsole.store.reading.session_reading import AttemptRow, SessionReader
+from benchconsole.store.sqlite import Connection
 from benchconsole.topology.model.fabric import Fabric
 
 BUSY_SECONDS = 0.25
@@ -30,7 +30,7 @@ class ChangeReader:
         self._database = reader.database
         self._clock = clock
         self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
+        self._connection: Connection | None = None
         self._last: tuple[int, ChangeMark] | None = None
         self._planned: dict[int, Round] = {}
         self._driver: ownership.DriverRecord | None = None
@@ -54,7 +54,7 @@ class ChangeReader:
                 self._connection.close()
                 self._connection = None
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> Connection:
         if self._connection is None:
             self._connection = self._database.connect_reader(BUSY_SECONDS)
         return self._connection
@@ -66,7 +66,7 @@ class ChangeReader:
             return changes
         return replace(changes, state=driver.state(self._clock()), because=driver.because, ended=driver.ended)
 
-    def _read_new(self, connection: sqlite3.Connection, fabric: Fabric, since: ChangeMark) -> SessionChanges:
+    def _read_new(self, connection: Connection, fabric: Fabric, since: ChangeMark) -> SessionChanges:
         (version,) = connection.execute("PRAGMA data_version").fetchone()
         if self._last == (version, since):
             return self._add_state(SessionChanges(since, SessionState.INTERRUPTED))
@@ -78,7 +78,7 @@ class ChangeReader:
         self._last = (version, changes.mark)
         return changes
 
-    def _read_tables(self, connection: sqlite3.Connection, fabric: Fabric, since: ChangeMark) -> SessionChanges:
+    def _read_tables(self, connection: Connection, fabric: Fabric, since: ChangeMark) -> SessionChanges:
         session = find_number(connection, self._reader.id, self._database.path)
         self._driver = ownership.read_driver(connection, session)
         known = max(self._planned, default=0)
@@ -124,7 +124,7 @@ class ChangeReader:
         )
 
     def _read_closed(
-        self, connection: sqlite3.Connection, session: int, since: ChangeMark, attempts: Sequence[AttemptRow]
+        self, connection: Connection, session: int, since: ChangeMark, attempts: Sequence[AttemptRow]
     ) -> tuple[tuple[ClosedRound, ...], bool, int]:
         """Rounds that were closed, whether others were judged again, and the number of the last judgement."""
         rows = connection.execute(

@@ -5,6 +5,7 @@ And how much each session holds of it.
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from itertools import islice
 
 from benchconsole.store.codec.rows import OutputRow, parse_output
 from benchconsole.store.files import file_check
@@ -50,7 +51,7 @@ def _list_damages(database: Database) -> Iterator[str]:
             # What pages that contradict each other hold cannot be told row by row.
             yield from (" ".join(found.replace("*", "").split()) for (found,) in damages)
             return
-        for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchmany(_MOST_DAMAGES):
+        for table, row, parent, _ in islice(connection.execute("PRAGMA foreign_key_check"), _MOST_DAMAGES):
             yield f"row {row} of {table} refers to one of {parent} that is not there"
         for session, test, *row in connection.execute(_OUTPUTS):
             try:

@@ -3,7 +3,6 @@
 Committed rows never change, so the last few that were read are cached.
 """
 
-import sqlite3
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -13,6 +12,7 @@ from benchconsole.probes.model.measuring import Fact, KeptOutputs, Output
 from benchconsole.store.codec.rows import FactRow, OutputRow, parse_fact, parse_labels, parse_output
 from benchconsole.store.files.database import Database
 from benchconsole.store.reading.session_list import find_number
+from benchconsole.store.sqlite import Connection
 
 CACHED_RESULTS = 8
 """Tests whose outputs, and whose facts, are kept: a screen draws the same ones many times."""
@@ -130,7 +130,7 @@ def read_facts(address: ResultAddress) -> tuple[Fact, ...]:
         return tuple(parse_fact(FactRow(parse_labels(pairs), *row)) for pairs, *row in rows)
 
 
-def _find_result(connection: sqlite3.Connection, address: ResultAddress) -> int | None:
+def _find_result(connection: Connection, address: ResultAddress) -> int | None:
     row = connection.execute(
         """SELECT result.id FROM test JOIN attempt ON attempt.round_id = test.round_id
         JOIN result ON result.attempt_id = attempt.id AND result.test_id = test.id

@@ -1,7 +1,6 @@
 """The measurements of stored rounds in columns, for judging them again: objects for a million would fill the memory."""
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import overload
 
@@ -23,6 +22,7 @@ from benchconsole.store.reading.session_reading import (
     read_plan_after,
     read_round,
 )
+from benchconsole.store.sqlite import Connection
 from benchconsole.topology.arrays import Indices
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.units import Unit
@@ -56,7 +56,7 @@ def read_unjudged(
             yield stored, measured
 
 
-def _read_measurements(database: Database, connection: sqlite3.Connection, attempt: int) -> StoredMeasurements:
+def _read_measurements(database: Database, connection: Connection, attempt: int) -> StoredMeasurements:
     results = np.array([number for (number,) in connection.execute(_RESULTS, (attempt,))], np.int64)
     rows = connection.execute(_MEASUREMENTS, (attempt,)).fetchall()
     columns = zip(*rows, strict=True) if rows else ((),) * 5

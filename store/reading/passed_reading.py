@@ -1,7 +1,6 @@
 """Judged rounds with the verdicts that passed in columns: reports on large sessions count them and list none."""
 
 import json
-import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from benchconsole.store.reading.session_reading import (
     read_plan_after,
     read_round,
 )
+from benchconsole.store.sqlite import Connection
 from benchconsole.topology.arrays import Indices
 from benchconsole.topology.model.fabric import Fabric
 
@@ -94,7 +94,7 @@ def read_full_results(session: SessionReader, closed: ClosedRound, tests: Collec
 
 
 def _tell(
-    session: SessionReader, connection: sqlite3.Connection, attempt: AttemptRow, closed: ClosedRound
+    session: SessionReader, connection: Connection, attempt: AttemptRow, closed: ClosedRound
 ) -> ClosedRound | None:
     """A closed round with its verdicts, those that passed in columns; None where its rows are not as we write them."""
     newest = "SELECT id, judged_by FROM judging WHERE attempt_id = ? ORDER BY id DESC LIMIT 1"
@@ -140,7 +140,7 @@ def _number(columns: Sequence[tuple[object, ...]]) -> Indices:
     return np.fromiter(map(numbers.__getitem__, zip(*columns, strict=True)), np.intp, len(columns[0]))
 
 
-def _read_verdicts(connection: sqlite3.Connection, closed: ClosedRound, numbers: Sequence[int]) -> Iterator[Verdict]:
+def _read_verdicts(connection: Connection, closed: ClosedRound, numbers: Sequence[int]) -> Iterator[Verdict]:
     """The verdicts with these numbers in the file, in the order of storing."""
     metrics, labels = find_metrics(connection), find_labels(connection)
     for metric, of, *row in connection.execute(_VERDICTS, (json.dumps(numbers),)):
@@ -149,7 +149,7 @@ def _read_verdicts(connection: sqlite3.Connection, closed: ClosedRound, numbers:
 
 def _fill_results(
     session: SessionReader,
-    connection: sqlite3.Connection,
+    connection: Connection,
     attempt: int,
     closed: ClosedRound,
     tests: Collection[str],

@@ -1,11 +1,11 @@
 """Reports as they are kept with a session: made once, and valid until something that they rest on changes."""
 
-import sqlite3
 import zlib
 
 from benchconsole.store.reading.session_list import asking_session
 from benchconsole.store.reading.session_reading import SessionReader
 from benchconsole.store.schema.tables import REPORT_BASIS
+from benchconsole.store.sqlite import Connection
 
 
 def read_report_basis(session: SessionReader) -> str:
@@ -17,7 +17,7 @@ def read_report_basis(session: SessionReader) -> str:
         return find_basis(connection, number)
 
 
-def find_basis(connection: sqlite3.Connection, session: int) -> str:
+def find_basis(connection: Connection, session: int) -> str:
     """``read_report_basis`` of the session with this number in the file."""
     statement = f"SELECT {REPORT_BASIS} FROM session WHERE id = ?"  # noqa: S608 - an expression of ours
     return str(connection.execute(statement, (session,)).fetchone()[0])

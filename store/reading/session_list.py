@@ -5,7 +5,6 @@ Light to import and quick to answer, for lists and completion.
 
 import difflib
 import re
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from benchconsole.store.files import ownership
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import Baseline, SessionState, SessionSummary, StoredSession, StoredVerdict
 from benchconsole.store.schema.tables import BASIS
+from benchconsole.store.sqlite import Connection
 
 _LIST = "list them with: benchconsole sessions"
 _LAST = re.compile(r"last(?:-(?P<back>[0-9]+))?")
@@ -124,7 +124,7 @@ def find_session(database: Database, name: str) -> str:
 
 
 @contextmanager
-def asking_session(database: Database, key: str) -> Iterator[tuple[sqlite3.Connection, int]]:
+def asking_session(database: Database, key: str) -> Iterator[tuple[Connection, int]]:
     """``Database.reading`` with the number of the session with this id; UnknownSessionError when there is none."""
     with database.reading() as connection:
         yield connection, find_number(connection, key, database.path)
@@ -149,7 +149,7 @@ def read_session(database: Database, key: str, now: float) -> StoredSession:
         )
 
 
-def find_number(connection: sqlite3.Connection, key: str, path: Path) -> int:
+def find_number(connection: Connection, key: str, path: Path) -> int:
     """The number of the session with this id; UnknownSessionError when there is none."""
     row = connection.execute("SELECT id FROM session WHERE key = ?", (key,)).fetchone()
     if row is None:

@@ -1,7 +1,6 @@
 """Questions about one session. Each fetches what it needs, lets go of the file, and then answers in domain objects."""
 
 import json
-import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,6 +32,7 @@ from benchconsole.store.files.database import Database
 from benchconsole.store.model import OpenRound, ProbeOutcome, ProofSet, SessionNote, StoredSession
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.session_list import asking_session, read_session
+from benchconsole.store.sqlite import Connection
 from benchconsole.topology.model.fabric import Fabric
 
 NEWEST_JUDGING = """SELECT max(judging.id) FROM judging JOIN attempt ON attempt.id = attempt_id
@@ -173,7 +173,7 @@ _ROUNDS = f"""SELECT id, {_columns("round", RoundRow._fields)} FROM round
 
 
 def read_plan_after(
-    reader: SessionReader, connection: sqlite3.Connection, session: int, fabric: Fabric, *, after: int = 0
+    reader: SessionReader, connection: Connection, session: int, fabric: Fabric, *, after: int = 0
 ) -> dict[int, Round]:
     """The rounds of a session by their number in the file, those above ``after``; ConflictError as ``read_plan``."""
     tests: defaultdict[int, list[TestRow]] = defaultdict(list)
@@ -190,7 +190,7 @@ def read_plan_after(
     return planned
 
 
-def index_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Round]) -> dict[int, Round]:
+def index_plan(connection: Connection, session: int, plan: Sequence[Round]) -> dict[int, Round]:
     """The rounds of ``plan`` by their number in the file; empty where the session has others or more."""
     known = {each.number: each for each in plan}
     numbers = connection.execute("SELECT id, number FROM round WHERE session_id = ? ORDER BY id", (session,)).fetchall()
@@ -229,14 +229,14 @@ _ATTEMPTS = f"""SELECT {_ATTEMPT} FROM attempt JOIN round ON round.id = round_id
     WHERE session_id = ? ORDER BY attempt.id"""  # noqa: S608 - names of ours
 
 
-def list_attempts(connection: sqlite3.Connection, session: int) -> list[AttemptRow]:
+def list_attempts(connection: Connection, session: int) -> list[AttemptRow]:
     """Everything that was begun of the session with this number, in the order in which it was begun."""
     return [AttemptRow._make(row) for row in connection.execute(_ATTEMPTS, (session,))]
 
 
 def read_round(
     reader: SessionReader,
-    connection: sqlite3.Connection,
+    connection: Connection,
     attempt: AttemptRow,
     plan: Mapping[int, Round],
     *,
@@ -264,9 +264,7 @@ def read_round(
     )
 
 
-def _read_verdicts(
-    connection: sqlite3.Connection, attempt: AttemptRow, round_number: int
-) -> tuple[tuple[Verdict, ...], str]:
+def _read_verdicts(connection: Connection, attempt: AttemptRow, round_number: int) -> tuple[tuple[Verdict, ...], str]:
     """The verdicts of the last judgement of an attempt, and who gave it; none and empty where there is none."""
     judging, judged_by = connection.execute(
         "SELECT id, judged_by FROM judging WHERE attempt_id = ? ORDER BY id DESC LIMIT 1", (attempt.id,)
@@ -288,7 +286,7 @@ T = TypeVar("T")
 class _Names(dict[int, T]):
     """What the numbers of metrics or labels in the file mean, each read when it is first met and the same object."""
 
-    def __init__(self, connection: sqlite3.Connection, statement: str, parse: Callable[..., T]) -> None:
+    def __init__(self, connection: Connection, statement: str, parse: Callable[..., T]) -> None:
         super().__init__()
         self._connection = connection
         self._statement = statement
@@ -299,19 +297,19 @@ class _Names(dict[int, T]):
         return found
 
 
-def find_metrics(connection: sqlite3.Connection) -> _Names[tuple[str, str]]:
+def find_metrics(connection: Connection) -> _Names[tuple[str, str]]:
     """Names and units of metrics by their numbers."""
     return _Names(connection, "SELECT name, unit FROM metric WHERE id = ?", lambda name, unit: (name, unit))
 
 
-def find_labels(connection: sqlite3.Connection) -> _Names[Labels]:
+def find_labels(connection: Connection) -> _Names[Labels]:
     """Labels by their numbers."""
     return _Names(connection, "SELECT pairs FROM labels WHERE id = ?", parse_labels)
 
 
 def read_results(
     reader: SessionReader,
-    connection: sqlite3.Connection,
+    connection: Connection,
     attempt: AttemptRow,
     planned: Round,
     *,
@@ -360,7 +358,7 @@ _FACTS = f"""SELECT result_id, count(*) FROM result JOIN fact ON fact.result_id 
 # -- notes and proofs
 
 
-def read_notes_after(connection: sqlite3.Connection, session: int, after: int) -> dict[int, SessionNote]:
+def read_notes_after(connection: Connection, session: int, after: int) -> dict[int, SessionNote]:
     """Notes by their number in the file, those above ``after``."""
     return {
         number: SessionNote(*row)
@@ -374,7 +372,7 @@ _PROOFS = f"""SELECT id, at, {_columns("proof", ProofRow._fields)} FROM proof
     WHERE session_id = ? AND id > ? ORDER BY id"""  # noqa: S608 - names of ours
 
 
-def read_proofs_after(connection: sqlite3.Connection, session: int, after: int) -> tuple[tuple[ProofSet, ...], int]:
+def read_proofs_after(connection: Connection, session: int, after: int) -> tuple[tuple[ProofSet, ...], int]:
     """Proofs above the number ``after`` in the file, by the time they were stored at, and the last number."""
     proofs: dict[float, list[Proof]] = {}
     for number, at, *row in connection.execute(_PROOFS, (session, after)):
@@ -397,7 +395,7 @@ _FACTS_OF_OUTCOME = """SELECT result_id, name, coalesce(text, number) FROM resul
     JOIN fact ON fact.result_id = result.id WHERE attempt_id = ? ORDER BY result_id, fact.id"""
 
 
-def _read_outcomes(connection: sqlite3.Connection, attempt: int) -> list[ProbeOutcome]:
+def _read_outcomes(connection: Connection, attempt: int) -> list[ProbeOutcome]:
     results = connection.execute(_OUTCOMES, (attempt,)).fetchall()
     numbers = _group_rows(connection, _NUMBERS, attempt)
     facts = _group_rows(connection, _FACTS_OF_OUTCOME, attempt)
@@ -413,7 +411,7 @@ def _read_outcomes(connection: sqlite3.Connection, attempt: int) -> list[ProbeOu
     ]
 
 
-def _group_rows(connection: sqlite3.Connection, statement: str, attempt: int) -> dict[int, list[tuple[Any, ...]]]:
+def _group_rows(connection: Connection, statement: str, attempt: int) -> dict[int, list[tuple[Any, ...]]]:
     rows = connection.execute(statement, (attempt,))
     return {result: list(group) for result, group in groupby(rows, key=lambda row: int(row[0]))}
 
@@ -424,7 +422,7 @@ _Marks = dict[tuple[str, str, str], list[tuple[int, Mark]]]
 """_Marks with their number in the file, oldest first, by the id, text and command of their step."""
 
 
-def _read_marks(connection: sqlite3.Connection, session: int, name: str) -> _Marks:
+def _read_marks(connection: Connection, session: int, name: str) -> _Marks:
     marks: _Marks = {}
     for number, state, note, who, at, key, text, argv in connection.execute(
         """SELECT checklist_mark.id, state, note, who, checklist_mark.at, key, text, argv FROM checklist_mark
@@ -436,7 +434,7 @@ def _read_marks(connection: sqlite3.Connection, session: int, name: str) -> _Mar
     return marks
 
 
-def _read_steps(connection: sqlite3.Connection, checklist: int, marks: _Marks) -> Iterator[Checked]:
+def _read_steps(connection: Connection, checklist: int, marks: _Marks) -> Iterator[Checked]:
     for key, text, clause, argv, seconds in connection.execute(
         "SELECT key, text, clause, argv, seconds FROM checklist_step WHERE checklist_id = ? ORDER BY id", (checklist,)
     ).fetchall():

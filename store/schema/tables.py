@@ -9,10 +9,11 @@ in their comment. Rows are only ever inserted, but for ``driver``, which says wh
 plan that grows, and the end of an ``attempt``.
 """
 
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cache
+
+from benchconsole.store.sqlite import Connection, open_memory
 
 APPLICATION = 0x424E4348
 """``BNCH`` in the header of the file: this database is ours."""
@@ -20,7 +21,7 @@ APPLICATION = 0x424E4348
 FIRST = 6
 """The number of the first shape that was released; development versions wrote 1 to 5."""
 
-Step = Callable[[sqlite3.Connection], None]
+Step = Callable[[Connection], None]
 """One change of shape. It gets a connection inside a transaction and must not end that."""
 
 _MEASUREMENT_VIEW = """CREATE VIEW v_measurement AS
@@ -303,12 +304,12 @@ _TABLES = (
 )
 
 
-def _make_tables(connection: sqlite3.Connection) -> None:
+def _make_tables(connection: Connection) -> None:
     for statement in _TABLES:
         connection.execute(statement)
 
 
-def _add_criteria(connection: sqlite3.Connection) -> None:
+def _add_criteria(connection: Connection) -> None:
     connection.execute("""CREATE TABLE criteria (  -- what sessions are judged with; the last row of a session counts
         id INTEGER PRIMARY KEY,
         session_id INTEGER NOT NULL REFERENCES session (id),
@@ -339,7 +340,7 @@ A baseline matters to sessions whose criteria may ask for shares of it.
 """
 
 
-def _add_session_verdict(connection: sqlite3.Connection) -> None:
+def _add_session_verdict(connection: Connection) -> None:
     connection.execute(
         """CREATE TABLE session_verdict (   -- the verdict on a whole session; the last row counts where its basis holds
         id INTEGER PRIMARY KEY,
@@ -354,13 +355,13 @@ def _add_session_verdict(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX session_verdict_of ON session_verdict (session_id, id)")
 
 
-def _add_low_end(connection: sqlite3.Connection) -> None:
+def _add_low_end(connection: Connection) -> None:
     connection.execute("ALTER TABLE verdict ADD COLUMN least REAL")
     connection.execute("DROP VIEW v_verdict")
     connection.execute(_VERDICT_VIEW.format(more=", verdict.least"))
 
 
-def _add_detectable_loss(connection: sqlite3.Connection) -> None:
+def _add_detectable_loss(connection: Connection) -> None:
     connection.execute("""CREATE TABLE detectable_loss (  -- what a session could show through its judgement judging_id
         judging_id INTEGER PRIMARY KEY REFERENCES judging (id),
         losses TEXT NOT NULL              -- JSON array of objects, one for each kind of element
@@ -379,7 +380,7 @@ REPORT_BASIS = f"""{BASIS}
 """What a report on a row of ``session`` rests on, as text; beyond ``BASIS`` what reports tell and no verdict asks."""
 
 
-def _add_kept_report(connection: sqlite3.Connection) -> None:
+def _add_kept_report(connection: Connection) -> None:
     connection.execute("""CREATE TABLE kept_report (  -- reports as they were made last, where a basis still holds
         session_id INTEGER NOT NULL REFERENCES session (id),
         name TEXT NOT NULL,               -- its format, its options and the program that made it
@@ -389,7 +390,7 @@ def _add_kept_report(connection: sqlite3.Connection) -> None:
     )""")
 
 
-def _add_remarks(connection: sqlite3.Connection) -> None:
+def _add_remarks(connection: Connection) -> None:
     connection.execute("""CREATE TABLE remark (  -- what people say of a session, or of a part of it
         id INTEGER PRIMARY KEY,
         session_id INTEGER NOT NULL REFERENCES session (id),
@@ -406,7 +407,7 @@ def _add_remarks(connection: sqlite3.Connection) -> None:
     )""")
 
 
-def _add_baseline(connection: sqlite3.Connection) -> None:
+def _add_baseline(connection: Connection) -> None:
     connection.execute("""CREATE TABLE baseline (  -- whom sessions of a fabric are held against; the last row counts
         id INTEGER PRIMARY KEY,
         fabric TEXT NOT NULL,
@@ -417,12 +418,12 @@ def _add_baseline(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX baseline_of ON baseline (fabric, id)")
 
 
-def _add_checksum(connection: sqlite3.Connection) -> None:
+def _add_checksum(connection: Connection) -> None:
     connection.execute("ALTER TABLE output ADD COLUMN packed INTEGER NOT NULL DEFAULT 0 CHECK (packed IN (0, 1))")
     connection.execute("ALTER TABLE output ADD COLUMN checksum BLOB")  # of the plain bytes; NULL: none was kept
 
 
-def _add_probe_of_test(connection: sqlite3.Connection) -> None:
+def _add_probe_of_test(connection: Connection) -> None:
     connection.execute("ALTER TABLE test ADD COLUMN probe TEXT NOT NULL DEFAULT ''")  # empty: that of its round
     connection.execute("DROP VIEW v_measurement")
     connection.execute(_MEASUREMENT_VIEW.format(probe="coalesce(nullif(test.probe, ''), round.probe) AS probe"))
@@ -451,7 +452,7 @@ def newest(steps: Sequence[Step] = STEPS) -> int:
 @cache
 def columns() -> Mapping[str, tuple[str, ...]]:
     """The tables of the newest shape and their columns; a file from another program is compared with them."""
-    with closing(sqlite3.connect(":memory:")) as connection:
+    with closing(open_memory()) as connection:
         apply(connection)
         names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         return {
@@ -460,13 +461,13 @@ def columns() -> Mapping[str, tuple[str, ...]]:
         }
 
 
-def read_shape(connection: sqlite3.Connection) -> int:
+def read_shape(connection: Connection) -> int:
     """The number of the shape of this database; 0 for an empty file."""
     (number,) = connection.execute("PRAGMA user_version").fetchone()
     return int(number)
 
 
-def apply(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> None:
+def apply(connection: Connection, steps: Sequence[Step] = STEPS) -> None:
     """Bring an empty database, or one of shape ``FIRST`` or later, to the last shape of ``steps``.
 
     Call it inside one write transaction, so that after a crash the file has its old shape or the new one.

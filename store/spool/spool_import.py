@@ -6,7 +6,6 @@ The file goes only after everything of it is committed; where a record was refus
 import asyncio
 import fcntl
 import os
-import sqlite3
 import stat
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -31,6 +30,7 @@ from benchconsole.store.spool.spool_file import (
     SpoolLine,
     read_lines,
 )
+from benchconsole.store.sqlite import SqliteError
 from benchconsole.store.writing import round_rows, session_rows
 from benchconsole.store.writing.write_cache import KnownAttempt, WriteCache
 
@@ -149,7 +149,7 @@ def _write_group(cache: WriteCache, group: Sequence[SpoolLine]) -> Answers:
                     connection.execute("INSERT INTO absorbed (id, at) VALUES (?, ?)", (line.id, cache.clock()))
                     is_new = _write(cache, line.record)
                 answers.append(line.record.kind if is_new else "known")
-        except (StoreError, sqlite3.Error) as error:
+        except (StoreError, SqliteError) as error:
             if concerns_file(error, connection) or isinstance(error, DrivenError):
                 raise
             cache.forget()
@@ -176,12 +176,12 @@ def _write(cache: WriteCache, record: Record) -> bool:
         case EndRecord(key, token, at, complete, because):
             # Only of the last stretch of work, whose end was not known, or only that its console went away.
             session = cache.find_session(key)
-            cursor = cache.connection.execute(
+            cache.connection.execute(
                 """UPDATE driver SET ended = ?, complete = ?, because = ? WHERE session_id = ? AND token = ?
                 AND id = (SELECT max(id) FROM driver WHERE session_id = ?) AND coalesce(complete, 0) = 0""",
                 (at, int(complete), because, session, token, session),
             )
-            return cursor.rowcount > 0
+            return cache.connection.changes() > 0
     return True
 
 

@@ -3,17 +3,17 @@
 The tables are found by what refers to what, so that one that a later shape adds is not forgotten.
 """
 
-import sqlite3
 from collections.abc import Iterator, Mapping
 
 from benchconsole.store.errors import ConflictError, DrivenError
 from benchconsole.store.files.ownership import read_driver
 from benchconsole.store.schema import tables
+from benchconsole.store.sqlite import Connection
 
 _ROOT = "session"
 
 
-def require_removable(connection: sqlite3.Connection, session: int, now: float) -> None:
+def require_removable(connection: Connection, session: int, now: float) -> None:
     """Check that a session may go: DrivenError while it runs, ConflictError where others were held against it."""
     driver = read_driver(connection, session)
     if driver is not None and driver.at_work(now):
@@ -22,7 +22,7 @@ def require_removable(connection: sqlite3.Connection, session: int, now: float) 
         raise ConflictError("the session is or was a baseline", "leave it: others are held against it")
 
 
-def remove_session(connection: sqlite3.Connection, session: int) -> None:
+def remove_session(connection: Connection, session: int) -> None:
     """Delete the session with this number. Call it inside a transaction, with ``foreign_keys`` off.
 
     Where they are on SQLite looks for the children of each row that goes, and most of them have no index for that.
@@ -32,7 +32,7 @@ def remove_session(connection: sqlite3.Connection, session: int) -> None:
     connection.execute(f"DELETE FROM {_ROOT} WHERE id = ?", (session,))  # noqa: S608
 
 
-def _list_dependents(connection: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+def _list_dependents(connection: Connection) -> Iterator[tuple[str, str]]:
     """Each table whose rows hang on a session, children first, with the condition for those of one session."""
     parents = {
         table: [(column, parent) for _, _, parent, column, *_ in _list_references(connection, table)]
@@ -44,7 +44,7 @@ def _list_dependents(connection: sqlite3.Connection) -> Iterator[tuple[str, str]
             yield table, _make_condition(table, parents, depths)
 
 
-def _list_references(connection: sqlite3.Connection, table: str) -> list[tuple[str, ...]]:
+def _list_references(connection: Connection, table: str) -> list[tuple[str, ...]]:
     """In the order in which the table names them: the first of several leads by an index."""
     return connection.execute("SELECT * FROM pragma_foreign_key_list(?) ORDER BY id DESC", (table,)).fetchall()
 

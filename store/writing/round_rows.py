@@ -3,7 +3,6 @@
 Results of a whole group go in together. Nothing that was measured is updated or deleted, ever.
 """
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -24,6 +23,7 @@ from benchconsole.store.codec.rows import (
 )
 from benchconsole.store.codec.values import Count, make_row, require_finite, require_integer
 from benchconsole.store.errors import ConflictError
+from benchconsole.store.sqlite import Connection
 from benchconsole.store.writing.bulk_insert import insert_values
 from benchconsole.store.writing.write_cache import KnownAttempt, WriteCache
 
@@ -74,7 +74,7 @@ def begin_round(cache: WriteCache, session: int, round_number: int, *, at: float
 def append_results(cache: WriteCache, results: Iterable[tuple[KnownAttempt, ResultRows]]) -> None:
     """Write results with their outputs, measurements and facts, in their order.
 
-    sqlite3.IntegrityError when one is stored already; call it inside a savepoint.
+    ConstraintError when one is stored already; call it inside a savepoint.
     """
     connection, names = cache.connection, cache.names
     (number,) = connection.execute("SELECT coalesce(max(id), 0) FROM result").fetchone()
@@ -148,7 +148,7 @@ _ROUND = f"SELECT id, {', '.join(RoundRow._fields)} FROM round WHERE session_id 
 _TESTS = f"SELECT {', '.join(TestRow._fields)} FROM test WHERE round_id = ? ORDER BY id"  # noqa: S608
 
 
-def _require_planned(connection: sqlite3.Connection, session: int, run: Round) -> None:
+def _require_planned(connection: Connection, session: int, run: Round) -> None:
     """ConflictError when the plan has another round under this number."""
     row = connection.execute(_ROUND, (session, run.number)).fetchone()
     if row is not None and row[1:] == make_round_row(run):

@@ -7,7 +7,6 @@ results are in ``store.writing.round_rows``.
 import hashlib
 import json
 import re
-import sqlite3
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -35,6 +34,7 @@ from benchconsole.store.errors import ConflictError, RefusedError
 from benchconsole.store.model import ChosenCriteria, JudgedMeasurements, NewSession, StoredVerdict
 from benchconsole.store.reading.session_reading import NEWEST_JUDGING
 from benchconsole.store.schema.tables import BASIS
+from benchconsole.store.sqlite import Connection, ConstraintError
 from benchconsole.store.writing.bulk_insert import insert_rows, insert_values
 from benchconsole.store.writing.write_cache import WriteCache
 
@@ -48,7 +48,7 @@ _RESERVED = re.compile(r"last(-[0-9]+)?")
 # -- session and plan
 
 
-def create_session(connection: sqlite3.Connection, key: str, new: NewSession, plan: Sequence[Round]) -> int:
+def create_session(connection: Connection, key: str, new: NewSession, plan: Sequence[Round]) -> int:
     """Write a session and its whole plan; the number of the session.
 
     ConflictError when a test id or round number comes twice or ``key`` is taken, RefusedError
@@ -64,9 +64,7 @@ def create_session(connection: sqlite3.Connection, key: str, new: NewSession, pl
     return int(session)
 
 
-def extend_plan(
-    connection: sqlite3.Connection, session: int, plan: Sequence[Round], began: float | None = None
-) -> None:
+def extend_plan(connection: Connection, session: int, plan: Sequence[Round], began: float | None = None) -> None:
     """Write further rounds of a session, which began no later than ``began`` (None: than it did).
 
     ConflictError when a number or a test id is taken already.
@@ -74,7 +72,7 @@ def extend_plan(
     _require_sound(plan)
     try:
         _write_plan(connection, session, plan)
-    except sqlite3.IntegrityError as error:
+    except ConstraintError as error:
         raise ConflictError("a round or test of this plan is in the session already", _PLANNER) from error
     connection.execute(
         """UPDATE session SET rounds = rounds + ?, tests = tests + ?, started = min(started, coalesce(?, started))
@@ -83,7 +81,7 @@ def extend_plan(
     )
 
 
-def _write_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Round]) -> None:
+def _write_plan(connection: Connection, session: int, plan: Sequence[Round]) -> None:
     (number,) = connection.execute("SELECT coalesce(max(id), 0) FROM round").fetchone()
     for round_id, planned in enumerate(plan, number + 1):
         row = (round_id, session, *make_round_row(planned))
@@ -168,17 +166,18 @@ def append_judgement(
     if measured is not None:
         levels += measured.verdicts.count_levels()
     counts = [levels[level.value] for level in (Level.FAIL, Level.WATCH, Level.UNKNOWN, Level.PASS)]
-    cursor = connection.execute(
+    connection.execute(
         """INSERT INTO judging (attempt_id, judged_by, at, fails, watches, unknowns, passes)
         VALUES (?, ?, ?, ?, ?, ?, ?)""",
         (attempt, judgement.judged_by, judgement.at, *counts),
     )
+    judging = connection.last_insert_rowid()
     values: list[object] = []
     for metric, unit, labels, verdict in judgement.verdicts:
-        values += (cursor.lastrowid, names.metric(metric, unit), names.labels(labels), *verdict)
+        values += (judging, names.metric(metric, unit), names.labels(labels), *verdict)
     insert_values(connection, "verdict", ("judging_id", "metric_id", "labels_id", *VerdictRow._fields), values)
     if measured is not None:
-        _append_measured(connection, cursor.lastrowid, measured)
+        _append_measured(connection, judging, measured)
 
 
 _OF_FORM = tuple(name for name in VerdictRow._fields if name not in ("test", "subject", "nodes", "value", "evidence"))
@@ -201,7 +200,7 @@ _APPEND_MEASURED = f"""INSERT INTO verdict
 """Joined in this order, so that the verdicts come in that of the numbers: sorting them would cost as much again."""
 
 
-def _append_measured(connection: sqlite3.Connection, judging: int | None, measured: JudgedMeasurements) -> None:
+def _append_measured(connection: Connection, judging: int | None, measured: JudgedMeasurements) -> None:
     """Write verdicts on measurements of single nodes; these are copied within the file, and never become objects."""
     numbers, verdicts = measured
     connection.execute(_MAKE_TEMPORARY)
@@ -218,7 +217,7 @@ def _append_measured(connection: sqlite3.Connection, judging: int | None, measur
     connection.execute("DROP TABLE temp.form")
 
 
-def find_closed_attempt(connection: sqlite3.Connection, session: int, round_number: int, attempt: int) -> int:
+def find_closed_attempt(connection: Connection, session: int, round_number: int, attempt: int) -> int:
     """The number of a closed attempt in the file; ConflictError when it is not stored, or not closed."""
     row = connection.execute(
         """SELECT attempt.id FROM attempt JOIN round ON round.id = attempt.round_id
@@ -232,7 +231,7 @@ def find_closed_attempt(connection: sqlite3.Connection, session: int, round_numb
     return int(row[0])
 
 
-def append_criteria(connection: sqlite3.Connection, session: int, chosen: ChosenCriteria) -> None:
+def append_criteria(connection: Connection, session: int, chosen: ChosenCriteria) -> None:
     """Write what a session is judged with from now on."""
     content = None if chosen.criteria is None else dump_criteria(chosen.criteria)
     connection.execute(
@@ -244,7 +243,7 @@ def append_criteria(connection: sqlite3.Connection, session: int, chosen: Chosen
 # -- findings
 
 
-def append_findings(connection: sqlite3.Connection, session: int, findings: Sequence[Finding]) -> None:
+def append_findings(connection: Connection, session: int, findings: Sequence[Finding]) -> None:
     """Write what is found over all judged rounds of a session, in this order; nothing where no round was judged.
 
     A finding is stored once as long as it does not change: a set names those that hold through one judgement.
@@ -270,7 +269,7 @@ def append_findings(connection: sqlite3.Connection, session: int, findings: Sequ
     )
 
 
-def append_losses(connection: sqlite3.Connection, session: int, losses: Sequence["DetectableLoss"]) -> None:
+def append_losses(connection: Connection, session: int, losses: Sequence["DetectableLoss"]) -> None:
     """Write what all judged rounds of a session could have shown, under the same conditions as its findings."""
     (judging,) = connection.execute(NEWEST_JUDGING, (session,)).fetchone()
     if judging is None:
@@ -285,14 +284,14 @@ def append_losses(connection: sqlite3.Connection, session: int, losses: Sequence
     )
 
 
-def _read_numbers(connection: sqlite3.Connection, session: int) -> dict[str, int]:
+def _read_numbers(connection: Connection, session: int) -> dict[str, int]:
     return dict(connection.execute("SELECT content, id FROM finding WHERE session_id = ?", (session,)))
 
 
 # -- what happened beside the measuring
 
 
-def append_session_verdict(connection: sqlite3.Connection, session: int, verdict: StoredVerdict) -> None:
+def append_session_verdict(connection: Connection, session: int, verdict: StoredVerdict) -> None:
     """Write the verdict on a session as it stands now; it holds until something that it rests on changes."""
     words = map(replace_surrogates, (verdict.outcome, verdict.sentence))
     connection.execute(
@@ -302,7 +301,7 @@ def append_session_verdict(connection: sqlite3.Connection, session: int, verdict
     )
 
 
-def keep_report(connection: sqlite3.Connection, session: int, name: str, basis: str, text: str) -> None:
+def keep_report(connection: Connection, session: int, name: str, basis: str, text: str) -> None:
     """Keep a report that was made of a session as it stood at ``basis``, in the place of the one of that name."""
     content = zlib.compress(replace_surrogates(text).encode(), level=1)
     connection.execute(
@@ -311,7 +310,7 @@ def keep_report(connection: sqlite3.Connection, session: int, name: str, basis: 
     )
 
 
-def append_note(connection: sqlite3.Connection, session: int, kind: str, text: str, at: float) -> None:
+def append_note(connection: Connection, session: int, kind: str, text: str, at: float) -> None:
     """Write what was decided or happened while a session runs."""
     connection.execute(
         "INSERT INTO note (session_id, kind, text, at) VALUES (?, ?, ?, ?)",
@@ -319,7 +318,7 @@ def append_note(connection: sqlite3.Connection, session: int, kind: str, text: s
     )
 
 
-def append_remark(connection: sqlite3.Connection, session: int, remark: Remark) -> int:
+def append_remark(connection: Connection, session: int, remark: Remark) -> int:
     """Write what somebody says of a session, or of a part of it; its number. ConflictError for a withdrawal of none."""
     (last,) = connection.execute(
         "SELECT coalesce(max(number), 0) FROM remark WHERE session_id = ?", (session,)
@@ -336,7 +335,7 @@ def append_remark(connection: sqlite3.Connection, session: int, remark: Remark) 
     return int(last) + 1
 
 
-def append_baseline(connection: sqlite3.Connection, fabric: str, session: int | None, by: str, at: float) -> None:
+def append_baseline(connection: Connection, fabric: str, session: int | None, by: str, at: float) -> None:
     """Name the session that later ones of a fabric are held against; None for none any more."""
     connection.execute(
         "INSERT INTO baseline (fabric, session_id, who, at) VALUES (?, ?, ?, ?)",
@@ -344,12 +343,12 @@ def append_baseline(connection: sqlite3.Connection, fabric: str, session: int | 
     )
 
 
-def append_proofs(connection: sqlite3.Connection, session: int, proofs: Sequence[Proof], at: float) -> None:
+def append_proofs(connection: Connection, session: int, proofs: Sequence[Proof], at: float) -> None:
     """Write what the nodes showed of ours at the end of a run."""
     append_proof_rows(connection, session, map(make_proof_row, proofs), require_finite(at, "the time of a proof"))
 
 
-def append_proof_rows(connection: sqlite3.Connection, session: int, rows: Iterable[ProofRow], at: float) -> None:
+def append_proof_rows(connection: Connection, session: int, rows: Iterable[ProofRow], at: float) -> None:
     """``append_proofs`` with rows."""
     insert_rows(connection, "proof", ("session_id", "at", *ProofRow._fields), ((session, at, *row) for row in rows))
 
@@ -357,7 +356,7 @@ def append_proof_rows(connection: sqlite3.Connection, session: int, rows: Iterab
 # -- checklists: every version of one, every mark of a step, every piece of evidence
 
 
-def append_checklist(connection: sqlite3.Connection, session: int, checklist: Checklist, at: float) -> None:
+def append_checklist(connection: Connection, session: int, checklist: Checklist, at: float) -> None:
     """Write a checklist, unless its newest version in this session is the same."""
     row = tuple(map(replace_surrogates, (checklist.name, checklist.source, checklist.file)))
     newest = connection.execute(
@@ -366,17 +365,18 @@ def append_checklist(connection: sqlite3.Connection, session: int, checklist: Ch
     ).fetchone()
     if newest == row:
         return
-    cursor = connection.execute(
+    connection.execute(
         "INSERT INTO checklist (session_id, name, source, file, at) VALUES (?, ?, ?, ?, ?)",
         (session, *row, require_finite(at, "the time of a checklist")),
     )
+    number = connection.last_insert_rowid()
     insert_rows(
         connection,
         "checklist_step",
         ("checklist_id", "key", "text", "clause", "argv", "seconds"),
         (
             (
-                cursor.lastrowid,
+                number,
                 *map(replace_surrogates, (step.id, step.text, step.clause)),
                 dump_json(list(step.argv), "a command"),
                 require_finite(step.seconds, "the time of a command"),
@@ -387,7 +387,7 @@ def append_checklist(connection: sqlite3.Connection, session: int, checklist: Ch
 
 
 def append_mark(
-    connection: sqlite3.Connection, session: int, name: str, step: str, mark: Mark, evidence: Sequence[Evidence]
+    connection: Connection, session: int, name: str, step: str, mark: Mark, evidence: Sequence[Evidence]
 ) -> None:
     """Write the state of a step of the newest version of a checklist, with the evidence for it.
 
@@ -407,16 +407,17 @@ def append_mark(
                 f"attach at most {MOST_BYTES:,}, or name in the note where it lies",
             )
     note, who = replace_surrogates(mark.note), replace_surrogates(mark.by)
-    cursor = connection.execute(
+    connection.execute(
         "INSERT INTO checklist_mark (step_id, state, note, who, at) VALUES (?, ?, ?, ?, ?)",
         (row[0], mark.state.value, note, who, require_finite(mark.at, "the time of a mark")),
     )
+    number = connection.last_insert_rowid()
     insert_rows(
         connection,
         "checklist_attachment",
         ("mark_id", "name", "sha256", "content"),
         (
-            (cursor.lastrowid, replace_surrogates(each.name), hashlib.sha256(each.content).hexdigest(), each.content)
+            (number, replace_surrogates(each.name), hashlib.sha256(each.content).hexdigest(), each.content)
             for each in evidence
         ),
     )

@@ -5,7 +5,6 @@ whether this process drives a session (looked up once in each transaction). All 
 when a transaction is undone.
 """
 
-import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from benchconsole.store.codec.values import replace_surrogates
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.files import ownership
 from benchconsole.store.reading.session_list import find_number
+from benchconsole.store.sqlite import Connection
 
 MAX_NAMES = 100_000
 """So many names are remembered; beyond that the file is asked again."""
@@ -34,7 +34,7 @@ K = TypeVar("K")
 class NameNumbers:
     """Numbers for names that come again and again, made where they are missing."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._metrics: dict[tuple[str, str], int] = {}
         self._labels: dict[Labels, int] = {}
@@ -85,7 +85,7 @@ class WriteCache:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         path: Path,
         holder: ownership.Holder,
         clock: Callable[[], float] = time.time,

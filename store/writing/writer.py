@@ -7,7 +7,6 @@ process lives, and looks whether the file is still in its place.
 """
 
 import asyncio
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from typing import Any, TypeVar
 from benchconsole.store.errors import StoreError
 from benchconsole.store.files.connection import concerns_file, make_error, savepoint
 from benchconsole.store.files.database import Database
+from benchconsole.store.sqlite import Connection, SqliteError
 from benchconsole.store.writing.round_rows import append_results
 from benchconsole.store.writing.write_cache import WriteCache
 from benchconsole.store.writing.write_queue import FunctionJob, Loop, ResultJob, WriteJob, WriteQueue, call_in_loop
@@ -43,7 +43,7 @@ class Writer:
     def __init__(
         self,
         database: Database,
-        make_cache: Callable[[sqlite3.Connection], WriteCache],
+        make_cache: Callable[[Connection], WriteCache],
         *,
         beat: Callable[[WriteCache], None],
         pause: float,
@@ -111,7 +111,7 @@ class Writer:
             elif self._cache is not None:
                 self._look()
         if self._cache is not None:
-            with suppress(sqlite3.Error):
+            with suppress(SqliteError):
                 self._database.close_writer(self._cache.connection)
 
     def _look(self) -> None:
@@ -177,7 +177,7 @@ class Writer:
         try:
             with savepoint(cache.connection):
                 append_results(cache, [(job.attempt, job.rows) for job in jobs if job.error is None])
-        except (sqlite3.Error, StoreError) as error:
+        except (SqliteError, StoreError) as error:
             if concerns_file(error, cache.connection):
                 raise
             cache.forget()
@@ -200,7 +200,7 @@ class Writer:
         except Exception as error:  # whatever it is, the others go on
             if cache is not None and concerns_file(error, cache.connection):
                 raise
-            job.error = make_error(error, self._database.path) if isinstance(error, sqlite3.Error) else error
+            job.error = make_error(error, self._database.path) if isinstance(error, SqliteError) else error
 
 
 def _set_answers(jobs: Sequence[WriteJob[Any]]) -> None:

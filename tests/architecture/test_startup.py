@@ -56,7 +56,7 @@ def test_the_screen_is_painted_before_ssh_is_imported(tmp_path: Path) -> None:
     """The application knows nothing of SSH, sessions or the store until it asks for its conductor."""
     code = (
         "import sys, benchconsole.console.tui.app.console_app\n"
-        "slow = {'asyncssh', 'sqlite3', 'pydantic', 'benchconsole.console.session.session', 'benchconsole.console.session.controller'}\n"
+        "slow = {'asyncssh', 'apsw', 'sqlite3', 'pydantic', 'benchconsole.console.session.session', 'benchconsole.console.session.controller'}\n"
         "bad = slow & set(sys.modules)\n"
         "sys.exit(f'loaded {bad}' if bad else 0)\n"
     )

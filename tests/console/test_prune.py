@@ -1,7 +1,6 @@
 """Old sessions are removed with consent, others never; the copy, the room and the look at a file from the command line."""
 
 import json
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from benchconsole.console.exits import Exit
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.console.test_cli import run
 from tests.store.played import append_round, closed, new, planned, verdicts
 
@@ -75,7 +75,7 @@ def test_a_copy_the_room_and_a_look(
     capsys.readouterr()
     assert run(monkeypatch, "check-db", "--db", db) == Exit.PASSED
     assert "whole" in capsys.readouterr().out
-    with closing(sqlite3.connect(db, isolation_level=None)) as connection:
+    with closing(plain_sqlite.connect(db)) as connection:
         connection.execute("UPDATE output SET stdout = x'00'")
     assert run(monkeypatch, "check-db", "--db", db) == Exit.BELOW
     assert "damaged: session" in capsys.readouterr().out

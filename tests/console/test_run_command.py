@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +15,7 @@ from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.api import Probe, Safety
 from benchconsole.probes.plugins.registry import ProbeCatalogue
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.console.test_cli import run
 from tests.fabrics import SMALL
 from tests.probes.played import PROBES, Pair, PlayedReach
@@ -83,11 +83,10 @@ def test_a_database_that_takes_nothing_is_bad_input_and_starts_nothing(
 ) -> None:  # fmt: skip
     db = tmp_path / "s.db"
     Store.open(db).close()
-    with closing(sqlite3.connect(db)) as connection:
+    with closing(plain_sqlite.connect(db)) as connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'fact'").fetchone()
         if make == "newer":
             connection.execute("PRAGMA user_version = 999")
-            connection.commit()
     if make == "damaged":
         spoilt = bytearray(db.read_bytes())
         spoilt[(page - 1) * 4096 : page * 4096] = b"\xa5" * 4096

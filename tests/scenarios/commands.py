@@ -2,7 +2,6 @@
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 import zlib
@@ -15,6 +14,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from benchconsole.console.cli import report as stored
+from tests import plain_sqlite
 from tests.lab import Lab, wait_for
 
 
@@ -81,6 +81,6 @@ def written(lab: Lab, name: str, text: str) -> Iterator[Path]:
 
 def read_stored_outputs(db: Path) -> list[str]:
     """The standard output of every command that is stored, in the order of the file, read without the store."""
-    with closing(sqlite3.connect(db)) as connection:
+    with closing(plain_sqlite.connect(db)) as connection:
         rows = connection.execute("SELECT stdout, packed FROM output ORDER BY id").fetchall()
     return [str(zlib.decompress(raw) if is_packed else raw, "utf-8") for raw, is_packed in rows]

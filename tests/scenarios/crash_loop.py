@@ -9,7 +9,6 @@ import os
 import random
 import select
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests import plain_sqlite
 from tests.lab import Lab, wait_for
 from tests.scenarios.commands import argv, benchconsole, report
 
@@ -70,7 +70,7 @@ def _stored(db: Path) -> set[tuple[str, str]]:
     """(session, test) of every stored result; SQLite plays back what a kill cut off, and checks the file."""
     if not db.exists():
         return set()
-    with closing(sqlite3.connect(f"{db.as_uri()}?mode=rw", uri=True)) as connection:
+    with closing(plain_sqlite.connect(f"{db.as_uri()}?mode=rw")) as connection:
         assert connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'result'").fetchone():
             return set()

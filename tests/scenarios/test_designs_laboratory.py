@@ -1,6 +1,5 @@
 """Designs on fifty real nodes: from A to B, 49 clients at once, two stages at once, tasks by slots, their load sampled."""
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 from benchconsole.console.exits import Exit
+from tests import plain_sqlite
 from tests.lab import Lab, LabSpec
 from tests.lab.fixtures import building, require_open_mpi
 from tests.lab.spec import StorageServer
@@ -82,7 +82,7 @@ def test_two_stages_at_once_are_one_round_whose_sum_is_judged(fifty: Lab, tmp_pa
     found = run(fifty, "at-once", db)
     (planned,) = found["plan"]
     assert [test["bundle"] for test in planned["tests"]] == ["both"] * 5
-    with closing(sqlite3.connect(db)) as stored:
+    with closing(plain_sqlite.connect(db)) as stored:
         spans = stored.execute("SELECT started, started + seconds FROM result").fetchall()
     assert len(spans) == 5
     assert max(start for start, _ in spans) < min(end for _, end in spans)
@@ -98,7 +98,7 @@ def test_two_probes_at_once_are_one_round_and_each_is_judged_by_itself(fifty: La
     found = run(fifty, "two-probes", db)
     (planned,) = found["plan"]
     assert (planned["stage"], len(planned["tests"])) == ("dd + iperf3 one-way (both)", 6)
-    with closing(sqlite3.connect(db)) as stored:
+    with closing(plain_sqlite.connect(db)) as stored:
         spans = stored.execute("SELECT started, started + seconds FROM result").fetchall()
         probes = stored.execute("SELECT DISTINCT probe, test FROM v_measurement ORDER BY probe, test").fetchall()
     assert len(spans) == 6

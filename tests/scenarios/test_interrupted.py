@@ -2,7 +2,6 @@
 
 import json
 import signal
-import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests import plain_sqlite
 from tests.lab import Lab, wait_for
 from tests.scenarios.commands import argv, await_while, benchconsole, report
 from tests.scenarios.crash_loop import quick_topology
@@ -83,7 +83,7 @@ def test_a_database_that_is_moved_away_holds_the_run_until_it_is_back(
     assert told(events, "Resumed")
     assert not list(tmp_path.glob("*.spool"))
     ended = {event["test"] for event in told(events, "TestEnded")}
-    with closing(sqlite3.connect(db)) as connection:
+    with closing(plain_sqlite.connect(db)) as connection:
         stored = {
             key for (key,) in connection.execute("SELECT test.key FROM result JOIN test ON test.id = result.test_id")
         }

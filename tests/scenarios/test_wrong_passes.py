@@ -1,7 +1,6 @@
 """The table of wrong passes in the documentation: each trial is played, and prints the sentence that its row quotes."""
 
 import re
-import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from types import MappingProxyType
 import pytest
 
 from benchconsole.probes.api import Probe
+from tests import plain_sqlite
 from tests.probes.played import PROBES
 from tests.scenarios.test_judging_trials import FABRIC, OWN_CRITERION, TRIAD, WEAK, Site, iperf3, stream
 from tests.scenarios.test_session_verdicts import (
@@ -76,7 +76,7 @@ def edit(criterion: str, value: str) -> Trial:
 
     def play(folder: Path, _: pytest.MonkeyPatch) -> Told:
         ingest([criterion], "stream", stream(100.0))(folder, _)
-        with closing(sqlite3.connect(folder / "s.db")) as connection, connection:
+        with closing(plain_sqlite.connect(folder / "s.db")) as connection:
             of = "result_id = (SELECT min(id) FROM result)"
             connection.execute(f"UPDATE measurement SET value = {value} WHERE {of}")  # noqa: S608 - texts of this test
         site = Site(folder, [criterion])

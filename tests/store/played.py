@@ -2,11 +2,11 @@
 
 import contextlib
 import os
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import (
@@ -28,6 +28,7 @@ from benchconsole.store.store import Store
 from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import Direction, Fabric, Hardware, LinkId, Node, NodeId, NodeRole
 from benchconsole.topology.units import Shown, Unit
+from tests import plain_sqlite
 
 HARDWARE = Hardware("blade")
 NODES = tuple(Node(NodeId(f"n{i}"), NodeRole.COMPUTE, HARDWARE, f"10.0.0.{i}", f"10.1.0.{i}") for i in range(1, 9))
@@ -129,10 +130,9 @@ async def write_nothing(store: Store) -> None:
     await store._writer.run(lambda _: None)
 
 
-def numbers(path: Path) -> list[sqlite3.Row]:
+def numbers(path: Path) -> list[dict[str, Any]]:
     """Every stored number of the database at ``path``, as other tools see it, by attempt and round."""
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.row_factory = sqlite3.Row
+    with contextlib.closing(plain_sqlite.connect(path, named=True)) as connection:
         return connection.execute(
             "SELECT * FROM v_measurement ORDER BY session, attempt, round, measurement"
         ).fetchall()
@@ -162,8 +162,8 @@ def fork(work: Callable[[], object]) -> int:
 
 
 def names(folder: Path) -> list[str]:
-    """What lies in ``folder``, sorted."""
-    return sorted(file.name for file in folder.iterdir())
+    """What lies in ``folder``, sorted; without journals, which depend on the file system."""
+    return sorted(file.name for file in folder.iterdir() if not file.name.endswith(("-journal", "-wal", "-shm")))
 
 
 def ended(pid: int) -> int:

@@ -1,7 +1,6 @@
 """Checklists in the store: every change is a row, the newest counts, evidence comes back byte for byte."""
 
 import hashlib
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
@@ -23,6 +22,7 @@ from benchconsole.store.errors import ConflictError, RefusedError, UnknownSessio
 from benchconsole.store.files.database import Database
 from benchconsole.store.schema import tables
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.store.played import new
 
 MINE = Checklist("mine", "Plan", (Step("a", "one", "4.1"), Step("b", "two", "", ("true", "x y"), 5.0)), "schema: 1\n")
@@ -65,7 +65,7 @@ async def test_the_newest_mark_counts_and_the_others_stay(store: Store, tmp_path
         Attachment(name, len(content), hashlib.sha256(content).hexdigest())
         for name, content in (("x", b"\x00\xff"), ("y", b""))
     )
-    with closing(sqlite3.connect(tmp_path / "s.db")) as connection:
+    with closing(plain_sqlite.connect(tmp_path / "s.db")) as connection:
         rows = connection.execute("SELECT state, who, note FROM checklist_mark ORDER BY id").fetchall()
         assert rows == [("pass", "ann", "seen"), ("fail", "bob", "")]
     assert store.session(key).read_attachment(hashlib.sha256(b"first").hexdigest()) == Evidence("a.txt", b"first")
@@ -79,7 +79,7 @@ async def test_the_same_file_is_kept_once_and_another_text_is_another_step(store
     await store.session(key).mark_step("mine", "a", SEEN)
     await store.session(key).mark_step("mine", "b", SEEN)
     await store.session(key).append_checklist(MINE, 60.0)
-    with closing(sqlite3.connect(tmp_path / "s.db")) as connection:
+    with closing(plain_sqlite.connect(tmp_path / "s.db")) as connection:
         assert connection.execute("SELECT count(*) FROM checklist").fetchone() == (1,)
     changed = replace(
         MINE, steps=(replace(MINE.steps[0], clause="5"), replace(MINE.steps[1], argv=("false",))), file="# 2\n"
@@ -125,7 +125,7 @@ async def test_what_is_refused_leaves_nothing_behind(store: Store, tmp_path: Pat
         await store.session("nosuch").append_checklist(MINE, 1.0)
     with pytest.raises(ConflictError, match="attachments begin with ''"):
         store.session(key).read_attachment("")
-    with closing(sqlite3.connect(tmp_path / "s.db")) as connection:
+    with closing(plain_sqlite.connect(tmp_path / "s.db")) as connection:
         assert connection.execute("SELECT count(*) FROM checklist_mark").fetchone() == (0,)
 
 

@@ -6,7 +6,6 @@ import os
 import random
 import select
 import signal
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from benchconsole.probes.model.measuring import Round, Target, Test
 from benchconsole.store.errors import DrivenError
 from benchconsole.store.model import SessionState
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.store.played import (
     FABRIC,
     NODES,
@@ -87,7 +87,7 @@ async def test_kill_9(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: 
             assert len(found.results) == len(found.verdicts) == 4
             assert all(len(result.outputs) == len(result.measurements) == 1 for result in found.results)
         assert len(numbers(path)) == 4 * len(store.session(key).list_closed_rounds())
-    with contextlib.closing(sqlite3.connect(path)) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
@@ -144,7 +144,7 @@ async def test_kill_9_between_results(tmp_path: Path, monkeypatch: pytest.Monkey
     for _ in range(KILLS):
         before = acknowledged
         acknowledged = before | _told_until_killed(path, key, first, chance)
-        with contextlib.closing(sqlite3.connect(path)) as connection:
+        with contextlib.closing(plain_sqlite.connect(path)) as connection:
             rows = connection.execute("SELECT key FROM result JOIN test ON test.id = test_id").fetchall()
         stored = {test for (test,) in rows}
         assert len(stored) == len(rows)
@@ -156,7 +156,7 @@ async def test_kill_9_between_results(tmp_path: Path, monkeypatch: pytest.Monkey
         (left,) = store.session(key).read_open_rounds(FABRIC)
         assert {result.test.id for result in left.results} == acknowledged
         assert all(len(result.outputs) == len(result.measurements) == 1 for result in left.results)
-    with contextlib.closing(sqlite3.connect(path)) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
 

@@ -1,8 +1,8 @@
 """The file: made private, recognised, refused when it is not ours, never made worse."""
 
+import contextlib
 import os
 import shutil
-import sqlite3
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +12,7 @@ import pytest
 from benchconsole.store.errors import DamagedError, ForeignError, MissingError, ReadOnlyError, StoreError
 from benchconsole.store.files.database import Database
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.store.played import FABRIC, append_round, closed, fill, new, planned, verdicts
 
 
@@ -69,16 +70,14 @@ def _zero_pages(path: Path) -> None:
 
 
 def _other_program(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         connection.execute("CREATE TABLE moz_places (id INTEGER)")
-    connection.close()
 
 
 def _other_program_in_wal(path: Path) -> None:
-    connection = sqlite3.connect(path)
+    connection = plain_sqlite.connect(path)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("CREATE TABLE session (id INTEGER)")
-    connection.commit()
     shutil.copy(path, path.with_suffix(".main"))
     shutil.copy(f"{path}-wal", path.with_suffix(".log"))
     connection.close()
@@ -87,10 +86,9 @@ def _other_program_in_wal(path: Path) -> None:
 
 
 def _marked_by_another(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         connection.execute("PRAGMA application_id = 252006674")
         connection.execute("CREATE TABLE session (id INTEGER)")
-    connection.close()
 
 
 @pytest.mark.parametrize(
@@ -152,9 +150,8 @@ async def test_rows_that_make_no_sense_are_called_damage(tmp_path: Path) -> None
     ):
         copy = tmp_path / "spoilt.db"
         shutil.copy(path, copy)
-        with sqlite3.connect(copy) as connection:
+        with contextlib.closing(plain_sqlite.connect(copy)) as connection:
             connection.execute(spoil)
-        connection.close()
         with pytest.raises(StoreError), Store.open(copy) as store:
             ask(store)
 

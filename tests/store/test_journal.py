@@ -1,12 +1,13 @@
 """WAL only where the library is repaired and the file system can share memory."""
 
-import sqlite3
+import contextlib
 from pathlib import Path
 
 import pytest
 
 from benchconsole.store.files.connection import journal_for, wal_is_safe
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.store.played import append_round, closed, new, planned
 
 
@@ -42,7 +43,7 @@ def test_the_wal_reset_fault_is_known_by_version(version: tuple[int, ...], safe:
 async def test_the_journal_that_was_chosen_is_in_force(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: tuple[int, ...], kind: str, journal: str
 ) -> None:
-    monkeypatch.setattr(sqlite3, "sqlite_version_info", version)
+    monkeypatch.setattr("benchconsole.store.files.database.library_version", lambda: version)
     monkeypatch.setattr("benchconsole.store.files.database.kind_of", lambda _: kind)
     path = tmp_path / "s.db"
     with Store.open(path) as store:
@@ -67,6 +68,5 @@ async def test_a_database_in_wal_goes_back_to_a_journal_where_wal_is_not_safe(
     with Store.open(path) as store:
         await store.session(key).claim()
         await append_round(store.session(key), closed(planned(1)), (), judged_by="j")
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-    connection.close()

@@ -3,15 +3,17 @@
 import asyncio
 import contextlib
 import os
-import sqlite3
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import apsw
 import pytest
 
 from benchconsole.store.errors import LockedError
 from benchconsole.store.files.connection import connect
+from benchconsole.store.sqlite import Connection
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.store.played import FABRIC, append_round, closed, fork, new, planned, verdicts
 
 PLAN = [planned(number) for number in range(1, 16)]
@@ -61,17 +63,18 @@ def test_another_console_makes_the_database_between_two_statements(
     said: list[str] = []
     made: list[int] = []
 
-    def connect_and_be_overtaken(*arguments: Any, **named: Any) -> sqlite3.Connection:
+    def connect_and_be_overtaken(*arguments: Any, **named: Any) -> Connection:
         connection = connect(*arguments, **named)
-        connection.set_trace_callback(overtake)
+        cast(apsw.Connection, connection).exec_trace = overtake
         return connection
 
-    def overtake(asked: str) -> None:
+    def overtake(_: apsw.Cursor, asked: str, *rest: object) -> bool:
         said.append(asked)
         if len(said) == statement:
             monkeypatch.setattr("benchconsole.store.files.database.connect", connect)
             with Store.open(path) as other:
                 made.append(other.facts.shape)
+        return True
 
     monkeypatch.setattr("benchconsole.store.files.database.connect", connect_and_be_overtaken)
     with Store.open(path) as store:
@@ -79,19 +82,24 @@ def test_another_console_makes_the_database_between_two_statements(
         assert made == [store.facts.shape]
 
 
-async def test_a_stranger_with_the_lock(tmp_path: Path) -> None:
+@pytest.mark.parametrize("journal", ["truncate", "wal"])
+async def test_a_stranger_with_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str) -> None:
+    monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: (journal, "as the test says"))
     path = tmp_path / "s.db"
     with Store.open(path, busy=0.02) as store:
         key = await store.create_session(new(), PLAN)
-        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as stranger:
+        with contextlib.closing(plain_sqlite.connect(path)) as stranger:
             stranger.execute("BEGIN IMMEDIATE")
             with pytest.raises(LockedError, match="another process holds it"):
                 await append_round(store.session(key), closed(PLAN[0]), (), judged_by="j")
             assert store.session(key).list_closed_rounds() == frozenset()  # looking goes on
             stranger.execute("ROLLBACK")
             stranger.execute("BEGIN EXCLUSIVE")
-            with pytest.raises(LockedError):
-                store.list_sessions()
+            if journal == "wal":  # a reader waits for nobody
+                assert len(store.list_sessions()) == 1
+            else:
+                with pytest.raises(LockedError):
+                    store.list_sessions()
             stranger.execute("ROLLBACK")
         await append_round(store.session(key), closed(PLAN[0]), (), judged_by="j")
         assert store.session(key).list_closed_rounds() == {(1, 1)}

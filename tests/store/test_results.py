@@ -5,7 +5,6 @@ import contextlib
 import math
 import os
 import random
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from benchconsole.store.writing import write_queue
 from benchconsole.store.writing.write_queue import FunctionJob, Loop, WriteJob
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
+from tests import plain_sqlite
 from tests.store import strategies
 from tests.store.played import FABRIC, NODES, closed, ended, failed, fork, measured, new, numbers, planned, verdicts
 
@@ -174,7 +174,7 @@ async def test_names_that_were_undone_are_made_again(path: Path) -> None:
     with Store.open(path, busy=0.02) as store:
         key = await store.create_session(new(), [each])
         attempt = await store.session(key).begin_round(1, at=1.0)
-        looking = sqlite3.connect(path, isolation_level=None)
+        looking = plain_sqlite.connect(path)
         with contextlib.closing(looking):
             looking.execute("BEGIN")
             looking.execute("SELECT count(*) FROM session").fetchone()  # in a rollback journal no commit gets past this
@@ -185,7 +185,7 @@ async def test_names_that_were_undone_are_made_again(path: Path) -> None:
         if store.facts.journal == "truncate":
             await store.session(key).append_result(1, attempt, measured(each.tests[0]))
         assert len(store.session(key).read_open_rounds(FABRIC)[0].results) == (store.facts.journal == "truncate")
-    with contextlib.closing(sqlite3.connect(path)) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,9 @@ from benchconsole.store.files import file_check
 from benchconsole.store.files.database import Database
 from benchconsole.store.reading.integrity import find_damage
 from benchconsole.store.schema import tables
+from benchconsole.store.sqlite import Connection
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.store.played import FABRIC, append_round, closed, fill, new, planned, verdicts
 
 _TRIGGER = "CREATE TRIGGER gift AFTER INSERT ON result BEGIN DELETE FROM verdict; END"
@@ -27,9 +28,9 @@ _MISSING = "ALTER TABLE verdict RENAME COLUMN level TO standing"
 
 
 def _spoil(path: Path, statements: str) -> None:
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         connection.execute("PRAGMA legacy_alter_table = ON")
-        connection.executescript(statements)
+        connection.execute(statements)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     found: list[Path] = []
     whole = file_check.require_whole
 
-    def seen(connection: sqlite3.Connection, path: Path) -> None:
+    def seen(connection: Connection, path: Path) -> None:
         found.append(path)
         whole(connection, path)
 
@@ -145,7 +146,7 @@ async def test_pages_are_read_once_as_long_as_nobody_touches_the_file(
     await _write(path, 2000.0)
     await _write(path, 3000.0)
     assert len(read) == 1
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as stranger:
+    with contextlib.closing(plain_sqlite.connect(path)) as stranger:
         stranger.execute("UPDATE session SET label = 'x'")
     await _write(path, 4000.0)
     assert len(read) == 2
@@ -201,7 +202,7 @@ async def test_looking_reads_no_pages_and_damage_breaks_the_seal(tmp_path: Path,
 
 def _overwrite_page(path: Path, table: str) -> bytes:
     """Overwrite the first page of a table."""
-    with contextlib.closing(sqlite3.connect(path)) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
     spoilt = bytearray(path.read_bytes())
     spoilt[(page - 1) * 4096 : page * 4096] = b"\xa5" * 4096
@@ -230,7 +231,7 @@ async def test_a_large_file_is_read_whole_by_the_check_alone_which_seals_it(
     path, seal = tmp_path / "s.db", tmp_path / "s.db-checked"
     await fill(path)
     monkeypatch.setattr("benchconsole.store.files.file_check.WHOLE_BYTES", 1000)
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as stranger:
+    with contextlib.closing(plain_sqlite.connect(path)) as stranger:
         stranger.execute("UPDATE session SET label = 'x'")
     await _write(path, 1000.0)
     assert (read, file_check.sealed(path, 1001.0)) == ([path], None)  # once, when it was small and new

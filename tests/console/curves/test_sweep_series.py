@@ -3,7 +3,6 @@
 import contextlib
 import io
 import json
-import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Round
 from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.fabrics import fabric
 from tests.probes.stepped import IOR, Stepped, SteppedReach
 
@@ -131,7 +131,7 @@ async def test_from_the_file_to_the_report(tmp_path: Path, store: Store) -> None
 async def test_every_number_is_labelled_in_the_table_that_others_read(tmp_path: Path, store: Store) -> None:
     running = session(tmp_path, store, SteppedReach(four_at_most))
     await follow(running, running.propose())
-    with contextlib.closing(sqlite3.connect(store.path)) as connection:
+    with contextlib.closing(plain_sqlite.connect(store.path)) as connection:
         found = connection.execute("SELECT node, value, labels FROM v_measurement WHERE current").fetchall()
     assert ("n2", 4e9, "kind=bare metal, operation=write, repetition=1, tasks=8") in found
     assert len({(node, labels) for node, _, labels in found}) == len(found) == 20

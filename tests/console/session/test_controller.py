@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sqlite3
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -25,6 +24,7 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.store.model import SessionState
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES, Alone, Pair, PlayedReach
 
@@ -252,7 +252,7 @@ async def test_a_session_interrupted_after_its_last_round_is_ended_as_the_comman
     following.cancel()
     await first.finished()
     await first.close()
-    with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection, connection:
+    with closing(plain_sqlite.connect(tmp_path / "sessions.db")) as connection:
         connection.execute("DELETE FROM proof")
         connection.execute("UPDATE driver SET ended = NULL, complete = NULL, pid = 1, born = 'another boot'")
     store = Store.open(tmp_path / "sessions.db")

@@ -1,7 +1,6 @@
 """A stored session of plain measurements judged again: in columns, with the verdicts and findings of objects."""
 
 import io
-import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from benchconsole.store.reading.report_reading import read_report_basis
 from benchconsole.store.store import Store
 from benchconsole.topology.description.resolve import load_text
 from benchmarks.rejudge_sessions import Wanted, describe_nodes, make_session
+from tests import plain_sqlite
 from tests.probes.judging.lags import load_lag
 from tests.probes.judging.rounds import close, steer
 
@@ -35,7 +35,7 @@ SOME = """
 
 def read_rows(path: Path) -> list[Any]:
     """All verdicts of the newest judgement, in the order of storing."""
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(plain_sqlite.connect(path)) as connection:
         return connection.execute(
             """SELECT round.number, fails, watches, unknowns, passes, metric_id, labels_id, test, subject, nodes, level,
                 kind, verdict.because, shown, value, expected, required, least, text, source, evidence FROM verdict
@@ -154,9 +154,8 @@ async def test_rows_of_every_kind_are_told_as_objects_are(
 ) -> None:
     path, probes = tmp_path / "s.db", load_probes().probes
     made = await make_session(path, Wanted("values", describe_nodes(40, 2)))
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(plain_sqlite.connect(path)) as connection:
         connection.execute(spoil)
-        connection.commit()
     with Store.open(path) as store:
         monkeypatch.setattr(judged_rounds, "LARGE", 1)
         monkeypatch.setattr(statistics_section, "MOST_NUMBERS", 1)

@@ -1,6 +1,5 @@
 """Reports of large sessions are kept: what is printed again is what was printed, and never of another state."""
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -14,12 +13,13 @@ from benchconsole.console.session.session import Session
 from benchconsole.console.text.cells import to_ascii
 from benchconsole.store.errors import LockedError, ReadOnlyError
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.scenarios.test_judging_trials import TRIAD, WEAK, Site, stream
 from tests.scenarios.test_session_verdicts import PAIRS, RUN_FABRIC, Reach, play_nodes
 
 
 def count_kept(site: Site) -> int:
-    with closing(sqlite3.connect(site.folder / "s.db")) as connection:
+    with closing(plain_sqlite.connect(site.folder / "s.db")) as connection:
         (found,) = connection.execute("SELECT count(*) FROM kept_report").fetchone()
         return int(found)
 
@@ -180,9 +180,8 @@ def test_only_a_large_session_has_reports_that_are_kept(
 
 
 def test_a_session_that_never_ended_has_none(site: Site) -> None:
-    with closing(sqlite3.connect(site.folder / "s.db")) as connection:
+    with closing(plain_sqlite.connect(site.folder / "s.db")) as connection:
         connection.execute("UPDATE driver SET ended = NULL, complete = NULL")
-        connection.commit()
     call(site, "show")
     assert count_kept(site) == 0
 

@@ -1,7 +1,6 @@
 """A database that refuses in mid-run costs nothing: what is finished goes to a spool and comes back."""
 
 import asyncio
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from benchconsole.console.view.events import Event, Held, Resumed, RoundStarted,
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.console.session.test_session import SUITE
 from tests.fabrics import fabric
 from tests.probes.played import PROBES, PlayedReach
@@ -28,7 +28,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def stored_tests(path: Path) -> set[str]:
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(plain_sqlite.connect(path)) as connection:
         return {
             key for (key,) in connection.execute("SELECT test.key FROM result JOIN test ON test.id = result.test_id")
         }
@@ -45,7 +45,7 @@ async def test_a_lock_that_somebody_forgot_holds_the_run_and_loses_nothing(tmp_p
         running.start(running.propose())
         told: list[Event] = []
         ended: set[str] = set()
-        foreign = sqlite3.connect(store.path, isolation_level=None)
+        foreign = plain_sqlite.connect(store.path)
         async for event in running.live():
             told.append(event)
             if isinstance(event, Result):
@@ -71,7 +71,7 @@ async def test_a_lock_that_somebody_forgot_holds_the_run_and_loses_nothing(tmp_p
 async def test_no_round_begins_while_the_database_refuses(tmp_path: Path) -> None:
     with (
         Store.open(tmp_path / "s.db", busy=BUSY) as store,
-        closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as foreign,
+        closing(plain_sqlite.connect(tmp_path / "s.db")) as foreign,
     ):
         running = Session(fabric(tmp_path, SUITE), PROBES, store, make_reach=lambda *_: PlayedReach())
         running.start(running.propose())

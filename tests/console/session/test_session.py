@@ -3,7 +3,6 @@
 import asyncio
 import io
 import json
-import sqlite3
 from collections.abc import AsyncIterator, Iterable
 from contextlib import closing
 from pathlib import Path
@@ -29,6 +28,7 @@ from benchconsole.store.model import SessionState
 from benchconsole.store.session_store import SessionStore
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import NodeId
+from tests import plain_sqlite
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES, PlayedReach
 
@@ -125,7 +125,7 @@ async def test_a_console_that_died_before_it_searched_the_nodes_has_that_done_on
     first.start(first.propose())
     await first.finished()
     asked = {proof.node for proof in store.session(first.id).read_proofs()[-1].proofs}
-    with closing(sqlite3.connect(store.path)) as connection, connection:
+    with closing(plain_sqlite.connect(store.path)) as connection:
         connection.execute("DELETE FROM proof")
         connection.execute("UPDATE driver SET ended = NULL, complete = NULL, pid = 1, born = 'another boot'")
     assert store.session(first.id).describe().state is SessionState.INTERRUPTED

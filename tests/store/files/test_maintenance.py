@@ -1,6 +1,5 @@
 """A copy of a file in use is whole, free room goes back to the disk, and damage of any stored byte is found."""
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from benchconsole.store.errors import DrivenError, TakenError
 from benchconsole.store.files.maintenance import back_up, measure_room, vacuum
 from benchconsole.store.reading.integrity import count_outputs, find_damage, measure_sessions
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.store.played import FABRIC, append_round, closed, fill, new, planned, verdicts
 
 
@@ -71,7 +71,7 @@ async def test_what_a_session_holds(tmp_path: Path) -> None:
 async def test_damage_is_found(tmp_path: Path, statement: str, words: str) -> None:
     path = tmp_path / "s.db"
     await fill(path)
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with closing(plain_sqlite.connect(path)) as connection:
         connection.execute(statement)
     with Store.open(path) as store:
         found = list(find_damage(store.database))

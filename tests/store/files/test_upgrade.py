@@ -5,7 +5,6 @@ import os
 import random
 import select
 import signal
-import sqlite3
 import stat
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from benchconsole.store.errors import StoreError
 from benchconsole.store.files.connection import Mode, connect, translate_errors
 from benchconsole.store.files.upgrade import copy_into
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.store import private_mounts
 from tests.store.played import FABRIC, ended, fill, fork, names
 
@@ -29,7 +29,7 @@ def _parts(folder: Path) -> list[str]:
 
 
 def _whole(path: Path, key: str) -> bool:
-    with contextlib.closing(sqlite3.connect(path)) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     with Store.open(path, create=False) as store:
         return len(list(store.session(key).read_rounds(FABRIC))) == 20
@@ -89,7 +89,7 @@ async def test_a_copy_is_private_and_whole_and_replaces_nothing(tmp_path: Path) 
     assert (tmp_path / "taken").read_text() == "mine"
     assert not (tmp_path / "elsewhere").exists()
     assert stat.S_IMODE((tmp_path / "copy.db").stat().st_mode) == 0o600
-    assert names(tmp_path) == ["copy.db", "link", "s.db", "s.db-checked", "s.db-journal", "taken"]
+    assert names(tmp_path) == ["copy.db", "link", "s.db", "s.db-checked", "taken"]
     assert _whole(tmp_path / "copy.db", key)
 
 
@@ -117,7 +117,7 @@ _FULL = """
 import asyncio, json, os, pathlib, sys
 from benchconsole.store.errors import FullError
 from tests.store.files.test_upgrade import _copy
-from tests.store.played import fill
+from tests.store.played import fill, names
 folder = pathlib.Path(sys.argv[1])
 key = asyncio.run(fill(folder / "s.db", 40))
 said = ""
@@ -128,7 +128,7 @@ try:
     _copy(folder / "s.db", folder / "copy.db")
 except FullError as error:
     said = type(error).__name__
-left = sorted(file.name for file in folder.iterdir())
+left = names(folder)
 ballast.unlink()
 _copy(folder / "s.db", folder / "copy.db")
 print(json.dumps([said, left, (folder / "copy.db").stat().st_size > 100_000]))
@@ -138,5 +138,5 @@ print(json.dumps([said, left, (folder / "copy.db").stat().st_size > 100_000]))
 def test_a_full_disk_leaves_no_half_copy(tmp_path: Path) -> None:
     said, left, whole = private_mounts.run('mount -t tmpfs -o size=3m tmpfs "$1"', _FULL, tmp_path)
     assert said == "FullError"
-    assert left == ["ballast", "s.db", "s.db-checked", "s.db-journal"]
+    assert left == ["ballast", "s.db", "s.db-checked"]
     assert whole

@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 import os
 import signal
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
+import apsw
 import pytest
 
 from benchconsole.probes.model.judgement import Level
@@ -16,6 +17,7 @@ from benchconsole.store.errors import MissingError, UnknownSessionError
 from benchconsole.store.model import OpenRound, ProofSet, SessionNote, SessionState
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import NodeId
+from tests import plain_sqlite
 from tests.store.played import FABRIC, append_round, closed, ended, fork, measured, new, planned, verdicts
 
 FIRST, SECOND = planned(1), planned(2)
@@ -75,23 +77,35 @@ async def test_nothing_new_costs_one_pragma(tmp_path: Path) -> None:
         asked: list[str] = []
         connection = looks.session(key).changes._connection
         assert connection is not None
-        connection.set_trace_callback(asked.append)
+
+        def note(_: apsw.Cursor, statement: str, *rest: object) -> bool:
+            asked.append(statement)
+            return True
+
+        cast(apsw.Connection, connection).exec_trace = note
         looks.session(key).read_changes(FABRIC, mark)
         assert asked == ["PRAGMA data_version"]
 
 
-async def test_who_looks_is_never_in_the_way_and_says_when_it_is_late(tmp_path: Path) -> None:
+@pytest.mark.parametrize("journal", ["truncate", "wal"])
+async def test_who_looks_is_never_in_the_way_and_says_when_it_is_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str
+) -> None:
+    monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: (journal, "as the test says"))
     path = tmp_path / "s.db"
     with Store.open(path, busy=0.02) as runs, Store.open(path) as looks:
         key = await runs.create_session(new(), [FIRST])
         mark = looks.session(key).read_changes(FABRIC).mark
         await append_round(runs.session(key), closed(FIRST), (), judged_by="j")  # the look has left no lock
-        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as stranger:
+        with contextlib.closing(plain_sqlite.connect(path)) as stranger:
             stranger.execute("BEGIN EXCLUSIVE")
             late = looks.session(key).read_changes(FABRIC, mark)
-            assert (late.late, late.mark, late.closed, late.state) == (True, mark, (), SessionState.RUNNING)
+            assert late.state is SessionState.RUNNING
+            # In WAL a reader waits for nobody.
+            assert (late.late, len(late.closed)) == ((True, 0) if journal == "truncate" else (False, 1))
+            assert journal == "wal" or late.mark == mark
             stranger.execute("ROLLBACK")
-        assert len(looks.session(key).read_changes(FABRIC, late.mark).closed) == 1
+        assert len(looks.session(key).read_changes(FABRIC, late.mark).closed) + len(late.closed) == 1
 
 
 async def test_a_driver_that_dies_is_seen_without_a_word_in_the_file(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Findings come back as they were given, in their order, as long as no round was judged since."""
 
 import contextlib
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from benchconsole.probes.model.judgement import Confidence, Finding, Level, Susp
 from benchconsole.store.errors import DamagedError
 from benchconsole.store.store import Store
 from benchconsole.topology.units import Unit
+from tests import plain_sqlite
 from tests.store.played import append_round, closed, fill, new, planned, verdicts
 
 SLOW = Finding(
@@ -23,7 +23,7 @@ OTHER = replace(SLOW, element="n3", where="n3 out", suspect=Suspect.NODE, value=
 
 
 def _stored(path: Path) -> int:
-    with contextlib.closing(sqlite3.connect(path)) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         (count,) = connection.execute("SELECT count(*) FROM finding").fetchone()
     return int(count)
 
@@ -79,7 +79,7 @@ async def test_a_finding_that_cannot_be_read_is_called_damage(tmp_path: Path, sp
     key = await fill(path)
     with Store.open(path) as store:
         await store.session(key).append_verdicts({(1, 1): ()}, judged_by="again", findings=(SLOW,))
-        with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        with contextlib.closing(plain_sqlite.connect(path)) as connection:
             connection.execute(spoilt)
         with pytest.raises(DamagedError):
             store.session(key).read_findings()

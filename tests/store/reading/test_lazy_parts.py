@@ -1,7 +1,6 @@
 """Outputs of stored results stay in the file: counted, equal to what was stored, read when looked at, never lost silently."""
 
 import gc
-import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from benchconsole.store.reading import lazy_parts
 from benchconsole.store.reading.lazy_parts import CACHED_RESULTS, ResultAddress, StoredFacts, StoredOutputs
 from benchconsole.store.store import Store
 from benchconsole.topology.units import Unit
+from tests import plain_sqlite
 from tests.store.played import FABRIC, closed, measured, new, planned, verdicts
 
 OUTPUTS = (
@@ -111,7 +111,7 @@ async def test_how_long_it_ran_is_told_without_reading_what_was_said(tmp_path: P
     path = tmp_path / "s.db"
     with Store.open(path) as store:
         await stored(store)
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(plain_sqlite.connect(path)) as connection:
         plan = connection.execute(
             "EXPLAIN QUERY PLAN SELECT result_id, count(*), max(output.seconds) FROM result "
             "JOIN output ON output.result_id = result.id WHERE attempt_id = 1 AND result.id > 0 GROUP BY result_id"

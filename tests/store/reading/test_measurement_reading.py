@@ -1,7 +1,6 @@
 """Measurements that are read in columns are those that are read as objects; verdicts on them are stored the same."""
 
 import math
-import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from benchconsole.store.reading.measurement_reading import read_unjudged
 from benchconsole.store.session_store import SessionStore
 from benchconsole.store.store import Store
 from benchconsole.topology.units import Unit
+from tests import plain_sqlite
 from tests.store.played import FABRIC, NODES, append_round, closed, failed, new, planned
 
 ODD = 'a "quoted" \\ name\n\x01é'
@@ -79,7 +79,7 @@ async def test_columns_have_what_the_objects_have(
         places = range(len(expected.ids))
         assert [measured.table.read(place) for place in places] == [expected.read(place) for place in places]
         assert measured.table.result.tolist() == expected.result.tolist()
-        keys = dict(sqlite3.connect(store.path).execute("SELECT id, key FROM measurement").fetchall())
+        keys = dict(plain_sqlite.connect(store.path).execute("SELECT id, key FROM measurement").fetchall())
         ids = [keys[number] for number in measured.numbers.tolist()]
         assert list(measured.table.ids) == ids
         assert (measured.table.ids[-1], measured.table.ids[2:5]) == (ids[-1], ids[2:5])
@@ -98,8 +98,7 @@ async def test_a_round_without_measurements_has_empty_columns(tmp_path: Path) ->
 
 def read_rows(path: Path, judged_by: str) -> tuple[list[Any], list[Any]]:
     """Everything that is stored of a judgement, but for its numbers in the file and its time."""
-    with closing(sqlite3.connect(path)) as connection:
-        connection.row_factory = sqlite3.Row
+    with closing(plain_sqlite.connect(path, named=True)) as connection:
         judgings = connection.execute("SELECT * FROM judging WHERE judged_by = ? ORDER BY id", (judged_by,)).fetchall()
         rows = connection.execute(
             "SELECT verdict.* FROM verdict JOIN judging ON judging.id = judging_id WHERE judged_by = ? ORDER BY verdict.id",
@@ -142,7 +141,7 @@ async def test_values_that_are_no_finite_numbers_are_read_and_stored_as_none(tmp
     """Whoever edits the file by hand can write them; the program never does."""
     with Store.open(tmp_path / "s.db") as store:
         session = await fill(store)
-        with closing(sqlite3.connect(store.path)) as connection, connection:
+        with closing(plain_sqlite.connect(store.path)) as connection:
             connection.execute(f"UPDATE measurement SET value = {edited}")  # noqa: S608 - texts of this test
         measured = read(session)
         plain = next(session.read_rounds(FABRIC))

@@ -7,7 +7,6 @@ import random
 import select
 import shutil
 import signal
-import sqlite3
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -19,15 +18,17 @@ from benchconsole.store.files.database import Database
 from benchconsole.store.files.upgrade import upgrade
 from benchconsole.store.schema import tables
 from benchconsole.store.schema.tables import FIRST, STEPS, newest
+from benchconsole.store.sqlite import Connection
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.store.played import FABRIC, append_round, closed, ended, fork, names, new, planned, verdicts
 
 
-def _add_note(db: sqlite3.Connection) -> None:
+def _add_note(db: Connection) -> None:
     db.execute("ALTER TABLE session ADD COLUMN note TEXT NOT NULL DEFAULT ''")
 
 
-def _add_index(db: sqlite3.Connection) -> None:
+def _add_index(db: Connection) -> None:
     db.execute("CREATE INDEX verdict_by_level ON verdict (level)")
 
 
@@ -36,12 +37,15 @@ NOW = newest()
 
 
 def _dump(path: Path) -> list[str]:
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        return list(connection.iterdump())
+    """Every statement of the shape, and every row of every table."""
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
+        shape = connection.execute("SELECT name, type, sql FROM sqlite_master ORDER BY name").fetchall()
+        names = [name for name, kind, _ in shape if kind == "table"]
+        return [*map(str, shape), *(str(connection.execute(f"SELECT * FROM {name}").fetchall()) for name in names)]  # noqa: S608
 
 
 def _shape(path: Path) -> tuple[int, str]:
-    with contextlib.closing(sqlite3.connect(path)) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         return version, connection.execute("PRAGMA integrity_check").fetchone()[0]
 
@@ -60,7 +64,7 @@ async def test_a_database_of_a_development_version_is_left_alone_and_says_what_t
 ) -> None:
     path = tmp_path / "s.db"
     await _fill(path)
-    with contextlib.closing(sqlite3.connect(path)) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {shape}")
     before = path.read_bytes()
     with pytest.raises(TooOldError) as caught:
@@ -84,7 +88,7 @@ def test_steps_one_by_one_and_at_once_give_the_same_shape(tmp_path: Path) -> Non
 async def test_a_row_that_refers_to_nothing_stops_an_upgrade(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     await _fill(path)
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         connection.execute("DELETE FROM attempt")
     old = _dump(path)
     with pytest.raises(DamagedError, match="refers to one of attempt that is not there"):
@@ -147,7 +151,7 @@ async def test_a_step_that_fails_leaves_the_old_shape(tmp_path: Path) -> None:
     key = await _fill(path)
     old = _dump(path)
 
-    def fail(db: sqlite3.Connection) -> None:
+    def fail(db: Connection) -> None:
         db.execute("DROP TABLE verdict")
         raise RuntimeError("the author slipped")
 
@@ -167,7 +171,7 @@ async def test_killed_in_the_middle_of_an_upgrade(
     key = await _fill(path)
     old = _dump(path)
 
-    def die(db: sqlite3.Connection) -> None:
+    def die(db: Connection) -> None:
         db.execute("PRAGMA cache_spill = 1")
         db.execute("DROP TABLE verdict")
         db.execute("PRAGMA cache_size = 1")
@@ -185,7 +189,7 @@ async def test_killed_in_the_middle_of_an_upgrade(
 def test_killed_while_the_file_is_made(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
 
-    def die(_: sqlite3.Connection) -> None:
+    def die(_: Connection) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     ended(fork(lambda: Database.open(path, steps=(*STEPS, die))))
@@ -247,7 +251,7 @@ async def test_what_a_newer_program_wrote_is_looked_at_only(tmp_path: Path) -> N
         with pytest.raises(TooNewError):
             await store.session(key).claim()
     assert path.read_bytes() == before
-    with contextlib.closing(sqlite3.connect(path)) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         connection.execute("ALTER TABLE verdict RENAME COLUMN level TO standing")
     with Store.open(path) as store, pytest.raises(TooNewError):  # a shape that cannot be read any more
         list(store.session(key).read_rounds(FABRIC))
@@ -269,7 +273,7 @@ async def test_a_console_that_was_upgraded_under_stops_writing(tmp_path: Path) -
     each = planned(1)
     with Store.open(path) as store:
         key = await store.create_session(new(), [each])
-        with contextlib.closing(sqlite3.connect(path)) as connection:
+        with contextlib.closing(plain_sqlite.connect(path)) as connection:
             connection.execute("PRAGMA user_version = 99")
         with pytest.raises(TooNewError, match="shape 99"):
             await append_round(store.session(key), closed(each), (), judged_by="j")
@@ -282,11 +286,11 @@ async def test_somebody_writes_between_the_copy_and_the_upgrade(
     await _fill(path)
     copies = []
 
-    def copy_and_interfere(connection: sqlite3.Connection, target: Path) -> None:
+    def copy_and_interfere(connection: Connection, target: Path) -> None:
         copy_into(connection, target)
         copies.append(target)
         if len(copies) == 1:
-            with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as stranger:
+            with contextlib.closing(plain_sqlite.connect(path)) as stranger:
                 stranger.execute("UPDATE session SET label = 'late'")
 
     from benchconsole.store.files.upgrade import copy_into
@@ -308,7 +312,7 @@ async def test_another_console_upgrades_the_file_at_the_same_time(
     await _fill(path)
     asked = []
 
-    def copy_as_second(connection: sqlite3.Connection, target: Path) -> None:
+    def copy_as_second(connection: Connection, target: Path) -> None:
         asked.append(target)
         if len(asked) == 1:
             Database.open(path, steps=LATER)
@@ -324,11 +328,11 @@ async def test_another_console_upgrades_the_file_at_the_same_time(
 def test_nothing_to_do_makes_no_copy(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     Database.open(path)
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
         upgrade(connection, path, STEPS, now=0.0)
         (mark,) = connection.execute("PRAGMA application_id").fetchone()
     assert mark == tables.APPLICATION
-    assert names(tmp_path) == ["s.db", "s.db-journal"]
+    assert names(tmp_path) == ["s.db"]
 
 
 async def test_an_old_shape_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,9 +351,8 @@ async def test_the_views_promise_their_columns(tmp_path: Path) -> None:
         await store.session(key).claim()
         await append_round(store.session(key), closed(each), verdicts(each), judged_by="j")
         await store.session(key).append_verdicts({(1, 2): verdicts(each)}, judged_by="again")
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.row_factory = sqlite3.Row
-        row = dict(connection.execute("SELECT * FROM v_measurement WHERE current").fetchone())
+    with contextlib.closing(plain_sqlite.connect(path, named=True)) as connection:
+        row = connection.execute("SELECT * FROM v_measurement WHERE current").fetchone()
         assert row == {
             "session": key, "label": "kept", "fabric": "toy", "simulated": 0, "round": 1, "attempt": 2,
             "stage": "neighbours", "probe": "iperf3", "test": "1.0", "node": "n1", "peer": "n5",
@@ -357,7 +360,7 @@ async def test_the_views_promise_their_columns(tmp_path: Path) -> None:
             "raw": "9.4 Gbits/sec", "at": 1001.5, "measurement": "1.0#0", "current": 1,
             "closed": 1, "members": "[]", "drift": 0.0,
         }  # fmt: skip
-        row = dict(connection.execute("SELECT * FROM v_verdict WHERE current").fetchone())
+        row = connection.execute("SELECT * FROM v_verdict WHERE current").fetchone()
         assert row.pop("judged_at") > 0
         assert row == {
             "session": key, "label": "kept", "fabric": "toy", "simulated": 0, "round": 1, "attempt": 2,
@@ -368,10 +371,10 @@ async def test_the_views_promise_their_columns(tmp_path: Path) -> None:
             "evidence": '["1.0#0"]', "judged_by": "again", "current": 1, "least": 0.59e9,
         }  # fmt: skip
         counts = {
-            view: connection.execute(statement).fetchall()[0][:]
+            view: tuple(connection.execute(statement).fetchone().values())
             for view, statement in (
                 ("measurement", "SELECT count(*), sum(current) FROM v_measurement"),
                 ("verdict", "SELECT count(*), sum(current) FROM v_verdict"),
             )
         }
-        assert {view: tuple(count) for view, count in counts.items()} == {"measurement": (8, 4), "verdict": (12, 4)}
+        assert counts == {"measurement": (8, 4), "verdict": (12, 4)}

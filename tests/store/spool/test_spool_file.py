@@ -7,7 +7,6 @@ import json
 import math
 import os
 import shutil
-import sqlite3
 import stat
 import uuid
 from dataclasses import replace
@@ -34,6 +33,7 @@ from benchconsole.store.spool import spool_file
 from benchconsole.store.spool.spool_file import Spool, make_line
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import NodeId
+from tests import plain_sqlite
 from tests.store import strategies
 from tests.store.played import (
     FABRIC,
@@ -95,7 +95,7 @@ async def test_all_that_can_be_kept_comes_back_once(path: Path) -> None:
         found = await store.import_spool(kept)
         assert found == SpoolImport(results=3, rounds=1, others=3, known=2)
         assert not kept.files
-        assert names(path.parent) == ["copy.spool", "s.db", "s.db-journal"]
+        assert names(path.parent) == ["copy.spool", "s.db"]
         again = await store.import_spool(copy)
         assert again == SpoolImport(known=9)
     with Store.open(path) as store:
@@ -283,7 +283,7 @@ async def test_hostile_lines_are_refused_one_by_one(path: Path) -> None:
             "1.1",
             "1.2",
         ]
-        with contextlib.closing(sqlite3.connect(path)) as connection:
+        with contextlib.closing(plain_sqlite.connect(path)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
@@ -380,7 +380,7 @@ async def test_results_that_come_while_it_is_brought_back_come_too(path: Path) -
         found, left = await bringing, await store.import_spool(kept)
         assert found.results + left.results == 3
         assert len(store.session(key).read_open_rounds(FABRIC)[0].results) == 4
-        assert names(path.parent) == ["s.db", "s.db-journal"]
+        assert names(path.parent) == ["s.db"]
 
 
 # -- faults of the database: the results go on into the spool, and come back
@@ -407,7 +407,7 @@ async def test_a_stranger_holds_the_lock_and_nothing_is_lost(path: Path) -> None
         key = await store.create_session(new(), PLAN)
         await store.session(key).begin_round(1, at=1000.0)
         await _keep(store, kept, key, results[0])
-        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as stranger:
+        with contextlib.closing(plain_sqlite.connect(path)) as stranger:
             stranger.execute("BEGIN IMMEDIATE")
             await asyncio.gather(*(_keep(store, kept, key, result) for result in results[1:]))
             with pytest.raises(LockedError):

@@ -1,6 +1,5 @@
 """A removed session leaves no row behind, takes none of another one's, and is not one that runs or is a baseline."""
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from benchconsole.store.reading.report_reading import read_report_basis
 from benchconsole.store.schema import tables
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import NodeId
+from tests import plain_sqlite
 from tests.store.played import append_round, closed, new, planned, verdicts
 from tests.store.test_checklists import MINE, SEEN
 from tests.store.test_remarks import SAID
@@ -42,7 +42,7 @@ async def _fill(store: Store, label: str) -> str:
 
 
 def _read(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(plain_sqlite.connect(path)) as connection:
         return {table: connection.execute(f"SELECT * FROM {table}").fetchall() for table in sorted(tables.columns())}  # noqa: S608
 
 
@@ -63,7 +63,7 @@ async def test_every_row_of_it_goes_and_none_of_another(tmp_path: Path) -> None:
             store.remove_session(gone)
         again = await _fill(store, "again")
         assert store.session(again).describe().rounds == 1
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(plain_sqlite.connect(path)) as connection:
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
