@@ -248,6 +248,8 @@ def _recognise(path: Path) -> int | None:
         if _leftover(path, "-wal") or _journal_pages(path):
             raise DamagedError("the database is empty but its journal is not", "restore both from a backup", path)
         return None
+    if not header.strip(b"\0") and _journal_pages(path) == 0 and _leftover(path, "-journal"):
+        return None  # the power went while it was made: SQLite plays the journal back, and it is empty again
     if not header.startswith(_MAGIC):
         raise ForeignError("this is not a database", _ELSEWHERE, path)
     if len(header) < 100:
