@@ -1,4 +1,4 @@
-"""The ways out of the program: none fetches what a text names, none brings a file from a node or unpacks one."""
+"""The ways in and out: none fetches what a text names, brings a file from a node or unpacks one, and nothing listens."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.test_sizes import sources
+from tests.architecture.test_sizes import ROOT, sources
 
 FETCHES = {
     "urllib.request",
@@ -22,6 +22,11 @@ FETCHES = {
 }
 UNPACKS = {"tarfile", "zipfile", "shutil.unpack_archive", "pickle", "marshal", "shelve"}
 COPIES = {"asyncssh.scp", "start_sftp_client"}
+
+
+LISTENS = {"create_server", "start_server", "start_unix_server", "create_datagram_endpoint", "listen", "socketserver"}
+SIMULATED = {ROOT / "probes/testing/server.py", ROOT / "console/simulator/nodes.py"}
+"""Where nodes are played, which listen: on loopback, for tests and the demo."""
 
 
 def list_words(text: str) -> Iterator[str]:
@@ -50,6 +55,12 @@ def list_uses(forbidden: set[str]) -> list[str]:
 @pytest.mark.fault("I11")
 def test_nothing_fetches_what_a_text_names() -> None:
     assert list_uses(FETCHES) == []
+
+
+@pytest.mark.fault("I06")
+def test_only_simulated_nodes_listen() -> None:
+    """Sockets of nodes are theirs: asyncssh makes them there, with ``create_unix_server``."""
+    assert {path for path, word in list_product_words() if word in LISTENS} == SIMULATED
 
 
 @pytest.mark.fault("I14")

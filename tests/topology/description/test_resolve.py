@@ -65,7 +65,7 @@ suites:
 """
 
 
-@pytest.mark.fault("F02", "F03")
+@pytest.mark.fault("F02", "F03", "F05")
 def test_every_mistake_is_listed_at_once_with_its_place_and_what_it_may_have_meant(tmp_path: Path) -> None:
     found = problems(tmp_path, BAD, WORDS)
     wanted = [
@@ -173,7 +173,6 @@ def test_the_first_switch_that_is_written_is_the_active_one(tmp_path: Path) -> N
     assert [link.other("n") for link in found.active_legs("n")] == ["l2"]
 
 
-@pytest.mark.fault("F05")
 def test_many_sets_in_one_are_counted_as_a_sum(tmp_path: Path) -> None:
     found = fabric(tmp_path, "schema: 1\nfabric: x\nnodes: {'a[1-100],b[1-100],c[1-100],d[1-100]': {}}\n")
     assert len(found.nodes) == 400

@@ -121,7 +121,7 @@ def test_virtual_machines_share_the_cables_of_their_host(tmp_path: Path) -> None
     assert found.legs("vm3") == found.links_at["n2"]
 
 
-@pytest.mark.fault("F02")
+@pytest.mark.fault("F02", "F03")
 @pytest.mark.parametrize(
     ("links", "place", "what"),
     [
