@@ -1,8 +1,12 @@
-"""Writes what follows from the code: commands.md, probes.md and the schema of topology files. Run it after a change."""
+"""Writes what follows from the code: commands.md, probes.md, faults.md and the schema of topology files.
+
+Run it after a change.
+"""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import fault_page
 from click.testing import CliRunner
 
 from benchconsole.console.cli import COMMANDS, command
@@ -89,6 +93,7 @@ def checks() -> Iterator[tuple[str, str]]:
 if __name__ == "__main__":
     (HERE / "commands.md").write_text(commands())
     (HERE / "probes.md").write_text(probes())
+    fault_page.PAGE.write_text(fault_page.make_page(fault_page.read_rows(), fault_page.find_marked()))
     raw.SCHEMA_FILE.write_text(raw.format_schema())
     (HERE / "examples").mkdir(exist_ok=True)
     for name, text in checks():

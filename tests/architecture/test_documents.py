@@ -73,14 +73,6 @@ def test_no_placeholder_was_left_in_a_document() -> None:
     assert found == []
 
 
-def test_every_numbered_fault_has_one_row_and_its_tests_exist() -> None:
-    text = (ROOT / "docs/reference/faults.md").read_text()
-    assert re.findall(r"^\| (F\d+) \|", text, re.MULTILINE) == [f"F{number:02}" for number in range(1, 57)]
-    named = re.findall(r"`((?:tests|benchmarks)/[\w/.]+)(?:::(\w+))?`", text)
-    assert [place for place, _ in named if not (ROOT / place).exists()] == []
-    assert [test for place, test in named if test and f"def {test}(" not in (ROOT / place).read_text()] == []
-
-
 def check_on_page(page: Path, folder: Path, changes: tuple[str, str] = ("", "")) -> tuple[int, str]:
     """What ``check`` says of the YAML of a probe page, put into a file that describes its nodes."""
     machine = yaml.safe_load(MACHINE)

@@ -306,6 +306,7 @@ def test_json_has_everything_in_bits(
     assert (cable["state"], cable["port"], cable["speed_bps"]) == ("wrong switch", "eth0", None)
 
 
+@pytest.mark.fault("F49", "I03", "I12")
 def test_names_from_the_wire_do_nothing_to_the_terminal(tmp_path: Path) -> None:
     described = fabric(tmp_path, TWO)
     hostile = heard("\x1b[31mleaf1\x1b[0m\u202e", "\x1b]0;x\x07")

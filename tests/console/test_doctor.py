@@ -83,6 +83,7 @@ def test_nodes_that_can_all_be_used_are_success(
     assert {line["grade"] for line in found["lines"]} <= {"fine", "note"}
 
 
+@pytest.mark.fault("F44", "I20")
 @pytest.mark.parametrize("nodes", ["", ",", "n99", "@nobody"])
 def test_wrong_nodes_ask_nobody(reach: Reached, topology: Path, nodes: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(monkeypatch, "doctor", topology, "-w", nodes) == Exit.BAD_INPUT

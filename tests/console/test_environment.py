@@ -13,6 +13,8 @@ import pytest
 from tests.fabrics import SMALL
 from tests.scenarios.commands import argv
 
+pytestmark = pytest.mark.fault("F53")
+
 NOBODY = SMALL.replace("n[1-4]: {role: compute}", 'n[1-4]: {role: compute, address: "127.99.99.[1-4]"}').replace(
     "- {probe: iperf3, design: trunks}", ""
 )
@@ -70,6 +72,7 @@ def test_a_relative_data_directory_makes_nothing_where_we_stand(topology: Path, 
     assert (tmp_path / ".local/share/benchconsole/sessions.db").exists()
 
 
+@pytest.mark.fault("I07")
 def test_a_bare_environment_runs_and_every_file_is_private(topology: Path, tmp_path: Path) -> None:
     """umask 000, no TMPDIR or a wrong one, the C locale without its usual rescue, and 64 open files."""
     data, events, page = tmp_path / "data", tmp_path / "events.jsonl", tmp_path / "page.html"

@@ -10,6 +10,8 @@ from tests.console.test_cli import run
 from tests.fabrics import SMALL
 from tests.scenarios.commands import argv
 
+pytestmark = pytest.mark.fault("F37")
+
 UNREACHABLE = """\
 schema: 1
 fabric: alone

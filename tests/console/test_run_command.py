@@ -76,6 +76,7 @@ def test_what_was_left_out_is_recorded_and_no_success(
     assert run(monkeypatch, "run", topology, "--db", db, "--allow-untested") == Exit.PASSED
 
 
+@pytest.mark.fault("F25", "F26", "F30")
 @pytest.mark.parametrize(("make", "why"), [("newer", "a newer program has written it"), ("damaged", "is damaged")])
 def test_a_database_that_takes_nothing_is_bad_input_and_starts_nothing(
     topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],

@@ -49,6 +49,7 @@ def test_silent_nodes_are_told_once_and_keys_in_the_order_of_the_file(
     ]
 
 
+@pytest.mark.fault("I01")
 @pytest.mark.parametrize(("nodes", "asked"), [("n1", "trust this key in"), ("n[1-2]", "trust these 2 keys in")])
 def test_nothing_is_trusted_without_consent(
     topology: Path,

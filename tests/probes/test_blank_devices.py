@@ -31,6 +31,8 @@ from benchconsole.topology.model.fabric import Node, NodeId, Stage, Suite
 from tests.probes.hygiene.local import Here
 from tests.probes.tools.captures import output
 
+pytestmark = pytest.mark.fault("F41", "I17")
+
 SERIAL = "WD-42 7"
 LOOK = scratch.script(BLANK + 'blank "$1" "$2"; printf "%s %s\\n" "$device" "$bytes"')
 SIZE = 32 * 2**20
@@ -308,6 +310,7 @@ def test_an_ordinary_user_can_prove_nothing(disk: Disk) -> None:
     assert (done.returncode, "only root may read it" in done.stderr) == (77, True)
 
 
+@pytest.mark.fault("F15")
 def test_a_node_without_the_tools_is_refused(tmp_path: Path) -> None:
     (tmp_path / "sh").symlink_to("/bin/sh")
     done = subprocess.run(

@@ -43,6 +43,7 @@ def runner(reach: PlayedReach, probe: Probe | None = None) -> Runner:
 # -- the guard
 
 
+@pytest.mark.fault("F47")
 async def test_a_guard_that_trips_ends_what_runs_and_keeps_what_there_is() -> None:
     reach, guard = hanging("n3", "n7"), Guard()
     order: list[str] = []
@@ -65,6 +66,7 @@ async def test_a_guard_that_trips_ends_what_runs_and_keeps_what_there_is() -> No
     assert [remote.running for remote in reach.remotes.values()] == [[]] * 8
 
 
+@pytest.mark.fault("F47")
 async def test_a_guard_that_has_tripped_lets_nothing_start() -> None:
     reach, guard = PlayedReach(), Guard()
     guard.trip("before")
@@ -91,6 +93,7 @@ async def test_a_guard_that_trips_while_connections_open_does_not_wait_for_them(
     assert {result.failure.detail for result in closed.results if result.failure} == {"stopped: meanwhile"}
 
 
+@pytest.mark.fault("F47")
 async def test_the_stop_rule_counts_as_results_come() -> None:
     reach = hanging("n8")
     for name in ("n1", "n2", "n3"):
@@ -300,6 +303,7 @@ class Clocks:
         self.jump = 0.0
 
 
+@pytest.mark.fault("F32")
 @pytest.mark.parametrize(
     ("jump", "drift"), [(0.0, 0.0), (1.9, 0.0), (-1.9, 0.0), (3600.0, 3600.0), (-3600.0, -3600.0), (2.5, 2.5)]
 )

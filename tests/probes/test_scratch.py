@@ -60,6 +60,7 @@ def tmpfs(where: Path, options: str) -> Iterator[Path]:
         subprocess.run(["umount", str(where)], check=True)
 
 
+@pytest.mark.fault("I07")
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_directory_of_our_own_is_made_marked_and_removed(tmp_path: Path, shell: str) -> None:
     root = tmp_path / "a b; 'c'"
@@ -73,6 +74,7 @@ def test_a_directory_of_our_own_is_made_marked_and_removed(tmp_path: Path, shell
     assert [path.name for path in root.iterdir()] == ["foreign"]
 
 
+@pytest.mark.fault("I18")
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize(
     ("ending", "status"),
@@ -104,6 +106,7 @@ def test_what_is_no_directory_is_refused(root: str) -> None:
     assert "directory" in refused(run(root))
 
 
+@pytest.mark.fault("F42", "I07")
 def test_a_link_is_refused_even_to_a_good_place(tmp_path: Path) -> None:
     good, link = tmp_path / "good", tmp_path / "link"
     good.mkdir()
@@ -113,6 +116,7 @@ def test_a_link_is_refused_even_to_a_good_place(tmp_path: Path) -> None:
     assert list(good.iterdir()) == []
 
 
+@pytest.mark.fault("F42")
 @needs_root
 @pytest.mark.parametrize(
     ("mode", "fine"), [(0o1777, True), (0o1775, True), (0o755, True), (0o777, False), (0o775, False)]
@@ -128,6 +132,7 @@ def test_where_others_could_exchange_it_is_refused(tmp_path: Path, mode: int, fi
     assert list(root.iterdir()) == []
 
 
+@pytest.mark.fault("F42")
 @needs_root
 def test_a_place_that_belongs_to_somebody_else_is_refused(tmp_path: Path) -> None:
     above, root = tmp_path / "above", tmp_path / "above" / "root"
@@ -149,6 +154,7 @@ def tool(directory: Path, name: str, text: str) -> Path:
     return directory
 
 
+@pytest.mark.fault("F42")
 @needs_root
 def test_a_squashed_root_is_told_as_what_it_is(tmp_path: Path) -> None:
     root = tmp_path / "root"
@@ -161,6 +167,7 @@ def test_a_squashed_root_is_told_as_what_it_is(tmp_path: Path) -> None:
     assert list(root.iterdir()) == []
 
 
+@pytest.mark.fault("F42")
 def test_an_rm_that_could_leave_the_file_system_is_refused(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
@@ -169,6 +176,7 @@ def test_an_rm_that_could_leave_the_file_system_is_refused(tmp_path: Path) -> No
     assert list(root.iterdir()) == []
 
 
+@pytest.mark.fault("I18")
 @needs_root
 def test_a_file_system_without_room_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with tmpfs(tmp_path / "small", "size=64m,mode=755") as root:
@@ -180,6 +188,7 @@ def test_a_file_system_without_room_is_refused_before_anything_is_written(tmp_pa
         assert [path.name for path in root.iterdir()] == ["full"]
 
 
+@pytest.mark.fault("I18")
 @needs_root
 def test_a_file_system_without_inodes_is_refused(tmp_path: Path) -> None:
     with tmpfs(tmp_path / "few", "size=64m,nr_inodes=40,mode=755") as root:
@@ -188,6 +197,7 @@ def test_a_file_system_without_inodes_is_refused(tmp_path: Path) -> None:
         assert list(root.iterdir()) == []
 
 
+@pytest.mark.fault("F42", "I18")
 @needs_root
 def test_a_full_file_system_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
     with tmpfs(tmp_path / "full", "size=64k,mode=755") as root:
@@ -197,6 +207,7 @@ def test_a_full_file_system_is_refused_and_left_as_it_was(tmp_path: Path) -> Non
         assert [path.name for path in root.iterdir()] == ["data"]
 
 
+@pytest.mark.fault("F42")
 @needs_root
 def test_removal_stays_within_what_was_made(tmp_path: Path) -> None:
     """Neither links nor mounts lead out of it."""

@@ -64,6 +64,7 @@ async def test_whoever_is_told_a_port_can_connect_at_once_and_hears_how_the_serv
         assert (await running.output()).exit_status == 7
 
 
+@pytest.mark.fault("I19")
 async def test_nobody_listens_after_the_block(session: str) -> None:
     async with serving.serving(LocalRemote(session), server, timeout=60) as (port, _):
         pass
@@ -71,6 +72,7 @@ async def test_nobody_listens_after_the_block(session: str) -> None:
         socket.create_connection(("127.0.0.1", port), timeout=5)
 
 
+@pytest.mark.fault("F17")
 async def test_another_port_is_taken_where_somebody_holds_the_first(session: str, taken: int) -> None:
     other = free()
     async with serving.serving(LocalRemote(session), server, timeout=60, dice=Dice(taken, other)) as (port, _):
@@ -118,6 +120,7 @@ async def test_a_server_that_cannot_start_says_why_and_is_not_tried_again(
     assert words in caught.value.output.error_text
 
 
+@pytest.mark.fault("I19")
 async def test_what_is_ended_takes_its_server_with_it() -> None:
     port = free()
     argv = listening(server(port), port)

@@ -8,7 +8,7 @@ import pytest
 from tests.lab import Lab
 from tests.scenarios.crash_loop import CrashLoop
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.fault("F22"), pytest.mark.lab]
 KILLS = 5
 
 

@@ -18,7 +18,7 @@ from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from tests.lab import Lab
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.fault("F47", "I21"), pytest.mark.lab]
 
 SESSION = "guarded"
 

@@ -91,6 +91,7 @@ def going(*arguments: str | Path) -> Iterator["subprocess.Popen[bytes]"]:
             console.kill()
 
 
+@pytest.mark.fault("I19", "X04")
 def test_no_server_outlives_its_client_its_console_or_its_node(healthy_lab: Lab, tmp_path: Path) -> None:
     lab, nodes = healthy_lab, ("n1", "n2", "n3", "n4", "n5", "n6")
     path = suite(lab, "{probe: iperf3, design: neighbours, streams: 1, seconds: 60, omit: 0}")
@@ -115,6 +116,7 @@ def test_no_server_outlives_its_client_its_console_or_its_node(healthy_lab: Lab,
         wait_for(lambda: serving(lab, *nodes) == [] and not marked(lab), GRACE, "everything of ours to end")
 
 
+@pytest.mark.fault("F15", "F17")
 def test_an_old_server_a_reset_and_a_refused_directory_are_each_told_as_what_they_are(
     healthy_lab: Lab, tmp_path: Path
 ) -> None:
@@ -152,6 +154,7 @@ def test_an_old_server_a_reset_and_a_refused_directory_are_each_told_as_what_the
     assert all(each["clean"] for each in found["proofs"]), found["proofs"]
 
 
+@pytest.mark.fault("I18")
 def test_what_a_killed_run_left_is_proven_shown_and_removed_and_nothing_else(healthy_lab: Lab, tmp_path: Path) -> None:
     """The power goes while a file is written; the console is killed before it can look again."""
     lab, db = healthy_lab, tmp_path / "s.db"

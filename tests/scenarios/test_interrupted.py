@@ -34,6 +34,7 @@ def told(events: Path, kind: str) -> list[dict[str, Any]]:
     return [event for event in found if event["event"] == kind]
 
 
+@pytest.mark.fault("F19")
 def test_a_second_interrupt_leaves_at_once_and_the_nodes_end_everything_themselves(
     healthy_lab: Lab, topology: Path, tmp_path: Path
 ) -> None:
@@ -63,6 +64,7 @@ def test_a_run_ends_with_the_proof_that_nothing_is_left(healthy_lab: Lab, topolo
     assert "nothing of ours is left on 2 nodes of 2" in ran.out
 
 
+@pytest.mark.fault("F56")
 def test_a_database_that_is_moved_away_holds_the_run_until_it_is_back(
     healthy_lab: Lab, topology: Path, tmp_path: Path
 ) -> None:

@@ -123,6 +123,7 @@ def test_a_healthy_fabric_passes(healthy_lab: Lab, topology: Path, tmp_path: Pat
     assert scratch(healthy_lab) <= before
 
 
+@pytest.mark.fault("F48")
 def test_a_slow_nic_and_half_a_lag_are_both_named_and_nothing_else(
     healthy_lab: Lab, cables: Path, tmp_path: Path
 ) -> None:
@@ -148,6 +149,7 @@ def passed(found: dict[str, Any]) -> set[str]:
     }
 
 
+@pytest.mark.fault("F08")
 def test_a_silent_node_is_unreachable_and_the_others_stand(healthy_lab: Lab, short: Path, tmp_path: Path) -> None:
     """The others do not wait for the 6 seconds after which it is known to send no banner."""
     healthy_lab.silent_sshd("n1")
@@ -161,6 +163,7 @@ def test_a_silent_node_is_unreachable_and_the_others_stand(healthy_lab: Lab, sho
     assert passed(found) == {"n3>n4", "n4>n3"}
 
 
+@pytest.mark.fault("X14")
 def test_every_kind_of_trouble_is_reported_as_what_it_is_and_the_others_stand(
     healthy_lab: Lab, troubled: Path, tmp_path: Path
 ) -> None:
@@ -188,6 +191,7 @@ def test_every_kind_of_trouble_is_reported_as_what_it_is_and_the_others_stand(
     assert marked(healthy_lab) == []
 
 
+@pytest.mark.fault("F22")
 def test_kill_9_loses_nothing_that_was_shown_and_resume_repeats_nothing(
     healthy_lab: Lab, short: Path, tmp_path: Path
 ) -> None:
@@ -218,6 +222,7 @@ def judged(events: Path) -> int:
     return events.read_text().count('"event": "RoundJudged"') if events.exists() else 0
 
 
+@pytest.mark.fault("F19", "F20")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_ends_everything_on_the_nodes_and_has_its_exit_code(
     healthy_lab: Lab, topology: Path, tmp_path: Path, number: signal.Signals, code: int
@@ -237,6 +242,7 @@ def connections(lab: Lab) -> dict[str, int]:
     return {node: (lab.root(node) / "var/log/sshd.log").read_text().count("Connection from") for node in lab.plan.nodes}
 
 
+@pytest.mark.fault("F44", "I20")
 def test_bad_input_opens_no_connection(
     healthy_lab: Lab,
     topology: Path,

@@ -153,6 +153,7 @@ def _alive(lab: Lab) -> list[str]:
     return [node for node in lab.plan.nodes if lab.running(node)]
 
 
+@pytest.mark.fault("X05")
 async def test_a_launcher_that_is_killed_leaves_nothing(launched: Launched) -> None:
     (mpirun,) = launched.seen("n1", "mpirun")
     mpirun.identity.signal(signal.SIGKILL)
@@ -162,6 +163,7 @@ async def test_a_launcher_that_is_killed_leaves_nothing(launched: Launched) -> N
     assert "mpirun was killed" in failure.detail
 
 
+@pytest.mark.fault("X05")
 async def test_daemons_and_ranks_that_do_not_notice_are_found_by_the_marker(launched: Launched) -> None:
     (mpirun,) = launched.seen("n1", "mpirun")
     for deaf in (*launched.seen("n5", "orted"), *launched.seen("n5", "sleep")):
@@ -173,6 +175,7 @@ async def test_daemons_and_ranks_that_do_not_notice_are_found_by_the_marker(laun
     assert "2 of its processes were still on n5 and were ended" in failure.detail
 
 
+@pytest.mark.fault("X06")
 async def test_a_launcher_whose_ssh_session_dies_leaves_nothing(launched: Launched) -> None:
     sessions = [each for each in launched.lab.processes("n1") if " ".join(each.argv).startswith("sshd: root@")]
     assert sessions
@@ -182,6 +185,7 @@ async def test_a_launcher_whose_ssh_session_dies_leaves_nothing(launched: Launch
     assert (await launched.failed()).failure.stage is FailedAt.LOST
 
 
+@pytest.mark.fault("X07")
 async def test_a_node_that_dies_is_named_and_the_others_are_clean(launched: Launched) -> None:
     launched.lab.kill_node("n6")
 
@@ -190,6 +194,7 @@ async def test_a_node_that_dies_is_named_and_the_others_are_clean(launched: Laun
     assert "n6 could not be searched" in failure.detail
 
 
+@pytest.mark.fault("X06")
 async def test_cancelling_ends_a_launch_everywhere(launched: Launched) -> None:
     assert launched.task is not None
     launched.task.cancel()

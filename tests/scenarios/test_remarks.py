@@ -80,6 +80,7 @@ def test_the_tuning_log_of_all_sessions_is_in_the_order_of_its_time(site: Site) 
     assert [each["text"] for each in json.loads(said)] == ["earlier", "later"]
 
 
+@pytest.mark.fault("I04")
 def test_text_of_a_remark_is_data(site: Site) -> None:
     assert site.call("remark", "last", HOSTILE, "--by", HOSTILE.partition("\n")[0], "--kind", "conclusion")[0] == 0
     page, mail = write_report(site, "html"), write_report(site, "md")

@@ -122,6 +122,7 @@ def carried_loads(fabric: Fabric, ran: Ran) -> dict[tuple[str, str], float]:
     return found
 
 
+@pytest.mark.fault("F46", "I21")
 async def test_no_link_carries_more_than_its_round_was_planned_to_send(healthy_lab: Lab, fabric: Fabric) -> None:
     rounds = staged(fabric, "sample", pairs=14, seed=3)
     for ran in await run(healthy_lab, fabric, rounds):

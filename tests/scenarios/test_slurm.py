@@ -141,6 +141,7 @@ async def job(slurm_lab: Lab) -> AsyncIterator[str]:
     wait_for(lambda: _jobs(slurm_lab) == [], SECONDS, "the job to be gone")
 
 
+@pytest.mark.fault("F45")
 async def test_occupied_nodes_are_seen_with_who_and_until_when(fabric: Fabric, head: Remote, job: str) -> None:
     reach = _through_slurm(fabric, "mine", "n1", "n2")
     try:
@@ -156,6 +157,7 @@ async def test_occupied_nodes_are_seen_with_who_and_until_when(fabric: Fabric, h
         await reach.close()
 
 
+@pytest.mark.fault("X11")
 async def test_nodes_that_another_job_holds_are_in_use_and_nothing_stays_in_the_queue(
     slurm_lab: Lab, fabric: Fabric, job: str
 ) -> None:
@@ -170,6 +172,7 @@ async def test_nodes_that_another_job_holds_are_in_use_and_nothing_stays_in_the_
     )
 
 
+@pytest.mark.fault("X12")
 async def test_a_node_that_is_down_costs_its_own_tests_only(slurm_lab: Lab, fabric: Fabric) -> None:
     slurm_lab.inside(HEAD, "scontrol", "update", "nodename=n5", "state=drain", "reason=bad DIMM")
     reach = _through_slurm(fabric, "mine", "n5", "n6")
@@ -183,6 +186,7 @@ async def test_a_node_that_is_down_costs_its_own_tests_only(slurm_lab: Lab, fabr
         slurm_lab.inside(HEAD, "scontrol", "update", "nodename=n5", "state=resume")
 
 
+@pytest.mark.fault("X10")
 async def test_an_allocation_that_is_cancelled_under_us_is_said_to_have_ended(slurm_lab: Lab, fabric: Fabric) -> None:
     reach = _through_slurm(fabric, "mine", "n6")
     try:
@@ -212,6 +216,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.fault("X09")
 def test_a_console_that_is_killed_holds_no_nodes(slurm_lab: Lab, fabric: Fabric) -> None:
     with subprocess.Popen([sys.executable, "-c", _CONSOLE, fabric.file], cwd=Path(__file__).parents[2]) as console:
         wait_for(

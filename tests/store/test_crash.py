@@ -66,6 +66,7 @@ def _acknowledged_until_killed(path: Path, key: str, chance: random.Random) -> s
     return {(int(number), int(count)) for number, count in (line.split() for line in heard.decode().splitlines())}
 
 
+@pytest.mark.fault("F22")
 @pytest.mark.parametrize("journal", ["truncate", "wal"])
 async def test_kill_9(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str) -> None:
     monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: (journal, "as the test says"))
@@ -131,6 +132,7 @@ def _told_until_killed(path: Path, key: str, first: int, chance: random.Random) 
     return set(heard.decode().split("\n")[:-1])
 
 
+@pytest.mark.fault("F22")
 @pytest.mark.parametrize("journal", ["truncate", "wal"])
 async def test_kill_9_between_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str) -> None:
     monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: (journal, "as the test says"))

@@ -24,7 +24,10 @@ PLAN = [planned(1, pairs=2), planned(2, pairs=2)]
 CUTS = 3
 """Power cuts that are played at each change; each one loses other sectors."""
 
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.fault("F24", "X17"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 """SQLite passes some errors on to nobody, for instance those of a clean-up; ``apsw`` then reports them so."""
 
 JOURNALS = pytest.mark.parametrize("journal", ["truncate", "wal"])

@@ -27,6 +27,7 @@ def _mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.fault("I07")
 @pytest.mark.usefixtures("open_umask")
 @pytest.mark.parametrize("journal", ["truncate", "wal"])
 async def test_every_file_is_private_whatever_the_umask(
@@ -91,6 +92,7 @@ def _marked_by_another(path: Path) -> None:
         connection.execute("CREATE TABLE session (id INTEGER)")
 
 
+@pytest.mark.fault("F26")
 @pytest.mark.parametrize(
     "make", [_text, _short_text, _zero_pages, _other_program, _other_program_in_wal, _marked_by_another]
 )
@@ -120,6 +122,7 @@ def _holes(whole: bytes) -> bytes:
     return bytes(found)
 
 
+@pytest.mark.fault("F26")
 @pytest.mark.parametrize("spoil", [_cut_header, _cut, _holes])
 async def test_a_damaged_database_is_never_written(tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "s.db"
@@ -132,6 +135,7 @@ async def test_a_damaged_database_is_never_written(tmp_path: Path, spoil: Callab
     assert path.read_bytes() == before
 
 
+@pytest.mark.fault("F26")
 async def test_rows_that_make_no_sense_are_called_damage(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     key = await fill(path)
@@ -156,6 +160,7 @@ async def test_rows_that_make_no_sense_are_called_damage(tmp_path: Path) -> None
             ask(store)
 
 
+@pytest.mark.fault("F27")
 async def test_an_empty_file_is_a_new_database_unless_a_journal_lies_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     path.touch()
@@ -171,6 +176,7 @@ async def test_an_empty_file_is_a_new_database_unless_a_journal_lies_beside_it(t
         Store.open(path)
 
 
+@pytest.mark.fault("F27")
 async def test_a_log_left_behind_without_its_index_is_recovered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +193,7 @@ async def test_a_log_left_behind_without_its_index_is_recovered(
         assert len(store.list_sessions()) == 2
 
 
+@pytest.mark.fault("F56")
 @pytest.mark.parametrize("how", ["removed", "moved", "replaced"])
 async def test_a_database_that_goes_away_is_noticed_before_anything_is_acknowledged(tmp_path: Path, how: str) -> None:
     path, aside = tmp_path / "s.db", tmp_path / "aside.db"
@@ -208,6 +215,7 @@ async def test_a_database_that_goes_away_is_noticed_before_anything_is_acknowled
                 store.list_sessions()
 
 
+@pytest.mark.fault("F56")
 async def test_it_goes_away_during_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.db"
     with Store.open(path) as store:
@@ -221,6 +229,7 @@ async def test_it_goes_away_during_the_commit(tmp_path: Path, monkeypatch: pytes
             await append_round(store.session(key), closed(planned(1)), (), judged_by="j")
 
 
+@pytest.mark.fault("F25")
 async def test_what_cannot_be_written_can_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.db"
     key = await fill(path)

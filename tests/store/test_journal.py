@@ -10,7 +10,10 @@ from benchconsole.store.store import Store
 from tests import plain_sqlite
 from tests.store.played import append_round, closed, new, planned
 
+pytestmark = pytest.mark.fault("F31")
 
+
+@pytest.mark.fault("I23")
 @pytest.mark.parametrize(
     ("version", "safe"),
     [
@@ -36,6 +39,7 @@ def test_the_wal_reset_fault_is_known_by_version(version: tuple[int, ...], safe:
         assert (journal, elsewhere in because) == ("truncate", True)
 
 
+@pytest.mark.fault("I23")
 @pytest.mark.parametrize(
     ("version", "kind", "journal"),
     [((3, 51, 3), "ext4", "wal"), ((3, 51, 3), "nfs4", "truncate"), ((3, 40, 1), "ext4", "truncate")],
@@ -56,6 +60,7 @@ async def test_the_journal_that_was_chosen_is_in_force(
         assert store.session(key).list_closed_rounds() == {(1, 1)}
 
 
+@pytest.mark.fault("I23")
 async def test_a_database_in_wal_goes_back_to_a_journal_where_wal_is_not_safe(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,7 @@ print(json.dumps(said))
 """
 
 
+@pytest.mark.fault("F25")
 async def test_a_directory_on_a_read_only_mount(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(tmp_path / "plain.db")
     monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: ("wal", "as the test says"))
@@ -83,6 +84,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.fault("F24")
 def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     mounts = 'mount -t tmpfs -o size=2m tmpfs "$1"'
     acknowledged, refused, kept, again, numbers, check = private_mounts.run(mounts, _FILL_UP, tmp_path)
@@ -150,6 +152,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.fault("F24")
 def test_on_a_full_disk_results_go_into_the_spool_and_come_back(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     mounts = 'mount -t tmpfs -o size=3m tmpfs "$1/disk"'
@@ -191,6 +194,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.fault("F24")
 def test_a_plan_that_has_no_room_is_not_there_by_half(tmp_path: Path) -> None:
     found = private_mounts.run('mount -t tmpfs -o size=3m tmpfs "$1"', _PLAN, tmp_path)
     assert found == ["FullError", ["first"], ["first", "third"]]

@@ -30,6 +30,7 @@ def _run_a_session(path: Path, label: str) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.fault("F28")
 @pytest.mark.parametrize("journal", ["truncate", "wal"])
 def test_two_consoles_write_while_a_third_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str) -> None:
     monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: (journal, "as the test says"))
@@ -54,6 +55,7 @@ def test_two_consoles_write_while_a_third_looks(tmp_path: Path, monkeypatch: pyt
         assert {line.label: line.rounds_closed for line in store.list_sessions()} == {"a": 15, "b": 15}
 
 
+@pytest.mark.fault("F28")
 @pytest.mark.parametrize("statement", [1, 2, 3, 4])
 def test_another_console_makes_the_database_between_two_statements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: int
@@ -82,6 +84,7 @@ def test_another_console_makes_the_database_between_two_statements(
         assert made == [store.facts.shape]
 
 
+@pytest.mark.fault("F29")
 @pytest.mark.parametrize("journal", ["truncate", "wal"])
 async def test_a_stranger_with_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str) -> None:
     monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: (journal, "as the test says"))
@@ -105,6 +108,7 @@ async def test_a_stranger_with_the_lock(tmp_path: Path, monkeypatch: pytest.Monk
         assert store.session(key).list_closed_rounds() == {(1, 1)}
 
 
+@pytest.mark.fault("F28")
 async def test_a_looker_who_stops_half_way_keeps_nobody_waiting(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db", busy=0.02) as store:
         key = await store.create_session(new(), PLAN)

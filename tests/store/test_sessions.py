@@ -172,6 +172,7 @@ async def test_rounds_are_those_of_a_plan_that_was_read_as_long_as_it_is_the_pla
         assert list(session.read_rounds(FABRIC, plan=plan)) == list(session.read_rounds(FABRIC))
 
 
+@pytest.mark.fault("F28")
 async def test_a_session_is_driven_by_one(path: Path) -> None:
     each = planned(1)
     with Store.open(path) as one, Store.open(path) as two:
@@ -232,6 +233,7 @@ async def test_a_driver_elsewhere_counts_as_dead_after_a_long_silence(
         assert here.session(key).describe().state is SessionState.RUNNING
 
 
+@pytest.mark.fault("F32")
 @pytest.mark.parametrize("jump", [3600.0, -3600.0, 400 * 86400.0])
 async def test_a_clock_that_is_set_changes_no_order_and_no_driver(path: Path, jump: float) -> None:
     now = [100_000_000.0]

@@ -33,6 +33,7 @@ def _spoil(path: Path, statements: str) -> None:
         connection.execute(statements)
 
 
+@pytest.mark.fault("F54")
 @pytest.mark.parametrize(
     ("spoil", "kind", "why"),
     [
@@ -58,6 +59,7 @@ async def test_what_would_run_when_we_look_or_write_is_refused(
     assert path.read_bytes() == before
 
 
+@pytest.mark.fault("F54")
 def test_before_an_upgrade_too(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     Database.open(path, steps=tables.STEPS[:1])
@@ -68,6 +70,7 @@ def test_before_an_upgrade_too(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
+@pytest.mark.fault("F54")
 async def test_what_others_keep_beside_ours_is_theirs(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     key = await fill(path)
@@ -81,6 +84,7 @@ async def test_what_others_keep_beside_ours_is_theirs(tmp_path: Path) -> None:
         await store.create_session(new(), [])
 
 
+@pytest.mark.fault("F54")
 async def test_a_huge_value_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.db"
     key = await fill(path, 1)
@@ -92,6 +96,7 @@ async def test_a_huge_value_does_not_fill_the_memory(tmp_path: Path, monkeypatch
             list(stored.results[0].outputs)
 
 
+@pytest.mark.fault("F54")
 async def test_every_connection_is_set_up_against_hostile_files(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
         await store.create_session(new(), [])
@@ -161,6 +166,7 @@ async def test_pages_are_read_once_as_long_as_nobody_touches_the_file(
     assert len(read) == 5
 
 
+@pytest.mark.fault("F26")
 async def test_a_seal_that_is_no_file_of_ours_says_nothing_and_holds_nobody_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: list[Path]
 ) -> None:
@@ -177,6 +183,7 @@ async def test_a_seal_that_is_no_file_of_ours_says_nothing_and_holds_nobody_up(
     assert len(read) == 2
 
 
+@pytest.mark.fault("F25")
 @pytest.mark.parametrize(("mode", "is_open"), [(0o600, False), (0o664, False), (0o666, True)])
 def test_a_database_that_everybody_may_write_to_is_told(tmp_path: Path, mode: int, is_open: bool) -> None:
     path = tmp_path / "s.db"

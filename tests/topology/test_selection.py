@@ -45,6 +45,7 @@ def test_unlike_paddings_are_folded_apart_where_a_set_of_them_is_refused(names: 
     assert sorted(expand(folded)) == sorted(names)
 
 
+@pytest.mark.fault("F05")
 @pytest.mark.parametrize("text", ["n[1-08]", "n[01-8]", "n[1,08]", "n[08-100]", "n[08,099]", "n[01-10,8-12]"])
 def test_unlike_paddings_in_one_set_are_refused(text: str) -> None:
     with pytest.raises(SelectionError, match="mixes paddings"):

@@ -62,6 +62,7 @@ def test_a_cluster_in_order_is_short_and_all_usable() -> None:
     assert ("/scratch has 550 GB free or more (least on blade001)", ()) in of(said, "scratch", Grade.FINE)
 
 
+@pytest.mark.fault("F15")
 def test_missing_tools_fold_over_nodes_with_their_package() -> None:
     bare = replace(FINE, tools=MappingProxyType({"iperf3": "3.20"}))
     said, fit = judged({"blade017": well("blade017", bare), "blade044": well("blade044", bare)})
@@ -69,6 +70,7 @@ def test_missing_tools_fold_over_nodes_with_their_package() -> None:
     assert set(NAMES) - set(fit) == {"blade017", "blade044"}
 
 
+@pytest.mark.fault("F15")
 def test_an_old_iperf3_is_told_with_its_faults() -> None:
     for version, told in (("3.12", True), ("3.19", True), ("3.19.1", False), ("3.20", False), ("", False)):
         said, fit = judged({}, health=replace(FINE, tools=MappingProxyType({"fio": "3.33", "iperf3": version})))
@@ -97,6 +99,7 @@ def test_unknown_keys_come_with_fingerprints_and_the_command_to_trust() -> None:
     assert len(fit) == 47
 
 
+@pytest.mark.fault("I01")
 def test_changed_keys_show_both_and_never_the_command_to_trust() -> None:
     changed = failed("blade003", FailedAt.HOST_KEY_CHANGED, f"has changed: known is {A} (known_hosts), offered {B}")
     said, _ = judged({"blade003": changed})
@@ -122,6 +125,7 @@ def test_a_node_that_answers_nonsense_cannot_be_used() -> None:
     assert "blade003" not in fit
 
 
+@pytest.mark.fault("I02")
 def test_weak_algorithms_are_told() -> None:
     weak = {"cipher": "aes128-cbc", "mac": "hmac-sha1", "key": "ssh-rsa", "server": "OpenSSH sha1"}
     good = {"cipher": "aes256-gcm@openssh.com", "mac": "hmac-sha2-256-etm@openssh.com", "key": "ssh-ed25519"}
@@ -134,6 +138,7 @@ def test_weak_algorithms_are_told() -> None:
     assert fit == NAMES
 
 
+@pytest.mark.fault("F15")
 @pytest.mark.parametrize(
     ("sudo", "bad"),
     [(Sudo.ROOT, False), (Sudo.FREE, False), (Sudo.PASSWORD, False), (Sudo.REFUSED, True), (Sudo.ABSENT, True)],

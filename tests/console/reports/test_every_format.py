@@ -39,6 +39,7 @@ def test_golden(file: str) -> None:
     assert rendered(kind, options) == (FOLDER / file).read_text(encoding="utf-8")
 
 
+@pytest.mark.fault("F38")
 @pytest.mark.parametrize("name", fixture.EDGES)
 @pytest.mark.parametrize("kind", FORMAT_NAMES)
 def test_edges_render(kind: str, name: str) -> None:
@@ -95,6 +96,7 @@ def test_rendering_twice_gives_the_same(kind: str) -> None:
     assert text_of(kind, fixture.hard()) == text_of(kind, fixture.hard())
 
 
+@pytest.mark.fault("F36", "I12", "X16")
 @pytest.mark.parametrize("kind", FORMAT_NAMES)
 def test_no_control_character_of_a_node_gets_out(kind: str) -> None:
     found = text_of(
@@ -104,6 +106,7 @@ def test_no_control_character_of_a_node_gets_out(kind: str) -> None:
     found.encode("utf-8")
 
 
+@pytest.mark.fault("F38")
 @pytest.mark.parametrize("kind", ["html", "md", "text"])
 def test_nothing_tested_is_never_a_pass(kind: str) -> None:
     for name in ("empty", "all failed", "all unreachable"):
@@ -135,6 +138,7 @@ def test_ten_thousand_nodes_in_trouble_stay_readable(kind: str) -> None:
     assert "10,000" in found
 
 
+@pytest.mark.fault("F51")
 @pytest.mark.parametrize("kind", ["csv", "json"])
 def test_ten_thousand_nodes_are_all_there(kind: str) -> None:
     view = ten_thousand_passed()
@@ -143,6 +147,7 @@ def test_ten_thousand_nodes_are_all_there(kind: str) -> None:
     assert found.count('"level": "pass"' if kind == "json" else ",pass,node") == 10_000
 
 
+@pytest.mark.fault("F51")
 @pytest.mark.parametrize("kind", FORMAT_NAMES)
 def test_memory_stays_bounded(kind: str) -> None:
     view = ten_thousand_passed()

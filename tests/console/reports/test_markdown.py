@@ -32,6 +32,7 @@ def report(text: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.fault("F36")
 @pytest.mark.parametrize("text", WORST)
 def test_nothing_becomes_a_link_or_markup(text: str) -> None:
     assert {token.type for token in tokens(report(text))}.isdisjoint(ACTIVE)
@@ -81,6 +82,7 @@ def test_text_reads_as_it_was(text: str) -> None:
         assert "".join(shown) == f"x: {text}"
 
 
+@pytest.mark.fault("F36")
 @example("1.ba")
 @example("n1.example.COM:22")
 @given(st.text(alphabet=st.sampled_from("ab1 .:/@#<>&;|`*_~[]()!\\\"'=-+\n\t\x1b\u202e")))

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.safety import InUseError, SafetyPolicy
 from benchconsole.console.session.session import Session
-from benchconsole.console.view.events import Event, SessionEnded, SessionOpened
+from benchconsole.console.view.events import Event, Noticed, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.probes.api import Demands, Metric, Probe, Safety, Target, Unit
@@ -99,6 +99,23 @@ async def test_the_default_suite_runs_apart_and_is_folded_there(tmp_path: Path) 
     await conductor.close()
     await asyncio.wait([following], timeout=10)
     assert following.done()
+
+
+@pytest.mark.fault("F35")
+async def test_what_thousands_of_nodes_tell_at_once_is_folded_at_once(tmp_path: Path) -> None:
+    told = [Noticed(f"n{number} reports", 1.7e9) for number in range(20_000)]
+
+    class Telling(Session):
+        async def events(self) -> AsyncIterator[Event]:
+            for event in told:
+                yield event
+
+    heard: list[Sequence[Event]] = []
+    with Store.open(tmp_path / "sessions.db") as store:
+        conductor = SessionController(Telling(fabric(tmp_path, SUITE), PROBES, store), LoopThread())
+        await conductor.follow(heard.append)
+        await conductor.close()
+    assert heard == [told]
 
 
 async def test_orders_cross_and_a_run_ends_as_it_was_told(tmp_path: Path) -> None:

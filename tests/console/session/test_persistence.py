@@ -39,6 +39,7 @@ def spools(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mode & 0o777 for path in sorted(folder.glob("*.spool"))}
 
 
+@pytest.mark.fault("F29")
 async def test_a_lock_that_somebody_forgot_holds_the_run_and_loses_nothing(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db", busy=BUSY) as store:
         running = Session(fabric(tmp_path, SUITE), PROBES, store, make_reach=lambda *_: PlayedReach())
@@ -68,6 +69,7 @@ async def test_a_lock_that_somebody_forgot_holds_the_run_and_loses_nothing(tmp_p
     assert stored_tests(store.path) == ended == {test.id for each in running.plan for test in each.tests}
 
 
+@pytest.mark.fault("F29")
 async def test_no_round_begins_while_the_database_refuses(tmp_path: Path) -> None:
     with (
         Store.open(tmp_path / "s.db", busy=BUSY) as store,
@@ -134,6 +136,7 @@ _MOVED_AT = 24
 """So many events a session of ``SUITE`` tells before it ends, at least."""
 
 
+@pytest.mark.fault("F56")
 @pytest.mark.parametrize("at", range(_MOVED_AT))
 async def test_a_database_that_is_moved_away_at_any_event_is_waited_for(tmp_path: Path, at: int) -> None:
     with Store.open(tmp_path / "s.db", busy=BUSY) as store:

@@ -19,6 +19,8 @@ from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES as PLAYED
 from tests.probes.played import Pair, PlayedReach
 
+pytestmark = pytest.mark.fault("F45")
+
 SUITE = SMALL.replace("  default:\n", "  default:\n    - {probe: inventory}\n").replace(
     "  n[1-4]: {role: compute}", "  n[1-3]: {role: compute}\n  n4: {role: compute, production: true}"
 )

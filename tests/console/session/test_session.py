@@ -191,6 +191,7 @@ async def test_judging_again_touches_no_node_and_counts_from_now_on(tmp_path: Pa
     assert decide(Session.stored(store, "last", PROBES).view()).exit_code() == 0
 
 
+@pytest.mark.fault("F28")
 async def test_two_consoles_cannot_drive_one_session(tmp_path: Path, store: Store) -> None:
     running = session(tmp_path, store, PlayedReach())
     running.start(running.propose())

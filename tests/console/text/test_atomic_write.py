@@ -22,6 +22,7 @@ def test_it_writes_what_it_was_given_as_it_is(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.fault("F37")
 def test_what_is_there_stays_unless_force_is_used(tmp_path: Path) -> None:
     path = tmp_path / "there.txt"
     path.write_text("old")
@@ -32,6 +33,7 @@ def test_what_is_there_stays_unless_force_is_used(tmp_path: Path) -> None:
     assert path.read_text() == "new"
 
 
+@pytest.mark.fault("F37", "I07")
 def test_a_link_is_replaced_never_followed(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_text("old")
@@ -42,6 +44,7 @@ def test_a_link_is_replaced_never_followed(tmp_path: Path) -> None:
     assert (target.read_text(), link.read_text(), link.is_symlink()) == ("old", "new", False)
 
 
+@pytest.mark.fault("F37")
 def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "race"
 
@@ -55,6 +58,7 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.fault("F37")
 def test_devices_directories_and_missing_places_are_refused(tmp_path: Path) -> None:
     for path in (Path(os.devnull), tmp_path):
         with pytest.raises(FileError, match="it is no plain file"):
@@ -75,6 +79,7 @@ def test_nothing_is_left_of_a_text_that_failed_on_the_way(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.fault("I07")
 @pytest.mark.parametrize(("private", "mode"), [(True, 0o600), (False, 0o640)])
 def test_a_private_file_is_for_its_owner_and_others_are_as_the_umask_says(
     tmp_path: Path, private: bool, mode: int

@@ -123,6 +123,7 @@ def console() -> Iterator[Console]:
             pass
 
 
+@pytest.mark.fault("F34")
 def test_the_run_goes_on_and_the_screen_is_whole_when_the_terminal_comes_back() -> None:
     with console() as running:
         running.read(lambda rows: "Fabric" in rows[0])
@@ -147,6 +148,7 @@ def test_a_coloured_paste_opens_nothing() -> None:
         assert running.ended() == 0
 
 
+@pytest.mark.fault("F20", "F34")
 def test_a_terminal_that_goes_away_does_not_keep_the_console() -> None:
     with console() as running:
         running.read(lambda rows: "Fabric" in rows[0])
@@ -155,6 +157,7 @@ def test_a_terminal_that_goes_away_does_not_keep_the_console() -> None:
         assert running.ended() is not None
 
 
+@pytest.mark.fault("F20", "F34")
 def test_a_signal_ends_it_while_nobody_reads() -> None:
     with console() as running:
         running.read(lambda rows: "Fabric" in rows[0])
@@ -175,6 +178,7 @@ class Stuck(threading.Thread):
         self.release.wait()
 
 
+@pytest.mark.fault("F34")
 def test_frames_are_left_out_and_the_whole_is_wanted_once_output_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(textual_patches, "PATIENCE_SECONDS", 0.01)
     writer = Stuck()

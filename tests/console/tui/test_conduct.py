@@ -116,6 +116,7 @@ async def test_a_plan_that_must_not_run_is_refused_with_its_reason() -> None:
         assert look.player.started == []
 
 
+@pytest.mark.fault("F19")
 async def test_leaving_twice_abandons_the_run() -> None:
     async with looking(faulty(), until=10) as look:
         look.player.running = True
@@ -147,6 +148,7 @@ async def test_every_reason_for_no_number_is_said_in_words(stage: FailedAt) -> N
         assert any(line.startswith(f" {sign} not judged") for line in look.lines)
 
 
+@pytest.mark.fault("F36", "I12", "I13")
 @pytest.mark.parametrize("kind", NASTY)
 async def test_hostile_text_stays_text_in_every_new_place(kind: str) -> None:
     text = NASTY[kind]

@@ -118,6 +118,7 @@ async def asked(look: Look) -> "asyncio.Future[str | None]":
     return answer
 
 
+@pytest.mark.fault("I08")
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_password_goes_to_who_asked_and_is_never_seen(
     size: tuple[int, int], monkeypatch: pytest.MonkeyPatch

@@ -14,6 +14,8 @@ from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import Look, looking
 from tests.console.tui.story import MINI, Story, tell
 
+pytestmark = pytest.mark.fault("F36", "I12")
+
 NASTY = {
     "markup": "[/][@click=app.quit]x[/][red]a[/red]",
     "controls": "\x1b]52;c;aGVsbG8=\x07\x1b[31mred\x9b2J a\u202eb\u2066c\u200d \ud800 line\nbreak\r\ttab",
@@ -113,6 +115,7 @@ async def walk(look: Look) -> list[str]:
     return seen
 
 
+@pytest.mark.fault("I13", "X16")
 @pytest.mark.parametrize("kind", NASTY)
 async def test_hostile_text_is_only_text(kind: str) -> None:
     async with looking(poisoned(NASTY[kind])) as look:
@@ -123,6 +126,7 @@ async def test_hostile_text_is_only_text(kind: str) -> None:
         assert look.app.is_running
 
 
+@pytest.mark.fault("I13")
 async def test_markup_is_shown_as_it_is() -> None:
     async with looking(poisoned("[@click=app.quit]x[/]")) as look:
         assert "[@click=app.quit]x[/]" in look.lines[1]

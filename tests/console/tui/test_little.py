@@ -16,6 +16,8 @@ from tests.console.tui.fabrics import Builder, mini
 from tests.console.tui.looking import Look, looking
 from tests.console.tui.story import Faults, Story, tell
 
+pytestmark = pytest.mark.fault("F38")
+
 
 class Opened(Story):
     """A session of which nothing was planned."""

@@ -64,6 +64,7 @@ def holding(folder: Path, secret: str) -> list[str]:
     return [str(path) for path in folder.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
 
 
+@pytest.mark.fault("I08")
 @pytest.mark.parametrize("is_given", [True, False])
 async def test_the_password_reaches_sudo_alone(
     bench: Bench,  # noqa: F811 - a fixture

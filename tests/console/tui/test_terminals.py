@@ -9,6 +9,8 @@ from benchconsole.console.tui.rows.themes import Depth
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.looking import Look, boxes, faulty, large, looking, painted
 
+pytestmark = pytest.mark.fault("F33")
+
 SIZES = ((1, 1), (7, 3), (20, 5), (60, 15), (80, 24), (120, 40), (200, 60))
 SHEETS = (("question_mark",), ("colon",), ("e",), ("R",))
 TABS = ("1", "2", "3", "4")

@@ -189,6 +189,7 @@ def test_nothing_is_lacking_where_everything_is_there() -> None:
     assert needs("writer", "reader", "root").lacking(GOOD) is None
 
 
+@pytest.mark.fault("F15")
 @pytest.mark.parametrize(
     ("tools", "words"),
     [
@@ -223,6 +224,7 @@ def test_the_administrator_is_needed_by_probes_that_say_so(probe: str) -> None:
     assert needs("reader").lacking(replace(GOOD, sudo=Sudo.ABSENT)) is None
 
 
+@pytest.mark.fault("I18")
 @pytest.mark.parametrize(("gib", "short"), [(1, False), (25, False), (26, True)])
 def test_room_is_twice_what_is_written(gib: int, short: bool) -> None:
     lacking = needs("writer", gib=gib).lacking(GOOD)
@@ -232,6 +234,7 @@ def test_room_is_twice_what_is_written(gib: int, short: bool) -> None:
         assert "/scratch has 53.7 GB free, 27.9 GB are to be written" in lacking[1]
 
 
+@pytest.mark.fault("I18")
 def test_a_tenth_is_left_and_what_is_not_known_is_not_short() -> None:
     nearly = replace(GOOD, rooms=MappingProxyType({"/scratch": ScratchRoom(1000, 105)}))
     assert short_of("/scratch", 6.0, nearly)

@@ -15,6 +15,7 @@ BUSY = (
 )
 
 
+@pytest.mark.fault("I19")
 async def test_every_server_serves_one_client_of_the_tested_address_on_a_port_of_chance() -> None:
     ports = set()
     for seed in range(40):
@@ -33,6 +34,7 @@ async def test_every_server_serves_one_client_of_the_tested_address_on_a_port_of
     assert all(20_000 <= port < 32_000 for port in ports)
 
 
+@pytest.mark.fault("F17")
 def test_a_server_that_is_busy_is_a_failure_in_its_own_words() -> None:
     with pytest.raises(ProbeOutputError, match="busy"):
         Iperf3().parse(Output((), BUSY))

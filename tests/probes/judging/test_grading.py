@@ -23,6 +23,7 @@ from benchconsole.topology.units import Shown, Unit
 from tests.probes.judging.rounds import Sent, close, star
 
 
+@pytest.mark.fault("F50")
 @pytest.mark.parametrize(
     ("value", "level"),
     [(0.799, Level.FAIL), (0.8, Level.PASS), (0.8 * (1 - 1e-13), Level.PASS), (0.8 * (1 - 1e-11), Level.FAIL)],
@@ -31,6 +32,7 @@ def test_a_bound_from_below(value: float, level: Level) -> None:
     assert grade(value, 0.8) is level
 
 
+@pytest.mark.fault("F50")
 @pytest.mark.parametrize(("value", "level"), [(2.01, Level.FAIL), (2.0, Level.PASS), (1.99, Level.PASS)])
 def test_a_bound_from_above(value: float, level: Level) -> None:
     assert grade(value, 2.0, comparator=Comparator.AT_MOST) is level
@@ -43,6 +45,7 @@ def test_between_bound_and_target_is_watch(value: float, level: Level) -> None:
     assert grade(value, 0.8, target=0.95) is level
 
 
+@pytest.mark.fault("F50")
 @pytest.mark.parametrize(("value", "near"), [(0.794, 0.79), (0.795, 0.8), (0.805, 0.81)])
 def test_halves_are_rounded_upward(value: float, near: float) -> None:
     assert rounded(value, 0.01) == pytest.approx(near)
@@ -88,6 +91,7 @@ def test_which_measurements_a_criterion_means(
     assert matching(criterion, result) == (result.measurements if meant else ())
 
 
+@pytest.mark.fault("F50")
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
 @pytest.mark.parametrize("comparator", Comparator)
 def test_a_number_that_is_not_finite_meets_no_bound(value: float, comparator: Comparator) -> None:

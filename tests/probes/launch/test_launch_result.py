@@ -87,6 +87,7 @@ def _ignored(node: str, value: str) -> str:
     )
 
 
+@pytest.mark.fault("X08")
 def test_exit_status_0_on_another_network_is_a_failure() -> None:
     found = failure(Output(("sh",), b"rates\n", _ignored("n2", JOB.rails.data).encode(), 0), JOB)
 

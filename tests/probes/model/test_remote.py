@@ -7,6 +7,8 @@ import pytest
 
 from benchconsole.probes.model.remote import wait_for_most
 
+pytestmark = pytest.mark.fault("F08")
+
 SHORT = 0.05
 
 

@@ -25,17 +25,20 @@ def keys(rounds: tuple[Round, ...]) -> list[list[str]]:
     return [[test.target.key for test in each.tests] for each in rounds]
 
 
+@pytest.mark.fault("F46")
 def test_a_part_that_a_test_has_to_itself_keeps_its_node_out_of_other_tests(tmp_path: Path) -> None:
     rounds = planned(fabric(tmp_path), "permutation", probe=Both(ALONE), shift=1, nodes=["n1", "n2", "n3", "n4"])
     assert keys(rounds) == [["n1>n2", "n3>n4"], ["n2>n3", "n4>n1"]]
 
 
+@pytest.mark.fault("F46")
 def test_half_of_what_is_free_is_shared_by_all_clients(tmp_path: Path) -> None:
     """200 GB are free, 100 of them ours: three clients of 30 GB at once."""
     rounds = planned(fabric(tmp_path, STORED), probe=Played(shared(filesystem_fs=30e9)))
     assert [len(each) for each in keys(rounds)] == [3, 3, 3, 1]
 
 
+@pytest.mark.fault("F46")
 @pytest.mark.parametrize(
     ("text", "wanted", "words"),
     [
@@ -52,6 +55,7 @@ def test_a_demand_that_cannot_be_met_is_refused(tmp_path: Path, text: str, wante
         planned(fabric(tmp_path, text), probe=Played(wanted))
 
 
+@pytest.mark.fault("F46")
 def test_a_licence_is_held_by_one_test_unless_there_are_more(tmp_path: Path) -> None:
     described = fabric(tmp_path)
     probe = Played(shared(licence_solver=1))
@@ -80,6 +84,7 @@ def test_an_option_that_nobody_reads_is_refused(tmp_path: Path) -> None:
 RACKS = SMALL.replace("links:", 'racks: {r1: {members: "n[1-6]"}, r2: {members: "n[7-8],st1"}}\nlinks:')
 
 
+@pytest.mark.fault("F46")
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [

@@ -35,6 +35,7 @@ class Blocks(Alone):
         return await super().run(contact, target)
 
 
+@pytest.mark.fault("F39b")
 async def test_a_probe_that_blocks_the_loop_is_named_while_it_does_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop_watchdog, "LIMIT", 0.1)
     probe, told, stalled = Blocks(), list[str](), list[str]()
@@ -69,6 +70,7 @@ class Clock:
         return self.now
 
 
+@pytest.mark.fault("F21")
 async def test_time_that_the_process_was_stopped_is_given_back_and_blames_nobody() -> None:
     told: list[str] = []
     clock = Clock()
@@ -87,6 +89,7 @@ async def test_time_that_the_process_was_stopped_is_given_back_and_blames_nobody
     assert told == []
 
 
+@pytest.mark.fault("F21")
 async def test_a_gap_before_a_wait_began_is_not_given_to_it() -> None:
     clock = Clock()
     with watch([], clock) as watching:
@@ -113,6 +116,7 @@ class Scripted(LoopWatch):
         return self.answers.pop(0)
 
 
+@pytest.mark.fault("F21")
 async def test_the_gate_waits_again_when_its_time_passed_while_the_loop_stood_still() -> None:
     watching = Scripted(0.001, BARRIER_SECONDS)
     gate = StartBarrier(2, watching)
@@ -141,6 +145,7 @@ def a_round_elsewhere() -> subprocess.Popen[str]:
     return child
 
 
+@pytest.mark.fault("F21")
 def test_a_process_that_was_stopped_takes_nobody_for_hanging() -> None:
     """Stopped for longer than the test may take; the answer is there when it goes on."""
     with a_round_elsewhere() as child:
@@ -151,6 +156,7 @@ def test_a_process_that_was_stopped_takes_nobody_for_hanging() -> None:
         assert child.communicate("7\n", timeout=20)[0] == "read 7\n"
 
 
+@pytest.mark.fault("F21")
 def test_a_process_that_was_not_stopped_does() -> None:
     with a_round_elsewhere() as child:
         assert child.stdout is not None

@@ -108,6 +108,7 @@ def without_failure(contact: Contact, target: Target) -> Any:
 PROBE, TIMEOUT, OUTPUT = FailedAt.PROBE, FailedAt.TIMEOUT, FailedAt.OUTPUT
 
 
+@pytest.mark.fault("F39b", "I22")
 @pytest.mark.parametrize(
     ("step", "stage", "detail"),
     [
@@ -167,6 +168,7 @@ def reading(**changes: Any) -> Reading:
     return Reading(**fields)
 
 
+@pytest.mark.fault("F40", "I22")
 @pytest.mark.parametrize(
     ("answer", "stage", "detail"),
     [
@@ -209,6 +211,7 @@ async def test_what_a_parser_makes_up_is_refused(answer: Callable[[], Any], stag
     assert found["n2"].outputs
 
 
+@pytest.mark.fault("F40", "I22")
 @pytest.mark.parametrize("limit", [float("nan"), -1.0, "soon", None, float("inf"), fails(SystemExit(1))])
 async def test_an_estimate_that_is_none_is_a_failure_of_the_probe(limit: Any) -> None:
     found = await played(Stranger(limit=limit))
@@ -216,6 +219,7 @@ async def test_an_estimate_that_is_none_is_a_failure_of_the_probe(limit: Any) ->
     assert all("estimate()" in result.failure.detail for result in found.values() if result.failure)
 
 
+@pytest.mark.fault("F39b", "I22")
 async def test_a_probe_that_cancels_the_test_of_another_is_no_order_of_ours() -> None:
     found = await played(Stranger(cancels_another))
     stages = {key: result.failure.stage for key, result in found.items() if result.failure}
@@ -223,6 +227,7 @@ async def test_a_probe_that_cancels_the_test_of_another_is_no_order_of_ours() ->
     assert all("cancelled the test" in r.failure.detail for r in found.values() if r.failure)
 
 
+@pytest.mark.fault("F39b", "I22")
 async def test_a_probe_that_will_not_be_cancelled_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe_call, "ENDING", 0.05)
     monkeypatch.setattr(probe_call, "OVERTIME", 0.05)
@@ -243,6 +248,7 @@ async def test_a_probe_that_will_not_be_cancelled_is_left_behind(monkeypatch: py
     let_go.set()
 
 
+@pytest.mark.fault("F39b", "I22")
 def test_nothing_of_a_probe_can_end_the_loop() -> None:
     """As a console runs it: SystemExit in a task of ours would end asyncio.run."""
     found = asyncio.run(played(Stranger(raises(SystemExit(7)))))

@@ -69,6 +69,7 @@ def test_a_plugin_is_found_with_its_distribution(install: Install) -> None:
     assert found.origin["alpha"] == "dist-alpha"
 
 
+@pytest.mark.fault("I22")
 def test_safe_mode_loads_no_plugin(install: Install) -> None:
     install("alpha", "raise SystemExit('must not be imported')")
     found = registry.load_probes(safe_mode=True)
@@ -76,6 +77,7 @@ def test_safe_mode_loads_no_plugin(install: Install) -> None:
     assert "alpha" not in found.probes
 
 
+@pytest.mark.fault("F39", "I22")
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
@@ -146,6 +148,7 @@ def test_an_entry_that_does_not_exist_is_named(install: Install) -> None:
     assert "AttributeError" in reasons(registry.load_probes())["broken"]
 
 
+@pytest.mark.fault("F39", "I22")
 def test_a_bad_probe_costs_not_its_neighbours(install: Install) -> None:
     install("mixed", good("mixed", "17, Good()"))
     found = registry.load_probes()
@@ -174,6 +177,7 @@ def test_loading_twice_gives_the_same(install: Install) -> None:
     assert second.broken == ()
 
 
+@pytest.mark.fault("F39", "I22")
 def test_a_plugin_that_sleeps_is_left_behind_and_named(install: Install) -> None:
     for name, where in (("at-import", ""), ("when-asked", "def bench_probes(): let_go.wait(60); return []")):
         wait = f"from benchconsole.probes.api import hook\n@hook\n{where}\n" if where else "let_go.wait(60)\n"
@@ -191,6 +195,7 @@ def test_a_plugin_that_sleeps_is_left_behind_and_named(install: Install) -> None
     }
 
 
+@pytest.mark.fault("F40")
 @pytest.mark.parametrize("said", ["2", "'next'", "1.5"])
 def test_a_plugin_for_a_later_interface_is_refused(install: Install, said: str) -> None:
     install("future", good("future") + f"\nBENCHCONSOLE_API = {said}\n")
@@ -201,6 +206,7 @@ def test_a_plugin_for_a_later_interface_is_refused(install: Install, said: str) 
     assert "future" not in found.probes
 
 
+@pytest.mark.fault("F39", "I22")
 @pytest.mark.parametrize("error", ["KeyboardInterrupt", "GeneratorExit", "BaseException('x')"])
 def test_nothing_that_a_plugin_raises_ends_the_start(install: Install, error: str) -> None:
     install("broken", f"raise {error}")

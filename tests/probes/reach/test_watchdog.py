@@ -96,6 +96,7 @@ def test_an_end_that_comes_at_once_is_not_missed(shell: str) -> None:
         _close(process)
 
 
+@pytest.mark.fault("F21c")
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_client_that_falls_silent_ends_the_command(shell: str) -> None:
     process = _start(shell, ["sh", "-c", "trap '' TERM; setsid sleep 300 & sleep 301"], silence=1)
@@ -106,6 +107,7 @@ def test_a_client_that_falls_silent_ends_the_command(shell: str) -> None:
     _close(process)
 
 
+@pytest.mark.fault("F21c")
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_client_that_is_heard_lets_the_command_go_on(shell: str) -> None:
     """Each line makes room for the next second; the command takes as long as four of them."""

@@ -15,6 +15,8 @@ from benchconsole.probes.reach.watched_command import (
     SessionOutput,
 )
 
+pytestmark = pytest.mark.fault("F13")
+
 NONCE = b"abc123"
 BOUND = 4 * NOISE_LIMIT
 _MIB = 1024**2

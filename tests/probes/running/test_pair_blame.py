@@ -34,6 +34,7 @@ async def find(stage: FailedAt, detail: str, here: object, there: object, *, nod
     return await find_blame(PAIR, remotes, Failure(stage, detail, NodeId(node)))
 
 
+@pytest.mark.fault("F18b")
 @pytest.mark.parametrize("stage", [FailedAt.LOST, FailedAt.REBOOTED, FailedAt.TIMEOUT, FailedAt.UNREACHABLE])
 async def test_a_peer_that_answers_no_more_takes_the_failure_of_the_client(stage: FailedAt) -> None:
     failure = await find(FailedAt.TIMEOUT, "no end within 18 s", UP, gone("n2", stage))
@@ -41,6 +42,7 @@ async def test_a_peer_that_answers_no_more_takes_the_failure_of_the_client(stage
     assert failure == Failure(stage, detail, NodeId("n2"))
 
 
+@pytest.mark.fault("F18b")
 @pytest.mark.parametrize(
     "words",
     [
@@ -64,6 +66,7 @@ async def test_a_peer_that_could_answer_is_not_to_blame_for_a_client_that_hangs(
     assert failure == Failure(FailedAt.TIMEOUT, "no end within 18 s", NodeId("n1"))
 
 
+@pytest.mark.fault("F18c")
 @pytest.mark.parametrize("stage", [FailedAt.TIMEOUT, FailedAt.TOOL, FailedAt.OUTPUT])
 @pytest.mark.parametrize(("here", "there", "node"), [(UP, DOWN, "n2"), (DOWN, UP, "n1"), (DOWN, DOWN, "n2")])
 async def test_no_route_is_booked_on_the_node_whose_data_port_has_no_link(
@@ -101,6 +104,7 @@ async def test_a_test_of_one_node_has_nobody_else_to_blame() -> None:
     assert await find_blame(replace(PAIR, peer=None), [FakeRemote("n1")], failure) == failure
 
 
+@pytest.mark.fault("F18b")
 async def test_the_runner_books_a_dead_peer_on_the_peer() -> None:
     class Hanging(Pair):
         async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
@@ -111,6 +115,7 @@ async def test_the_runner_books_a_dead_peer_on_the_peer() -> None:
     assert (result.failure.stage, result.failure.node) == (FailedAt.LOST, "n2")
 
 
+@pytest.mark.fault("F18c")
 async def test_the_runner_takes_no_route_for_a_failure_of_the_tool_although_it_ended_well() -> None:
     class Unconnected(Pair):
         def parse(self, output: Output) -> Sequence[Reading]:
@@ -129,6 +134,7 @@ async def run(probe: Pair, there: FakeRemote) -> Result:
     return result
 
 
+@pytest.mark.fault("F18c")
 def test_the_question_says_which_real_port_has_no_link() -> None:
     there = FakeRemote("n2").when("data-port", answers=UP)
     here = FakeRemote("n1").when("data-port", answers=UP)

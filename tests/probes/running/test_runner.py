@@ -42,6 +42,7 @@ async def test_every_test_of_a_round_is_measured(tmp_path: Path) -> None:
     assert len({m.id for result in closed.results for m in result.measurements}) == 8
 
 
+@pytest.mark.fault("F08")
 async def test_an_unreachable_node_costs_its_own_tests_only_and_is_named(tmp_path: Path) -> None:
     closed = await Runner(PlayedReach(unreachable=["n2"]), PROBES).run(first_round(tmp_path), RoundObserver())
     assert failures(closed.results) == {"n1>n2": FailedAt.UNREACHABLE, "n2>n3": FailedAt.UNREACHABLE}
@@ -68,6 +69,7 @@ def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "LATE", 0.05)
 
 
+@pytest.mark.fault("F08")
 @pytest.mark.usefixtures("short_patience")
 async def test_a_node_that_keeps_silent_holds_nobody_up(tmp_path: Path) -> None:
     """The others end without it, and it has its own result, when they have ended."""
@@ -150,6 +152,7 @@ async def test_a_probe_that_raises_is_a_failure_of_its_test(tmp_path: Path) -> N
     assert failures(closed.results) == {"n1>n2": FailedAt.PROBE}
 
 
+@pytest.mark.fault("X14")
 async def test_a_probe_that_hangs_twice_on_a_node_is_not_started_there_again(tmp_path: Path) -> None:
     described = fabric(tmp_path)
     rounds = plan(described, find_suite(described, None), PROBES)
@@ -206,6 +209,7 @@ async def test_of_two_probes_that_hang_only_the_one_is_held_in_the_next_round(tm
     assert {name for (name, _) in (("iperf3", 1), ("inventory", 2)) if own.find_hold(PROBES[name], "n1")} == {"iperf3"}
 
 
+@pytest.mark.fault("X14")
 async def test_a_tool_that_hung_once_holds_no_round_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it hangs for good in the next round, that ends soon after the others; the one after it leaves it out."""
     monkeypatch.setattr(hung_tools, "PATIENCE_SECONDS", 0.0)
@@ -232,6 +236,7 @@ async def test_a_tool_that_hung_once_and_works_again_is_measured(tmp_path: Path)
         assert failures(closed.results) == {}
 
 
+@pytest.mark.fault("X14")
 async def test_a_probe_whose_tool_hung_before_the_run_may_hang_once_more(tmp_path: Path) -> None:
     described = fabric(tmp_path)
     rounds = plan(described, find_suite(described, None), PROBES)
@@ -249,6 +254,7 @@ async def test_a_probe_whose_tool_hung_before_the_run_may_hang_once_more(tmp_pat
     assert "hung here when its version was asked for and in round 1, and" in held.detail
 
 
+@pytest.mark.fault("F15")
 async def test_a_missing_tool_is_named_with_its_package(tmp_path: Path) -> None:
     reach = PlayedReach()
     absent = Output(("iperf3",), b"", b"sh: iperf3: not found\n", exit_status=127, node="n1")
@@ -284,6 +290,7 @@ class _Says(Alone):
         return (self.reading,)
 
 
+@pytest.mark.fault("F40")
 @pytest.mark.parametrize(
     "reading",
     [
@@ -328,6 +335,7 @@ class Telling(Alone):
         return (Output(argv, stderr=f"odd word {secret}\n\x1b[2J".encode(), exit_status=1, node=target.node.id),)
 
 
+@pytest.mark.fault("I08")
 async def test_records_name_node_and_test_and_hide_secret_options(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -22,6 +22,7 @@ def test_short_streams_stay_as_they_are(size: int, is_packed: bool) -> None:
     assert pack_streams(b"x" * size, b"")[2] is is_packed
 
 
+@pytest.mark.fault("I14")
 @pytest.mark.parametrize(
     "stored",
     [b"", b"no zlib", zlib.compress(b"x" * 99)[:-1], zlib.compress(b"x") + b"y", zlib.compress(bytes(2**26 + 1))],

@@ -23,6 +23,7 @@ broken line
 """
 
 
+@pytest.mark.fault("F31")
 @pytest.mark.parametrize(
     ("place", "kind"),
     [

@@ -35,6 +35,7 @@ def _whole(path: Path, key: str) -> bool:
         return len(list(store.session(key).read_rounds(FABRIC))) == 20
 
 
+@pytest.mark.fault("F23")
 async def test_killed_at_random_instants_of_a_copy(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     key = await fill(path, 20)
@@ -56,6 +57,7 @@ async def test_killed_at_random_instants_of_a_copy(tmp_path: Path) -> None:
     assert there < 15
 
 
+@pytest.mark.fault("F52")
 async def test_two_copies_to_one_name_at_once(tmp_path: Path) -> None:
     """One gets the name; the other says so. Nothing is mixed and nothing is left."""
     path = tmp_path / "s.db"
@@ -93,6 +95,7 @@ async def test_a_copy_is_private_and_whole_and_replaces_nothing(tmp_path: Path) 
     assert _whole(tmp_path / "copy.db", key)
 
 
+@pytest.mark.fault("F52")
 async def test_the_second_is_told(tmp_path: Path) -> None:
     await fill(tmp_path / "s.db")
     _copy(tmp_path / "s.db", tmp_path / "copy.db")
@@ -135,6 +138,7 @@ print(json.dumps([said, left, (folder / "copy.db").stat().st_size > 100_000]))
 """
 
 
+@pytest.mark.fault("F24")
 def test_a_full_disk_leaves_no_half_copy(tmp_path: Path) -> None:
     said, left, whole = private_mounts.run('mount -t tmpfs -o size=3m tmpfs "$1"', _FULL, tmp_path)
     assert said == "FullError"

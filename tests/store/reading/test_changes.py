@@ -87,6 +87,7 @@ async def test_nothing_new_costs_one_pragma(tmp_path: Path) -> None:
         assert asked == ["PRAGMA data_version"]
 
 
+@pytest.mark.fault("F28")
 @pytest.mark.parametrize("journal", ["truncate", "wal"])
 async def test_who_looks_is_never_in_the_way_and_says_when_it_is_late(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str

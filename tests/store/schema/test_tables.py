@@ -58,6 +58,7 @@ async def _fill(path: Path) -> str:
     return key
 
 
+@pytest.mark.fault("F30")
 @pytest.mark.parametrize("shape", range(1, FIRST))
 async def test_a_database_of_a_development_version_is_left_alone_and_says_what_to_do(
     tmp_path: Path, shape: int
@@ -77,6 +78,7 @@ async def test_a_database_of_a_development_version_is_left_alone_and_says_what_t
     assert not [name for name in names(tmp_path) if "backup" in name]
 
 
+@pytest.mark.fault("F30")
 def test_steps_one_by_one_and_at_once_give_the_same_shape(tmp_path: Path) -> None:
     for count in range(len(STEPS), len(LATER) + 1):
         Database.open(tmp_path / "one.db", steps=LATER[:count])
@@ -96,6 +98,7 @@ async def test_a_row_that_refers_to_nothing_stops_an_upgrade(tmp_path: Path) -> 
     assert _dump(path) == old
 
 
+@pytest.mark.fault("F23")
 def test_killed_at_random_instants_of_an_upgrade(tmp_path: Path) -> None:
     """The file has its old shape or the new one, whole, whenever the kill comes; in the end it is upgraded."""
     chance = random.Random(23)
@@ -120,6 +123,7 @@ def test_killed_at_random_instants_of_an_upgrade(tmp_path: Path) -> None:
     assert done < 12
 
 
+@pytest.mark.fault("F30")
 async def test_an_upgrade_keeps_everything_and_a_copy(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     key = await _fill(path)
@@ -136,6 +140,7 @@ async def test_an_upgrade_keeps_everything_and_a_copy(tmp_path: Path) -> None:
         assert stored == replace(closed(planned(1)), verdicts=verdicts(planned(1)), judged_by="j")
 
 
+@pytest.mark.fault("F30")
 async def test_an_older_copy_is_never_replaced(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     await _fill(path)
@@ -146,6 +151,7 @@ async def test_an_older_copy_is_never_replaced(tmp_path: Path) -> None:
     assert (tmp_path / f"s.db.v{NOW}.backup").read_text() == "an older one"
 
 
+@pytest.mark.fault("F23")
 async def test_a_step_that_fails_leaves_the_old_shape(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     key = await _fill(path)
@@ -162,6 +168,7 @@ async def test_a_step_that_fails_leaves_the_old_shape(tmp_path: Path) -> None:
         assert store.session(key).list_closed_rounds() == {(1, 1)}
 
 
+@pytest.mark.fault("F23")
 @pytest.mark.parametrize("journal", ["truncate", "wal"])
 async def test_killed_in_the_middle_of_an_upgrade(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str
@@ -186,6 +193,7 @@ async def test_killed_in_the_middle_of_an_upgrade(
     assert _shape(path)[1] == "ok"
 
 
+@pytest.mark.fault("F23")
 def test_killed_while_the_file_is_made(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
 
@@ -197,6 +205,7 @@ def test_killed_while_the_file_is_made(tmp_path: Path) -> None:
     assert Database.open(path).facts.shape == NOW
 
 
+@pytest.mark.fault("F23")
 def test_killed_while_the_copy_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.db"
     Database.open(path)
@@ -218,6 +227,7 @@ def test_killed_while_the_copy_is_made(tmp_path: Path, monkeypatch: pytest.Monke
     assert [each for each in names(tmp_path) if each.endswith(".part")] == []
 
 
+@pytest.mark.fault("F23")
 def test_killed_as_the_copy_takes_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.db"
     Database.open(path)
@@ -239,6 +249,7 @@ def test_killed_as_the_copy_takes_its_name(tmp_path: Path, monkeypatch: pytest.M
     assert [each for each in names(tmp_path) if "backup" in each] == [f"s.db.v{NOW}-2.backup", first]
 
 
+@pytest.mark.fault("F30")
 async def test_what_a_newer_program_wrote_is_looked_at_only(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     key = await _fill(path)
@@ -257,6 +268,7 @@ async def test_what_a_newer_program_wrote_is_looked_at_only(tmp_path: Path) -> N
         list(store.session(key).read_rounds(FABRIC))
 
 
+@pytest.mark.fault("F55")
 async def test_an_upgrade_under_a_running_console_waits_for_its_end(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     with Store.open(path) as store:
@@ -268,6 +280,7 @@ async def test_an_upgrade_under_a_running_console_waits_for_its_end(tmp_path: Pa
     assert [name for name in names(tmp_path) if "backup" in name] == [f"s.db.v{NOW}.backup"]
 
 
+@pytest.mark.fault("F55")
 async def test_a_console_that_was_upgraded_under_stops_writing(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     each = planned(1)

@@ -263,6 +263,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.fault("F54")
 async def test_hostile_lines_are_refused_one_by_one(path: Path) -> None:
     with Store.open(path) as store:
         key, kept = await _held(store)
@@ -350,6 +351,7 @@ async def test_without_room_beside_the_database_it_lies_in_the_state_directory(
         assert (await store.import_spool(kept)).results == 1
 
 
+@pytest.mark.fault("F24")
 async def test_without_any_room_nothing_is_acknowledged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store.open(path) as store:
         _key, kept = await _held(store)
@@ -400,6 +402,7 @@ async def _keep(store: Store, kept: list[Spool], key: str, result: Result) -> No
     await kept[0].append_result(result.test.round, 1, result)
 
 
+@pytest.mark.fault("F29")
 async def test_a_stranger_holds_the_lock_and_nothing_is_lost(path: Path) -> None:
     kept: list[Spool] = []
     results = [measured(test) for test in PLAN[0].tests]
@@ -424,6 +427,7 @@ async def test_a_stranger_holds_the_lock_and_nothing_is_lost(path: Path) -> None
         assert store.session(key).list_closed_rounds() == {(1, 1)}
 
 
+@pytest.mark.fault("F56")
 @pytest.mark.parametrize("journal", ["truncate", "wal"])
 async def test_moved_away_while_it_runs_and_put_back(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str
@@ -445,6 +449,7 @@ async def test_moved_away_while_it_runs_and_put_back(
         assert len(store.session(key).read_open_rounds(FABRIC)[0].results) == 4
 
 
+@pytest.mark.fault("F56")
 async def test_an_idle_console_hears_that_its_file_is_gone_and_back(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

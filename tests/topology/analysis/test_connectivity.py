@@ -23,6 +23,7 @@ def islands_of(described: Fabric) -> list[tuple[int, list[str], list[str]]]:
     return [(each.nodes, list(each.switches), list(each.outside)) for each in find_islands(make_tables(described))]
 
 
+@pytest.mark.fault("F04")
 def test_an_island(tmp_path: Path) -> None:
     text = HEAD + (
         'switches: {one: {role: leaf}, two: {role: leaf}}\nnodes: {"a[1-3]": {}, "b[1-2]": {}}\n'
@@ -72,6 +73,7 @@ def leaves(links: str) -> str:
     )
 
 
+@pytest.mark.fault("F04")
 def test_a_leaf_that_lacks_a_spine(tmp_path: Path) -> None:
     text = leaves('  - {from: "leaf[1-4]", to: spine1, speed: 40G}\n  - {from: "leaf[1-3]", to: spine2, speed: 40G}\n')
     described = fabric(tmp_path, text)
@@ -95,6 +97,7 @@ def test_a_thin_trunk(tmp_path: Path) -> None:
     assert said(described)["thin-trunk"] == "leaf4 to spine2 carries 40.0 Gb/s, most of its like 80.0 Gb/s"
 
 
+@pytest.mark.fault("F04")
 def test_a_lag_of_members_that_differ(tmp_path: Path) -> None:
     text = leaves(
         '  - {from: "leaf[1-4]", to: spine1, speed: 40G, lag: po1, count: 2}\n'

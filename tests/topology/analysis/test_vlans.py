@@ -94,6 +94,7 @@ def test_more_than_the_link_has(tmp_path: Path) -> None:
     assert "100 Gb/s" in text
 
 
+@pytest.mark.fault("F04")
 def test_members(tmp_path: Path) -> None:
     described = two(tmp_path, extra='10: {name: spare}\n  20: {members: "a[01-02]"}')
     texts = said(described)

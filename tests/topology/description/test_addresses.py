@@ -92,6 +92,7 @@ def test_what_is_refused(tmp_path: Path, node: str, place: str, sentence: str) -
     assert any(f":{place}:" in line and sentence in line for line in str(error.value).splitlines()), str(error.value)
 
 
+@pytest.mark.fault("F02")
 def test_an_address_twice_in_a_network(tmp_path: Path) -> None:
     text = TEXT.replace("only: {address: 10.0.0.9}", "only: {addresses: {ib: 10.2.0.1}}")
     with pytest.raises(TopologyError, match=r"the address 10\.2\.0\.1 of n1 again for only"):
@@ -131,6 +132,7 @@ def test_what_is_no_address_of_ipv6(tmp_path: Path, address: str, found: str) ->
         described(tmp_path, SSH, TEXT.replace("10.0.0.9", f'"{address}"'))
 
 
+@pytest.mark.fault("F02")
 def test_one_address_in_two_forms_is_an_address_twice(tmp_path: Path) -> None:
     with pytest.raises(TopologyError, match="the address fd00::1 of n1 again for only"):
         described(tmp_path, 'address: "fd00::[1-2]"', TEXT.replace("10.0.0.9", '"FD00:0::1"'))

@@ -51,12 +51,14 @@ def test_an_alias_is_what_its_anchor_is_and_stands_where_it_is_written() -> None
     assert found.at(("b", "k")).line == 2
 
 
+@pytest.mark.fault("F02")
 def test_all_duplicate_keys_are_seen_and_what_they_hold_is_left_out() -> None:
     found = read_text("a: 1\na: {deep: [1, {x: 2}]}\nb: 2\na: 3\n", "t")
     assert found.data == {"a": 1, "b": 2}
     assert [str(each.where) for each in found.problems] == ["t:2:1", "t:4:1"]
 
 
+@pytest.mark.fault("F01")
 @pytest.mark.parametrize(
     ("text", "what"),
     [
@@ -80,6 +82,7 @@ def test_what_is_no_topology_is_one_line(text: str, what: str) -> None:
     assert what in first(text)
 
 
+@pytest.mark.fault("F01", "I10")
 def test_tags_construct_nothing() -> None:
     found = read_text("a: !!python/object/apply:os.system [id]\nb: !evil x\nc: !!binary aGk=\n", "t")
     assert found.data == {"a": ["id"], "b": "x", "c": "aGk="}
@@ -88,10 +91,12 @@ def test_tags_construct_nothing() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.fault("F01", "I10")
 def test_a_tag_on_a_collection_is_a_problem() -> None:
     assert [str(each.where) for each in read_text("a: !!set {x}\nb: !x [1]\n", "t").problems] == ["t:1:4", "t:2:4"]
 
 
+@pytest.mark.fault("F01", "I10")
 def test_alias_bombs_cost_nothing() -> None:
     bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
         f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 10)
@@ -104,12 +109,14 @@ def test_alias_bombs_cost_nothing() -> None:
         tracemalloc.stop()
 
 
+@pytest.mark.fault("F01", "I10")
 def test_a_file_with_too_many_values_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document, "MAX_VALUES", 500)
     assert "unfolds without end" in first("a: [" + "1," * 500 + "1]\n")
     assert read_text("a: [" + "1," * 400 + "1]\n", "t").problems == []
 
 
+@pytest.mark.fault("F01")
 @settings(max_examples=300)
 @given(st.text(alphabet="ab:-[]{}&*!|>'\"#%@,? \n\t\x1b\u2028", max_size=60))
 def test_any_text_is_a_document_or_one_error(text: str) -> None:

@@ -65,6 +65,7 @@ suites:
 """
 
 
+@pytest.mark.fault("F02", "F03", "F05")
 def test_every_mistake_is_listed_at_once_with_its_place_and_what_it_may_have_meant(tmp_path: Path) -> None:
     found = problems(tmp_path, BAD, WORDS)
     wanted = [
@@ -97,6 +98,7 @@ def test_every_mistake_is_listed_at_once_with_its_place_and_what_it_may_have_mea
         assert hint in line
 
 
+@pytest.mark.fault("F01", "F02", "F05", "I03", "I10", "X03")
 @pytest.mark.parametrize(
     ("text", "place", "what"),
     [
@@ -137,6 +139,7 @@ def test_bad_files_name_the_place(tmp_path: Path, text: str | bytes, place: str,
     assert any(line.startswith(place) and what in line for line in found), found
 
 
+@pytest.mark.fault("F01", "I10")
 def test_deep_nesting_is_refused(tmp_path: Path) -> None:
     assert problems(tmp_path, "a: " + "[" * 3000 + "]" * 3000)
 
@@ -146,6 +149,7 @@ def test_missing_file(tmp_path: Path) -> None:
         topology.load(tmp_path / "absent.yaml")
 
 
+@pytest.mark.fault("F02")
 def test_a_link_given_twice_is_a_problem(tmp_path: Path) -> None:
     text = SMALL.replace("criteria:", "  - {from: leaf1, to: spine1, speed: 10G}\ncriteria:")
     assert "a second link from leaf1 to spine1" in problems(tmp_path, text)[0]

@@ -121,6 +121,7 @@ def test_virtual_machines_share_the_cables_of_their_host(tmp_path: Path) -> None
     assert found.legs("vm3") == found.links_at["n2"]
 
 
+@pytest.mark.fault("F02", "F03")
 @pytest.mark.parametrize(
     ("links", "place", "what"),
     [
@@ -211,6 +212,7 @@ def test_parts_of_split_ports_have_the_names_of_their_vendors(tmp_path: Path, de
     assert len({found.links[LinkId(f"n{node}--leaf1")].ports_b for node in (1, 2, 3)}) == 3
 
 
+@pytest.mark.fault("F02")
 @pytest.mark.parametrize(
     ("links", "expected"),
     [

@@ -157,6 +157,7 @@ def test_tags_construct_nothing_and_aliases_do_not_multiply(name: str, plain: st
     assert "without end" in problems(parse, "all:\n  x: 1\n" + bomb)[0]
 
 
+@pytest.mark.fault("F01")
 @pytest.mark.parametrize("name", importers.FORMATS)
 def test_files_that_are_huge_or_not_there_or_no_text_are_refused(name: str, tmp_path: Path) -> None:
     huge = tmp_path / "huge"
@@ -172,6 +173,7 @@ def test_files_that_are_huge_or_not_there_or_no_text_are_refused(name: str, tmp_
         import_sources(name, [tmp_path / "absent"])
 
 
+@pytest.mark.fault("F01")
 def test_a_file_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:
     with pytest.raises(TopologyError, match="more than 16 MiB"):
         source_text(Path("/dev/zero"))

@@ -153,6 +153,7 @@ def test_a_node_that_told_nothing_of_its_hardware_is_not_held_against_it(fact: s
     assert len(judge_round(JudgingContext(star(), {}), closed)) == verdicts
 
 
+@pytest.mark.fault("F18c")
 def test_a_data_port_without_a_link_is_said_to_be_down_and_the_speed_of_another_port_is_not_its_own() -> None:
     hardware = Hardware("b", MappingProxyType({"nic.speed": TEN, "cpu.sockets": 2.0}))
     node = Node(NodeId("n1"), NodeRole.COMPUTE, hardware, "192.0.2.1", "192.0.2.7")

@@ -45,6 +45,7 @@ async def test_a_command_runs_to_its_end(session: str) -> None:
     assert output.argv[:2] == ("sh", "-c")
 
 
+@pytest.mark.fault("I03")
 async def test_words_reach_the_command_as_they_are(session: str) -> None:
     words = ["$(id)", "a b", "'", '"', "\\", "\n", "-n", "*"]
     output = await LocalRemote(session).run(["printf", "%s|", *words], timeout=10)

@@ -76,6 +76,7 @@ async def test_cancellation_at_any_moment_leaves_nothing(bench: Bench, server: S
     assert (await remote.run(["echo", "usable"], timeout=5)).text == "usable\n"
 
 
+@pytest.mark.fault("F22")
 @pytest.mark.parametrize("script", ["echo ready; sleep 300", STUBBORN])
 async def test_a_killed_console_leaves_nothing(bench: Bench, server: Server, script: str) -> None:
     arguments = json.dumps([asdict(bench.access(server)), bench.session, server.address, script])
@@ -119,6 +120,7 @@ async def test_a_daemon_with_its_own_session_ends_with_its_command(bench: Bench,
     assert bench.marked() == []
 
 
+@pytest.mark.fault("F21c")
 async def test_a_node_that_falls_silent_is_noticed(bench: Bench, server: Server) -> None:
     access = bench.access(server)
     reach = bench.reach(access, SshLimits(keepalive=0.2))
@@ -139,6 +141,7 @@ async def test_a_node_that_falls_silent_is_noticed(bench: Bench, server: Server)
     await eventually(lambda: not bench.marked())
 
 
+@pytest.mark.fault("X15")
 async def test_a_lost_connection_is_opened_again_once(bench: Bench, server: Server) -> None:
     reach = bench.reach(bench.access(server))
     details = []
@@ -162,6 +165,7 @@ async def test_a_lost_connection_is_opened_again_once(bench: Bench, server: Serv
     assert server.logged("Accepted publickey") == 2
 
 
+@pytest.mark.fault("F21")
 async def test_a_console_that_was_stopped_does_not_take_an_answer_for_late(bench: Bench, server: Server) -> None:
     remote = await _remote(bench, server)
     task = asyncio.create_task(remote.run(["sh", "-c", "head -c 1000000 /dev/zero; exit 3"], timeout=1))

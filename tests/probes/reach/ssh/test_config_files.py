@@ -23,6 +23,7 @@ def resolve(config: Path, known: str = "none") -> object:
     return SshConfig(place, login=20, keepalive=4).resolve(Destination("n1", None, None)).trusted
 
 
+@pytest.mark.fault("I05")
 @pytest.mark.parametrize(
     ("mode", "said"), [(0o600, ""), (0o644, ""), (0o664, "mode 0664"), (0o646, "mode 0646"), (0o666, "mode 0666")]
 )
@@ -34,6 +35,7 @@ def test_a_file_that_others_can_write_is_told(tmp_path: Path, mode: int, said: s
     assert (said in found) if said else found == ""
 
 
+@pytest.mark.fault("I05")
 @pytest.mark.parametrize(("mode", "is_told"), [(0o700, False), (0o775, False), (0o777, True), (0o1777, False)])
 def test_a_directory_in_which_everybody_may_replace_it_is_told(tmp_path: Path, mode: int, is_told: bool) -> None:
     folder = tmp_path / "open"
@@ -44,6 +46,7 @@ def test_a_directory_in_which_everybody_may_replace_it_is_told(tmp_path: Path, m
     assert ("everybody may replace it" in find_writer(file)) is is_told
 
 
+@pytest.mark.fault("I05")
 @pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
 def test_a_file_of_another_user_is_told(tmp_path: Path) -> None:
     file = tmp_path / "config"
@@ -52,6 +55,7 @@ def test_a_file_of_another_user_is_told(tmp_path: Path) -> None:
     assert find_writer(file).startswith("belongs to user 12345")
 
 
+@pytest.mark.fault("I05")
 def test_what_an_open_file_would_run_is_not_run(tmp_path: Path) -> None:
     """The file itself, or one that it includes."""
     ran = tmp_path / "ran"
@@ -87,6 +91,7 @@ def test_a_private_key_that_others_can_read_is_not_used(tmp_path: Path, keys: Ke
         assert load_named_key(str(key)).pairs
 
 
+@pytest.mark.fault("F06", "I01")
 def test_keys_that_the_configuration_revokes_are_revoked_for_every_host(tmp_path: Path, keys: Keys) -> None:
     (tmp_path / "revoked").write_text(f"# gone\n{public(keys.host)}\n\n{public(keys.rsa_host)}\n")
     config = tmp_path / "config"
@@ -97,6 +102,7 @@ def test_keys_that_the_configuration_revokes_are_revoked_for_every_host(tmp_path
     assert [key.get_fingerprint() for key in trusted.keys] == [trusted.revoked[0].get_fingerprint()]  # type: ignore[attr-defined]
 
 
+@pytest.mark.fault("F06", "I01")
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -28,6 +28,7 @@ async def _remote(bench: Bench, server: Server) -> Remote:
     return await bench.reach(bench.access(server)).remote(node(server.address, "n1"))
 
 
+@pytest.mark.fault("F14")
 @pytest.mark.parametrize("name", ["KILL", "TERM", "HUP"])
 async def test_a_command_that_somebody_kills_is_no_answer(bench: Bench, server: Server, name: str) -> None:
     remote = await _remote(bench, server)
@@ -40,6 +41,7 @@ async def test_a_command_that_somebody_kills_is_no_answer(bench: Bench, server: 
     assert raised.value.output.text == "42\n"
 
 
+@pytest.mark.fault("F14")
 async def test_a_watchdog_that_somebody_kills_is_no_answer(bench: Bench, server: Server) -> None:
     remote = await _remote(bench, server)
     task = asyncio.create_task(remote.run(["sleep", "300"], timeout=60))
@@ -55,6 +57,7 @@ def _parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
+@pytest.mark.fault("F13")
 @pytest.mark.parametrize(
     "script",
     [
@@ -85,6 +88,7 @@ async def test_any_flood_is_cut_and_the_connection_goes_on(bench: Bench, server:
     assert server.logged("Accepted publickey") == 1
 
 
+@pytest.mark.fault("F13")
 async def test_many_floods_at_once_have_one_bound(bench: Bench, server: Server) -> None:
     """Twelve streams of 4 MiB would be 48; the command with a sensible answer among them keeps it."""
     reach = bench.reach(bench.access(server), SshLimits(all_output=_8_MIB))
@@ -106,6 +110,7 @@ async def test_many_floods_at_once_have_one_bound(bench: Bench, server: Server) 
     assert bench.marked() == []
 
 
+@pytest.mark.fault("F13")
 async def test_a_login_script_that_prints_without_end_is_told_and_ends(bench: Bench, server: Server) -> None:
     noise = f"noise-{uuid.uuid4().hex}"
     bench.file(".bashrc", f"yes {noise}\n")
@@ -162,6 +167,7 @@ async def _odd(bench: Bench, end: "Callable[[asyncssh.SSHServerChannel[bytes]], 
         await reach.close()
 
 
+@pytest.mark.fault("F14")
 async def test_an_end_without_a_status_is_no_answer(bench: Bench) -> None:
     async with _odd(bench, lambda channel: channel.close()) as remote:
         with pytest.raises(RemoteError) as raised:
@@ -172,6 +178,7 @@ async def test_an_end_without_a_status_is_no_answer(bench: Bench) -> None:
     assert (raised.value.output.text, raised.value.output.exit_status) == ("42\n", None)
 
 
+@pytest.mark.fault("F14")
 async def test_an_end_by_a_signal_is_no_answer(bench: Bench) -> None:
     async with _odd(bench, lambda channel: channel.exit_with_signal("ABRT")) as remote:
         with pytest.raises(RemoteError) as raised:
@@ -179,6 +186,7 @@ async def test_an_end_by_a_signal_is_no_answer(bench: Bench) -> None:
     assert raised.value.failure.stage is FailedAt.KILLED
 
 
+@pytest.mark.fault("F14")
 async def test_silence_without_an_end_is_ended(bench: Bench) -> None:
     async with _odd(bench, lambda channel: None) as remote:
         with pytest.raises(RemoteError) as raised:
@@ -197,6 +205,7 @@ def replace_patience(remote: Remote) -> Remote:
 _BOOT = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
 
 
+@pytest.mark.fault("F18")
 @own_mounts
 async def test_a_node_that_reboots_under_a_command_says_so(bench: Bench, tmp_path: Path) -> None:
     boots = [tmp_path / "first", tmp_path / "second"]
@@ -216,6 +225,7 @@ async def test_a_node_that_reboots_under_a_command_says_so(bench: Bench, tmp_pat
     assert raised.value.failure.detail.endswith("the node has rebooted meanwhile; nothing of ours runs")
 
 
+@pytest.mark.fault("F18")
 async def test_a_node_that_comes_back_without_a_reboot_tells_what_is_left(bench: Bench, server: Server) -> None:
     remote = await _remote(bench, server)
     async with remote.start(["sh", "-c", "echo up; exec sleep 300"], timeout=60) as running:
@@ -241,6 +251,7 @@ def test_the_first_line_tells_boot_and_login() -> None:
     assert (leader.boot, leader.is_root) == ("", None)
 
 
+@pytest.mark.fault("I02")
 async def test_what_was_negotiated_is_known(bench: Bench, server: Server) -> None:
     reach = bench.reach(bench.access(server))
     assert reach.algorithms(node(server.address).id) == {}
@@ -285,6 +296,7 @@ class Cable:
             sink.close()
 
 
+@pytest.mark.fault("F21c")
 async def test_a_cable_that_is_cut_leaves_nothing_running(bench: Bench, server: Server) -> None:
     """sshd hears neither an end nor a reset; only the silence tells it."""
     cable = Cable(server)
@@ -309,12 +321,14 @@ async def test_a_cable_that_is_cut_leaves_nothing_running(bench: Bench, server: 
     await cable.take_away()
 
 
+@pytest.mark.fault("F21c")
 async def test_a_long_command_goes_on_while_we_are_heard(bench: Bench, server: Server) -> None:
     remote = await bench.reach(bench.access(server), SshLimits(heartbeat=1)).remote(node(server.address, "n1"))
     output = await remote.run(["sh", "-c", "cat; sleep 2.5; echo done"], timeout=3600, stdin=b"fed\n")
     assert (output.exit_status, output.text) == (0, "fed\ndone\n")
 
 
+@pytest.mark.fault("F21b")
 async def test_a_console_that_was_stopped_is_told_why_its_command_ended(
     bench: Bench, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

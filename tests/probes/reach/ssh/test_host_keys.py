@@ -38,6 +38,7 @@ def _hashed(name: str, key: Path) -> str:
     return f"|1|{'|'.join(parts)} {key.with_suffix('.pub').read_text()}"
 
 
+@pytest.mark.fault("F06", "I01")
 async def test_an_unknown_key_is_shown_with_its_fingerprint(bench: Bench, server: Server, keys: Keys) -> None:
     failure = await _refused(bench, server, known="")
     assert failure.stage is FailedAt.HOST_KEY_UNKNOWN
@@ -46,6 +47,7 @@ async def test_an_unknown_key_is_shown_with_its_fingerprint(bench: Bench, server
     assert "trust" in failure.detail
 
 
+@pytest.mark.fault("F06", "I01", "X01")
 async def test_a_changed_key_is_shown_old_and_new(bench: Bench, server: Server, keys: Keys) -> None:
     failure = await _refused(bench, server, known=server.known(keys.other_host))
     assert failure.stage is FailedAt.HOST_KEY_CHANGED
@@ -54,11 +56,13 @@ async def test_a_changed_key_is_shown_old_and_new(bench: Bench, server: Server, 
     assert failure.stage not in failure.detail  # whoever tells a failure says the stage before it
 
 
+@pytest.mark.fault("F06", "I01")
 async def test_a_host_whose_known_kind_of_key_has_gone_has_changed(bench: Bench, server: Server, keys: Keys) -> None:
     failure = await _refused(bench, server, known=server.known(keys.rsa_host))
     assert failure.stage is FailedAt.HOST_KEY_CHANGED
 
 
+@pytest.mark.fault("F06", "I01")
 async def test_a_revoked_key_is_refused_although_it_is_known(bench: Bench, server: Server) -> None:
     failure = await _refused(bench, server, known=f"{server.known()}@revoked * {server.known().split(' ', 1)[1]}")
     assert failure.stage is FailedAt.HOST_KEY_CHANGED
@@ -83,6 +87,7 @@ async def test_another_key_of_the_host_on_its_usual_port_is_no_contradiction(
     assert failure.stage is FailedAt.HOST_KEY_UNKNOWN
 
 
+@pytest.mark.fault("F06", "I01")
 async def test_certificates_of_a_known_authority(bench: Bench, keys: Keys) -> None:
     host = bench.directory / "certified"
     sign = ("-q", "-s", keys.authority, "-I", "node", "-h")
@@ -106,6 +111,7 @@ async def test_certificates_of_a_known_authority(bench: Bench, keys: Keys) -> No
     assert failure.detail.startswith("host certificate expired: ")
 
 
+@pytest.mark.fault("F07", "I01")
 @pytest.mark.parametrize("setting", ["none", "/dev/null"])
 async def test_a_configuration_cannot_turn_verification_off(bench: Bench, server: Server, setting: str) -> None:
     config = f"Host *\n UserKnownHostsFile {setting}\n StrictHostKeyChecking no\n"
@@ -117,6 +123,7 @@ async def test_a_configuration_cannot_turn_verification_off(bench: Bench, server
     assert server.logged("Connection from") == 0
 
 
+@pytest.mark.fault("F07", "I01")
 async def test_unstrict_checking_is_not_followed(bench: Bench, server: Server) -> None:
     empty = bench.file("empty", "")
     config = f"Host *\n UserKnownHostsFile {empty}\n StrictHostKeyChecking no\n"

@@ -73,6 +73,7 @@ async def test_a_circle_is_noticed(bench: Bench) -> None:
     assert "circle" in raised.value.failure.detail
 
 
+@pytest.mark.fault("F12")
 async def test_a_jump_host_that_dies_is_named_as_the_cause(bench: Bench) -> None:
     jump, inner = bench.sshd(), bench.sshd()
     config = f"Host {inner.address}\n ProxyJump root@{jump.address}:{jump.port}\n"
@@ -88,6 +89,7 @@ async def test_a_jump_host_that_dies_is_named_as_the_cause(bench: Bench) -> None
     await eventually(lambda: not bench.marked())
 
 
+@pytest.mark.fault("F12")
 async def test_a_jump_host_that_falls_silent_is_named_too(bench: Bench) -> None:
     jump, inner = bench.sshd(), bench.sshd()
     config = (
@@ -111,6 +113,7 @@ async def test_a_jump_host_that_falls_silent_is_named_too(bench: Bench) -> None:
     assert details.pop().startswith("the jump host gate went away")
 
 
+@pytest.mark.fault("F12")
 async def test_a_channel_that_is_refused_just_before_the_jump_host_is_lost_is_its_fault(bench: Bench) -> None:
     """asyncssh takes no channel from the moment on that it closes, and says a turn of the loop later that it has."""
     jump, inner = bench.sshd(), bench.sshd()
@@ -154,6 +157,7 @@ async def _tried(reach: SshReach, name: str) -> object:
         return error
 
 
+@pytest.mark.fault("F12")
 async def test_a_jump_host_that_dies_is_one_cause_for_all_behind_it(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,7 @@ async def _log_in(breaker: LoginBreaker, *, accepted: bool) -> None:
         (breaker.note_accepted if accepted else breaker.note_refused)()
 
 
+@pytest.mark.fault("F09")
 async def test_refusals_everywhere_are_stopped_at_ten() -> None:
     breaker = LoginBreaker(10, 60)
     found = await asyncio.gather(*(_log_in(breaker, accepted=False) for _ in range(1000)), return_exceptions=True)
@@ -85,6 +86,7 @@ async def test_when_logins_stop_working_it_takes_more_to_be_sure() -> None:
         await _log_in(breaker, accepted=True)
 
 
+@pytest.mark.fault("I02", "X02")
 @pytest.mark.parametrize("version", ["2.14.1", "2.9.0", "1.18", "2.14", "dev"])
 def test_an_asyncssh_with_known_holes_is_refused(version: str) -> None:
     from benchconsole.probes.model.errors import ProbeError

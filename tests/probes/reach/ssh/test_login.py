@@ -27,6 +27,7 @@ async def _refused(bench: Bench, server: Server, config: str) -> Failure:
     return raised.value.failure
 
 
+@pytest.mark.fault("F09")
 async def test_a_thousand_nodes_that_refuse_are_asked_ten_times(bench: Bench, server: Server) -> None:
     config = f"Host n*\n HostName {server.address}\n Port {server.port}\n"
     access = replace(bench.access(config=config), identity=str(bench.keys.stranger))
@@ -55,6 +56,7 @@ async def agent(tmp_path: Path, keys: Keys) -> AsyncIterator[tuple[str, "asyncio
         await process.wait()
 
 
+@pytest.mark.fault("F10")
 async def test_an_agent_that_dies_stops_new_logins_only(
     bench: Bench, server: Server, agent: tuple[str, "asyncio.subprocess.Process"]
 ) -> None:
@@ -111,6 +113,7 @@ async def test_a_certificate_that_does_not_hold_is_named(
     assert words in failure.detail
 
 
+@pytest.mark.fault("F10")
 async def test_keys_that_want_a_touch_are_named(bench: Bench, tmp_path: Path) -> None:
     """No such key can be made without a token, so an agent is played that holds one."""
     blob = _string(b"sk-ssh-ed25519@openssh.com") + _string(bytes(32)) + _string(b"ssh:")
@@ -135,6 +138,7 @@ def _string(data: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + data
 
 
+@pytest.mark.fault("F11")
 async def test_four_starts_at_a_time_let_forty_in(bench: Bench) -> None:
     server = bench.sshd("MaxStartups 3:100:3", "MaxSessions 1")
     config = f"Host n*\n HostName {server.address}\n Port {server.port}\n"

@@ -42,6 +42,7 @@ async def test_what_is_done_here_anyway_is_not_named(tmp_path: Path, line: str) 
     assert await _asked(tmp_path, f"Host *\n {line}\n") == {}
 
 
+@pytest.mark.fault("F07")
 @pytest.mark.parametrize(
     ("line", "keyword", "value"),
     [
@@ -83,6 +84,7 @@ async def test_known_hosts_that_the_topology_replaces_are_named(tmp_path: Path) 
     assert found["userknownhostsfile"].value == str(other)
 
 
+@pytest.mark.fault("I03")
 @pytest.mark.parametrize("host", ["-oProxyCommand=touch x", "$(touch x)", "a b"])
 async def test_names_that_are_no_names_are_not_passed_on(tmp_path: Path, host: str) -> None:
     from benchconsole.probes.reach.ssh.ssh_config import ConfigError

@@ -20,6 +20,7 @@ async def test_both_streams_and_the_exit_status_arrive(bench: Bench, server: Ser
     assert output.argv == ("sh", "-c", "echo out; echo err >&2; exit 7")
 
 
+@pytest.mark.fault("I03")
 async def test_arguments_reach_the_command_as_they_are(bench: Bench, server: Server) -> None:
     remote = await bench.reach(bench.access(server)).remote(node(server.address))
     hostile = ["$(touch x)", "`id`", "a b", "'", '"', "\\n", "-n", "", "é", "*", "!x", "a\nb"]
@@ -59,6 +60,7 @@ async def test_a_death_by_signal_has_a_name(bench: Bench, server: Server) -> Non
     assert (output.exit_status, output.signal) == (139, "SEGV")
 
 
+@pytest.mark.fault("F15")
 async def test_a_missing_tool_is_an_output(bench: Bench, server: Server) -> None:
     remote = await bench.reach(bench.access(server)).remote(node(server.address))
     output = await remote.run(["no-such-tool"], timeout=10)
@@ -66,6 +68,7 @@ async def test_a_missing_tool_is_an_output(bench: Bench, server: Server) -> None
     assert "no-such-tool" in output.error_text
 
 
+@pytest.mark.fault("F15")
 async def test_the_environment_is_ours(bench: Bench, server: Server) -> None:
     remote = await bench.reach(bench.access(server)).remote(node(server.address))
     variables = dict(line.split("=", 1) for line in (await remote.run(["env"], timeout=10)).text.splitlines())
@@ -74,6 +77,7 @@ async def test_the_environment_is_ours(bench: Bench, server: Server) -> None:
     assert "/usr/sbin" in variables["PATH"].split(":")
 
 
+@pytest.mark.fault("F15")
 async def test_login_scripts_do_not_mix_with_the_output(bench: Bench) -> None:
     bench.file(".bashrc", "echo welcome; echo watch out >&2; printf 'no newline'\n")
     server = bench.sshd()
@@ -116,6 +120,7 @@ async def test_sixteen_commands_run_at_the_same_time_on_one_node(bench: Bench, s
     assert [output.exit_status for output in outputs] == [0] * 16
 
 
+@pytest.mark.fault("F11")
 @pytest.mark.parametrize("allowed", [1, 3])
 async def test_a_node_that_allows_fewer_sessions_is_waited_for(bench: Bench, allowed: int) -> None:
     server = bench.sshd(f"MaxSessions {allowed}")
@@ -124,6 +129,7 @@ async def test_a_node_that_allows_fewer_sessions_is_waited_for(bench: Bench, all
     assert sorted(int(output.text) for output in outputs) == list(range(12))
 
 
+@pytest.mark.fault("F13")
 @pytest.mark.parametrize("stream", ["", ">&2"])
 async def test_a_flood_is_cut_costs_no_memory_and_blocks_nobody(bench: Bench, server: Server, stream: str) -> None:
     remote = await bench.reach(bench.access(server)).remote(node(server.address))

@@ -138,6 +138,7 @@ async def test_sudo_without_a_password_is_not_asked_for_one(played: Node) -> Non
     assert [line.split()[1] for line in played.asked] == ["-n"]
 
 
+@pytest.mark.fault("F43")
 @pytest.mark.parametrize("mood", ["password", "lecture"])
 async def test_the_password_is_asked_for_once_and_fed_to_sudo_alone(played: Node, mood: str) -> None:
     played.mood(mood)
@@ -169,6 +170,7 @@ async def test_a_coroutine_may_ask(played: Node) -> None:
     assert (await remote.run(["id", "-u"], timeout=10, privileged=True)).text == "0\n"
 
 
+@pytest.mark.fault("F43")
 async def test_a_wrong_password_is_tried_once_for_all_nodes(played: Node) -> None:
     played.mood("password")
     asked = Asked("wrong")
@@ -196,6 +198,7 @@ async def test_a_node_with_another_password_does_not_stop_the_others(played: Nod
     assert (await first.run(["id", "-u"], timeout=10, privileged=True)).text == "0\n"
 
 
+@pytest.mark.fault("F43")
 async def test_a_time_stamp_that_expires_leads_to_the_question(played: Node) -> None:
     asked = Asked(CANARY)
     remote = await played.remote(asked)
@@ -208,6 +211,7 @@ async def test_a_time_stamp_that_expires_leads_to_the_question(played: Node) -> 
     assert len(asked.prompts) == 1
 
 
+@pytest.mark.fault("F43")
 @pytest.mark.parametrize(
     ("mood", "stage", "words"),
     [
@@ -224,6 +228,7 @@ async def test_what_sudo_says_is_understood(played: Node, mood: str, stage: Fail
     assert "sudo" in failure.detail
 
 
+@pytest.mark.fault("F43")
 async def test_a_node_without_sudo(played: Node) -> None:
     if shutil.which("sudo", path="/usr/bin:/bin"):
         (played.bin / "sudo").write_text("#!/bin/sh\necho \"env: 'sudo': No such file or directory\" >&2; exit 127\n")
@@ -282,6 +287,7 @@ def _seen(canary: bytes) -> Iterator[str]:
                     continue
 
 
+@pytest.mark.fault("F43", "I08")
 async def test_the_password_is_nowhere(played: Node, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     played.mood("password")
@@ -301,6 +307,7 @@ async def test_the_password_is_nowhere(played: Node, caplog: pytest.LogCaptureFi
     assert [path for path in files if secret in path.read_bytes()] == []
 
 
+@pytest.mark.fault("F43", "I08")
 async def test_a_node_that_repeats_the_password_spreads_it_no_further(
     played: Node, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -313,6 +320,7 @@ async def test_a_node_that_repeats_the_password_spreads_it_no_further(
     assert CANARY not in caplog.text
 
 
+@pytest.mark.fault("I08")
 def test_a_secret_shows_itself_to_nobody() -> None:
     secret = Secret("x9")
     assert f"{secret} {secret!r} {secret!s:>5} {[secret]}".count("***") == 4
@@ -334,6 +342,7 @@ def _set_password(shadow: Path, password: str) -> None:
     shadow.write_text(shadow.read_text().replace(f"{USER}:*:", f"{USER}:{hashed.strip()}:"))
 
 
+@pytest.mark.fault("F43")
 @pytest.mark.skipif(not shutil.which("sudo"), reason="NOT TESTED: sudo is not installed here; it is played above")
 @pytest.mark.parametrize("rule", ["NOPASSWD: ALL", "ALL"])
 async def test_the_real_sudo(bench: Bench, tables: Path, rule: str) -> None:

@@ -77,12 +77,14 @@ async def _said_of_the_dead(bench: Bench, server: Server, limits: SshLimits, liv
     return raised.value.failure.detail
 
 
+@pytest.mark.fault("F08")
 @pytest.mark.usefixtures("silence", "any_answer_is_quick")
 async def test_silence_is_cut_short_where_most_have_answered(bench: Bench, server: Server) -> None:
     detail = await _said_of_the_dead(bench, server, SshLimits(connect=30, silence=0.4), 8)
     assert detail.endswith("no answer within 0.4 s")
 
 
+@pytest.mark.fault("F08")
 @pytest.mark.usefixtures("silence")
 async def test_silence_has_its_time_where_nothing_is_known(bench: Bench, server: Server) -> None:
     detail = await _said_of_the_dead(bench, server, SshLimits(connect=0.6, silence=0.2), 2)
@@ -106,6 +108,7 @@ async def test_a_late_answer_is_forgiven(bench: Bench, server: Server, silence: 
     asked_again.cancel()
 
 
+@pytest.mark.fault("F08")
 @pytest.mark.usefixtures("silence")
 async def test_dead_hosts_do_not_hold_up_the_others(bench: Bench, server: Server) -> None:
     """More of them than may be dialled at once, in front of the others."""

@@ -54,6 +54,7 @@ def test_what_others_wrote_is_kept(tmp_path: Path) -> None:
     assert path.read_bytes() == b"# mine \xff\n|1|a|b ssh-rsa CCCC\nn1 ssh-ed25519 AAAA\n"
 
 
+@pytest.mark.fault("I01")
 def test_a_contradiction_is_never_written(tmp_path: Path) -> None:
     path = tmp_path / "known_hosts"
     add_keys(path, [_offer()])

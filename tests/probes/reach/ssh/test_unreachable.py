@@ -37,12 +37,14 @@ async def _failure(bench: Bench, port: int, limits: SshLimits = QUICK, address: 
     return raised.value.failure
 
 
+@pytest.mark.fault("F08")
 async def test_nothing_listens(bench: Bench) -> None:
     failure = await _failure(bench, free_port(ADDRESS))
     assert failure.stage is FailedAt.UNREACHABLE
     assert "refused the connection" in failure.detail
 
 
+@pytest.mark.fault("F08")
 async def test_a_name_that_does_not_resolve(bench: Bench) -> None:
     failure = await _failure(bench, 22, SshLimits(connect=4), address="no-such-host.invalid")
     assert failure.stage is FailedAt.UNREACHABLE
@@ -59,6 +61,7 @@ async def test_an_address_without_a_route(bench: Bench, monkeypatch: pytest.Monk
     assert failure.detail == f"no route to {ADDRESS} port 22: No route to host"
 
 
+@pytest.mark.fault("F08")
 async def test_a_black_hole(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     async def nothing(sock: socket.socket, address: object) -> None:
         await asyncio.sleep(60)
@@ -95,6 +98,7 @@ async def test_garbage_is_unreachable_whatever_it_is(
     assert len(failure.detail) < 600
 
 
+@pytest.mark.fault("F08")
 async def test_silence_after_the_connection(bench: Bench) -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
@@ -105,6 +109,7 @@ async def test_silence_after_the_connection(bench: Bench) -> None:
     assert f"accepted the connection on port {port} but sent no banner within 0.5 s" in failure.detail
 
 
+@pytest.mark.fault("F08")
 async def test_a_server_without_a_word_has_less_time_than_a_login(bench: Bench) -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
@@ -115,6 +120,7 @@ async def test_a_server_without_a_word_has_less_time_than_a_login(bench: Bench) 
     assert f"accepted the connection on port {port} but sent no banner within 0.3 s" in failure.detail
 
 
+@pytest.mark.fault("F08")
 async def test_a_server_that_has_sent_its_banner_has_the_time_of_a_login(bench: Bench) -> None:
     async def banner(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"SSH-2.0-Slow\r\n")
@@ -148,6 +154,7 @@ async def test_another_protocol_is_told_with_its_first_bytes(
     assert f"port {port} answers, but not as SSH does: it sent {told.removeprefix('b')}" in failure.detail
 
 
+@pytest.mark.fault("F08")
 async def test_silence_after_the_banner(bench: Bench) -> None:
     async def banner(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"SSH-2.0-Silent\r\n")
@@ -159,6 +166,7 @@ async def test_silence_after_the_banner(bench: Bench) -> None:
     assert "sent its banner but did not finish the key exchange within 0.5 s" in failure.detail
 
 
+@pytest.mark.fault("F08")
 async def test_a_banner_that_drips(bench: Bench) -> None:
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while not writer.is_closing():
@@ -181,6 +189,7 @@ async def test_something_else_than_ssh(bench: Bench) -> None:
     assert "does not speak SSH 2" in failure.detail
 
 
+@pytest.mark.fault("F11")
 async def test_a_crowded_sshd_is_tried_again(bench: Bench, server: Server) -> None:
     """The first connections are dropped, as MaxStartups does, then they are passed on to a real sshd."""
     seen = 0
@@ -203,6 +212,7 @@ async def test_a_crowded_sshd_is_tried_again(bench: Bench, server: Server) -> No
     assert seen == 3
 
 
+@pytest.mark.fault("F11")
 async def test_a_real_sshd_with_few_starts_lets_all_in(bench: Bench) -> None:
     server = bench.sshd("MaxStartups 3:100:3")
     reach = bench.reach(bench.access(server))
@@ -236,6 +246,7 @@ async def test_a_refused_login_is_tried_once(bench: Bench, server: Server) -> No
     assert server.logged("Connection from") == 1
 
 
+@pytest.mark.fault("F09")
 async def test_refused_logins_everywhere_stop_the_rest(bench: Bench, server: Server) -> None:
     access = replace(bench.access(server), identity=str(bench.keys.stranger))
     reach = bench.reach(access, SshLimits(refusals=2))
@@ -256,6 +267,7 @@ async def test_a_missing_identity_is_named(bench: Bench, server: Server) -> None
     assert "nowhere: No such file" in raised.value.failure.detail
 
 
+@pytest.mark.fault("I03", "X03")
 @pytest.mark.parametrize("name", ["-oProxyCommand=x", "$(touch x)", "a b", "a'b", "a\nb", "a;b", ""])
 async def test_names_that_a_shell_would_read_are_refused(bench: Bench, name: str) -> None:
     with pytest.raises(RemoteError) as raised:
@@ -264,6 +276,7 @@ async def test_names_that_a_shell_would_read_are_refused(bench: Bench, name: str
     assert "safely" in raised.value.failure.detail
 
 
+@pytest.mark.fault("F08")
 async def test_dead_nodes_do_not_hold_up_the_others(bench: Bench, server: Server) -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()

@@ -88,6 +88,7 @@ def test_garbage_and_cuts_give_no_other_look(text: str, cut: int) -> None:
     assert part is None or (whole is not None and part in (whole, PingSample(4, 4, None)))
 
 
+@pytest.mark.fault("I03")
 def test_the_command_takes_the_address_as_one_word() -> None:
     assert make_ping_command("10.1.0.2")[-1] == "10.1.0.2"
     assert " ".join(make_ping_command("a"))[:52] == "timeout --foreground -s INT 1.3 ping -n -q -c 4 -i 0"
@@ -116,6 +117,7 @@ class Played:
         return self.canary.because
 
 
+@pytest.mark.fault("F47")
 @pytest.mark.parametrize(
     ("looks", "said"),
     [
@@ -204,6 +206,7 @@ async def test_one_look_that_lost_a_ping_does_not_spoil_what_is_usual() -> None:
 # -- the guard that holds it
 
 
+@pytest.mark.fault("F47")
 async def test_a_guard_takes_the_first_canary_that_answers_and_trips_with_its_words() -> None:
     mute, good = Played(usual=[NO_PING]), Played(well(), DEAD_LOOK)
     async with Guard(canaries=[mute.canary, good.canary]) as guard:

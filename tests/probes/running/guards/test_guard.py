@@ -43,6 +43,7 @@ def counts(stage: FailedAt | None) -> bool:
     return stage is None or stage in ERRORS
 
 
+@pytest.mark.fault("F47", "I21")
 @settings(max_examples=300, deadline=None)
 @given(rule=RULES, endings=st.lists(ENDINGS, max_size=WINDOW), together=st.integers(1, WINDOW))
 def test_it_stops_at_the_first_result_that_reaches_the_share(
@@ -69,6 +70,7 @@ def test_of_a_round_that_ends_below_the_share_nothing_is_stopped(rule: StopRule,
         assert play(rule, endings, total)[0].because == ""
 
 
+@pytest.mark.fault("F47", "I21")
 @settings(max_examples=200, deadline=None)
 @given(rule=RULES, before=st.integers(0, 500), together=st.integers(1, 300))
 def test_when_everything_fails_it_always_stops(rule: StopRule, before: int, together: int) -> None:

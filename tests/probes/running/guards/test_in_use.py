@@ -19,6 +19,8 @@ from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from tests.probes.played import Alone, Pair
 
+pytestmark = pytest.mark.fault("F45")
+
 FILE = """\
 schema: 1
 fabric: busy
