@@ -4,6 +4,8 @@ import errno
 import importlib
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -170,6 +172,10 @@ def command(ctx: click.Context, safe_mode: bool, verbose: bool, log: str | None)
         ctx.exit(show_start_page())
 
 
+THREADS_SECONDS = 3.0
+"""Threads that are no daemons have so long to end once a command has ended."""
+
+
 def main() -> None:
     """Run the command line; every ending has its exit code (see ``console.exits``)."""
     os.umask(0o077)
@@ -191,7 +197,23 @@ def main() -> None:
         code = _end_unwritten(error.__cause__)
     except Exception as error:
         code = _end_failed(error)
+    _leave_threads(int(code or 0))
     sys.exit(int(code or 0))
+
+
+def _leave_threads(code: int) -> None:
+    """End the process although a thread goes on: the interpreter would wait for one that a plugin left behind."""
+    if threading.active_count() == 1:
+        return
+
+    def end() -> None:
+        time.sleep(THREADS_SECONDS)
+        names = ", ".join(thread.name for thread in threading.enumerate() if not thread.daemon and thread.is_alive())
+        complain(f"benchconsole: a plugin left threads that do not end: {names}")
+        sys.stdout.flush()
+        os._exit(code)
+
+    threading.Thread(target=end, name="end", daemon=True).start()
 
 
 def _end_unwritten(error: BaseException | None) -> int:

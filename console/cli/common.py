@@ -78,10 +78,12 @@ def read_catalogue() -> "ProbeCatalogue":
 
 
 def load_catalogue() -> "ProbeCatalogue":
-    """``read_catalogue``, with a line on standard error for each plugin that could not be used."""
+    """``read_catalogue``, with a line on standard error for each plugin that could not be used, or that printed."""
     found = read_catalogue()
     for broken in found.broken:
         complain(f"plugin {broken.name} ({broken.distribution}) is left out: {broken.reason}")
+    for each in found.printed:
+        complain(f"plugin {each.name} ({each.distribution}) printed while it was loaded: {each.text.splitlines()[0]}")
     return found
 
 

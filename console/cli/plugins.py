@@ -16,11 +16,15 @@ def command(as_json: bool) -> None:
     broken = [{"name": each.name, "from": each.distribution, "reason": each.reason} for each in catalogue.broken]
     if as_json:
         used = [{"from": origin, "probes": names} for origin, names in brought.items()]
-        print_json({"plugins": used, "broken": broken})
+        printed = [{"name": each.name, "from": each.distribution, "text": each.text} for each in catalogue.printed]
+        print_json({"plugins": used, "broken": broken, "printed": printed})
         return
     for origin, names in brought.items():
         click.echo(sanitize(f"{origin}: {', '.join(names)}"))
     for each in broken:
         click.echo(sanitize(f"not usable: {each['name']} from {each['from']}: {each['reason']}"))
+    for words in catalogue.printed:
+        first = words.text.splitlines()[0]
+        click.echo(sanitize(f"printed while it was loaded: {words.name} from {words.distribution}: {first}"))
     if not broken:
         click.echo("every plugin that was found is in use")

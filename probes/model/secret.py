@@ -4,7 +4,9 @@
 passwords in URLs and private keys in PEM.
 """
 
+import os
 import re
+import resource
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
@@ -47,6 +49,21 @@ class Secret:
 
 
 _LIVING: WeakSet[Secret] = WeakSet()
+_PR_SET_DUMPABLE = 4
+
+
+def keep_out_of_dumps() -> None:
+    """Keep the memory of this process to itself: no core file, and no debugger of the same user (prctl(2)).
+
+    OSError where the kernel refuses. It holds until the process ends.
+    """
+    import ctypes  # it costs every start some milliseconds, and most consoles hold no secret
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    kernel = ctypes.CDLL(None, use_errno=True)
+    if kernel.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
 
 
 @contextmanager

@@ -2,18 +2,19 @@
 
 A plugin is loaded, registered and asked inside its own guard and in a thread of its own, because one that raises
 would end a common hook call for all, and one that sleeps would end the start. A plugin that takes the name of another
-probe, or was made for a later interface, is left out.
+probe, or was made for a later interface, is left out. What one prints meanwhile is kept apart from our output.
 """
 
 import linecache
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
+from io import StringIO
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -59,12 +60,22 @@ class BrokenPlugin:
 
 
 @dataclass(frozen=True, slots=True)
+class PrintedText:
+    """What a plugin printed while it was loaded."""
+
+    name: str
+    distribution: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProbeCatalogue:
     """The probes that can be used, by name; ``origin`` gives the distribution that brought each."""
 
     probes: Mapping[str, Probe]
     broken: tuple[BrokenPlugin, ...]
     origin: Mapping[str, str]
+    printed: tuple[PrintedText, ...] = ()
 
 
 def load_probes(*, safe_mode: bool = False, patience: float = PATIENCE) -> ProbeCatalogue:
@@ -77,6 +88,7 @@ def load_probes(*, safe_mode: bool = False, patience: float = PATIENCE) -> Probe
     probes: dict[str, Probe] = {}
     origin: dict[str, str] = {}
     broken: list[BrokenPlugin] = []
+    printed: list[PrintedText] = []
     known: list[object] = []
 
     def add(name: str, distribution: str, answers: Sequence[_Answer]) -> None:
@@ -93,15 +105,18 @@ def load_probes(*, safe_mode: bool = False, patience: float = PATIENCE) -> Probe
     add(OWN, OWN, _ask_for_probes(tools))
     for entry in () if safe_mode else _list_entries():
         distribution = _name_distribution(entry)
-        try:
-            plugin = _run_within(patience, "import", entry.load)
-            if any(plugin is each for each in known):  # one module under two names is asked once
-                raise _BrokenError("registration: already registered under another name")
-            known.append(plugin)
-            add(entry.name, distribution, _run_within(patience, "registration", partial(_ask_for_probes, plugin)))
-        except _BrokenError as error:
-            broken.append(BrokenPlugin(entry.name, distribution, str(error)))
-    return ProbeCatalogue(MappingProxyType(probes), tuple(broken), MappingProxyType(origin))
+        with redirect_stdout(StringIO()) as said:  # a program may read our output
+            try:
+                plugin = _run_within(patience, "import", entry.load)
+                if any(plugin is each for each in known):  # one module under two names is asked once
+                    raise _BrokenError("registration: already registered under another name")
+                known.append(plugin)
+                add(entry.name, distribution, _run_within(patience, "registration", partial(_ask_for_probes, plugin)))
+            except _BrokenError as error:
+                broken.append(BrokenPlugin(entry.name, distribution, str(error)))
+        if text := said.getvalue().strip():
+            printed.append(PrintedText(entry.name, distribution, text))
+    return ProbeCatalogue(MappingProxyType(probes), tuple(broken), MappingProxyType(origin), tuple(printed))
 
 
 def _list_entries() -> Sequence[EntryPoint]:

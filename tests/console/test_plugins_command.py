@@ -1,7 +1,11 @@
 """Who brought which probes, and which plugins could not be used."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -53,3 +57,28 @@ def test_as_json() -> None:
     found = json.loads(CliRunner().invoke(command, ["--json"]).stdout)
     assert [each["from"] for each in found["plugins"]] == ["benchconsole"]
     assert [each["name"] for each in found["broken"]] == ["clock"]
+
+
+_STUCK = """
+import threading
+threading.Thread(target=threading.Event().wait, daemon=False, name="stuck \x1b[31m").start()
+print("{}")
+"""
+
+
+@pytest.mark.fault("F39")
+def test_a_thread_that_a_plugin_leaves_and_its_prints_spoil_neither_the_output_nor_the_end(tmp_path: Path) -> None:
+    (tmp_path / "stuck_plugin.py").write_text(_STUCK)
+    info = tmp_path / "stuck-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stuck\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[benchconsole.probes]\nstuck = stuck_plugin\n")
+    argv = [sys.executable, "-m", "benchconsole.console.cli", "plugins", "--json"]
+    places = os.pathsep.join((str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])))
+    environment = os.environ | {"PYTHONPATH": places}
+    done = subprocess.run(argv, check=False, capture_output=True, text=True, env=environment, timeout=60)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["printed"] == [{"name": "stuck", "from": "stuck", "text": "{}"}]
+    assert "a plugin left threads that do not end: stuck" in done.stderr
+    assert "\x1b" not in done.stderr

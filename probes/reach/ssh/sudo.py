@@ -12,10 +12,11 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
+from contextlib import suppress
 
 from benchconsole.probes.model.measuring import FailedAt, Output
 from benchconsole.probes.model.remote import RemoteError
-from benchconsole.probes.model.secret import Secret, mask_secrets
+from benchconsole.probes.model.secret import Secret, keep_out_of_dumps, mask_secrets
 from benchconsole.probes.reach.ssh.command import SshCommand, SudoPrompt
 from benchconsole.probes.reach.ssh.connection import SshConnection
 from benchconsole.topology.model.fabric import NodeId
@@ -85,6 +86,8 @@ class SudoRunner:
             return None
         user = link.client.get_extra_info("username")
         prompt = f"[sudo] password of {user} on the nodes (first wanted by {link.node}): "
+        with suppress(OSError):  # a sandbox may forbid it, and the password is wanted there too
+            keep_out_of_dumps()
         given = await asyncio.get_running_loop().run_in_executor(self._threads, self._ask, prompt)
         if inspect.isawaitable(given):
             given = await given

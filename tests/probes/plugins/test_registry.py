@@ -170,6 +170,17 @@ def test_one_module_under_two_entries_is_registered_once(install: Install) -> No
     assert "already registered" in reasons(registry.load_probes())["beta"]
 
 
+def test_text_that_a_plugin_prints_is_kept_apart(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    install("chatty", "print('\\x1b[2J hello')\n" + good("chatty"))
+    install("quiet", good("quiet"))
+    found = registry.load_probes()
+    assert capsys.readouterr() == ("", "")
+    assert [(each.name, each.distribution, each.text) for each in found.printed] == [
+        ("chatty", "dist-chatty", "\x1b[2J hello")
+    ]
+    assert {"chatty", "quiet"} <= set(found.probes)
+
+
 def test_loading_twice_gives_the_same(install: Install) -> None:
     install("alpha", good("alpha"))
     first, second = registry.load_probes(), registry.load_probes()

@@ -140,14 +140,19 @@ async def test_sudo_without_a_password_is_not_asked_for_one(played: Node) -> Non
 
 @pytest.mark.fault("F43")
 @pytest.mark.parametrize("mood", ["password", "lecture"])
-async def test_the_password_is_asked_for_once_and_fed_to_sudo_alone(played: Node, mood: str) -> None:
-    played.mood(mood)
+async def test_the_password_is_asked_for_once_and_fed_to_sudo_alone(
+    played: Node, monkeypatch: pytest.MonkeyPatch, mood: str
+) -> None:
+    kept: list[int] = []
     asked = Asked(CANARY)
+    monkeypatch.setattr("benchconsole.probes.reach.ssh.sudo.keep_out_of_dumps", lambda: kept.append(len(asked.prompts)))
+    played.mood(mood)
     remote = await played.remote(asked)
     for _ in range(2):
         output = await remote.run(["sh", "-c", "id -u; cat"], timeout=10, stdin=b"its own\n", privileged=True)
         assert (output.stdout, output.stderr) == (b"0\nits own\n", b"")
     assert len(asked.prompts) == 1
+    assert kept == [0]  # before anybody was asked
     assert "n1" in asked.prompts[0]
     assert [line.split()[1] for line in played.asked] == ["-n", "-S", "-S"]
 
