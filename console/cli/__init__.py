@@ -207,6 +207,7 @@ def _leave_threads(code: int) -> None:
         return
 
     def end() -> None:
+        threading.main_thread().join()  # it counts as ended when the interpreter begins to wait for others
         time.sleep(THREADS_SECONDS)
         names = ", ".join(thread.name for thread in threading.enumerate() if not thread.daemon and thread.is_alive())
         complain(f"benchconsole: a plugin left threads that do not end: {names}")
