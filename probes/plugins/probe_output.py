@@ -116,8 +116,9 @@ def _check(item: object, declared: Mapping[str, Metric], probe: str) -> None:
 def _check_labels(labels: object) -> None:
     if not isinstance(labels, tuple) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in labels):
         raise ProbeOutputError(f"labels of type {type(labels).__name__}", "pairs of texts, as labels() makes them")
-    for word in (word for pair in labels for word in pair):
-        _check_text(word, "a label")
+    for name, value in labels:
+        _check_text(name, "a label")
+        _check_text(value, "a label")
 
 
 def _check_text(text: object, of: str) -> None:

@@ -1,5 +1,6 @@
 """Models: which next hop and member each flow takes by hash, in turn or as known, and what that makes of rates."""
 
+import gc
 import math
 from collections import Counter
 from dataclasses import replace
@@ -228,6 +229,38 @@ def test_rates_hold_their_certificate(described: Fabric, chance: object, model: 
     assert np.bincount(crossed.owner, crossed.weight).tolist() == pytest.approx([1.0] * len(flows))
     for each, limit in zip(flows, found, strict=True):
         assert limit.limiting or limit.value == pytest.approx(each.demand)
+
+
+@given(networks(), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_what_flows_load_together_is_what_each_loads_by_its_shares(described: Fabric, chance: object) -> None:
+    flows = flows_of(described, chance, 12)
+    crossed = trace_flows(Routes(described), flows, Model.FLUID)
+    loaded: list[Counter[Direction]] = [Counter() for _ in flows]
+    for stream, link, share in zip(crossed.used.flow, crossed.used.link, crossed.used.share, strict=True):
+        if crossed.parts[link].is_whole:
+            loaded[crossed.owner[stream]][crossed.parts[link].way] += share * crossed.weight[stream]
+    for each, load in zip(flows, loaded, strict=True):
+        assert dict(load) == pytest.approx(dict(Routes(described).shares_of(each)), rel=1e-12)
+
+
+@given(networks(), st.randoms(use_true_random=False), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_a_path_does_not_depend_on_those_that_were_walked_before(
+    described: Fabric, chance: object, polarised: bool
+) -> None:
+    flows = flows_of(described, chance, 12)
+    walker = Walker(Routes(described), Hashed(3, polarised=polarised))
+    for each, key in zip(flows, hash_flows(flows), strict=True):
+        assert walker.path(each, key) == Walker(Routes(described), Hashed(3, polarised=polarised)).path(each, key)
+
+
+def test_hashed_flows_leave_no_cycles_behind(tmp_path: Path) -> None:
+    routes = Routes(lags(tmp_path))
+    trace_flows(routes, straight(4), Model.HASH)
+    gc.collect()
+    trace_flows(routes, straight(60), Model.HASH)
+    assert gc.collect() < 60
 
 
 UNEQUAL = """\

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 import numpy as np
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.capacity.ceiling_loads import describe_ceilings, place_side
 from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Model, trace_flows
@@ -286,7 +287,7 @@ def _find_owner(fabric: Fabric, part: LinkPart, members: Mapping[NodeId, Nodes])
 def _move_part(fabric: Fabric, part: LinkPart, node: NodeId, to: NodeId) -> LinkPart:
     """The part of the node ``to`` that is what ``part`` is for ``node``, which is cabled alike."""
     if part.ceiling is None:
-        return replace(part, way=_move_leg(fabric, part.way, node, to))
+        return replace_fields(part, way=_move_leg(fabric, part.way, node, to))
     side = replace(part.ceiling, device=to)
     return LinkPart(place_side(fabric, side), ceiling=side)
 

@@ -11,10 +11,12 @@ from enum import StrEnum
 from itertools import product
 
 import numpy as np
+from msgspec import Struct
 
 from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.capacity.ceiling_loads import find_passed, place_side
 from benchconsole.topology.capacity.maxmin import Usage
+from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Direction, Flow
@@ -44,8 +46,7 @@ class Model(StrEnum):
     SPRAYED = "sprayed"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class LinkPart:
+class LinkPart(Struct, frozen=True, order=True, gc=False):
     """What fills by itself: a directed link, one member cable of it (from 0), its channel of a VLAN, or a ceiling.
 
     For a ceiling inside a device the first link that passes it stands.
@@ -71,6 +72,7 @@ class Crossings:
     weight: Floats
 
 
+@pause_collector()
 def trace_flows(
     routes: Routes, flows: Sequence[Flow], model: Model, *, seed: int = 0, members: Members | None = None
 ) -> Crossings:
@@ -78,9 +80,7 @@ def trace_flows(
     table = _Table(routes)
     if model in (Model.STEERED, Model.HASH, Model.POLARISED):
         pick = InTurn() if model is Model.STEERED else Hashed(seed, polarised=model is Model.POLARISED)
-        walker = Walker(routes, pick)
-        for flow, key in zip(flows, hash_flows(flows), strict=True):
-            table.add_path(walker.path(flow, key))
+        _add_paths(table, Walker(routes, pick), flows)
         return table.crossings()
     stated = members or {}
     strangers = stated.keys() - range(len(flows))
@@ -90,6 +90,13 @@ def trace_flows(
         known = stated.get(index, {})
         table.add_divided(flow, _find_route(routes, flow, known), known)
     return table.crossings()
+
+
+def _add_paths(table: "_Table", walker: Walker, flows: Sequence[Flow]) -> None:
+    """The walker forgets its forks: what is made while the collector pauses may leave no cycle."""
+    for flow, key in zip(flows, hash_flows(flows), strict=True):
+        table.add_path(walker.path(flow, key))
+    walker.forget_forks()
 
 
 def _find_route(routes: Routes, flow: Flow, known: Mapping[Direction, int]) -> Route:
@@ -136,7 +143,8 @@ class _Table:
         columns: list[int] = []
         for way, member, vlan in path:
             columns.append(way)
-            columns += [self._side(side) for side, inside in self._passed.get(way, ()) if inside[member]]
+            if way in self._passed:
+                columns += [self._side(side) for side, inside in self._passed[way] if inside[member]]
             if self._links[way >> 1].count > 1:
                 columns.append(self._column(way, member=member))
             if vlan is not None:
@@ -145,9 +153,13 @@ class _Table:
         self._flows += 1
 
     def add_divided(self, flow: Flow, route: Route, known: Mapping[Direction, int]) -> None:
+        if not (known or self._apart or self._passed):  # most fabrics, so it has to be quick
+            self._add(1.0, route.ways, route.shares)
+            self._flows += 1
+            return
         graph = self._routes.graph
         on = {graph.way(self._routes.fabric.links[way.link], way.source): member for way, member in known.items()}
-        ways = route.ways.tolist() if on or self._apart or self._passed else []
+        ways = route.ways.tolist()
         passed = list(self._pass_ceilings(route, ways))
         unequal = [way for way in ways if way in self._apart and way not in on and self._links[way >> 1].mixed]
         for weight, members in self._streams(ways, unequal):
@@ -225,13 +237,11 @@ class _Table:
         streams = np.repeat(np.arange(len(self._columns)), [len(each) for each in self._columns])
         present = np.zeros(2 * len(self._links) + len(self._further), bool)
         present[columns] = True
-        further = list(self._further)
-        parts = []
-        for number in np.flatnonzero(present).tolist():
-            part = (number, None, None) if number < 2 * len(self._links) else further[number - 2 * len(self._links)]
-            if isinstance(part, CeilingSide):
+        parts = [LinkPart(graph.direction(way)) for way in np.flatnonzero(present[: 2 * len(self._links)]).tolist()]
+        for part, is_loaded in zip(self._further, present[2 * len(self._links) :].tolist(), strict=True):
+            if is_loaded and isinstance(part, CeilingSide):
                 parts.append(LinkPart(place_side(self._routes.fabric, part), ceiling=part))
-            else:
+            elif is_loaded and not isinstance(part, CeilingSide):
                 parts.append(LinkPart(graph.direction(part[0]), *part[1:]))
         return Crossings(
             used=Usage(streams, (np.cumsum(present) - 1)[columns], np.concatenate(self._shares)),

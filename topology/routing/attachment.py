@@ -5,7 +5,7 @@ is nearest.
 """
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchconsole.topology.errors import RoutingError
@@ -79,6 +79,7 @@ class Attachments:
         self._alike: dict[object, NodeCabling] = {}
         self._legs: dict[tuple[str, str | None], Legs] = {}
         self._ends: dict[tuple[NodeCabling, NodeCabling], tuple[LagPair, ...]] = {}
+        self._by_lag: dict[NodeCabling, Mapping[tuple[str, str], tuple[int, ...]]] = {}
 
     def of(self, flow: Flow) -> tuple[Legs, Legs]:
         """The legs at both ends. RoutingError where a flow leaves no machine, or an end is not in its VLAN."""
@@ -95,15 +96,16 @@ class Attachments:
     def legs(self, node: NodeId, pinned: str | None = None) -> Legs:
         """The legs of ``node`` that carry data, or the ``pinned`` one of them, by its id or the name of its port."""
         key = (node, pinned)
-        if key not in self._legs:
+        known = self._legs.get(key)
+        if known is None:
             links = self.graph.active_legs(node)
             if not links:
                 down = self._way and self.fabric.described.legs(node)
                 way = f"has no way into {self._way}: no cable of it there is up"
                 raise RoutingError(f"{node} {way if down else 'is not cabled to anything'}")
             chosen = links if pinned is None else self._find_pinned(node, links, pinned)
-            self._legs[key] = self._plugged(node, links, chosen)
-        return self._legs[key]
+            known = self._legs[key] = self._plugged(node, links, chosen)
+        return known
 
     def _find_pinned(self, node: NodeId, links: tuple[Link, ...], pinned: str) -> tuple[Link]:
         """The one of ``links`` that ``pinned`` names. RoutingError where it carries nothing."""
@@ -128,16 +130,16 @@ class Attachments:
         twinned = pair is not None and pair.other(ends[0]) in {link.other(device) for link in links} - set(ends)
         cabled = tuple((link.count, link.network) for link in chosen)
         named = self._name_legs(device, chosen)
-        attachment = self._alike.setdefault(
-            (ends, cabled, twinned, named),
-            NodeCabling(
+        key = (ends, cabled, twinned, named)
+        attachment = self._alike.get(key)
+        if attachment is None:
+            attachment = self._alike[key] = NodeCabling(
                 devices=ends,
                 cables=tuple(link.count for link in chosen),
                 networks=tuple(link.network for link in chosen),
                 landing=ends[0] if twinned else None,
                 destinations=named,
-            ),
-        )
+            )
         return Legs(device, chosen, tuple(self.graph.way(link, device) for link in chosen), attachment)
 
     def _name_legs(self, device: str, legs: Sequence[Link]) -> tuple[tuple[str, ...], ...]:
@@ -148,12 +150,13 @@ class Attachments:
 
     def direct(self, source: Legs, sink: Legs) -> NextHop | None:
         """The cables between two nodes, which carry their data only where one of them forwards."""
-        links = [link for link in source.links if link.other(source.device) == sink.device]
-        if not links:
+        if sink.device not in source.attachment.devices:
             return None
         if not any(legs.device in self.graph.vertex for legs in (source, sink)):
             raise RoutingError(f"{source.device} and {sink.device} are cabled to each other without a switch")
-        return self.graph.hop(source.device, links)
+        return self.graph.hop(
+            source.device, [link for link in source.links if link.other(source.device) == sink.device]
+        )
 
     def vlan(self, flow: Flow) -> int | None:
         """The VLAN of a flow, else the first that both ends share, or None. RoutingError where an end is not in its
@@ -191,12 +194,13 @@ class Attachments:
     def ends(self, flow: Flow, source: Legs, sink: Legs) -> tuple[LagPair, ...]:
         """The LAGs at both ends between which the path is shortest; in the data network where there is one."""
         key = (source.attachment, sink.attachment)
-        if key not in self._ends:
-            self._ends[key] = self._nearest(*key)
-        if not self._ends[key]:
+        found = self._ends.get(key)
+        if found is None:
+            found = self._ends[key] = self._nearest(*key)
+        if not found:
             way = f" over {self._way}" if self._way else ""
             raise RoutingError(f"no path from {flow.source} to {flow.sink}{way}{self._explain_apart(flow)}")
-        return self._ends[key]
+        return found
 
     def _explain_apart(self, flow: Flow) -> str:
         """Why two nodes that reach each other do not do so between the legs that a flow names; else nothing."""
@@ -220,14 +224,16 @@ class Attachments:
                     found.setdefault(rank, []).append(LagPair(first, last, egress))
         return tuple(found[min(found)]) if found else ()
 
-    def _lags(self, attachment: NodeCabling) -> dict[tuple[str, str], tuple[int, ...]]:
+    def _lags(self, attachment: NodeCabling) -> Mapping[tuple[str, str], tuple[int, ...]]:
         """Vertex and network to the positions of the legs there."""
-        vertex, found = self.graph.vertex, dict[tuple[str, str], tuple[int, ...]]()
-        for position, (end, network) in enumerate(zip(attachment.devices, attachment.networks, strict=True)):
-            if end in vertex:
-                key = vertex[end], network
-                found[key] = (*found.get(key, ()), position)
-        return found
+        if attachment not in self._by_lag:
+            vertex, found = self.graph.vertex, dict[tuple[str, str], tuple[int, ...]]()
+            for position, (end, network) in enumerate(zip(attachment.devices, attachment.networks, strict=True)):
+                if end in vertex:
+                    key = vertex[end], network
+                    found[key] = (*found.get(key, ()), position)
+            self._by_lag[attachment] = found
+        return self._by_lag[attachment]
 
     def leaving(self, ends: LagPair, source: NodeCabling, sink: NodeCabling) -> tuple[int, ...]:
         """The legs of the source that share the flow: those at the landing only, where it has one there."""

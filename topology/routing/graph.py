@@ -160,6 +160,8 @@ class Graph:
     def active_legs(self, node: str) -> tuple[Link, ...]:
         """The links that a node sends and receives over: no standby leg while another of its bond is up."""
         legs = [link for link in self.fabric.legs(node) if self._is_open(link)]
+        if len(legs) < 2:
+            return tuple(legs)
         up = {(link.bond, link.network) for link in legs if not link.standby}
         return tuple(link for link in legs if not link.standby or (link.bond, link.network) not in up)
 

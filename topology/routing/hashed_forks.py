@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import TypeVar, cast
+from typing import Generic, NamedTuple, TypeVar, cast
 
 from benchconsole.topology.model.fabric import Flow, HashPolicy
 from benchconsole.topology.model.routing_rule import RoutingRule
@@ -58,6 +58,13 @@ class HashedFork:
         return self._next[position]
 
 
+class _Choices(NamedTuple, Generic[_T]):
+    """What a device takes one of, and the policy that it does so by."""
+
+    among: Sequence[_T]
+    policy: HashPolicy
+
+
 class HashedForks:
     """The forks of one fabric. ``sort``: choices are in the order of their names, else in that of the file."""
 
@@ -69,7 +76,8 @@ class HashedForks:
         self._limited: dict[Routes, HashedForks] = {}
         self._onward: dict[Hashable, HashedFork] = {}
         self._sorted: dict[Sequence[Hashable], tuple[Hashable, ...]] = {}
-        self._tables: dict[tuple[NextHop, ...], tuple[NextHop, ...]] = {}
+        self._next_hops: dict[tuple[str, str], _Choices[NextHop]] = {}
+        self._parallel: dict[tuple[int, ...], _Choices[tuple[int, int]]] = {}
 
     def start(self, flow: Flow) -> HashedFork:
         """The first fork of ``flow``. RoutingError where no path is described, here or further on."""
@@ -83,6 +91,12 @@ class HashedForks:
         if direct is not None:
             return self._take_cable(source.device, direct.ways, lambda _: None)
         return self._leave(flow, source, sink)
+
+    def forget(self) -> None:
+        """Drop all forks: they hold what leads on, and that holds them, so nothing but the collector would."""
+        for each in self._limited.values():
+            each.forget()
+        self._onward.clear()
 
     def _leave(self, flow: Flow, source: Legs, sink: Legs) -> HashedFork:
         def follow(position: int) -> HashedFork:
@@ -98,18 +112,16 @@ class HashedForks:
 
     def _go_on(self, here: str, sink: Legs, ends: LagPair, rule: RoutingRule) -> HashedFork:
         key = (here, sink.ways, sink.attachment.landing, ends)
-        if key not in self._onward:
-            self._onward[key] = self._find_onward(here, sink, ends, rule)
-            self._onward[key].is_shared = True
-        return self._onward[key]
+        found = self._onward.get(key)
+        if found is None:
+            found = self._onward[key] = self._find_onward(here, sink, ends, rule)
+            found.is_shared = True
+        return found
 
     def _find_onward(self, here: str, sink: Legs, ends: LagPair, rule: RoutingRule) -> HashedFork:
         if self._graph.vertex[here] == ends.egress:
             return self._arrive(here, sink, ends)
-        hops = self._graph.onward(here, ends.egress)
-        if hops not in self._tables:
-            self._tables[hops] = _repeat(hops, self._graph.weigh(hops))
-        among = self._sort(self._tables[hops])
+        among, policy = self._list_next_hops(here, ends.egress)
         landing = sink.attachment.landing
 
         def follow(position: int) -> HashedFork:
@@ -117,7 +129,17 @@ class HashedForks:
             ways = (hop if landing is None else self._graph.landing(here, hop, landing)).ways
             return self._take_cable(here, ways, lambda there: self._go_on(there, sink, ends, rule))
 
-        return HashedFork(here, NEXT_HOP, among, hops[0].links[0].hash, follow)
+        return HashedFork(here, NEXT_HOP, among, policy, follow)
+
+    def _list_next_hops(self, here: str, egress: str) -> _Choices[NextHop]:
+        """The next hops of a device, one that weighs more several times; they are the same for all sinks there."""
+        key = (here, egress)
+        found = self._next_hops.get(key)
+        if found is None:
+            hops = self._graph.onward(here, egress)
+            among = self._sort(_repeat(hops, self._graph.weigh(hops)))
+            found = self._next_hops[key] = _Choices(among, hops[0].links[0].hash)
+        return found
 
     def _choose_path(self, here: str, sink: Legs, ends: LagPair, rule: RoutingRule) -> HashedFork:
         """One path of a rule, drawn as the parts of its paths say."""
@@ -162,17 +184,25 @@ class HashedForks:
     def _take_cable(self, device: str, ways: tuple[int, ...], onward: Callable[[str], HashedFork | None]) -> HashedFork:
         """A cable of parallel directed links; ``onward`` leads on from the device at its other end."""
         links = self._graph.links
-        cables = self._graph.cables(ways)
-        if len(cables) > 1 and self._graph.is_weighted(links[ways[0] >> 1]):
-            cables = _repeat(cables, [links[way >> 1].capacity / links[way >> 1].count for way, _ in cables])
-        among = self._sort(cables)
+        among, policy = self._list_cables(ways)
 
         def follow(position: int) -> HashedFork | None:
             way, _ = among[position]
             link = links[way >> 1]
             return onward(link.a if way & 1 else link.b)
 
-        return HashedFork(device, MEMBER, among, links[ways[0] >> 1].hash, follow)
+        return HashedFork(device, MEMBER, among, policy, follow)
+
+    def _list_cables(self, ways: tuple[int, ...]) -> _Choices[tuple[int, int]]:
+        """The cables of parallel directed links, one that weighs more several times."""
+        found = self._parallel.get(ways)
+        if found is None:
+            links = self._graph.links
+            cables = self._graph.cables(ways)
+            if len(cables) > 1 and self._graph.is_weighted(links[ways[0] >> 1]):
+                cables = _repeat(cables, [links[way >> 1].capacity / links[way >> 1].count for way, _ in cables])
+            found = self._parallel[ways] = _Choices(self._sort(cables), links[ways[0] >> 1].hash)
+        return found
 
     # -- the order of choices
 

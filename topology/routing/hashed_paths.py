@@ -140,6 +140,10 @@ class Walker:
             fork = fork.follow(position)
         return self._on_channels(flow, key, path)
 
+    def forget_forks(self) -> None:
+        """Drop what is known of the forks, as nothing more is to be walked soon."""
+        self._forks.forget()
+
     def _on_channels(self, flow: Flow, key: FlowHashes, path: list[CableStep]) -> list[CableStep]:
         for index, step in enumerate(path if self._split else ()):
             link = self._graph.links[step.way >> 1]

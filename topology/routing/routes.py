@@ -4,10 +4,10 @@ What arrives at the one switch of an MLAG pair that has no way on crosses the pe
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -42,24 +42,39 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class _Middle:
-    """What all flows between two attachments have in common; legs are given by position."""
+    """What all flows between two attachments have in common; legs are given by position.
 
-    first: _Parts
-    inner: Indices
-    last: _Parts
+    ``ways`` has room at both ends for the numbers of the legs.
+    """
+
+    first: tuple[int, ...]
+    ways: Indices
+    last: tuple[int, ...]
     shares: Floats
+
+    @property
+    def inner(self) -> Indices:
+        """The directed links between the legs."""
+        return self.ways[len(self.first) : len(self.ways) - len(self.last)]
+
+    def join(self, out: tuple[int, ...], into: tuple[int, ...]) -> Indices:
+        """The directed links of a flow whose legs have these numbers."""
+        ways = self.ways.copy()
+        ways[: len(out)] = out
+        ways[len(ways) - len(into) :] = into
+        return ways
 
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """How what leaves some devices divides: over directed links, and over the devices that these lead to."""
+    """How what leaves some devices divides: over directed links, each once, and over the devices that these lead to."""
 
-    ways: _Parts
+    ways: Indices
+    parts: Floats
     ends: _Carried
 
 
-@dataclass(frozen=True, slots=True)
-class _Towards:
+class _Towards(NamedTuple):
     """Where traffic goes, and what binds it: a device of the last vertex, or directed links to prefer."""
 
     egress: str
@@ -87,7 +102,7 @@ class Routes:
         )
         self._hops: dict[str, Mapping[str, int]] = {}
         self._fans: dict[tuple[NextHop, ...], _Spread] = {}
-        self._tails: dict[tuple[_Carried, str, str | None], _Spread] = {}
+        self._tails: dict[tuple[_Carried, str, str | None], tuple[_Spread, ...]] = {}
         self._middles: dict[tuple[NodeCabling, NodeCabling], _Middle] = {}
         self._between: dict[tuple[str, str], Shares] = {}
         self._shares: dict[Flow, Shares] = {}
@@ -118,7 +133,9 @@ class Routes:
             towards = _Towards(self.graph.vertex[sink])
             if self.graph.vertex[source] not in self.graph.distances(towards.egress):
                 raise RoutingError(f"no path from {source} to {sink}")
-            self._between[key] = self._named(_make_route(self._tail(((source, 1.0),), towards).ways))
+            tail = self._tail(((source, 1.0),), towards)
+            found = _join(tail) if tail else _make_spread({}, ())
+            self._between[key] = self._named(found.ways, found.parts)
         return self._between[key]
 
     def shares(self, source: str, sink: str) -> Shares:
@@ -127,12 +144,13 @@ class Routes:
     def shares_of(self, flow: Flow) -> Shares:
         """Shares of a flow over the legs that it names. RoutingError when no path is described."""
         if flow not in self._shares:
-            self._shares[flow] = self._named(self.route(flow))
+            route = self.route(flow)
+            self._shares[flow] = self._named(route.ways, route.shares)
         return self._shares[flow]
 
-    def _named(self, route: Route) -> Shares:
-        ways = [self.graph.direction(way) for way in route.ways.tolist()]
-        return MappingProxyType(dict(zip(ways, route.shares.tolist(), strict=True)))
+    def _named(self, ways: Indices, parts: Floats) -> Shares:
+        directions = [self.graph.direction(way) for way in ways.tolist()]
+        return MappingProxyType(dict(zip(directions, parts.tolist(), strict=True)))
 
     def route(self, flow: Flow, via: frozenset[int] = frozenset()) -> Route:
         """The links that ``flow`` crosses; where a device has a directed link of ``via`` on, by that one only."""
@@ -144,7 +162,7 @@ class Routes:
         if direct is not None:
             return Route(np.array(direct.ways, np.intp), np.array(direct.parts))
         middle = self._middle(flow, source, sink, via)
-        ways = np.concatenate((source.out(middle.first), middle.inner, sink.into(middle.last)))
+        ways = middle.join(source.out(middle.first), sink.into(middle.last))
         for way in self._channelled.intersection(ways.tolist()) if self._channelled else ():
             self.attachments.channels(flow, self.graph.links[way >> 1])
         return Route(ways, middle.shares)
@@ -156,8 +174,10 @@ class Routes:
             middle = self._compute(self.attachments.ends(flow, source, sink), *key, via)
             if not via:
                 self._middles[key] = middle
-        for device in {source.device, sink.device} & self.graph.vertex.keys():
-            if any(self.graph.direction(way).source == device for way in middle.inner.tolist()):
+        for device in (source.device, sink.device):
+            if device in self.graph.vertex and any(
+                self.graph.direction(way).source == device for way in middle.inner.tolist()
+            ):
                 raise RoutingError(f"no path from {flow.source} to {flow.sink} but through {device} itself")
         return middle
 
@@ -177,23 +197,31 @@ class Routes:
             if rule is RoutingRule.TABLES:
                 self._look_up(carried, each, sink, inner, last)
                 continue
+            tail: tuple[_Spread, ...]
             if rule.is_by_paths:
-                tail = self._follow(carried, each.egress, rule)
+                tail = (self._follow(carried, each.egress, rule),)
             else:
                 tail = self._tail(carried, _Towards(each.egress, sink.landing, via))
-            if inner:
-                for way, part in tail.ways.items():
+            peers = self._arrive(tail[-1].ends if tail else carried, each, sink, last)
+            if len(ends) == 1 and not peers:
+                return _make_middle(first, tail, last)
+            for piece in tail:
+                for way, part in zip(piece.ways.tolist(), piece.parts.tolist(), strict=True):
                     _add(inner, way, part)
-            else:
-                inner.update(tail.ways)
-            for device, part in tail.ends:
-                peer, legs = self.attachments.arriving(each, sink, device)
-                for way, through in zip(peer.ways, peer.parts, strict=True) if peer else ():
-                    _add(inner, way, part * through)
-                for leg, through in sink.by_cables(legs):
-                    _add(last, leg, part * through)
-        shares = np.array([*first.values(), *inner.values(), *last.values()], float)
-        return _Middle(first, np.array(list(inner), np.intp), last, shares)
+            for way, part in peers:
+                _add(inner, way, part)
+        return _make_middle(first, (_make_spread(inner, ()),), last)
+
+    def _arrive(self, arrived: _Carried, ends: LagPair, sink: NodeCabling, last: _Parts) -> Sequence[tuple[int, float]]:
+        """Adds what the last legs carry to ``last``; the peer links on the way to them, each with its part."""
+        peers: list[tuple[int, float]] = []
+        for device, part in arrived:
+            peer, legs = self.attachments.arriving(ends, sink, device)
+            for way, through in zip(peer.ways, peer.parts, strict=True) if peer else ():
+                peers.append((way, part * through))
+            for leg, through in sink.by_cables(legs):
+                _add(last, leg, part * through)
+        return peers
 
     def _look_up(self, carried: _Carried, ends: LagPair, sink: NodeCabling, inner: _Parts, last: _Parts) -> None:
         """The way to each leg by forwarding tables, from each device where a part of a flow has come to."""
@@ -217,24 +245,24 @@ class Routes:
                     hop = self.graph.hops_from(here)[there]
                     for way, share in zip(hop.ways, hop.parts, strict=True):
                         _add(ways, way, part * float(path.part) * share)
-        return _Spread(ways, ((egress, sum(part for _, part in carried)),))
+        return _make_spread(ways, ((egress, sum(part for _, part in carried)),))
 
-    def _tail(self, carried: _Carried, towards: _Towards) -> _Spread:
-        """The way on from where parts of a flow have come to.
+    def _tail(self, carried: _Carried, towards: _Towards) -> tuple[_Spread, ...]:
+        """The way on from where parts of a flow have come to: pieces that follow each other, so no way is in two.
 
         What follows several next hops is kept: all that divide over the same ones share it.
         """
         if self.graph.vertex[carried[0][0]] == towards.egress:  # paths are equally long, so all have arrived
-            return _Spread({}, carried)
+            return ()
+        is_kept = len(carried) > 1 and not towards.via
         key = (carried, towards.egress, towards.landing)
-        known = None if towards.via else self._tails.get(key)
+        known = self._tails.get(key) if is_kept else None
         if known is not None:
             return known
         fan = self._leave(carried, towards)
-        tail = self._tail(fan.ends, towards)
-        found = _Spread(fan.ways | tail.ways, tail.ends)  # no device comes twice, so no way does
-        if len(carried) > 1 and not towards.via:
-            self._tails[key] = found
+        found = (fan, *self._tail(fan.ends, towards))
+        if is_kept:
+            found = self._tails[key] = (_join(found),)
         return found
 
     def _leave(self, carried: _Carried, towards: _Towards) -> _Spread:
@@ -244,11 +272,11 @@ class Routes:
         ways: _Parts = {}
         ends: dict[str, float] = {}
         for part, fan in fans:
-            for way, share in fan.ways.items():
+            for way, share in zip(fan.ways.tolist(), fan.parts.tolist(), strict=True):
                 ways[way] = ways.get(way, 0.0) + part * share
             for end, share in fan.ends:
                 ends[end] = ends.get(end, 0.0) + part * share
-        return _Spread(ways, tuple(ends.items()))
+        return _make_spread(ways, tuple(ends.items()))
 
     def _fan(self, here: str, towards: _Towards) -> _Spread:
         hops = self.graph.onward(here, towards.egress)
@@ -264,19 +292,31 @@ class Routes:
                 for way, end, share in zip(hop.ways, hop.ends, hop.parts, strict=True):
                     _add(ways, way, share * part)
                     _add(ends, end, share * part)
-            fan = _Spread(ways, tuple(ends.items()))
+            fan = _make_spread(ways, tuple(ends.items()))
             if towards.landing is None and not towards.via:
                 self._fans[hops] = fan
         twin = fan.ends[0][0]
         if self.graph.vertex[twin] != self.graph.vertex[here]:
             return fan
-        beyond = self._fan(twin, towards)  # the peer links carry all of it to the twin, which leads on
-        return _Spread(fan.ways | beyond.ways, beyond.ends)
+        return _join((fan, self._fan(twin, towards)))  # the peer links carry all of it to the twin, which leads on
 
 
 def _add(parts: dict[_Key, float], key: _Key, part: float) -> None:
     parts[key] = parts.get(key, 0.0) + part
 
 
-def _make_route(parts: _Parts) -> Route:
-    return Route(np.array(list(parts), np.intp), np.array(list(parts.values()), float))
+def _make_spread(ways: _Parts, ends: _Carried) -> _Spread:
+    return _Spread(np.array(list(ways), np.intp), np.array(list(ways.values()), float), ends)
+
+
+def _join(pieces: Sequence[_Spread]) -> _Spread:
+    """Pieces that follow each other as one. ValueError without any."""
+    ways = np.concatenate([piece.ways for piece in pieces])
+    return _Spread(ways, np.concatenate([piece.parts for piece in pieces]), pieces[-1].ends)
+
+
+def _make_middle(first: _Parts, inner: Sequence[_Spread], last: _Parts) -> _Middle:
+    room = np.zeros(len(first), np.intp), np.zeros(len(last), np.intp)
+    ways = np.concatenate((room[0], *[piece.ways for piece in inner], room[1]))
+    shares = np.concatenate((list(first.values()), *[piece.parts for piece in inner], list(last.values())))
+    return _Middle(tuple(first), ways, tuple(last), shares)

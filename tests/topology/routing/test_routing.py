@@ -77,6 +77,12 @@ def test_distances_count_a_pair_as_one(tmp_path: Path) -> None:
     assert Routes(fabric(tmp_path, PAIR)).hops_to("top") == {"top": 0, "m1": 2, "m2": 2, "leaf": 1}
 
 
+def test_a_switch_is_no_way_from_itself_nor_from_its_pair(tmp_path: Path) -> None:
+    routes = Routes(fabric(tmp_path, PAIR))
+    assert dict(routes.between("leaf", "leaf")) == dict(routes.between("m1", "m2")) == {}
+    assert sum(routes.between("top", "m1").values()) >= 1
+
+
 def test_pinned_legs(tmp_path: Path) -> None:
     described = fabric(tmp_path, PAIR)
     first = flow("n1", "far", leg=LinkId("n1--m2"))

@@ -69,6 +69,23 @@ def test_a_failed_source_costs_its_facts_only() -> None:
     assert set(found) == {"memory.total", "memory.swap", "memory.hugepage_size", "memory.hugepages"}
 
 
+@pytest.mark.parametrize("source", STORAGE_NODE)
+def test_an_answer_that_another_node_gave_is_read_as_if_it_were_the_first(source: str) -> None:
+    said_so = text(f"inventory/{STORAGE_NODE[source]}")
+    (first, second), fresh = ([facts([Answer(source, 0, said_so)]) for _ in range(2)], SOURCES[source](said_so))
+    assert first == second
+    assert {name.partition("[")[0] for name in first} >= {one.fact for one in fresh} - {"irq.total", "irq.affinity"}
+    failed = [Answer(source, 99, said_so), Answer("sysctl", 0, "vm.swappiness = 10\n")]
+    assert not {one.fact for one in fresh if not one.fact.startswith("sysctl")} & set(facts(failed))
+
+
+def test_alike_answers_of_two_sources_are_told_apart() -> None:
+    both = "vm.swappiness = 10\n"
+    assert set(facts([Answer("sysctl", 0, both)])) == {"sysctl.vm.swappiness"}
+    with pytest.raises(ProbeOutputError):
+        facts([Answer("lscpu", 0, both)])
+
+
 def test_the_first_source_to_name_a_fact_is_believed() -> None:
     first, second = (
         Answer("sysctl", 0, "vm.swappiness = 10\n"),
