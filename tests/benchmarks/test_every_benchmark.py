@@ -29,6 +29,7 @@ SMALLEST = {
     "topology.static": "1 1000",
 }
 ON_CABLES = {
+    "remaining": "--seconds 1 --cases healthy",
     "reach": "--sizes 20 --targets farm --repeats 1 --dead 0",
     "laboratory": "--fabrics small --faults slow-nic --runs 1 --healthy 1",
 }
