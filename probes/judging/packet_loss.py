@@ -6,7 +6,7 @@ crosses it loses, and those beside it do not: one clean flow acquits it. Of thos
 fewest parts is taken, as ``attribution`` does.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -84,13 +84,15 @@ class PacketLosses:
         self._reader = SampleReader(context)
         self._rounds: dict[tuple[int, str], ClosedRound] = {}
         self._read: dict[tuple[int, str], Mapping[FlowKey, LossSample]] = {}
+        self._waits: dict[LossSample, float | None] = {}
         self._causes: tuple[LossCause, ...] | None = None
         self._is_suspicious = False
 
     def add_round(self, judged: ClosedRound, metric: str) -> None:
         """Take in what the flows lost whose throughput is ``metric``."""
         self._rounds[judged.round.number, metric] = judged
-        self._read.pop((judged.round.number, metric), None)
+        for sample in self._read.pop((judged.round.number, metric), {}).values():
+            self._waits.pop(sample, None)
         self._causes = None
         self._is_suspicious = self._is_suspicious or self._reader.has_losses(judged, metric)
 
@@ -104,10 +106,16 @@ class PacketLosses:
         """Without what only one flow tells of, where an end of it is acquitted: the loss may come and go."""
         for cause in _find_causes(components, self._list_samples()):
             named = {part for component in cause.components for part in component.parts}
-            if _fills_queue(self._context, cause):
+            if _fills_queue(cause, self._find_wait):
                 continue
             if len(cause.lossy) > 1 or named >= self._list_ends(cause.lossy[0]):
                 yield cause
+
+    def _find_wait(self, sample: LossSample) -> float | None:
+        """``_find_wait`` of this module, once for each sample: every round asks for those of all rounds before it."""
+        if sample not in self._waits:
+            self._waits[sample] = _find_wait(self._context, sample)
+        return self._waits[sample]
 
     def _list_ends(self, sample: LossSample) -> set[int]:
         """The ways of a flow out of its source and into its sink."""
@@ -166,13 +174,13 @@ def _blame(component: Component, crossing: Mapping[int, Sequence[LossSample]], l
     return found if all(_is_far(each, like.list_sound(each, component)) for each in found) else set()
 
 
-def _fills_queue(context: JudgingContext, cause: LossCause) -> bool:
+def _fills_queue(cause: LossCause, find_wait: Callable[[LossSample], float | None]) -> bool:
     """Whether flows lose because they fill something slow: none brings what it should, all the same, a queue stands."""
     values = [each.flow.value for each in cause.lossy]
     is_slow = all(each.flow.value < SLOW * each.flow.expected.value for each in cause.lossy)
     if not is_slow or max(values) > STEADY * min(values):
         return False
-    own, usual = ([_find_wait(context, each) for each in flows] for flows in (cause.lossy, cause.beside))
+    own, usual = ([find_wait(each) for each in flows] for flows in (cause.lossy, cause.beside))
     known = [each for each in usual if each is not None]
     return bool(known) and all(each is not None and each > QUEUED * median(known) for each in own)
 

@@ -253,6 +253,24 @@ def test_a_round_that_is_told_again_counts_as_it_was_told_last() -> None:
     assert kept.rank() == ()
 
 
+def test_a_round_that_is_told_again_waits_as_it_was_told_last() -> None:
+    described = star("at_least: 90 %")
+    context = JudgingContext(described, METRICS)
+    kept = Findings(context)
+
+    def add(number: int, source: str, wait: float) -> None:
+        pair = f"{source}>n2"
+        closed = give(send(described, number, {pair: 0.02}, step=1 if number == 1 else 3), pair, 0.3)
+        told = queue(closed, "n2", wait)
+        kept.add_round(replace(told, verdicts=judge_round(context, told)))
+
+    add(1, "n1", 0.05)
+    add(2, "n7", 0.05)
+    assert not any("loses" in each.what for each in kept.rank())
+    add(2, "n7", 0.01)
+    assert any("loses" in each.what for each in kept.rank())
+
+
 def test_both_directions_of_a_test_are_two_flows() -> None:
     """n2 and n3 lose what they send to each other and to nobody else; what arrives at the same time is sound."""
     described = star()
