@@ -28,7 +28,7 @@ SMALLEST = {
     "topology.static": "1 1000",
 }
 ON_CABLES = {
-    "reach": "--sizes 20 --targets farm --repeats 1 --dead 0",
+    "reach": "--sizes 20 --targets farm --repeats 1",
     "laboratory": "--fabrics small --faults slow-nic --runs 1 --healthy 1",
 }
 """Those that need root and namespaces."""
