@@ -1,19 +1,26 @@
 """One command on many hosts over SSH: ours beside ssh, pdsh, clush and ansible, in the same run on the same servers.
 
-    python -m benchmarks.reach [--sizes 50,320] [--targets sshd,farm] [--repeats 3] [--dead 5] [--install]
+    python -m benchmarks.reach [--sizes 50,320] [--targets sshd,farm] [--repeats 3] [--silent 5] [--tables cost,silence]
+        [--install]
 
-Needs root: everything happens in a network namespace of its own that has nothing but loopback, where
-each address 127.1.x.y is a host (and 10.99.x.y up to 10.99.127.255; beyond that nothing answers). Targets
-are one real sshd (key only, no PAM) and the scripted server of ``probes.testing``, which runs nothing.
-Client CPU is user and system time of the client and of the
-children that it reaped, and of what it left running (ssh's ControlPersist); it is the number that bears
-noise best. "first" opens the connections, "second" runs the command once more, on the open connections
-where the tool keeps them. All tools verify host keys, have 64 hosts under way at once and use
-curve25519 (OpenSSH's default exchange costs its client several times more; it has a row of its own).
+Needs root, sshd and ip (``make tools`` brings them): everything happens in a network namespace of its own that has
+nothing but loopback, where each address 127.1.x.y is a host (and 10.99.x.y up to 10.99.127.255; beyond that nothing
+answers). Targets are one real sshd (key only, no PAM) and the scripted server of ``probes.testing``, which runs
+nothing. All tools verify host keys, have 64 hosts under way at once and use curve25519 (OpenSSH's default exchange
+costs its client several times more; it has a row of its own).
 
-``--dead 5``: that share of the hosts in silent addresses, on the real sshd; shown are the seconds that they add.
-``--install`` brings what is missing: openssh-client, clustershell and pdsh by apt-get, ansible-core by pip
-into a virtual environment of its own.
+``cost``: two tables for each target and size, medians. "Whole processes" is what each tool costs from exec to exit,
+ours with its start and imports as the rivals with theirs: CPU is user and system time of the client, of the children
+that it reaped, and of what it left running (ssh's ControlPersist). "Without start" is what connections and commands
+alone cost ours and the limits: asyncssh by hand, and the client of Go's x/crypto. "first" opens the connections,
+"second" runs the command once more, on the open connections where the tool keeps them. "node" is CPU of the target and
+of all that it started: what a host pays for one connection with its command, and for one command more.
+
+``silence``: one host is silent, and then ``--silent 5`` per cent of them: beside the real sshd they give no answer at
+all, on the scripted server they accept the connection and say nothing. Shown are the seconds until the last answer of
+all the others, and until the tool ends; medians.
+``--install`` brings what is missing: openssh-client, clustershell, pdsh, golang-go and golang-golang-x-crypto-dev by
+apt-get, ansible-core by pip into a virtual environment of its own.
 """
 
 import argparse
@@ -22,85 +29,147 @@ import json
 import os
 import resource
 import shutil
-import statistics
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 
-from benchmarks.reach_clients import by_hand, client, ours
-from benchmarks.reach_rivals import Tool, end_masters, install, measured, tools
-from benchmarks.reach_targets import MODULE, serve, target
+from benchmarks.reach_clients import AGAIN, by_hand, client
+from benchmarks.reach_rivals import Client, Figures, Tool, Twice, clients, install, measure_twice, measured, rivals
+from benchmarks.reach_targets import MODULE, serve, served, target
 
 ALONE = 50
 """What is run with so few hosts is no rival, but shows what ssh costs with its own exchange of keys."""
 ENOUGH = 400
 """Hosts from which rivals are run once."""
+SILENCES = {"sshd": "give no answer", "farm": "accept and say nothing"}
 
 
 def compare(kind: str, size: int, repeats: int, *, every: bool) -> None:
-    """One table: every tool on one target; those that take long at this size only where ``every`` one was asked for."""
+    """Two tables: every tool on one target; those that take long at this size only where ``every`` one is asked for."""
     with target(kind, size) as directory:
-        runs = [(ours(directory), ours(directory, "--by-hand")) for _ in range(repeats)]
-        own, hand = (
-            {name: statistics.median(run[which][name] for run in runs) for name in runs[0][0]} for which in (0, 1)
-        )
-        print(f"\n{kind}, {size} hosts (load {os.getloadavg()[0]:.1f})")
-        print(f"{'':24}{'first':>9}{'client CPU':>12}{'':>8}{'second':>10}{'':>8}{'peak':>9}")
-        print(f"{'':24}{'hosts/s':>9}{'ms/host':>12}{'ratio':>8}{'ms/host':>10}{'ratio':>8}{'MB':>9}{'reached':>9}")
-        unit = (own["cpu"] / size * 1000, own["again_cpu"] / size * 1000)
-        for name, told in (("benchconsole", own), ("asyncssh by hand", hand)):
-            cpu, again = told["cpu"] / size * 1000, told["again_cpu"] / size * 1000
-            print(
-                f"{name:24}{size / told['wall']:9.0f}{cpu:12.2f}{cpu / unit[0]:8.1f}{again:10.2f}{again / unit[1]:8.1f}"
-                f"{told['memory'] / 1e6:9.0f}{told['reached']:9.0f}   {told['connection'] / 1e3:.0f} kB/connection,"
-                f" {size / told['again_wall']:.0f}/s again"
-            )
-        for tool in tools(directory):
-            if kind == "farm" and "default" in tool.name:
-                continue  # it offers no exchange but the quick ones
-            if kind == "farm" and "ansible" in tool.name:
-                print(f"{tool.name:24}{'not run: it wants a terminal, which is not played':>60}")
+        ours = clients(directory)
+        missing = [each for each in ours if not _is_there(each.once)]
+        runs = {each.once.name: measure_client(each, directory, repeats) for each in ours if each not in missing}
+        print(f"\n{kind}, {size} hosts (load {os.getloadavg()[0]:.1f}), without start")
+        print_header(f"{'connection':>12}")
+        for name, (alone, whole) in runs.items():
+            print_alone(name, size, alone, whole, runs["benchconsole"][0])
+        own = runs["benchconsole"][1]
+        print("whole processes")
+        print_header("")
+        for name, (_, whole) in runs.items():
+            print_whole(name, size, whole, own)
+        for each in missing:
+            print(f"{each.once.name:24}{'missing: ' + each.once.package + ' (--install)':>48}")
+        for tool in rivals(directory):
+            if reason := _find_reason_to_leave_out(tool, kind, size, every=every):
+                print(f"{tool.name:24}{reason:>48}")
                 continue
-            if size > tool.most and not (every and tool.most > ALONE):
-                print(f"{tool.name:24}{'not run with more than ' + str(tool.most) + ' hosts':>48}")
-            elif shutil.which(tool.needs) is None:
-                print(f"{tool.name:24}{'missing: ' + tool.package + ' (--install)':>48}")
-            else:
-                row(tool, directory, unit, 1 if tool.is_slow or size > ENOUGH else repeats)
-        gap, turn = own["gap"] * 1000, own["turn"] * 1000
+            times = 1 if tool.is_slow or size > ENOUGH else repeats
+            print_whole(tool.name, size, [measure_twice(tool, directory) for _ in range(times)], own)
+        gap, turn = (median(each[name] for each, _ in runs["benchconsole"][0]) * 1000 for name in ("gap", "turn"))
         print(f"benchconsole: the event loop stood still for {gap:.0f} ms at most, of which it worked {turn:.0f} ms")
 
 
-def row(tool: Tool, directory: Path, own: tuple[float, float], repeats: int) -> None:
-    """One rival: a first run without anything kept, and a second one after it."""
-    firsts, seconds = [], []
-    size = len((directory / "hosts").read_text().split())
+Alone = list[tuple[dict[str, float], float]]
+"""Runs of a client without its start: what it told, and CPU seconds of the target."""
+
+
+def measure_client(one: Client, directory: Path, repeats: int) -> tuple[Alone, list[Twice]]:
+    """A client without its start, and its whole process."""
+    alone: Alone = []
     for _ in range(repeats):
-        firsts.append(measured(tool, directory))
-        seconds.append(measured(tool, directory))
-        end_masters(directory)
-    wall = statistics.median(run.wall for run in firsts)
-    cpu, again = (statistics.median(run.cpu for run in runs) / size * 1000 for runs in (firsts, seconds))
-    peak = max(run.memory for run in (*firsts, *seconds)) / 1e6
-    print(
-        f"{tool.name:24}{size / wall:9.0f}{cpu:12.2f}{cpu / own[0]:8.1f}{again:10.2f}{again / own[1]:8.1f}"
-        f"{peak:9.0f}{min(run.reached for run in (*firsts, *seconds)):9}"
-    )
+        before = served(directory)
+        told = one.measure_alone()
+        alone.append((told, served(directory) - before))
+    return alone, [measure_twice(one.once, directory) for _ in range(repeats)]
 
 
-def silence(size: int, share: float) -> None:
-    """Seconds that silent hosts add, on the real sshd."""
-    walls = {}
-    for dead in (0.0, share):
-        with target("sshd", size, dead) as directory:
-            walls["benchconsole", dead] = ours(directory)["wall"]
-            for tool in tools(directory):
-                if not tool.is_slow and shutil.which(tool.needs) is not None and "Persist" not in tool.name:
-                    walls[tool.name, dead] = measured(tool, directory).wall
-    print(f"\nsshd, {size} hosts, {share:.0%} of them silent: seconds")
-    print(f"{'':24}{'all live':>10}{'with silent':>13}{'added':>8}")
-    for name in dict.fromkeys(name for name, _ in walls):
-        live, dead_too = walls[name, 0.0], walls[name, share]
-        print(f"{name:24}{live:10.1f}{dead_too:13.1f}{dead_too - live:8.1f}")
+def _is_there(tool: Tool) -> bool:
+    return shutil.which(tool.needs) is not None
+
+
+def _find_reason_to_leave_out(tool: Tool, kind: str, size: int, *, every: bool) -> str:
+    if kind == "farm" and "default" in tool.name:
+        return "not run: the target has the quick exchange only"
+    if kind == "farm" and "ansible" in tool.name:
+        return "not run: it wants a terminal, not played"
+    if size > tool.most and not (every and tool.most > ALONE):
+        return f"not run with more than {tool.most} hosts"
+    return "" if _is_there(tool) else f"missing: {tool.package} (--install)"
+
+
+def print_header(last: str) -> None:
+    """The names of the columns of both tables."""
+    print(f"{'':24}{'first':>9}{'CPU':>9}{'':>7}{'second':>9}{'':>7}{'node, first':>13}{'second':>9}{'peak':>8}")
+    units = f"{'hosts/s':>9}{'ms/host':>9}{'ratio':>7}{'ms/host':>9}{'ratio':>7}{'ms/host':>13}{'ms/host':>9}"
+    print(f"{'':24}{units}{'MB':>8}{'reached':>9}{last}")
+
+
+def print_row(name: str, size: int, wall: float, milliseconds: Sequence[float], ratios: Sequence[float]) -> None:
+    """The columns of both tables but for the last ones; milliseconds are for each host."""
+    first, second, *nodes = milliseconds
+    print(f"{name:24}{size / wall:9.0f}{first:9.2f}{ratios[0]:7.2f}{second:9.2f}{ratios[1]:7.2f}", end="")
+    print(f"{nodes[0]:13.2f}{nodes[1]:9.2f}", end="")
+
+
+def print_alone(name: str, size: int, runs: Alone, whole: Sequence[Twice], own: Alone) -> None:
+    """One client without its start. A whole process opens each connection for one command: the rest is the others."""
+
+    def per_host(told: Alone, what: str) -> float:
+        return median(each[what] for each, _ in told) / size * 1000
+
+    node = median(each.node_first for each in whole) / size * 1000
+    more = (median(spent for _, spent in runs) / size * 1000 - node) / AGAIN
+    first, second = per_host(runs, "cpu"), per_host(runs, "again_cpu")
+    ratios = first / per_host(own, "cpu"), second / per_host(own, "again_cpu")
+    print_row(name, size, median(each["wall"] for each, _ in runs), (first, second, node, more), ratios)
+    memory, connection = (median(each[what] for each, _ in runs) for what in ("memory", "connection"))
+    print(f"{memory / 1e6:8.0f}{min(each['reached'] for each, _ in runs):9.0f}{connection / 1e3:9.0f} kB")
+
+
+def print_whole(name: str, size: int, runs: Sequence[Twice], own: Sequence[Twice]) -> None:
+    """One tool from exec to exit."""
+
+    def per_host(told: Sequence[Twice], take: Callable[[Twice], float]) -> float:
+        return median(map(take, told)) / size * 1000
+
+    def first(run: Twice) -> float:
+        return run.first.cpu
+
+    def second(run: Twice) -> float:
+        return run.second.cpu
+
+    costs = per_host(runs, first), per_host(runs, second)
+    nodes = per_host(runs, lambda run: run.node_first), per_host(runs, lambda run: run.node_second)
+    ratios = costs[0] / per_host(own, first), costs[1] / per_host(own, second)
+    print_row(name, size, median(run.first.wall for run in runs), (*costs, *nodes), ratios)
+    every = [figures for run in runs for figures in (run.first, run.second)]
+    print(f"{max(each.memory for each in every) / 1e6:8.0f}{min(each.reached for each in every):9}")
+
+
+def silence(kind: str, size: int, share: float, repeats: int) -> None:
+    """Seconds that silent hosts add to all others, and to the whole."""
+    numbers = [*dict.fromkeys((0, 1, max(1, round(size * share))))]
+    told: dict[str, list[list[Figures]]] = {}
+    for _ in range(repeats):
+        for place, number in enumerate(numbers):
+            with target(kind, size, number) as directory:
+                for tool in (*(each.once for each in clients(directory)), *rivals(directory, may_fail=True)):
+                    if not tool.is_slow and not tool.keeps and _is_there(tool):
+                        runs = told.setdefault(tool.name, [[] for _ in numbers])
+                        runs[place].append(measured(tool, directory))
+    print(f"\n{kind}, {size} hosts, of which some {SILENCES[kind]} (load {os.getloadavg()[0]:.1f}): seconds")
+    print(f"{'':24}{'all live':>20}" + "".join(f"{f'{number} silent, added':>24}" for number in numbers[1:]))
+    print(f"{'':24}" + f"{'others':>12}{'end':>8}" + f"{'others':>16}{'end':>8}" * (len(numbers) - 1))
+    for name, runs in told.items():
+        last, *lasts = (median(run.last for run in each) for each in runs)
+        end, *ends = (median(run.wall for run in each) for each in runs)
+        print(f"{name:24}{last:12.1f}{end:8.1f}", end="")
+        print("".join(f"{a - last:+16.1f}{b - end:+8.1f}" for a, b in zip(lasts, ends, strict=True)), end="")
+        missed = [size - number - min(run.reached for run in each) for number, each in zip(numbers, runs, strict=True)]
+        print(f"   not reached: {', '.join(map(str, missed))}" if any(missed) else "")
 
 
 def main() -> None:
@@ -109,27 +178,29 @@ def main() -> None:
     parser.add_argument("--sizes", default="50,320")
     parser.add_argument("--targets", default="sshd,farm")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--dead", type=float, default=5, help="per cent; 0 leaves that table out")
+    parser.add_argument("--silent", type=float, default=5, help="per cent")
+    parser.add_argument("--tables", default="cost,silence")
     parser.add_argument("--all", action="store_true", help="ansible and ControlPersist at any size: takes minutes")
     parser.add_argument("--install", action="store_true")
-    for hidden in ("--client", "--by-hand", "--serve", "--inside"):
+    for hidden in ("--client", "--by-hand", "--serve", "--inside", "--once"):
         parser.add_argument(hidden, help=argparse.SUPPRESS)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # children find their bytecode, as an installed program does
     given = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     if given.client:
-        print(json.dumps(asyncio.run(client(Path(given.client)))))
+        print(json.dumps(asyncio.run(client(Path(given.client), once=bool(given.once)))))
     elif given.by_hand:
-        print(json.dumps(asyncio.run(by_hand(Path(given.by_hand)))))
+        print(json.dumps(asyncio.run(by_hand(Path(given.by_hand), once=bool(given.once)))))
     elif given.serve:
         asyncio.run(serve(Path(given.serve)))
     elif given.inside:
         sizes = [int(size) for size in given.sizes.split(",")]
-        for kind in given.targets.split(","):
+        for kind in given.targets.split(",") if "cost" in given.tables.split(",") else ():
             for size in sizes:
                 compare(kind, size, given.repeats, every=given.all)
         small = [size for size in sizes if size <= ENOUGH]
-        if given.dead and small and "sshd" in given.targets:
-            silence(max(small), given.dead / 100)
+        for kind in given.targets.split(",") if "silence" in given.tables.split(",") and small else ():
+            silence(kind, max(small), given.silent / 100, given.repeats)
     else:
         if given.install:
             install()

@@ -1,27 +1,26 @@
-"""Two clients for ``reach.py``, each in a process of its own: ours, and asyncssh by hand, which is the limit."""
+"""Two clients for ``reach.py``, each in a process of its own: ours, and asyncssh by hand, which is a limit of it.
+
+Each can be run once, as a rival is, from exec to exit: then it prints a line for each host that answered. Else it
+measures itself without its start: all connections with a command, then the command three times more on them.
+"""
 
 import asyncio
 import gc
-import json
 import os
 import resource
-import subprocess
 import sys
 import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.reach_targets import FORKS, MODULE, QUICK, ROOT, port, private
+from benchmarks.reach_targets import CONNECT, FORKS, QUICK, port, private
+
+AGAIN = 3
+"""How often the command is run once more."""
 
 
-def ours(directory: Path, client: str = "--client") -> dict[str, float]:
-    """Run ourselves once, or asyncssh by hand, in a process of our own."""
-    command = [sys.executable, "-m", MODULE, client, str(directory)]
-    return dict(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=ROOT).stdout))
-
-
-async def by_hand(directory: Path) -> dict[str, float]:
-    """The limit: asyncssh's public functions, everything read once, no wrapper, no deadline, nothing checked twice."""
+async def by_hand(directory: Path, *, once: bool) -> dict[str, float]:
+    """A limit: asyncssh's public functions, everything read once, no wrapper, nothing checked twice."""
     import asyncssh
 
     class Session(asyncssh.SSHClientSession[bytes]):
@@ -47,30 +46,37 @@ async def by_hand(directory: Path) -> dict[str, float]:
         config=[], agent_path=None, client_host_keys=None, gss_auth=False, gss_kex=False, preferred_auth="publickey",
         username="bench" if (directory / "farm").exists() else "root", client_keys=[str(directory / "key")],
         known_hosts=([key], [], []), server_host_key_algs=["ssh-ed25519"], kex_algs=QUICK,
-        encryption_algs="^aes128-gcm@openssh.com", keepalive_interval=4,
+        encryption_algs="^aes128-gcm@openssh.com", keepalive_interval=4, connect_timeout=CONNECT, login_timeout=CONNECT,
     )  # fmt: skip
     forks = asyncio.Semaphore(FORKS)
 
-    async def one(address: str) -> asyncssh.SSHClientConnection:
+    async def one(address: str) -> asyncssh.SSHClientConnection | None:
         async with forks:
-            connection = await asyncssh.connect(address, port(directory), options=options, config=None)
+            try:
+                connection = await asyncssh.connect(address, port(directory), options=options, config=None)
+            except (OSError, asyncssh.Error) as error:
+                print(f"asyncssh: {address}: {error}", file=sys.stderr)
+                return None
             assert await command(connection) == b"reached\n"
+        if once:
+            print(f"{address}: reached", flush=True)
         return connection
 
     resting, started, used = private(os.getpid()), time.perf_counter(), _cpu()
-    connections = await asyncio.gather(*map(one, (directory / "hosts").read_text().split()))
+    found = await asyncio.gather(*map(one, (directory / "hosts").read_text().split()))
+    connections = [connection for connection in found if connection is not None]
     told = {
         "wall": time.perf_counter() - started,
         "cpu": _cpu() - used,
         "reached": len(connections),
-        "gap": 0.0,
-        "turn": 0.0,
     }
+    if once:
+        return told
     told["memory"], told["connection"] = private(os.getpid()), (private(os.getpid()) - resting) / len(connections)
     started, used = time.perf_counter(), _cpu()
-    for _ in range(3):
+    for _ in range(AGAIN):
         await asyncio.gather(*map(command, connections))
-    told["again_wall"], told["again_cpu"] = (time.perf_counter() - started) / 3, (_cpu() - used) / 3
+    told["again_wall"], told["again_cpu"] = (time.perf_counter() - started) / AGAIN, (_cpu() - used) / AGAIN
     return told
 
 
@@ -81,8 +87,8 @@ def _tune() -> None:
     gc.set_threshold(50_000, 50, 100)
 
 
-async def client(directory: Path) -> dict[str, float]:
-    """Our side: all connections, then the command three times more on them."""
+async def client(directory: Path, *, once: bool) -> dict[str, float]:
+    """Our side."""
     from benchconsole.probes.model.remote import Remote, RemoteError
     from benchconsole.probes.reach.ssh import SshReach
     from benchconsole.topology.model.access import Access
@@ -106,6 +112,8 @@ async def client(directory: Path) -> dict[str, float]:
             missed[f"{error.failure.stage}: {error.failure.detail}".replace(address, "HOST")] += 1
             return None
         reached += output.stdout == b"reached\n"
+        if once:
+            print(f"{address}: {output.stdout.decode()}", end="", flush=True)
         return remote
 
     async def watch() -> None:
@@ -126,10 +134,10 @@ async def client(directory: Path) -> dict[str, float]:
         "reached": reached,
     }
     told["memory"], told["connection"] = private(os.getpid()), (private(os.getpid()) - resting) / max(reached, 1)
-    started, used = time.perf_counter(), _cpu()
-    for _ in range(3):
+    started, used, repeats = time.perf_counter(), _cpu(), 0 if once else AGAIN
+    for _ in range(repeats):
         await asyncio.gather(*(remote.run(("echo", "reached"), timeout=60) for remote in remotes))
-    told["again_wall"], told["again_cpu"] = (time.perf_counter() - started) / 3, (_cpu() - used) / 3
+    told["again_wall"], told["again_cpu"] = (time.perf_counter() - started) / AGAIN, (_cpu() - used) / AGAIN
     watcher.cancel()
     await reach.close()
     for why, count in missed.most_common():

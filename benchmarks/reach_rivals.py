@@ -1,17 +1,25 @@
-"""The rivals of ``reach.py``: how each is called, and what a run of it costs."""
+"""The clients and rivals of ``reach.py``: how each is called, and what a run of it costs from exec to exit."""
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
-from benchmarks.reach_targets import FORKS, private
+from benchmarks.reach_targets import FORKS, MODULE, ROOT, private, served
 
-ANSIBLE = Path("~/.cache/benchconsole/ansible").expanduser()
+CACHE = Path("~/.cache/benchconsole").expanduser()
+ANSIBLE = CACHE / "ansible"
+GO_SOURCE = Path(__file__).with_name("reach_go") / "main.go"
+GO_PATH = Path("/usr/share/gocode")
+"""Where Debian puts the sources of Go's packages."""
+PACKAGES = ("openssh-client", "clustershell", "pdsh", "golang-go", "golang-golang-x-crypto-dev")
 
 
 @dataclass(frozen=True)
@@ -25,33 +33,91 @@ class Tool:
     environment: Mapping[str, str] = field(default_factory=dict)
     most: int = 2000
     is_slow: bool = False
+    keeps: bool = False
 
 
 @dataclass(frozen=True)
 class Figures:
-    """One run: seconds, CPU seconds, peak memory in bytes, hosts that answered."""
+    """One run: seconds to its end and to the last answer, CPU seconds, peak memory in bytes, hosts that answered."""
 
     wall: float
+    last: float
     cpu: float
     memory: float
     reached: int
 
 
-def tools(directory: Path) -> list[Tool]:
-    """The rivals, each as its manual would have it."""
+@dataclass(frozen=True)
+class Twice:
+    """A run and another one after it, with the CPU seconds of the nodes' side for each."""
+
+    first: Figures
+    second: Figures
+    node_first: float
+    node_second: float
+
+
+@dataclass(frozen=True)
+class Client:
+    """Ours, or a limit: ``once`` is its process from exec to exit, ``alone`` measures itself without its start."""
+
+    once: Tool
+    alone: Sequence[str]
+
+    def measure_alone(self) -> dict[str, float]:
+        done = subprocess.run(self.alone, check=True, stdout=subprocess.PIPE, cwd=ROOT)
+        return dict(json.loads(done.stdout))
+
+
+def clients(directory: Path) -> list[Client]:
+    """Ours first, then the limits."""
+    python = [sys.executable, "-m", MODULE]
+    return [
+        *(
+            Client(
+                Tool(name, sys.executable, "", [*python, "--once", "yes", option, str(directory)]),
+                [*python, option, str(directory)],
+            )
+            for name, option in (("benchconsole", "--client"), ("asyncssh by hand", "--by-hand"))
+        ),
+        Client(
+            Tool("Go x/crypto", build_go(), "golang-go and golang-golang-x-crypto-dev",
+                 [build_go(), str(directory), "once"]),
+            [build_go(), str(directory)],
+        ),
+    ]  # fmt: skip
+
+
+@cache
+def build_go() -> str:
+    """The Go client, built from Debian's sources alone; a path without a file where they are missing."""
+    made = CACHE / "reach-go"
+    debian = Path("/usr/lib/go/bin/go")
+    compiler = str(debian) if debian.exists() else shutil.which("go")
+    if compiler is None or not (GO_PATH / "src/golang.org/x/crypto/ssh").is_dir():
+        return str(made.with_name("missing"))
+    CACHE.mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "GO111MODULE": "off", "GOPATH": str(GO_PATH), "GOTOOLCHAIN": "local", "GOFLAGS": ""}
+    subprocess.run([compiler, "build", "-o", str(made), str(GO_SOURCE)], check=True, env=environment)
+    return str(made)
+
+
+def rivals(directory: Path, *, may_fail: bool = False) -> list[Tool]:
+    """The rivals, each as its manual would have it. ``may_fail``: ssh is kept from ending xargs by its status 255."""
+    ssh = ["sh", "-c", 'ssh "$@" || true', "sh"] if may_fail else ["ssh"]
     config, hosts, inventory = directory / "config", directory / "hosts", directory / "inventory"
     each = ["xargs", "-a", str(hosts), "-P", str(FORKS), "-I", "{}"]
     persist = ["-o", "ControlMaster=auto", "-o", f"ControlPath={directory}/m-%h", "-o", "ControlPersist=60"]
     ansible = ANSIBLE / "bin" / "ansible" if (ANSIBLE / "bin" / "ansible").exists() else Path("ansible")
     return [
-        Tool("ssh (xargs -P)", "ssh", "openssh-client", [*each, "ssh", "-F", str(config), "{}", "echo", "reached"]),
+        Tool("ssh (xargs -P)", "ssh", "openssh-client", [*each, *ssh, "-F", str(config), "{}", "echo", "reached"]),
         Tool(
             "ssh, default exchange", "ssh", "openssh-client",
-            [*each, "ssh", "-F", str(directory / "config-default"), "{}", "echo", "reached"], most=50, is_slow=True,
+            [*each, *ssh, "-F", str(directory / "config-default"), "{}", "echo", "reached"], most=50, is_slow=True,
         ),
         Tool(
             "ssh, ControlPersist", "ssh", "openssh-client",
-            [*each, "ssh", "-F", str(config), *persist, "{}", "echo", "reached"], most=320,
+            [*each, *ssh, "-F", str(config), *persist, "{}", "echo", "reached"], most=320, keeps=True,
         ),
         Tool(
             "pdsh -R ssh", "pdsh", "pdsh", ["pdsh", "-R", "ssh", "-f", str(FORKS), "-w", f"^{hosts}", "echo reached"],
@@ -108,21 +174,40 @@ def _left_running(directory: Path) -> float:
 
 
 def measured(tool: Tool, directory: Path) -> Figures:
-    """Run a rival once."""
+    """Run a client or a rival once, from exec to exit."""
     memory, before = Memory(directory), _left_running(directory)
     memory.start()
     environment = {**os.environ, **tool.environment, "HOME": str(directory)}
-    with (directory / "out").open("wb") as out:
+    reached, last = 0, 0.0
+    with (directory / "errors").open("wb") as errors:
         began = time.perf_counter()
-        process = subprocess.Popen(tool.command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=environment)
+        process = subprocess.Popen(
+            tool.command, stdout=subprocess.PIPE, stderr=errors, stdin=subprocess.DEVNULL, env=environment, cwd=ROOT
+        )
+        assert process.stdout
+        for line in process.stdout:
+            if line.strip().endswith(b"reached"):
+                reached, last = reached + 1, time.perf_counter() - began
         _, _, used = os.wait4(process.pid, 0)
         wall = time.perf_counter() - began
     process.returncode = 0
     memory.over.set()
-    cpu = used.ru_utime + used.ru_stime + _left_running(directory) - before
-    text = (directory / "out").read_text(errors="replace")
-    lines = [line.strip() for line in text.splitlines() if not line.startswith("ssh:")]
-    return Figures(wall, cpu, memory.peak, sum(line.endswith("reached") for line in lines))
+    return Figures(wall, last, used.ru_utime + used.ru_stime + _left_running(directory) - before, memory.peak, reached)
+
+
+def measure_twice(tool: Tool, directory: Path) -> Twice:
+    """A first run without anything kept, and a second one after it, on open connections where the tool keeps them."""
+    begun = served(directory)
+    first = measured(tool, directory)
+    if tool.keeps:  # what a node spent on connections is known when they are over
+        end_masters(directory)
+    ended = served(directory)
+    kept = measured(tool, directory) if tool.keeps else first
+    second = measured(tool, directory)
+    end_masters(directory)
+    rest = served(directory) - ended
+    node = ended - begun
+    return Twice(kept, second, node, rest - node if tool.keeps else rest)
 
 
 def end_masters(directory: Path) -> None:
@@ -133,9 +218,9 @@ def end_masters(directory: Path) -> None:
 
 
 def install() -> None:
-    """Bring the rivals."""
-    subprocess.run(
-        ["apt-get", "install", "-y", "--no-install-recommends", "openssh-client", "clustershell", "pdsh"], check=True
-    )
+    """Bring the rivals and the limits."""
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for words in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *PACKAGES]):
+        subprocess.run(["apt-get", *words], check=True, env=environment)
     subprocess.run([sys.executable, "-m", "venv", str(ANSIBLE)], check=True)
     subprocess.run([str(ANSIBLE / "bin" / "pip"), "install", "-q", "ansible-core"], check=True)

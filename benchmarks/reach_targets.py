@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import itertools
+import os
 import resource
 import shutil
 import socket
@@ -20,6 +21,10 @@ PORTS = itertools.count(2222)
 FORKS = 64
 CONNECT = 10
 QUICK = "curve25519-sha256"
+TICK = os.sysconf("SC_CLK_TCK")
+ADOPT = "import ctypes, os, sys; ctypes.CDLL(None).prctl(36, 1, 0, 0, 0); os.execv(sys.argv[1], sys.argv[1:])"
+"""Become a process that gets the orphans below it (PR_SET_CHILD_SUBREAPER), so that their CPU time counts as its own;
+then become the program that is named."""
 
 
 def port(directory: Path) -> int:
@@ -36,6 +41,18 @@ def private(pid: int) -> float:
     return (int(fields[1]) - int(fields[2])) * resource.getpagesize()
 
 
+def served(directory: Path) -> float:
+    """CPU seconds of the target so far, with all that it started: read when every connection is over."""
+    pid = int((directory / "server").read_text())
+    end = time.monotonic() + 10
+    while Path(f"/proc/{pid}/task/{pid}/children").read_text().strip():
+        if time.monotonic() > end:
+            raise SystemExit("the target has children still, 10 s after its last client")
+        time.sleep(0.02)  # a connection that is over takes its processes a moment
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / TICK
+
+
 @contextmanager
 def sshd(directory: Path) -> Iterator[None]:
     """One real sshd for every address."""
@@ -47,10 +64,10 @@ def sshd(directory: Path) -> Iterator[None]:
         f"PidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\n"
         f"MaxStartups 4000\nUseDNS no\nLogLevel ERROR\nSetEnv HOME={directory}\n"
     )
-    process = subprocess.Popen(
-        ["/usr/sbin/sshd", "-D", "-e", "-f", str(directory / "sshd_config")], stderr=subprocess.DEVNULL
-    )
+    command = ["/usr/sbin/sshd", "-D", "-e", "-f", str(directory / "sshd_config")]
+    process = subprocess.Popen([sys.executable, "-c", ADOPT, *command], stderr=subprocess.DEVNULL)
     try:
+        (directory / "server").write_text(str(process.pid))
         _await_port(port(directory))
         yield
     finally:
@@ -67,6 +84,7 @@ def farm(directory: Path) -> Iterator[None]:
     assert process.stdout
     try:
         process.stdout.readline()
+        (directory / "server").write_text(str(process.pid))
         for name, made in (("key", "id_ed25519"), ("key.pub", "id_ed25519.pub")):
             shutil.copy(directory / "farm" / made, directory / name)
         host = (directory / "farm" / "known_hosts").read_text().split()
@@ -79,14 +97,15 @@ def farm(directory: Path) -> Iterator[None]:
 
 async def serve(directory: Path) -> None:
     """The farm's process."""
-    from benchconsole.probes.testing.server import Reply, ScriptedSshd
+    from benchconsole.probes.testing.server import Manner, Reply, ScriptedSshd
 
     reply = Reply(b"reached\n")
 
     async def answer(address: str, argv: tuple[str, ...], stdin: bytes) -> Reply:
         return reply
 
-    hosts = (directory / "hosts").read_text().split()
+    hosts = dict.fromkeys((directory / "hosts").read_text().split(), Manner.ANSWERS)
+    hosts |= dict.fromkeys((directory / "silent").read_text().split(), Manner.SILENT)
     async with ScriptedSshd(answer, hosts, directory / "farm", port=port(directory)):
         gc.freeze()
         print("ready", flush=True)
@@ -106,17 +125,23 @@ def _await_port(number: int) -> None:
     raise SystemExit("sshd did not start")
 
 
-def addresses(size: int, dead: float | None = None) -> list[str]:
-    """``size`` hosts; with ``dead`` in a network of which that share is silent, evenly spread."""
+def spread(size: int, number: int) -> set[int]:
+    """So many places among ``size``, evenly spread."""
+    return {round(place * size / number) for place in range(number)}
+
+
+def addresses(size: int, dead: int | None = None) -> list[str]:
+    """``size`` hosts; with ``dead`` in a network where so many of them do not answer."""
     if dead is None:
         return [f"127.1.{number // 250}.{1 + number % 250}" for number in range(size)]
-    silent = {round(number * size / max(1, round(size * dead))) for number in range(round(size * dead))}
+    silent = spread(size, dead)
     return [f"10.99.{(number in silent) * 128 + number // 250}.{1 + number % 250}" for number in range(size)]
 
 
-def prepare(directory: Path, hosts: Sequence[str]) -> None:
-    """The files that name the hosts."""
+def prepare(directory: Path, hosts: Sequence[str], mute: Sequence[str]) -> None:
+    """The files that name the hosts, and those of them that accept and say nothing."""
     (directory / "hosts").write_text("\n".join(hosts) + "\n")
+    (directory / "silent").write_text("\n".join(mute))
     (directory / "inventory").write_text("".join(f"{host}\n" for host in hosts))
 
 
@@ -136,13 +161,18 @@ def configure(directory: Path, hosts: Sequence[str]) -> None:
 
 
 @contextmanager
-def target(kind: str, size: int, dead: float | None = None) -> Iterator[Path]:
-    """A running target and the files of its clients."""
+def target(kind: str, size: int, silent: int | None = None) -> Iterator[Path]:
+    """A running target and the files of its clients.
+
+    So many ``silent`` hosts give no answer at all beside the real sshd; on the scripted server they accept a
+    connection and say nothing.
+    """
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-reach-")))
-        hosts = addresses(size, dead)
+        hosts = addresses(size, silent if kind == "sshd" else None)
+        mute = [hosts[place] for place in spread(size, silent)] if silent and kind == "farm" else []
         (directory / "port").write_text(str(next(PORTS)))
-        prepare(directory, hosts)
+        prepare(directory, hosts, mute)
         stack.enter_context(TARGETS[kind](directory))
         configure(directory, hosts)
         yield directory

@@ -1,12 +1,17 @@
 """The default suite over a simulated cluster, headless: what it costs, and that nothing is lost.
 
-    python -m benchmarks.scale [NODES ...]
+    python -m benchmarks.scale [NODES ...] [--tables suite,screen,silence] [--runs 3]
 
 For each size the farm is started once; a bare asyncssh client logs in to it and runs commands, which
 gives the limit of this machine in this run; then the suite runs as ``run`` does it. Everything is
 then judged and folded once more from the store, to time these alone. CPU seconds are the figure to trust.
+
+``--tables`` names other tables, too: ``screen`` runs the demo as a command, with the screen and without it
+(``scale_screen``), ``silence`` the suite with nodes that accept a connection and say nothing (``scale_silence``).
+These two are medians of ``--runs``; the first is one run.
 """
 
+import argparse
 import asyncio
 import gc
 import os
@@ -38,8 +43,11 @@ from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.store.store import Store
 from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import Fabric
+from benchmarks.scale_screen import measure_screen
+from benchmarks.scale_silence import measure_silence
 
-SIZES = tuple(map(int, sys.argv[1:])) or (1000, 10_000)
+SIZES = (1000, 10_000)
+TABLES = ("suite", "screen", "silence")
 BARE = 600
 """Nodes that the bare client logs in to; its costs a login and a command do not depend on how many."""
 
@@ -238,11 +246,25 @@ def report(nodes: int, counted: tuple[int, int], told: Told, rows: Sequence[tupl
 
 
 def main() -> None:
-    """Every size in turn."""
+    """Every table of every size in turn."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sizes", nargs="*", type=int, metavar="NODES")
+    parser.add_argument("--tables", default=TABLES[0])
+    parser.add_argument("--runs", type=int, default=3)
+    given = parser.parse_args()
+    tables = given.tables.split(",")
+    if unknown := set(tables) - set(TABLES):
+        parser.error(f"found table {', '.join(sorted(unknown))}, expected some of {', '.join(TABLES)}")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # children find their bytecode, as an installed program does
     gc.set_threshold(50_000, 50, 100)
-    for nodes in SIZES:
+    for nodes in given.sizes or SIZES:
         with tempfile.TemporaryDirectory() as folder:
-            asyncio.run(measure(nodes, Path(folder)))
+            if "suite" in tables:
+                asyncio.run(measure(nodes, Path(folder)))
+            if "screen" in tables:
+                measure_screen(nodes, given.runs)
+            if "silence" in tables:
+                asyncio.run(measure_silence(nodes, given.runs, Path(folder)))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ to 10,000 nodes. CPU of a busy machine grows with its load: compare ratios.
 """
 
 import asyncio
+import errno
 import fcntl
 import os
 import pty
@@ -111,12 +112,21 @@ class Screen:
         """Read until nothing came for ``quiet`` seconds, and ``text`` was seen; the bytes that came."""
         seen, size, ends = b"", 0, time.monotonic() + longest
         while time.monotonic() < ends:
-            if select.select([self._terminal], [], [], quiet)[0]:
-                part = os.read(self._terminal, 1 << 16)
+            if part := self.read(quiet):
                 seen, size = (seen + part)[-200_000:], size + len(part)
             elif text in seen:
                 return size
         raise TimeoutError(f"{text!r} was not shown within {longest:.0f} s")
+
+    def read(self, seconds: float) -> bytes:
+        """What comes next within so many seconds, if anything does; nothing when the program has ended."""
+        try:
+            return os.read(self._terminal, 1 << 16) if select.select([self._terminal], [], [], seconds)[0] else b""
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            time.sleep(seconds)  # nobody is left to write
+            return b""
 
     def press(self, key: bytes) -> Cost:
         """Press a key, and wait a second for its answer and until the terminal is quiet."""
