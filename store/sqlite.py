@@ -18,6 +18,9 @@ REFUSALS = (
 )
 """The file or its place refuses now, and may not later. Damage is not among them."""
 
+_STATEMENTS = 256
+"""Statements that a connection keeps ready."""
+
 NO_CODE = -1
 """The code of an error that the library itself found, for instance a wrong number of values."""
 
@@ -53,10 +56,10 @@ class Connection(Protocol):
     def close(self) -> None: ...
 
 
-def open_connection(uri: str, *, busy: float, statements: int = 256) -> Connection:
-    """A connection to ``uri``, which waits ``busy`` seconds for a lock and keeps so many statements; SqliteError."""
+def open_connection(uri: str, *, busy: float) -> Connection:
+    """A connection to ``uri``, which waits ``busy`` seconds for a lock; SqliteError."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
-    connection = apsw.Connection(uri, flags=flags, statementcachesize=statements)
+    connection = apsw.Connection(uri, flags=flags, statementcachesize=_STATEMENTS)
     connection.set_busy_timeout(round(busy * 1000))
     return cast(Connection, connection)
 

@@ -202,15 +202,15 @@ def main() -> None:
 
 
 def _leave_threads(code: int) -> None:
-    """End the process although a thread goes on: the interpreter would wait for one that a plugin left behind."""
+    """End the process although a thread goes on, for instance one of a plugin: the interpreter would wait for it."""
     if threading.active_count() == 1:
         return
 
     def end() -> None:
         threading.main_thread().join()  # it counts as ended when the interpreter begins to wait for others
-        time.sleep(THREADS_SECONDS)
+        time.sleep(THREADS_SECONDS)  # workers of a pool end by themselves, as the interpreter asks them to
         names = ", ".join(thread.name for thread in threading.enumerate() if not thread.daemon and thread.is_alive())
-        complain(f"benchconsole: a plugin left threads that do not end: {names}")
+        complain(f"benchconsole: ended without waiting for threads that go on: {names}")
         sys.stdout.flush()
         os._exit(code)
 

@@ -20,11 +20,8 @@ class IdleReaders:
     def take(self) -> Connection | None:
         """One to the file that has the name now, None where there is none; those to another file are closed."""
         now = identity(self._path)
-        while self._idle:
-            try:
-                file, connection = self._idle.pop()
-            except IndexError:  # another thread had the last one
-                break
+        while (idle := self._pop()) is not None:
+            file, connection = idle
             if file == now:
                 return connection
             connection.close()
@@ -39,5 +36,11 @@ class IdleReaders:
 
     def close(self) -> None:
         """Close those that wait; twice is once."""
-        while self._idle:
-            self._idle.pop()[1].close()
+        while (idle := self._pop()) is not None:
+            idle[1].close()
+
+    def _pop(self) -> tuple[tuple[int, int] | None, Connection] | None:
+        try:
+            return self._idle.pop()
+        except IndexError:  # other threads take, too, so there is no asking first
+            return None

@@ -80,5 +80,5 @@ def test_a_thread_that_a_plugin_leaves_and_its_prints_spoil_neither_the_output_n
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["printed"] == [{"name": "stuck", "from": "stuck", "text": "{}"}]
-    assert "a plugin left threads that do not end: stuck" in done.stderr
+    assert "ended without waiting for threads that go on: stuck" in done.stderr
     assert "\x1b" not in done.stderr
