@@ -5,9 +5,10 @@
 
 Needs root, sshd and ip (``make tools`` brings them): everything happens in a network namespace of its own that has
 nothing but loopback, where each address 127.1.x.y is a host (and 10.99.x.y up to 10.99.127.255; beyond that nothing
-answers). Targets are one real sshd (key only, no PAM) and the scripted server of ``probes.testing``, which runs
-nothing. All tools verify host keys, have 64 hosts under way at once and use curve25519 (OpenSSH's default exchange
-costs its client several times more; it has a row of its own).
+answers). Targets are real sshds (key only, no PAM), one for each host and with a process table of its own, as real
+hosts have, and the scripted server of ``probes.testing``, which runs nothing. All tools verify host keys, have 64 hosts
+under way at once and use curve25519 (OpenSSH's default exchange costs its client several times more; it has a row of
+its own).
 
 ``cost``: two tables for each target and size, medians. "Whole processes" is what each tool costs from exec to exit,
 ours with its start and imports as the rivals with theirs: CPU is user and system time of the client, of the children

@@ -21,10 +21,12 @@ PORTS = itertools.count(2222)
 FORKS = 64
 CONNECT = 10
 QUICK = "curve25519-sha256"
+_DEAD = 128
+"""From this number on, in its third place, an address is nobody's."""
 TICK = os.sysconf("SC_CLK_TCK")
-ADOPT = "import ctypes, os, sys; ctypes.CDLL(None).prctl(36, 1, 0, 0, 0); os.execv(sys.argv[1], sys.argv[1:])"
-"""Become a process that gets the orphans below it (PR_SET_CHILD_SUBREAPER), so that their CPU time counts as its own;
-then become the program that is named."""
+ALONE = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+"""Makes a host with a process table of its own, as every real one has. Its first process gets all orphans, so their CPU
+time counts as its own."""
 
 
 def port(directory: Path) -> int:
@@ -43,7 +45,10 @@ def private(pid: int) -> float:
 
 def served(directory: Path) -> float:
     """CPU seconds of the target so far, with all that it started: read when every connection is over."""
-    pid = int((directory / "server").read_text())
+    return sum(map(_served_by, (directory / "server").read_text().split()))
+
+
+def _served_by(pid: str) -> float:
     end = time.monotonic() + 10
     while Path(f"/proc/{pid}/task/{pid}/children").read_text().strip():
         if time.monotonic() > end:
@@ -55,24 +60,32 @@ def served(directory: Path) -> float:
 
 @contextmanager
 def sshd(directory: Path) -> Iterator[None]:
-    """One real sshd for every address."""
+    """A real sshd for each host that answers, with a process table of its own."""
     Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     for name in ("key", "host"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", directory / name], check=True)
     (directory / "sshd_config").write_text(
-        f"ListenAddress 0.0.0.0:{port(directory)}\nHostKey {directory}/host\nAuthorizedKeysFile {directory}/key.pub\n"
+        f"Port {port(directory)}\nHostKey {directory}/host\nAuthorizedKeysFile {directory}/key.pub\n"
         f"PidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\n"
         f"MaxStartups 4000\nUseDNS no\nLogLevel ERROR\nSetEnv HOME={directory}\n"
     )
-    command = ["/usr/sbin/sshd", "-D", "-e", "-f", str(directory / "sshd_config")]
-    process = subprocess.Popen([sys.executable, "-c", ADOPT, *command], stderr=subprocess.DEVNULL)
+    hosts = [host for host in (directory / "hosts").read_text().split() if int(host.split(".")[2]) < _DEAD]
+    command = [*ALONE, "/usr/sbin/sshd", "-D", "-e", "-f", str(directory / "sshd_config")]
+    started = [subprocess.Popen([*command, "-o", f"ListenAddress={host}"], stderr=subprocess.DEVNULL) for host in hosts]
     try:
-        (directory / "server").write_text(str(process.pid))
-        _await_port(port(directory))
+        for host in hosts:
+            _await_port(host, port(directory))
+        (directory / "server").write_text("\n".join(_find_child(process.pid) for process in started))
         yield
     finally:
-        process.terminate()
-        process.wait()
+        for process in started:
+            process.kill()
+        for process in started:
+            process.wait()
+
+
+def _find_child(pid: int) -> str:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0]
 
 
 @contextmanager
@@ -115,14 +128,14 @@ async def serve(directory: Path) -> None:
 TARGETS = {"sshd": sshd, "farm": farm}
 
 
-def _await_port(number: int) -> None:
-    end = time.monotonic() + 10
+def _await_port(host: str, number: int) -> None:
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         with socket.socket() as sock:
-            if sock.connect_ex(("127.1.0.1", number)) == 0:
+            if sock.connect_ex((host, number)) == 0:
                 return
         time.sleep(0.05)  # sshd does not say when it listens
-    raise SystemExit("sshd did not start")
+    raise SystemExit(f"sshd did not start at {host}")
 
 
 def spread(size: int, number: int) -> set[int]:
@@ -135,7 +148,7 @@ def addresses(size: int, dead: int | None = None) -> list[str]:
     if dead is None:
         return [f"127.1.{number // 250}.{1 + number % 250}" for number in range(size)]
     silent = spread(size, dead)
-    return [f"10.99.{(number in silent) * 128 + number // 250}.{1 + number % 250}" for number in range(size)]
+    return [f"10.99.{(number in silent) * _DEAD + number // 250}.{1 + number % 250}" for number in range(size)]
 
 
 def prepare(directory: Path, hosts: Sequence[str], mute: Sequence[str]) -> None:

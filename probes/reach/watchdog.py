@@ -57,14 +57,11 @@ STDIN_LIMIT = 32 * 1024
 
 _LIMIT_MARGIN = 10.0
 
-_SCRIPT = (
-    "exec 3<&0 4>&1 5>&2 </dev/null >/dev/null 2>&1; "
-    "m=$1 n=$2 l=$3 i=$4 g=$5 h=$6; shift 6; d= x= s=; read -r u y </proc/uptime; "
-    '[ "$i" = 0 ] || IFS= read -r d <&3 || exit 96; '
+FUNCTIONS = (
     "find() { f= c= i=$p; read -r z z z z z </proc/loadavg; read -r w y </proc/uptime; "
     "if [ $((${w%.*}-${u%.*})) -lt 2 ] && [ $z -ge $p ] && [ $((z-p)) -lt 300 ]; then "
     "while [ $i -lt $z ]; do i=$((i+1)); "
-    '[ $i = $r ] || { [ -e /proc/$i ] && c="$c /proc/$i/environ"; }; done; '
+    '[ "$i" = "$r" ] || { [ -e /proc/$i ] && c="$c /proc/$i/environ"; }; done; '
     'else c="/proc/[0-9]*/environ"; fi; '
     'if [ "$c" ]; then f=$(grep -lsF "BENCHCONSOLE_RUN=$n" $c); fi; [ "$f" ]; }; '
     "send() { kill -$1 -$p; for q in $f; do q=${q#/proc/}; kill -$1 ${q%/environ}; done; }; "
@@ -76,12 +73,22 @@ _SCRIPT = (
     "export LC_ALL=C BENCHCONSOLE_SESSION=$m BENCHCONSOLE_RUN=$n "
     'PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"; '
     "read -r t </proc/self/stat; read -r u </proc/sys/kernel/random/boot_id; o=; [ -O /proc/1 ] && o=root; "
-    'echo "$n $t $u $o"; echo "$n" >&2; '
-    'exec setsid timeout -k 5 $l "$@"; }; '
-    'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$! ; '
-    "stop() { trap : TERM HUP INT USR1; kill -KILL $r; "
+    'echo "$n $t $u $o"; [ "$j" = 0 ] || echo "$n" >&2; '
+    'exec $a timeout -k 5 $l "$@"; }; '
+    "stop() { trap : TERM HUP INT USR1; "
+    '[ "$r" ] && kill -KILL $r; '
     '[ "$s" ] || kill -CONT -$p || { kill -KILL $p; for t in $g; do [ -e /proc/$p/exe ] && sleep $t; done; }; '
-    "finish; exit ${x:-${s:-143}}; }; trap stop TERM HUP INT; "
+    "finish; exit ${x:-${s:-143}}; }; "
+)
+"""How a command is begun in a group of its own, and how its group and all that carries its marker are ended."""
+
+_SCRIPT = (
+    "exec 3<&0 4>&1 5>&2 </dev/null >/dev/null 2>&1; "
+    "m=$1 n=$2 l=$3 i=$4 g=$5 h=$6; shift 6; a=setsid d= j= r= s= x=; read -r u y </proc/uptime; "
+    '[ "$i" = 0 ] || IFS= read -r d <&3 || exit 96; '
+    f"{FUNCTIONS}"
+    'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$! ; '
+    "trap stop TERM HUP INT; "
     "unheard() { x=97; stop; }; trap unheard USR1; "
     '(if [ "$h" = 0 ]; then y=127; else y=0; fi; while :; do '
     'case $y in 0) timeout $h sh -c "read -r t" <&3; y=$? ;; 127) read -r t <&3 || break ;; *) break ;; esac; done; '
@@ -119,6 +126,8 @@ class WrappedCommand:
     nonce: bytes
     silence: float = 0.0
     """Seconds within which the node wants to hear from the client again and again; 0 where it does not."""
+    last: bytes = b""
+    """Ends the output of a command on a kept shell; empty where the end of the channel does."""
 
 
 def wrap_command(
@@ -137,15 +146,30 @@ def wrap_command(
     twice ``silence`` (seconds) has a heartbeat; a shorter one is over soon after a cut anyhow.
     """
     nonce = nonce or secrets.token_hex(12)
-    if not argv or any("\0" in word for word in argv):
-        raise ValueError("a command is at least one word, and no word holds a NUL")
-    limit = ceil(timeout + _LIMIT_MARGIN)
+    words = join_words(argv)
+    limit = limit_time(timeout)
     before = f"{shlex.join(under)} " if under else ""
     silence = ceil(silence) if limit >= 2 * silence else 0
     own = f"benchconsole {shlex.quote(session)} {nonce} {limit} {1 if stdin else 0} '{PATIENCE}' {silence}"
-    feed = _as_printf(stdin) + b"\n" if stdin else b""
-    text = f"exec {before}/bin/sh -c {_WORDS} {own} {shlex.join(argv)}"
-    return WrappedCommand(text, feed, float(limit), nonce.encode(), float(silence))
+    text = f"exec {before}/bin/sh -c {_WORDS} {own} {words}"
+    return WrappedCommand(text, feed_stdin(stdin), float(limit), nonce.encode(), float(silence))
+
+
+def join_words(argv: Sequence[str]) -> str:
+    """``argv`` as a shell reads it; ValueError for what no shell can run."""
+    if not argv or any("\0" in word for word in argv):
+        raise ValueError("a command is at least one word, and no word holds a NUL")
+    return shlex.join(argv)
+
+
+def limit_time(timeout: float) -> int:
+    """Seconds after which the node itself ends a command whose client gives it ``timeout``."""
+    return ceil(timeout + _LIMIT_MARGIN)
+
+
+def feed_stdin(data: bytes) -> bytes:
+    """The line that says ``data`` to the watchdog, or nothing."""
+    return _as_printf(data) + b"\n" if data else b""
 
 
 def parse_first_line(line: bytes) -> StartedProcess | None:

@@ -43,15 +43,22 @@ _FROM_OUTSIDE = ("KILL", "TERM", "HUP", "INT", "QUIT", "XCPU", "STOP")
 
 
 class OutputStream:
-    """One output stream. Everything up to the watchdog's first line is noise of login scripts."""
+    """One output stream. Everything up to the watchdog's first line is noise of login scripts.
 
-    def __init__(self, nonce: bytes, bound: int) -> None:
+    On a kept shell a last line, with the word ``last``, ends it; its rest is a status where the stream has one.
+    """
+
+    def __init__(self, nonce: bytes, bound: int, last: bytes = b"") -> None:
         self._nonce = nonce
+        self._last = last
         self.bound = bound
         self._raw = bytearray()
         self._searched = 0
         self.first_line: bytes | None = None
+        self.last_line: bytes | None = None
         self.is_cut = False
+        self.has_more = False
+        """Whether something came after the last line."""
 
     def __len__(self) -> int:
         """Bytes that are held."""
@@ -61,6 +68,8 @@ class OutputStream:
         self._raw += data
         if self.first_line is None:
             self._look_for_first_line()
+        if self._last and self.first_line is not None:
+            self._look_for_last_line()
         if self.first_line is not None and len(self._raw) > self.bound:
             self.cut()
 
@@ -77,8 +86,18 @@ class OutputStream:
         if end >= 0:
             self.first_line = bytes(self._raw[at + len(self._nonce) : end])
             del self._raw[: end + 1]
+            self._searched = 0
         elif len(self._raw) > NOISE_LIMIT:
             self.cut()
+
+    def _look_for_last_line(self) -> None:
+        at = self._raw.find(self._last, self._searched)
+        self._searched = at if at >= 0 else max(len(self._raw) - len(self._last) + 1, 0)
+        end = self._raw.find(b"\n", at) if at >= 0 else -1
+        if end >= 0:
+            self.last_line = bytes(self._raw[at + len(self._last) : end])
+            self.has_more = end + 1 < len(self._raw)
+            del self._raw[at:]
 
     def contains(self, text: bytes) -> bool:
         return self.first_line is not None and text in self._raw
@@ -144,8 +163,8 @@ class CommandChannel(ABC):
         self._patience: asyncio.TimerHandle | None = None
         self._pause = wrapped.silence / _BEATS
         self._next_beat: asyncio.TimerHandle | None = None
-        self.out = OutputStream(wrapped.nonce, bound)
-        self.err = OutputStream(wrapped.nonce, bound)
+        self.out = OutputStream(wrapped.nonce, bound, wrapped.last)
+        self.err = OutputStream(wrapped.nonce, bound, wrapped.last)
         self.status: int | None = None
         self.signal: str | None = None
         self.closed = False
@@ -306,6 +325,19 @@ class WatchedCommand:
     async def learn_loss(self) -> None:
         """Ask what became of the node where the way to it was lost."""
 
+    @property
+    def was_never_started(self) -> bool:
+        """Whether the shell ended, by itself, without having begun the command."""
+        channel = self.channel
+        is_over = channel.has_exited and not (channel.was_ordered_to_end or channel.is_flooded)
+        return is_over and self.timed_out is None and channel.out.first_line is None
+
+    def explain_no_start(self) -> str:
+        """How a shell that did not begin the command ended, and what it said."""
+        channel = self.channel
+        words = (channel.out.preamble or channel.err.preamble).decode(errors="replace").strip()
+        return f"({channel.signal or f'exit status {channel.status}'}): {_line(words)}"
+
     def explain_loss(self) -> RemoteError:
         """Why the command was not brought to its own end."""
         return self.error(FailedAt.CANCELLED, "the command was ended")
@@ -325,11 +357,9 @@ class WatchedCommand:
             raise self.error(FailedAt.FLOODED, f"more than {channel.out.bound / 1024**2:g} MiB of output")
         if not channel.has_exited or channel.was_ordered_to_end:
             raise self.explain_loss()
-        if channel.out.first_line is None:
-            words = (channel.out.preamble or channel.err.preamble).decode(errors="replace").strip()
-            status = channel.signal or f"exit status {channel.status}"
+        if self.was_never_started:
             stage, who = self.refused_by
-            raise self.error(stage, f"{who} did not run the command ({status}): {_line(words)}")
+            raise self.error(stage, f"{who} did not run the command {self.explain_no_start()}")
         if channel.status is None:
             raise self.error(FailedAt.KILLED, f"the watchdog of the command was killed by SIG{channel.signal}")
         # From the opening: a first line that comes late makes the command seem shorter than the node's own limit.

@@ -30,6 +30,8 @@ _BACKLOG = 1024
 SEPARATE = 1000
 """From more addresses than this on, one socket listens for all: files are few, and one a login is enough."""
 _OWN_WORDS = re.compile(r"(?P<named>(?:\w=\$\d ?)+); shift (?P<count>\d)")
+_EVALUATES = 'eval "$q"'
+_NEW_LINE = "'\"$N\"'"
 _TERMINATED = 143
 """Exit status of a command that SIGTERM ended."""
 
@@ -64,11 +66,15 @@ Answer = Callable[[str, tuple[str, ...], bytes], Awaitable[Reply]]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A command line taken apart. ``nonce`` is empty unless the console's watchdog surrounds it."""
+    """A command line taken apart. ``nonce`` is empty unless the console's watchdog surrounds it.
+
+    ``last`` is the word that ends the output of a command on a kept shell.
+    """
 
     argv: tuple[str, ...]
     nonce: str = ""
     fed: bool = False
+    last: str = ""
 
 
 def read_command(command: str) -> Request:
@@ -89,8 +95,20 @@ def read_command(command: str) -> Request:
     return Request(tuple(words[4 + int(own["count"]) :]), words[place["n"]], fed=words[place["i"]] != "0")
 
 
+def opens_shell(command: str) -> bool:
+    """Whether a command line opens the shell of ``probes.reach.kept_shell``, which is told its commands on stdin."""
+    return _EVALUATES in command
+
+
+def read_request(line: str) -> Request:
+    """A line for a kept shell taken apart: ``request NONCE LAST LIMIT FED ARGV``, maybe after a setting of N."""
+    told = line.partition("; ")[2] if line.startswith("N=") else line
+    _, nonce, last, _, fed, *argv = shlex.split(told.replace(_NEW_LINE, "\n"))
+    return Request(tuple(argv), nonce, fed == "1", last)
+
+
 class _Session(asyncssh.SSHServerSession[bytes]):
-    """One channel: lets its command be answered, and ends that when the client goes.
+    """One channel: lets its command be answered, or one after the other, and ends that when the client goes.
 
     Behaves as the watchdog does on a real node: says the nonce first, and takes the end of stdin for the order to stop.
     """
@@ -99,6 +117,7 @@ class _Session(asyncssh.SSHServerSession[bytes]):
         self._address = address
         self._answer = answer
         self._request = Request(())
+        self._is_shell = self._is_told = self._has_begun = False
         self._task: asyncio.Task[None] | None = None
         self._stdin = b""
 
@@ -106,23 +125,29 @@ class _Session(asyncssh.SSHServerSession[bytes]):
         self._channel = chan
 
     def exec_requested(self, command: str) -> bool:
-        self._request = read_command(command)
+        self._is_shell = opens_shell(command)
+        if not self._is_shell:
+            self._request, self._is_told = read_command(command), True
         return True
 
     def session_started(self) -> None:
-        if not self._request.fed:
+        if self._is_told and not self._request.fed:
             self._begin(b"")
 
     def data_received(self, data: bytes, datatype: asyncssh.DataType) -> None:
-        if self._task is None:
-            self._stdin += data
-            line, end, _ = self._stdin.partition(b"\n")
-            if end:
+        self._stdin += data
+        while self._task is None and b"\n" in self._stdin:
+            line, _, self._stdin = self._stdin.partition(b"\n")
+            if self._is_told:
                 # the watchdog prints the line by ``printf``, and nothing but octal escapes is in it
                 self._begin(re.sub(rb"\\([0-7]{3})", lambda found: bytes((int(found[1], 8),)), line))
+            else:
+                self._request, self._is_told = read_request(line.decode()), True
+                if not self._request.fed:
+                    self._begin(b"")
 
     def eof_received(self) -> bool:
-        if self._request.nonce:
+        if self._request.nonce or self._is_shell:
             self._stop(_TERMINATED)
         return True
 
@@ -151,16 +176,30 @@ class _Session(asyncssh.SSHServerSession[bytes]):
                 # the watchdog's first line: the nonce, and the stat line of a process that never was
                 pid = 1000 + zlib.crc32(nonce.encode()) % 30_000
                 stat = f"{pid} (sh) S {pid - 1} {pid} {pid} 0 -1 4194560 110 0 0 0 0 0 0 0 20 0 1 0 {100 * pid}"
-                self._say(Reply(f"{nonce} {stat} 2658304 231\n".encode(), f"{nonce}\n".encode()))
+                # a kept shell says the nonce on stderr before its first command only
+                noise = b"" if self._has_begun else f"{nonce}\n".encode()
+                self._has_begun = True
+                self._say(Reply(f"{nonce} {stat} 2658304 231\n".encode(), noise))
             reply = await self._answer(self._address, self._request.argv, stdin)
             self._say(reply)
             while reply.then is not None:
                 reply = await reply.then
                 self._say(reply)
-            self._exit(reply.exit_status)
-        finally:
+        except BaseException:
             # Also when ``answer`` raises: the client sees a lost channel, asyncio reports the error.
             self._channel.close()
+            raise
+        if self._is_shell:
+            self._wait_for_next(reply.exit_status)
+        else:
+            self._exit(reply.exit_status)
+
+    def _wait_for_next(self, status: int) -> None:
+        """Say that the command has ended; a kept shell reads the next line then."""
+        last = self._request.last
+        self._say(Reply(f"{last} {status}\n".encode(), f"{last}\n".encode()))
+        self._task, self._is_told = None, False
+        self.data_received(b"", None)
 
     def _say(self, reply: Reply) -> None:
         with contextlib.suppress(OSError):

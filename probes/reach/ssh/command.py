@@ -18,7 +18,9 @@ from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.model.secret import Secret
+from benchconsole.probes.reach.kept_shell import open_shell
 from benchconsole.probes.reach.ssh.connection import SshConnection
+from benchconsole.probes.reach.ssh.kept_shell import KeptShell, ShellChannel
 from benchconsole.probes.reach.watchdog import WrappedCommand, parse_first_line
 from benchconsole.probes.reach.watched_command import CommandChannel, SessionOutput, WatchedCommand
 
@@ -82,17 +84,6 @@ class SshChannel(CommandChannel, asyncssh.SSHClientSession[bytes]):
         self._prompt = prompt
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
 
-    @staticmethod
-    async def begin(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt | None = None) -> "SshChannel":
-        _, session = await link.client.create_session(
-            lambda: SshChannel(wrapped, link.limits.output, link.shared.output, prompt),
-            wrapped.text,
-            encoding=None,
-            request_pty=False,
-            window=_WINDOW,
-        )
-        return cast(SshChannel, session)
-
     @property
     def ssh_channel(self) -> "asyncssh.SSHClientChannel[bytes]":
         if self._channel is None:
@@ -133,23 +124,52 @@ class SshChannel(CommandChannel, asyncssh.SSHClientSession[bytes]):
         self.ssh_channel.abort()
 
 
+async def _open_channel(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt | None) -> CommandChannel:
+    """The command in a channel of its own, or on a shell that is opened for it and kept."""
+    if wrapped.last:
+        return _tell_shell(link, cast(KeptShell, await _create(link, KeptShell, open_shell(link.session))), wrapped)
+    make = partial(SshChannel, wrapped, link.limits.output, link.shared.output, prompt)
+    channel = cast(SshChannel, await _create(link, make, wrapped.text))
+    if wrapped.feed and prompt is None:
+        channel.write(wrapped.feed)
+    return channel
+
+
+async def _create(
+    link: SshConnection, make: "Callable[[], asyncssh.SSHClientSession[bytes]]", text: str
+) -> "asyncssh.SSHClientSession[bytes]":
+    _, session = await link.client.create_session(make, text, encoding=None, request_pty=False, window=_WINDOW)
+    return session
+
+
+def _tell_shell(link: SshConnection, shell: KeptShell, wrapped: WrappedCommand) -> ShellChannel:
+    return ShellChannel(shell, wrapped, link.limits.output, link.shared.output, link.leave_shell)
+
+
 class _RefusedError(Exception):
     """The node runs as many commands on the connection as it allows."""
 
 
-async def start_command(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt | None) -> SshChannel:
+async def start_command(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt | None) -> CommandChannel:
     """The command, sent, in a slot of the connection that ``SshCommand.end`` gives back."""
     refused = 0
     while True:
         await link.take_slot()
         try:
+            if wrapped.last and link.has_shell:
+                await link.shared.starts.take_brief_turn()
+                if (shell := link.take_shell()) is not None:
+                    link.channels.add(channel := _tell_shell(link, shell, wrapped))
+                    return channel
             async with link.shared.starts.turn():
                 return await _begin(link, wrapped, prompt)
         except BaseException as error:
             link.give_slot_back()
             if not isinstance(error, _RefusedError):
                 raise
-            if link.channels:
+            if link.has_shell:
+                link.close_shell()
+            elif link.channels:
                 link.slots.shrink(len(link.channels))
             else:  # it may still be busy with closing the last one
                 refused += 1
@@ -159,7 +179,7 @@ async def start_command(link: SshConnection, wrapped: WrappedCommand, prompt: Su
         await asyncio.sleep(_REFUSAL_PAUSE)
 
 
-async def _begin(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt | None) -> SshChannel:
+async def _begin(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt | None) -> CommandChannel:
     """Send the command, in a task of its own: nobody who gives up waiting may leave a half-open channel."""
     opening = asyncio.get_running_loop().create_task(_open(link, wrapped, prompt))
     try:
@@ -177,11 +197,11 @@ async def _begin(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPromp
     return opening.result()
 
 
-async def _open(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt | None) -> SshChannel:
-    if link.lost is not None or link.is_closing:
+async def _open(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt | None) -> CommandChannel:
+    if not link.is_alive:
         raise RemoteError(link.make_lost_failure())
     try:
-        channel = await SshChannel.begin(link, wrapped, prompt)
+        channel = await _open_channel(link, wrapped, prompt)
     except asyncssh.ChannelOpenError as error:
         if link.lost is None and not link.client.is_closed():
             raise _RefusedError(f"the node refused to start a command: {error.reason}") from error
@@ -189,30 +209,27 @@ async def _open(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt
     except (asyncssh.Error, OSError) as error:
         raise RemoteError(link.failure(FailedAt.LOST, link.lost or str(error))) from error
     link.channels.add(channel)
-    if wrapped.feed and prompt is None:
-        channel.write(wrapped.feed)
     return channel
 
 
-def _drop(link: SshConnection, opening: "asyncio.Task[SshChannel]") -> None:
+def _drop(link: SshConnection, opening: "asyncio.Task[CommandChannel]") -> None:
     """Nobody waits for this command any more. Its watchdog takes the end of stdin for an order to end."""
     if not opening.cancelled() and opening.exception() is None:
         link.channels.discard(opening.result())
-        opening.result().ssh_channel.write_eof()
+        opening.result().close_stdin()
 
 
 class SshCommand(WatchedCommand):
     """One command under way, in a slot of its connection."""
 
     refused_by = (FailedAt.LOGIN, "the login shell")
-    channel: SshChannel
 
     def __init__(
         self,
         link: SshConnection,
         argv: Sequence[str],
         wrapped: WrappedCommand,
-        channel: SshChannel,
+        channel: CommandChannel,
         explain: Explain,
         *,
         is_elevated: bool = False,

@@ -15,6 +15,7 @@ import asyncssh
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import RemoteError
+from benchconsole.probes.reach.ssh.kept_shell import KeptShell
 from benchconsole.probes.reach.ssh.limits import SshLimits, Throttle
 from benchconsole.probes.reach.watchdog import StartedProcess
 from benchconsole.probes.reach.watched_command import CommandChannel, SessionOutput
@@ -27,7 +28,7 @@ class ChannelSlots:
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self.used = 0
-        self._freed = asyncio.Event()
+        self._freed: asyncio.Event | None = None
 
     @property
     def free(self) -> bool:
@@ -35,13 +36,15 @@ class ChannelSlots:
 
     async def take(self) -> None:
         while self.used >= self._capacity:
+            self._freed = self._freed or asyncio.Event()
             self._freed.clear()
             await self._freed.wait()
         self.used += 1
 
     def give_back(self) -> None:
         self.used -= 1
-        self._freed.set()
+        if self._freed is not None:
+            self._freed.set()
 
     def shrink(self, running: int) -> None:
         """The node refused a command while ``running`` others ran: that many is what it allows."""
@@ -90,6 +93,8 @@ class SshConnection:
         self.boot = ""
         self.is_root: bool | None = None
         self.has_started_command = False
+        self.can_keep_shell = True
+        self._kept_shell: KeptShell | None = None
         self.is_closing = False
         self._has_fast_keepalive = False
         self._client: asyncssh.SSHClientConnection | None = None
@@ -122,7 +127,7 @@ class SshConnection:
 
     async def take_slot(self) -> None:
         await self.slots.take()
-        if not self._has_fast_keepalive and self._is_alive:
+        if not self._has_fast_keepalive and self.is_alive:
             self._has_fast_keepalive = True
             self.shared.busy += 1
             self.client.set_keepalive(max(self.limits.keepalive, self.shared.busy / _PER_SECOND))
@@ -132,11 +137,38 @@ class SshConnection:
         if self._has_fast_keepalive and self.slots.used == 0:
             self._has_fast_keepalive = False
             self.shared.busy -= 1
-            if self._is_alive:
+            if self.is_alive:
                 self.client.set_keepalive(IDLE)
 
     @property
-    def _is_alive(self) -> bool:
+    def has_shell(self) -> bool:
+        """Whether a shell waits for a command."""
+        return self._kept_shell is not None
+
+    def take_shell(self) -> KeptShell | None:
+        """The shell that waits for a command, if there is one that may have it; it is the caller's now."""
+        shell, self._kept_shell = self._kept_shell, None
+        if shell is not None and not (shell.is_young and self.is_alive):
+            shell.close()
+            return None
+        return shell
+
+    def leave_shell(self, shell: KeptShell) -> None:
+        """``shell`` has run its command: it waits for the next one where none waits yet."""
+        if self._kept_shell is None and shell.is_young and self.is_alive:
+            self._kept_shell = shell
+        else:
+            shell.close()
+
+    def close_shell(self) -> None:
+        """Let the shell that waits go: its place is wanted, or the connection ends."""
+        if self._kept_shell is not None:
+            self._kept_shell.close()
+            self._kept_shell = None
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether commands can be begun on it."""
         return self.lost is None and not self.is_closing
 
     def find_root_cause(self) -> str:
@@ -175,6 +207,7 @@ class SshConnection:
     async def close(self) -> None:
         self.is_closing = True
         await asyncio.gather(*(channel.end(self.limits.ending) for channel in self.channels))
+        self.close_shell()
         if self._client is not None:
             self._client.close()
             try:

@@ -84,6 +84,11 @@ class Throttle:
     def turn(self) -> AbstractAsyncContextManager[None]:
         return _take_turn(self._free.acquire, self._free.release, self._patience)
 
+    async def take_brief_turn(self) -> None:
+        """A turn for what is done without waiting: it is given back when the event loop has looked at others."""
+        await self._free.acquire()
+        asyncio.get_running_loop().call_soon(self._free.release)
+
 
 class LoginsStoppedError(Exception):
     """Too many logins in a row were refused for another to be tried."""

@@ -92,6 +92,12 @@ class QuietConnection(asyncssh.SSHClientConnection):
     heard: bytearray | None = None
     """Where the first bytes of the server are kept, for the words on one that does not speak SSH."""
 
+    def forget_login(self, shared: asyncssh.SSHClientConnectionOptions) -> None:
+        """Let go of what led to the login, 6 kB: new keys begin with new offers, commands have ``shared`` options."""
+        self._client_kexinit = self._server_kexinit = b""
+        self._server_sig_algs = set()
+        self._options = shared
+
     def data_received(self, data: bytes, datatype: asyncssh.DataType = None) -> None:
         """Take in what the server sends."""
         if self.heard is not None and len(self.heard) < HEARD:
@@ -270,6 +276,7 @@ async def _log_in(
     except BaseException:
         connection.abort()
         raise
+    connection.forget_login(host.options)
     return connection
 
 

@@ -17,10 +17,11 @@ import asyncssh
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Output
 from benchconsole.probes.model.remote import Remote, RemoteError, Running
+from benchconsole.probes.reach.kept_shell import write_request
 from benchconsole.probes.reach.ssh.command import Explain, SshCommand, SudoPrompt, start_command
 from benchconsole.probes.reach.ssh.connection import ConnectionPool, SshConnection
 from benchconsole.probes.reach.ssh.sudo import SudoRunner
-from benchconsole.probes.reach.watchdog import STDIN_LIMIT, wrap_command
+from benchconsole.probes.reach.watchdog import STDIN_LIMIT, WrappedCommand, wrap_command
 from benchconsole.probes.reach.watched_command import keep_running, record_command
 from benchconsole.topology.model.fabric import NodeId
 
@@ -54,21 +55,43 @@ class SshRemote:
         link = await self._pool.wait_for_free()
 
         async def run(prompt: SudoPrompt | None = None) -> SshCommand:
-            call = await self._begin(link, argv, timeout, stdin, prompt)
-            await call.run_to_end(timeout)
-            await call.learn_loss()
-            return call
+            return await self._bring_to_end(link, argv, self._wrap(link, argv, timeout, stdin, prompt), timeout, prompt)
 
         if privileged and not await self._is_root():
             return await self._administrator.run(link, run)
+        if link.can_keep_shell and (request := write_request(argv, timeout=timeout, stdin=stdin)) is not None:
+            call = await self._bring_to_end(link, argv, request, timeout)
+            if not call.was_never_started:
+                return call.result()
+            # Its login shell, or what it lacks, is found out in the plain way, and told in its words.
+            link.can_keep_shell = False
+            _LOG.debug(self.node, "no shell is kept open there: %s", call.explain_no_start())
         return (await run()).result()
 
-    async def _begin(
-        self, link: SshConnection, argv: Sequence[str], timeout: float, stdin: bytes, prompt: SudoPrompt | None
+    async def _bring_to_end(
+        self,
+        link: SshConnection,
+        argv: Sequence[str],
+        wrapped: WrappedCommand,
+        timeout: float,
+        prompt: SudoPrompt | None = None,
     ) -> SshCommand:
+        call = await self._begin(link, argv, wrapped, prompt)
+        await call.run_to_end(timeout)
+        await call.learn_loss()
+        return call
+
+    def _wrap(
+        self, link: SshConnection, argv: Sequence[str], timeout: float, stdin: bytes, prompt: SudoPrompt | None
+    ) -> WrappedCommand:
+        """The command for a channel of its own."""
         under = prompt.words if prompt is not None else ()
         silence = link.limits.heartbeat
-        wrapped = wrap_command(argv, session=link.session, timeout=timeout, stdin=stdin, under=under, silence=silence)
+        return wrap_command(argv, session=link.session, timeout=timeout, stdin=stdin, under=under, silence=silence)
+
+    async def _begin(
+        self, link: SshConnection, argv: Sequence[str], wrapped: WrappedCommand, prompt: SudoPrompt | None = None
+    ) -> SshCommand:
         if prompt is not None:
             prompt.feed = wrapped.feed
         channel = await start_command(link, wrapped, prompt)
@@ -87,7 +110,8 @@ class SshRemote:
     @asynccontextmanager
     async def start(self, argv: Sequence[str], *, timeout: float) -> AsyncIterator[Running]:
         link = await self._pool.wait_for_free()
-        async with keep_running(await self._begin(link, argv, timeout, b"", None), timeout, _LOG) as running:
+        call = await self._begin(link, argv, self._wrap(link, argv, timeout, b"", None))
+        async with keep_running(call, timeout, _LOG) as running:
             yield running
 
     @asynccontextmanager

@@ -24,12 +24,14 @@ from tests.probes.reach.ssh.conftest import marked, wait_until
 
 SHELLS = [path for name in ("dash", "bash", "ksh", "mksh", "zsh", "yash", "busybox") if (path := shutil.which(name))]
 SESSION = f"watchdog-{os.getpid()}"
+NONCE = f"nonce{os.getpid()}"
+"""Of this process alone: what carries it is ended by every wrapper that has it."""
 
 
 LINKS = tempfile.TemporaryDirectory(prefix="benchconsole-shells-")
 
 
-def _as_sh(shell: str) -> str:
+def link_as_sh(shell: str) -> str:
     """A link called ``sh``, as /bin/sh is one: zsh and others behave as POSIX says only under that name."""
     link = Path(LINKS.name, Path(shell).name, "sh")
     if not link.is_symlink():
@@ -42,8 +44,8 @@ def _start(
     shell: str, argv: list[str], stdin: bytes = b"", timeout: float = 60, silence: float = 60
 ) -> "subprocess.Popen[bytes]":
     """Start the wrapper in ``shell`` as the node's /bin/sh; the same shell is the user's login shell."""
-    wrapped = wrap_command(argv, session=SESSION, nonce="abc123", timeout=timeout, stdin=stdin, silence=silence)
-    text = wrapped.text.replace("/bin/sh", _as_sh(shell), 1)
+    wrapped = wrap_command(argv, session=SESSION, nonce=NONCE, timeout=timeout, stdin=stdin, silence=silence)
+    text = wrapped.text.replace("/bin/sh", link_as_sh(shell), 1)
     process = subprocess.Popen(
         [shell, *(("sh",) if shell.endswith("busybox") else ()), "-c", text],
         stdin=subprocess.PIPE,
@@ -117,7 +119,7 @@ def test_a_client_that_is_heard_lets_the_command_go_on(shell: str) -> None:
     assert process.stdin is not None
     assert process.stdout is not None
     for line in iter(process.stdout.readline, b"4\n"):
-        assert line.split()[0] in {b"abc123", b"1", b"2", b"3"}
+        assert line.split()[0] in {NONCE.encode(), b"1", b"2", b"3"}
         process.stdin.write(b"\n")
         process.stdin.flush()
     assert process.stdout.read() == b"fed\n"
@@ -162,7 +164,7 @@ def test_a_stopped_command_ends(shell: str) -> None:
 def test_the_first_line_names_the_leader() -> None:
     process = _start("/bin/sh", ["sh", "-c", "ps -o sid= -p $$; ps -o pgid= -p $$"])
     assert process.stdout is not None
-    line = process.stdout.readline().removeprefix(b"abc123 ")
+    line = process.stdout.readline().removeprefix(f"{NONCE} ".encode())
     leader = parse_first_line(line)
     _, out, _ = _finish_rest(process)
     assert leader is not None

@@ -10,6 +10,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 
+from benchconsole.probes.reach.kept_shell import open_shell, write_request
 from benchconsole.probes.reach.watchdog import wrap_command
 from benchconsole.probes.testing.server import SEPARATE, Manner, Reply, ScriptedSshd, read_command
 
@@ -192,3 +193,30 @@ async def test_the_one_socket_is_tied_to_the_loopback_device(tmp_path: Path) -> 
         assert len(listening(sshd.port)) == 1
         (wide,) = (made for made in sshd.sockets if made.fileno() >= 0)
         assert wide.getsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16).rstrip(b"\0") == b"lo"
+
+
+async def test_a_kept_shell_is_told_one_command_after_the_other(tmp_path: Path) -> None:
+    asked: ASKED = []
+
+    async def answer(address: str, argv: tuple[str, ...], stdin: bytes) -> Reply:
+        asked.append((address, argv, stdin))
+        return Reply(b"out", b"err", len(asked))
+
+    requests = [
+        write_request(["echo", "a b", "it's", "two\nlines"], timeout=9),
+        write_request(["cat"], timeout=9, stdin=b"\0fed\n"),
+    ]
+    async with ScriptedSshd(answer, [HERE], tmp_path) as sshd, client(sshd) as connection:
+        shell = await connection.create_process(open_shell("s"), encoding=None)
+        for number, request in enumerate(requests, start=1):
+            assert request is not None
+            shell.stdin.write(request.text.encode() + request.feed)
+            out = await shell.stdout.readuntil(request.last + f" {number}\n".encode())
+            err = await shell.stderr.readuntil(request.last + b"\n")
+            assert out.startswith(request.nonce)
+            assert out.partition(b"\n")[2].startswith(b"out" + request.last)
+            noise = request.nonce + b"\n" if number == 1 else b""
+            assert err == noise + b"err" + request.last + b"\n"
+        shell.stdin.write_eof()
+        assert (await shell.wait()).exit_status == 143
+    assert asked == [(HERE, ("echo", "a b", "it's", "two\nlines"), b""), (HERE, ("cat",), b"\0fed\n")]

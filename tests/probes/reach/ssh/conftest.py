@@ -275,7 +275,8 @@ def ordinary(bench: Bench, tables: Path, *options: str) -> Server:
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ignores TERM is killed after 0.3 s instead of 2, except in processes of the tests' own."""
-    monkeypatch.setattr("benchconsole.probes.reach.watchdog.PATIENCE", ".01 .02 .04 .08 .15")
+    for module in ("watchdog", "kept_shell"):
+        monkeypatch.setattr(f"benchconsole.probes.reach.{module}.PATIENCE", ".01 .02 .04 .08 .15")
 
 
 @pytest.fixture

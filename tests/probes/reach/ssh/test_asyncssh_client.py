@@ -37,4 +37,11 @@ async def test_asyncssh_speaks_where_somebody_listens(bench: Bench, caplog: pyte
     caplog.set_level(logging.INFO, "asyncssh")
     remote = await bench.reach(bench.access(server)).remote(node(server.address, "n1"))
     await remote.run(["true"], timeout=10)
-    assert "Received exit status 0" in caplog.text
+    assert "Requesting new SSH session" in caplog.text
+
+
+async def test_new_keys_are_made_after_the_first_offers_are_forgotten(bench: Bench) -> None:
+    server = bench.sshd("RekeyLimit 64K", "LogLevel DEBUG1")
+    remote = await bench.reach(bench.access(server)).remote(node(server.address))
+    assert len((await remote.run(["head", "-c", "1000000", "/dev/zero"], timeout=10)).stdout) == 1_000_000
+    assert server.logged("SSH2_MSG_NEWKEYS received") > 2

@@ -42,9 +42,30 @@ async def test_a_command_that_somebody_kills_is_no_answer(bench: Bench, server: 
 
 
 @pytest.mark.fault("F14")
-async def test_a_watchdog_that_somebody_kills_is_no_answer(bench: Bench, server: Server) -> None:
+@pytest.mark.parametrize("generation", [1, 2])
+async def test_a_watchdog_that_somebody_kills_is_no_answer(bench: Bench, server: Server, generation: int) -> None:
+    """Of a kept shell: the runner of the command, whose shell then ends it in time, and the shell itself."""
     remote = await _remote(bench, server)
-    task = asyncio.create_task(remote.run(["sleep", "300"], timeout=60))
+    task = asyncio.create_task(remote.run(["sleep", "300"], timeout=2))
+    await eventually(lambda: bool(bench.marked()))
+    pid = min(bench.marked())
+    for _ in range(generation):
+        pid = _parent(pid)
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(RemoteError) as raised:
+        await task
+    if generation == 1:
+        assert raised.value.failure.detail == "no end within 2 s"
+        assert bench.marked() == []
+    else:
+        assert raised.value.failure.stage is FailedAt.KILLED
+        assert "the watchdog of the command" in raised.value.failure.detail
+
+
+@pytest.mark.fault("F14")
+async def test_a_watchdog_of_a_long_command_that_somebody_kills_is_no_answer(bench: Bench, server: Server) -> None:
+    remote = await _remote(bench, server)
+    task = asyncio.create_task(remote.run(["sleep", "300"], timeout=600))
     await eventually(lambda: bool(bench.marked()))
     os.kill(_parent(min(bench.marked())), signal.SIGKILL)
     with pytest.raises(RemoteError) as raised:
@@ -138,12 +159,12 @@ class Oddity(asyncssh.SSHServerSession[bytes]):
         self._channel = chan
 
     def exec_requested(self, command: str) -> bool:
-        self._nonce = command.split(" benchconsole ", 1)[1].split()[1].encode()
         return True
 
-    def session_started(self) -> None:
-        self._channel.write(self._nonce + b" 12 (sh) S 1\n42\n")
-        self._channel.write_stderr(self._nonce + b"\n")
+    def data_received(self, data: bytes, datatype: int | None) -> None:
+        nonce = data.split()[1]  # of a request to a kept shell
+        self._channel.write(nonce + b" 12 (sh) S 1\n42\n")
+        self._channel.write_stderr(nonce + b"\n")
         self._end(self._channel)
 
 
