@@ -39,7 +39,7 @@ from benchconsole.console.view.run_view import (
     worst,
 )
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Level, Verdict
-from benchconsole.probes.model.measuring import Result, Round
+from benchconsole.probes.model.measuring import FailedAt, Result, Round
 from benchconsole.probes.model.repeats import find_repeats
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.grouping import group_by_key
@@ -261,6 +261,7 @@ def _judged(view: RunView, rounds: Sequence[ClosedRound]) -> RunView:
         verdicts=make_layered(view.verdicts).plus({test: tuple(found) for test, found in by_test.items()}),
         findings=findings,
         closed=MappingProxyType({**view.closed, **{each.round.number: (each.started, each.ended) for each in rounds}}),
+        hung=view.hung - numbers | {each.round.number for each in rounds if _has_hung(each)},
         current=current,
         fresh=LayeredMap() if current is None else view.fresh,
         running=OpenTests() if current is None else view.running,
@@ -276,6 +277,10 @@ def _judged(view: RunView, rounds: Sequence[ClosedRound]) -> RunView:
     carried = read_session_links(moved) if again else read_round_links(view, rounds, by_test)
     nodes = advance_nodes(view, moved, rounds)
     return replace(moved, nodes=nodes, carried=carried, links=apply_findings(carried, findings))
+
+
+def _has_hung(closed: ClosedRound) -> bool:
+    return any(each.failure is not None and each.failure.stage is FailedAt.TIMEOUT for each in closed.results)
 
 
 def _closing_line(closed: ClosedRound) -> Line:

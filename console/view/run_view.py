@@ -183,6 +183,7 @@ class RunView:
     """A whole session as it stands. ``results`` and ``verdicts`` are by test id, those of repeated tests included.
 
     ``replaced`` are ids of tests that a later round repeated: their results no longer count.
+    ``hung`` are the numbers of the closed rounds in which the time of a test ran out.
     ``static`` is what the description alone shows, worst first, None until that is worked out: no
     verdict, so nothing here counts it. ``held`` says why the run waits; ``proofs`` are what the nodes
     showed when it was over, empty where they were not searched. ``stopped`` says why a rule ended rounds.
@@ -208,6 +209,7 @@ class RunView:
     results: Mapping[str, Result] = field(default_factory=lambda: MappingProxyType({}))
     verdicts: Mapping[str, tuple[Verdict, ...]] = field(default_factory=lambda: MappingProxyType({}))
     closed: Mapping[int, tuple[float, float]] = field(default_factory=lambda: MappingProxyType({}))
+    hung: frozenset[int] = frozenset()
     stopped: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     current: Round | None = None
     current_started: float = 0.0
@@ -328,12 +330,13 @@ _UNMEASURED = (1.0, 2.0)
 def _list_ratios(view: RunView) -> dict[str, list[float]]:
     """Seconds taken over seconds estimated, of every closed round that was run, by probe, sorted.
 
-    How well the rounds of one probe are estimated says nothing of those of another.
+    How well the rounds of one probe are estimated says nothing of those of another. A round in which the time of a test
+    ran out says nothing either: what hung once is awaited for a shorter time, and hung twice it is not started again.
     """
     found = group_by_key(
         (each.probe, (view.closed[each.number][1] - view.closed[each.number][0]) / each.seconds)
         for each in view.plan
-        if each.number in view.closed and each.seconds and not _was_spared(view, each)
+        if each.number in view.closed and each.number not in view.hung and each.seconds and not _was_spared(view, each)
     )
     return {probe: sorted(ratios) for probe, ratios in found.items()}
 

@@ -24,7 +24,9 @@ ALLOWED = {
         "validate_host_public_key", "validate_host_ca_key", "get_child", "packet",
     ),
     "asyncio calls it": ("pipe_data_received", "process_exited"),
-    "asyncssh reads it": ("server_host_key_algs", "protocol_factory"),
+    "asyncssh reads it": (
+        "server_host_key_algs", "protocol_factory", "_client_kexinit", "_server_kexinit", "_server_sig_algs",
+    ),
     "Python passes it: a parameter of a protocol": ("addr", "core_dumped", "lang", "msg", "pktid", "spec"),
     "collections.abc calls it": ("_from_iterable",),
     "pydantic reads it": ("model_config", "schema_"),

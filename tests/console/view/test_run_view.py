@@ -1,12 +1,15 @@
 """How long a run has worked, and how long it still takes, by what its rounds took so far."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchconsole.console.view.events import RoundStarted, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import RunView, compute_worked, eta
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
-from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Target, Test
+from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
 from tests.probes.judging.rounds import star
 
 
@@ -43,6 +46,21 @@ def test_the_time_left_is_that_of_each_probes_own_rounds(
     ended: tuple[tuple[int, float], ...], running: int, now: float, left: tuple[float, float]
 ) -> None:
     assert eta(play(IPERF3_AND_FIO, ended=ended, running=running), now) == pytest.approx(left)
+
+
+def test_a_round_in_which_a_tool_hung_does_not_slow_down_those_to_come() -> None:
+    """It cost its round once: the next ones are taken to last as long as those in which nothing hung."""
+    test = Test("t", "iperf3", Target(Node(NodeId("n1"), NodeRole.COMPUTE, Hardware("any"), "n1", "n1")), 2)
+    hanging = replace(make_round(2, "iperf3"), tests=(test,))
+    plan = (make_round(1, "iperf3"), hanging, make_round(3, "iperf3"))
+    failed = Result(test, failure=Failure(FailedAt.TIMEOUT, "no end within 30 s", NodeId("n1")))
+    view = play(plan, ended=((1, 12.0),))
+    view = advance(view, RoundStarted(hanging, 12.0))
+    view = advance(view, ClosedRound(hanging, (failed,), CloseReason.COMPLETE, 12.0, 52.0))
+    assert eta(view, 52.0) == pytest.approx((12.0, 12.0))
+    lost = replace(failed, failure=Failure(FailedAt.LOST, "away", NodeId("n1")))
+    view = advance(view, ClosedRound(hanging, (lost,), CloseReason.COMPLETE, 12.0, 52.0))
+    assert eta(view, 52.0) == pytest.approx((12.0, 40.0))
 
 
 def test_no_time_is_left_when_all_is_done() -> None:
