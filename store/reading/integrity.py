@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from itertools import islice
 
-from benchconsole.store.codec.rows import OutputRow, parse_output
+from benchconsole.store.codec.rows import OutputRow
 from benchconsole.store.files import file_check
 from benchconsole.store.files.connection import translate_errors
 from benchconsole.store.files.database import Database
+from benchconsole.store.reading.lazy_parts import read_output
 
 _MOST_DAMAGES = 20
 """Lines on pages that are told; the first ones say enough."""
@@ -55,7 +56,7 @@ def _list_damages(database: Database) -> Iterator[str]:
             yield f"row {row} of {table} refers to one of {parent} that is not there"
         for session, test, *row in connection.execute(_OUTPUTS):
             try:
-                parse_output(OutputRow._make(row))
+                read_output(connection, OutputRow._make(row))
             except (ValueError, TypeError) as error:
                 yield f"session {session}, test {test}: {error}"
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar, overload
 
 from benchconsole.probes.model.measuring import Fact, KeptOutputs, Output
+from benchconsole.store.codec.long_words import restore_words
 from benchconsole.store.codec.rows import FactRow, OutputRow, parse_fact, parse_labels, parse_output
 from benchconsole.store.files.database import Database
 from benchconsole.store.reading.session_list import find_number
@@ -118,8 +119,20 @@ _FACTS = """SELECT pairs, name, text, number, unit FROM fact JOIN labels ON labe
 def read_outputs(address: ResultAddress) -> tuple[Output, ...]:
     """The outputs of this result; empty when it did not run."""
     with address.database.reading() as connection:
-        rows = connection.execute(_OUTPUTS, (_find_result(connection, address),))
-        return tuple(parse_output(OutputRow._make(row)) for row in rows)
+        rows = connection.execute(_OUTPUTS, (_find_result(connection, address),)).fetchall()
+        return tuple(read_output(connection, OutputRow._make(row)) for row in rows)
+
+
+def read_output(connection: Connection, row: OutputRow) -> Output:
+    """The output of a stored row; ValueError for one that is not what was stored."""
+
+    def find_word(number: int) -> str:
+        found = connection.execute("SELECT text FROM word WHERE id = ?", (number,)).fetchone()
+        if found is None:
+            raise ValueError(f"a command line with the word {number}, which is not there")
+        return str(found[0])
+
+    return parse_output(row._replace(argv=restore_words(row.argv, find_word)))
 
 
 @lru_cache(maxsize=CACHED_RESULTS)

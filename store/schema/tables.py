@@ -153,7 +153,7 @@ _TABLES = (
         id INTEGER PRIMARY KEY,
         result_id INTEGER NOT NULL REFERENCES result (id),
         node TEXT NOT NULL,
-        argv TEXT NOT NULL,               -- JSON array
+        argv TEXT NOT NULL,               -- JSON array; a number is a word.id
         stdout BLOB NOT NULL,
         stderr BLOB NOT NULL,
         exit_status INTEGER,
@@ -429,6 +429,13 @@ def _add_probe_of_test(connection: Connection) -> None:
     connection.execute(_MEASUREMENT_VIEW.format(probe="coalesce(nullif(test.probe, ''), round.probe) AS probe"))
 
 
+def _add_words(connection: Connection) -> None:
+    connection.execute("""CREATE TABLE word (   -- long words of command lines: a number in output.argv is an id here
+        id INTEGER PRIMARY KEY,
+        text TEXT NOT NULL UNIQUE
+    )""")
+
+
 STEPS: tuple[Step, ...] = (
     _make_tables,
     _add_criteria,
@@ -440,6 +447,7 @@ STEPS: tuple[Step, ...] = (
     _add_baseline,
     _add_checksum,
     _add_probe_of_test,
+    _add_words,
 )
 """Every change of shape there ever was, the first one from an empty file to shape ``FIRST``."""
 

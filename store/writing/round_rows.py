@@ -88,7 +88,7 @@ def append_results(cache: WriteCache, results: Iterable[tuple[KnownAttempt, Resu
         test = attempt.find_test(result.test)
         result_values += (number, attempt.attempt, test, *result.result)
         for output in result.outputs:
-            output_values += (number, *output)
+            output_values += (number, *output._replace(argv=names.command(output.argv)))
         for metric, unit, labels, *rest in result.measurements:
             measurement_values += (number, names.metric(metric, unit), names.labels(labels), *rest)
         for labels, *rest in result.facts:

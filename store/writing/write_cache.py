@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from benchconsole.probes.model.measuring import Labels
+from benchconsole.store.codec.long_words import LONG, number_words
 from benchconsole.store.codec.rows import dump_labels
 from benchconsole.store.codec.values import replace_surrogates
 from benchconsole.store.errors import ConflictError
@@ -28,6 +29,9 @@ _LABELS = (
     "SELECT id FROM labels WHERE pairs = ?1 AND ?2 IS NOT NULL",
     "INSERT INTO labels (pairs, shown) VALUES (?1, ?2)",
 )
+_WORD = ("SELECT id FROM word WHERE text = ?1", "INSERT INTO word (text) VALUES (?1)")
+MAX_COMMANDS = 2000
+"""So many long command lines are remembered; each may be some 10 kB."""
 K = TypeVar("K")
 
 
@@ -38,6 +42,8 @@ class NameNumbers:
         self._connection = connection
         self._metrics: dict[tuple[str, str], int] = {}
         self._labels: dict[Labels, int] = {}
+        self._words: dict[str, int] = {}
+        self._commands: dict[str, str] = {}
 
     def metric(self, name: str, unit: str) -> int:
         key = (name, unit)
@@ -50,7 +56,24 @@ class NameNumbers:
             number = self._find(self._labels, labels, _LABELS, (dump_labels(labels), shown))
         return number
 
-    def _find(self, known: dict[K, int], name: K, statements: tuple[str, str], row: tuple[str, str]) -> int:
+    def command(self, argv: str) -> str:
+        """A command line as it is stored, with numbers for its long words."""
+        if len(argv) < LONG:
+            return argv
+        stored = self._commands.get(argv)
+        if stored is None:
+            stored = number_words(
+                argv, lambda word: self._words.get(word) or self._find(self._words, word, _WORD, (word,))
+            )
+            if len(self._commands) > MAX_COMMANDS:
+                self._commands.clear()
+            self._commands[argv] = stored
+        return stored
+
+    def _word(self, word: str) -> int:
+        return self._words.get(word) or self._find(self._words, word, _WORD, (word,))
+
+    def _find(self, known: dict[K, int], name: K, statements: tuple[str, str], row: tuple[str, ...]) -> int:
         find, make = statements
         stored = self._connection.execute(find, row).fetchone()
         if stored is None:

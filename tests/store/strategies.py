@@ -56,7 +56,7 @@ points = st.builds(
 )
 outputs = st.builds(
     Output,
-    argv=st.lists(words, max_size=3).map(tuple),
+    argv=st.lists(words | words.map(lambda word: word * 300), max_size=3).map(tuple),  # long ones lie apart
     stdout=st.binary(max_size=40),
     stderr=st.binary(max_size=10),
     exit_status=st.none() | integers,

@@ -18,6 +18,7 @@ from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Proof, Reading, Result, Round, Target, Test
 from benchconsole.store.errors import ConflictError, DrivenError, LockedError, RefusedError, StoreError
 from benchconsole.store.model import OpenRound, ProofSet, SessionNote
+from benchconsole.store.reading.integrity import find_damage
 from benchconsole.store.store import Store
 from benchconsole.store.writing import write_queue
 from benchconsole.store.writing.write_queue import FunctionJob, Loop, WriteJob
@@ -285,3 +286,29 @@ async def test_a_set_of_nodes_comes_back(path: Path) -> None:
         fewer = replace(FABRIC, nodes={node.id: node for node in NODES[:3]})
         with pytest.raises(StoreError, match="the plan names n4"):
             store.session(key).read_plan(fewer)
+
+
+async def test_a_long_word_of_many_commands_lies_in_the_file_once(path: Path) -> None:
+    """Also of results of a later program, which has to ask the file for its number."""
+    script = "echo $((1,2)); " * 1000
+    plan = [planned(1), planned(2)]
+    with Store.open(path) as store:
+        key = await store.create_session(new(), plan)
+    for each in plan:
+        with Store.open(path) as store:
+            await store.session(key).claim()
+            attempt = await store.session(key).begin_round(each.number, at=1.0)
+            for test in each.tests:
+                given = measured(test)
+                argv = ("sh", "-c", script, test.id)
+                result = replace(given, outputs=(replace(given.outputs[0], argv=argv),))
+                await store.session(key).append_result(each.number, attempt, result)
+    with Store.open(path) as store:
+        stored = [result for found in store.session(key).read_open_rounds(FABRIC) for result in found.results]
+        assert [result.outputs[0].argv for result in stored] == [
+            ("sh", "-c", script, test.id) for each in plan for test in each.tests
+        ]
+        assert list(find_damage(store.database)) == []
+    with contextlib.closing(plain_sqlite.connect(path)) as connection:
+        assert connection.execute("SELECT text FROM word").fetchall() == [(script,)]
+        assert connection.execute("SELECT max(length(argv)) FROM output").fetchone()[0] < 100

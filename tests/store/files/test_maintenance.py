@@ -64,6 +64,7 @@ async def test_what_a_session_holds(tmp_path: Path) -> None:
         ("UPDATE output SET stdout = x'00' WHERE id = 1", "an output whose checksum is not that"),
         ("UPDATE output SET seconds = seconds + 1 WHERE id = 1", "an output whose checksum is not that"),
         ("UPDATE output SET packed = 1 WHERE id = 1", "an output that cannot be unpacked"),
+        ("UPDATE output SET argv = '[\"sh\",7]' WHERE id = 1", "a command line with the word 7, which is not there"),
         ("DELETE FROM test WHERE id = 1", "of result refers to one of test that is not there"),
         ("UPDATE note SET text = NULL", ""),
     ],

@@ -20,7 +20,7 @@ from tests.store.played import append_round, closed, new, planned, verdicts
 from tests.store.test_checklists import MINE, SEEN
 from tests.store.test_remarks import SAID
 
-_SHARED = {"metric", "labels", "absorbed", "baseline"}
+_SHARED = {"metric", "labels", "word", "absorbed", "baseline"}
 """Names that all sessions use, what spools brought back, and the baselines."""
 
 
