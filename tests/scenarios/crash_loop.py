@@ -118,6 +118,7 @@ class CrashLoop:
         resuming = _state(self._db) == "interrupted"
         self._events.unlink(missing_ok=True)
         what: list[str | Path] = ["run", self._topology, "--db", self._db, "--jsonl", self._events, "--quiet"]
+        what.append("--no-confirm")  # a round that confirms lasts longer than a console lives here
         command = argv(*what, *(("--resume", "last") if resuming else ()))
         with subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
@@ -155,7 +156,7 @@ class CrashLoop:
 
     def _finish(self) -> None:
         if _state(self._db) == "interrupted":
-            ran = benchconsole("run", self._topology, "--db", self._db, "--resume", "last")
+            ran = benchconsole("run", self._topology, "--db", self._db, "--resume", "last", "--no-confirm")
             assert ran.code in (0, 1, 3), ran.out + ran.err
             self.tally.sessions += 1
         found = report(self._db)["coverage"]
