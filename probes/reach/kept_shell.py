@@ -13,7 +13,8 @@ after the other, to one shell. It gives the guarantee of ``probes.reach.watchdog
    ends the command's group and what carries its marker, and M exits with R's status. When R has finished its command
    it only has words left to say, so a signal ends it at once, even where nobody reads them. Where somebody has killed
    R, M itself ends what carries the marker.
-4. Each command has the node's own limit, by ``timeout``. M itself lives for ``LIFE`` at most, under ``timeout`` too,
+4. A shell that waits holds no directory of the user, which somebody may want to unmount; R goes back there.
+5. Each command has the node's own limit, by ``timeout``. M itself lives for ``LIFE`` at most, under ``timeout`` too,
    for sshd does not notice a cable that is cut. The client takes no shell that is older than ``REUSED_FOR``.
 
 GNU's ``timeout`` makes a group of its own, so ``setsid`` is left out where it is found (busybox has another one).
@@ -45,9 +46,9 @@ LONGEST_TIME = 100.0
 _LONGEST_LINE = 8192
 
 _SCRIPT = (
-    "exec 3<&0 4>&1 5>&2 </dev/null >/dev/null 2>&1; m=$1 g=$2 a=setsid b= j=1 r= u=0; "
+    "exec 3<&0 4>&1 5>&2 </dev/null >/dev/null 2>&1; m=$1 g=$2 a=setsid b= j=1 r= u=0 home=$PWD; cd /; "
     f"{FUNCTIONS}"
-    "run() { v=; trap v=1 TERM HUP INT; exec 3<&-; r= s= x=; read -r u y </proc/uptime; "
+    'run() { v=; trap v=1 TERM HUP INT; exec 3<&-; cd "$home"; r= s= x=; read -r u y </proc/uptime; '
     'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$! ; '
     'trap stop TERM HUP INT; [ "$v" ] && stop; '
     "wait $p; s=$?; [ $s -lt 256 ] || s=$((128+s%128)); finish; trap - TERM HUP INT; "

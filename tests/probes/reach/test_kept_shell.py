@@ -131,6 +131,12 @@ def test_each_command_leads_a_group_of_its_own(shell: Shell) -> None:
         assert int(said.out) == leader.pid
 
 
+def test_commands_run_in_the_directory_of_the_login_and_a_shell_that_waits_holds_none(shell: Shell) -> None:
+    assert shell.run(["pwd"]).out.decode() == f"{Path.cwd()}\n"
+    children = Path(f"/proc/{shell.process.pid}/task/{shell.process.pid}/children").read_text().split()
+    assert [Path(f"/proc/{pid}/cwd").readlink() for pid in children] == [Path("/")]
+
+
 def test_a_timeout_that_makes_no_group_has_setsid_before_it(tmp_path: Path) -> None:
     """As busybox's: it is asked for the option that only the other has."""
     fake = tmp_path / "timeout"
