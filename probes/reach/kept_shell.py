@@ -7,8 +7,9 @@ after the other, to one shell. It gives the guarantee of ``probes.reach.watchdog
    runner (R) and goes on reading. M never writes.
 2. R starts the command in a group of its own, waits for it, ends what is left of it, and then says on stdout and on
    stderr, after the command's last byte, a word that only R and the client know: the command finds its marker in its
-   environment, but this word nowhere. Beside it on stdout is the exit status. So it is the same proof that nothing runs
-   on: 96 means that something did not die.
+   environment, but this word nowhere (the variables that hold it are unset first: one that the login has exported would
+   stay so). Beside it on stdout is the exit status. So it is the same proof that nothing runs on: 96 means that
+   something did not die.
 3. The end of M's stdin, whoever closed it, is the order to end everything. M then signals R, again and again, R's trap
    ends the command's group and what carries its marker, and M exits with R's status. When R has finished its command
    it only has words left to say, so a signal ends it at once, even where nobody reads them. Where somebody has killed
@@ -46,7 +47,7 @@ LONGEST_TIME = 100.0
 _LONGEST_LINE = 8192
 
 _SCRIPT = (
-    "exec 3<&0 4>&1 5>&2 </dev/null >/dev/null 2>&1; m=$1 g=$2 a=setsid b= j=1 r= u=0 home=$PWD; cd /; "
+    "exec 3<&0 4>&1 5>&2 </dev/null >/dev/null 2>&1; unset e q; m=$1 g=$2 a=setsid b= j=1 r= u=0 home=$PWD; cd /; "
     f"{FUNCTIONS}"
     'run() { v=; trap v=1 TERM HUP INT; exec 3<&-; cd "$home"; r= s= x=; read -r u y </proc/uptime; '
     'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$! ; '

@@ -123,6 +123,19 @@ def test_a_command_finds_nothing_that_could_end_its_output(shell: Shell) -> None
     assert last not in out
 
 
+@pytest.mark.parametrize("name", SHELLS)
+def test_a_variable_of_the_login_does_not_show_what_ends_the_output(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in "abcdefghijklmnopqrstuvwxyz":
+        monkeypatch.setenv(variable, "exported by the login")
+    shell = _open(name)
+    nonce, last = shell.tell(["env"])
+    assert shell.process.stdout is not None
+    out, _ = shell._read_to(shell.process.stdout.fileno(), last)
+    assert f"BENCHCONSOLE_RUN={nonce.decode()}\n".encode() in out
+    assert b"\nPATH=" in out
+    shell.close()
+
+
 def test_each_command_leads_a_group_of_its_own(shell: Shell) -> None:
     for _ in range(3):  # with setsid, and by timeout alone
         said = shell.run(["sh", "-c", "ps -o pgid= -p $$"])
