@@ -80,11 +80,13 @@ class Execution:
     sample_load: bool = False
     because: str = ""
     steps: StepSetter = field(init=False)
+    _judged_by: str = field(init=False)
     _begun: list[Round] = field(default_factory=list)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def __post_init__(self) -> None:
         self.steps = StepSetter(self.reach, self.fabric.nodes, self._record)
+        self._judged_by = name_judgement(self.fabric)  # long to make of many nodes, and the same for every round
 
     async def run(self, rounds: Sequence[Round], unsearched: Sequence[Round] = ()) -> None:
         """Run ``rounds`` to their end, or until an order or the guard ends it.
@@ -209,7 +211,7 @@ class Execution:
 
     async def _close(self, closed: ClosedRound, attempt: int) -> ClosedRound:
         """Judge, store and tell a round, and tell what ended with it."""
-        judged = replace(self.judged.judge(closed), attempt=attempt, judged_by=name_judgement(self.fabric))
+        judged = replace(self.judged.judge(closed), attempt=attempt, judged_by=self._judged_by)
         await self.writer.close(judged)
         self.tell(self.judged.add(judged))
         ended = self.sweeps.add_round(closed)

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from benchconsole.probes.model.errors import ProbeOutputError
@@ -28,6 +29,10 @@ TYPED = "typed"
 """The label of numbers that a person typed from a document: TYPED_VALUE, or what they stand for."""
 
 TYPED_VALUE = "by hand"
+
+
+_SHARED = 4096
+"""Sets of labels of which each is kept once: more than the tests of a session have."""
 
 
 class TypedStatistic(NamedTuple):
@@ -64,15 +69,26 @@ def read_typed(labels: Labels) -> TypedStatistic | None:
     return TypedStatistic(found[1], int(found[2]), found[3] or "", found[4] or "") if found else None
 
 
-def add_labels(reading: Reading, target: Target) -> Reading:
-    """``reading`` with the labels of its target besides its own.
+def add_labels(reading: Reading, target: Target, conditions: Labels = ()) -> Reading:
+    """``reading`` with the labels of its target, and those of ``conditions`` that it has not itself, besides its own.
 
     A label that the parser gives itself stays as it is where it says the same. Where both are words and differ,
     what was asked for stands beside it (``asked pattern``). What the tool was not told (cohorts, how many nodes
     run at once) keeps its name, and the parser's label gets another (``own clients``). ProbeOutputError where
     the parser says another number than the tool was told.
     """
-    return replace(reading, labels=_join_labels(reading, target)) if target.labels else reading
+    own = reading.labels
+    if conditions:
+        own = _share_labels(tuple(sorted({**dict(conditions), **dict(own)}.items())))
+    told = tuple(name for name, _ in target.labels if _was_told(target, name))
+    try:
+        found = _join_labels(own, target.labels, told)
+    except _ContradictionError as error:
+        name, said, asked = error.args
+        raise ProbeOutputError(
+            f"{reading.metric} with {name}={said}", f"{name}={asked}, which the tool was told"
+        ) from None
+    return replace(reading, labels=found)
 
 
 def tell_labels(labels: Labels) -> Iterator[str]:
@@ -81,22 +97,38 @@ def tell_labels(labels: Labels) -> Iterator[str]:
         yield f"{name}={value}" if value[:1].isdigit() else value
 
 
-def _join_labels(reading: Reading, target: Target) -> Labels:
-    found = dict(reading.labels)
-    for name, asked in target.labels:
+class _ContradictionError(Exception):
+    """A label, and two numbers that it has: the parser's, and the one that the tool was told."""
+
+
+def _was_told(target: Target, name: str) -> bool:
+    """Whether the tool of a test is told the value of a label: an option, or the size of a set."""
+    return name in target.options or (name == CLIENTS and bool(target.members))
+
+
+@lru_cache(maxsize=_SHARED)
+def _share_labels(labels: Labels) -> Labels:
+    """``labels``, the same object for all that are equal: thousands of readings have the same."""
+    return labels
+
+
+@lru_cache(maxsize=_SHARED)
+def _join_labels(own: Labels, asked: Labels, told: tuple[str, ...]) -> Labels:
+    """Labels of a parser with those that were ``asked``, of which the tool was ``told`` some; sorted, and shared."""
+    found = dict(own)
+    for name, value in asked:
         said = found.get(name)
-        alike = True if said is None else _compare(said, asked)
-        was_told = name in target.options or (name == CLIENTS and bool(target.members))  # or the size of a set
+        alike = True if said is None else _compare(said, value)
         if said is None:
-            found[name] = asked
-        elif not alike and not was_told:
-            found[name] = asked
+            found[name] = value
+        elif not alike and name not in told:
+            found[name] = value
             found[OWN + name] = said
         elif alike is False:
-            raise ProbeOutputError(f"{reading.metric} with {name}={said}", f"{name}={asked}, which the tool was told")
+            raise _ContradictionError(name, said, value)
         elif not alike:
-            found[ASKED + name] = asked
-    return tuple(sorted(found.items()))
+            found[ASKED + name] = value
+    return _share_labels(tuple(sorted(found.items())))
 
 
 def _compare(said: str, asked: str) -> bool | None:

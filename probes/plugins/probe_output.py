@@ -49,13 +49,8 @@ def read_output(probe: Probe, output: Output, target: Target | None = None) -> R
         if isinstance(item, Fact):
             facts.append(item)
         else:
-            readings.append(item if target is None else _add_conditions(probe, item, target))
+            readings.append(item if target is None else add_labels(item, target, probe.conditions(item, target)))
     return tuple(readings), tuple(facts)
-
-
-def _add_conditions(probe: Probe, reading: Reading, target: Target) -> Reading:
-    found = tuple(sorted({**dict(probe.conditions(reading, target)), **dict(reading.labels)}.items()))
-    return add_labels(replace(reading, labels=found), target)
 
 
 def find_stage(error: ProbeOutputError, outputs: Iterable[Output]) -> FailedAt:

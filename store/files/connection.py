@@ -26,7 +26,7 @@ from benchconsole.store.sqlite import NO_CODE, Connection, SqliteError, open_con
 BUSY_SECONDS = 30.0
 """How long a write waits for another process before it counts as a forgotten lock."""
 
-CACHE_KIBIBYTES = 64 * 1024
+CACHE_KIBIBYTES = 16 * 1024
 """A whole group of results fits: pages that spill over would be written, and synced, before the commit."""
 
 LONGEST = 256 * 2**20

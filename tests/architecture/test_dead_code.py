@@ -19,11 +19,12 @@ ALLOWED = {
     "ours replaces it inside Textual": ("render_segments", "MAX_QUEUED_WRITES"),
     "click calls it": ("get_command", "format_commands"),
     "asyncssh calls it": (
-        "connection_made", "connection_lost", "eof_received", "exec_requested", "session_requested",
+        "connection_lost", "eof_received", "exec_requested", "session_requested",
         "session_started", "signal_received", "exit_status_received", "exit_signal_received", "begin_auth",
         "validate_host_public_key", "validate_host_ca_key", "get_child", "packet",
     ),
     "asyncio calls it": ("pipe_data_received", "process_exited"),
+    "asyncio reads it": ("max_size",),
     "asyncssh reads it": (
         "server_host_key_algs", "protocol_factory", "_client_kexinit", "_server_kexinit", "_server_sig_algs",
     ),

@@ -91,7 +91,8 @@ sessions = st.builds(
 @st.composite
 def rounds(draw: st.DrawFn) -> Round:
     """A round of up to three tests."""
-    number, probe = draw(integers), draw(words | st.just("fio+iperf3"))
+    # a name of a probe has no "+": it joins those of a mixed round
+    number, probe = draw(integers), draw(words.filter(lambda name: "+" not in name) | st.just("fio+iperf3"))
     ids = draw(st.lists(words, max_size=3, unique=True))
     tests = tuple(
         Test(each, draw(st.sampled_from(probe.split("+"))), draw(targets), number, draw(words), draw(sendings))

@@ -6,6 +6,11 @@ from hypothesis import strategies as st
 
 from benchconsole.probes.readers.documents import find_arrays, find_documents
 
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
 KEYED = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5) | st.none(), max_size=4)
 
 
@@ -43,3 +48,19 @@ def test_empty_objects_may_stand_before_the_first_of_an_array() -> None:
 )
 def test_hostile_nesting_ends_without_a_document(text: str) -> None:
     assert not list(find_documents(text, first="a"))
+
+
+@given(VALUES)
+def test_whole_documents_are_read_as_python_reads_them(value: object) -> None:
+    text = json.dumps({"first": value})
+    (found,) = find_documents(text, first="first")
+    assert repr(found) == repr(json.loads(text))
+
+
+@pytest.mark.parametrize(
+    "value", ["1e400", "-0", "123456789012345678901234567890", "2.2250738585072011e-308", '"\\ud800"', '"\ud800"']
+)
+def test_values_that_other_readers_refuse_are_read(value: str) -> None:
+    text = f'{{"first": {value}}}'
+    (found,) = find_documents(text, first="first")
+    assert repr(found) == repr(json.loads(text))
