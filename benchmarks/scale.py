@@ -122,9 +122,10 @@ async def bare(access: Access, addresses: Sequence[str]) -> Bare:
 
 @dataclass
 class Told:
-    """What a run told."""
+    """What a run told; ``peak`` megabytes that the process held at most until its end."""
 
     wall: float = 0.0
+    peak: float = 0.0
     cpu: float = 0.0
     farm: float = 0.0
     fold: float = 0.0
@@ -162,6 +163,7 @@ async def run(session: Session, farm: Farm) -> Told:
             break
     await session.finished()
     told.wall, told.cpu, told.farm = time.perf_counter() - began, cpu() - used, farm.cpu - served
+    told.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return told
 
 
@@ -214,7 +216,6 @@ async def measure(nodes: int, folder: Path) -> None:
         planned, pairs = len(tests), sum(test.target.peer is not None for test in tests)
         asked = len(fabric.nodes)
         least = asked * limit.login + (planned + pairs + asked) * limit.command
-        mine = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         planted = sum(fault.suspect is not None for fault in cluster.scenario.faults)
         rows = [
             ("rounds, planned in CPU s", f"{len(rounds):,}", f"{planning:.1f}"),
@@ -222,7 +223,7 @@ async def measure(nodes: int, folder: Path) -> None:
             ("CPU s of the console, bare asyncssh", f"{told.cpu:,.0f}", f"{least:,.0f}"),
             ("  x bare, ms of CPU a test", f"{told.cpu / least:.2f}", f"{1e3 * told.cpu / planned:.2f}"),
             ("CPU s of the farm", f"{told.farm:,.0f}", ""),
-            ("peak MB: console, farm", f"{mine:,.0f}", f"{farm.peak:,.0f}"),
+            ("peak MB: console, farm", f"{told.peak:,.0f}", f"{farm.peak:,.0f}"),
             ("fold one by one, s, us an event", f"{told.fold:.1f}", f"{1e6 * told.fold / (2 * planned):.0f}"),
             ("findings, planted", f"{findings}", f"{planted}"),
             ("nodes proven clean, of", f"{told.proven:,}", f"{len(fabric.nodes):,}"),
