@@ -6,7 +6,8 @@ crosses it loses, and those beside it do not: one clean flow acquits it. Of thos
 fewest parts is taken, as ``attribution`` does.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from statistics import median
 
@@ -138,18 +139,25 @@ def _find_causes(components: Components, samples: Sequence[LossSample]) -> Itera
     """The fewest components that explain the flows with losses; ties together."""
     like = _Like(samples)
     lossy = like.lossy
-    crossing = group_by_key((part, each) for each in samples for part in each.crossed)
     held = dict.fromkeys(own for each in lossy for part in each.crossed for own in components.holding(part))
-    blamed = {own: found for own in held if (found := _blame(own, crossing, like))}
+    asked = {part for own in held for part in own.parts}
+    crossing = group_by_key((part, each) for each in samples for part in each.crossed if part in asked)
+    over = {own: _list_over(own, crossing) for own in held}
+    blamed = {own: found for own in held if (found := _blame(own, over[own], like))}
     left = set(lossy)
     while open_now := {own: found & left for own, found in blamed.items() if found & left}:
         most = max(open_now, key=lambda own: (len(open_now[own]), -len(own.parts), -min(own.parts)))
         alike = [own for own, found in open_now.items() if found == open_now[most]]
         named = [own for own in alike if not any(other.parts < own.parts for other in alike)]
         losing = tuple(each for each in samples if each in blamed[most])
-        beside = tuple(dict.fromkeys(other for each in losing for other in like.list_sound(each, most)))
+        beside = tuple(dict.fromkeys(other for each in losing for other in like.list_sound(each, over[most])))
         yield LossCause(tuple(sorted(named, key=lambda own: sorted(own.parts))), losing, beside)
         left -= blamed[most]
+
+
+def _list_over(component: Component, crossing: Mapping[int, Sequence[LossSample]]) -> frozenset[LossSample]:
+    """The flows that tell of a component."""
+    return frozenset(each for part in component.parts for each in crossing.get(part, ()) if _crosses(component, each))
 
 
 def _crosses(component: Component, sample: LossSample) -> bool:
@@ -161,17 +169,16 @@ def _acquits(clean: LossSample, lossy: Iterable[LossSample]) -> bool:
     return clean.share < NOTABLE and median(each.share for each in lossy) * clean.sent >= ENOUGH
 
 
-def _blame(component: Component, crossing: Mapping[int, Sequence[LossSample]], like: "_Like") -> set[LossSample]:
-    """The flows that lose by the fault of a component; empty where one over it is clean, or chance explains them."""
-    every = {each for part in component.parts for each in crossing.get(part, ()) if _crosses(component, each)}
-    found = every & like.lossy
-    if sum(each.lost for each in found) < FEWEST_LOST or any(_acquits(each, found) for each in every):
+def _blame(component: Component, over: Set[LossSample], like: "_Like") -> Set[LossSample]:
+    """The flows that lose by the fault of a component; none where one ``over`` it is clean, or chance explains them."""
+    found = over & like.lossy
+    if sum(each.lost for each in found) < FEWEST_LOST or any(_acquits(each, found) for each in over):
         return set()
     if component.kind is ComponentKind.SWITCH:
         parts = {part >> 1 for each in found for part in each.crossed if part in component.parts}
         if len(parts) < FEWEST_PARTS:
             return set()
-    return found if all(_is_far(each, like.list_sound(each, component)) for each in found) else set()
+    return found if all(_is_far(each, like.list_sound(each, over)) for each in found) else set()
 
 
 def _fills_queue(cause: LossCause, find_wait: Callable[[LossSample], float | None]) -> bool:
@@ -198,27 +205,53 @@ def _is_far(sample: LossSample, beside: Sequence[LossSample]) -> bool:
 
 
 class _Like:
-    """The flows of the same kind as another one, in the same round; ``lossy`` are those far above their like."""
+    """The flows of the same kind as another one, in the same round; ``lossy`` are those far above their like.
+
+    Flows of one round and one expectation are alike to the same ones, which are looked up once.
+    """
 
     def __init__(self, samples: Sequence[LossSample]) -> None:
         self._groups = group_by_key((_name_group(each), each) for each in samples)
-        self.lossy = {each for each in samples if self._is_above(each)}
+        self._alike: dict[_Kind, tuple[LossSample, ...]] = {}
+        self._shares: dict[_Kind, list[float]] = {}
+        self._sound: dict[_Kind, tuple[LossSample, ...]] = {}
+        self.lossy = frozenset(each for each in samples if self._is_above(each))
 
-    def _find(self, sample: LossSample) -> Iterator[LossSample]:
-        own = sample.flow.expected.value
-        group = self._groups[_name_group(sample)]
-        return (each for each in group if own / ALIKE <= each.flow.expected.value <= own * ALIKE)
+    def list_sound(self, sample: LossSample, over: Set[LossSample]) -> Sequence[LossSample]:
+        """The flows of its kind that are not ``over`` the same component and not lossy."""
+        kind = _name_kind(sample)
+        if kind not in self._sound:
+            self._sound[kind] = tuple(each for each in self._find(kind) if each not in self.lossy)
+        return [each for each in self._sound[kind] if each not in over]
 
-    def list_sound(self, sample: LossSample, component: Component) -> list[LossSample]:
-        """The flows of its kind that do not cross the component and are not lossy."""
-        return [each for each in self._find(sample) if each not in self.lossy and not _crosses(component, each)]
+    def _find(self, kind: "_Kind") -> tuple[LossSample, ...]:
+        group, own = kind
+        if kind not in self._alike:
+            alike = (each for each in self._groups[group] if own / ALIKE <= each.flow.expected.value <= own * ALIKE)
+            self._alike[kind] = tuple(alike)
+        return self._alike[kind]
 
     def _is_above(self, sample: LossSample) -> bool:
         """Whether it loses far more than the lower quarter of its like: half of them may cross what is at fault."""
         if sample.share < NOTABLE:
             return False
-        shares = sorted(each.share for each in self._find(sample) if each is not sample)
-        return len(shares) >= FEWEST_LIKE and sample.share > FAR * shares[len(shares) // 4]
+        kind = _name_kind(sample)
+        if kind not in self._shares:
+            self._shares[kind] = sorted(each.share for each in self._find(kind))
+        shares = self._shares[kind]
+        others = len(shares) - 1
+        quarter = others // 4
+        # It is in the list itself, and stands in for the one after it where it comes first.
+        lower = shares[quarter + (bisect_left(shares, sample.share) <= quarter)] if others else 0.0
+        return others >= FEWEST_LIKE and sample.share > FAR * lower
+
+
+_Kind = tuple[tuple[int, str, int], float]
+"""Round, protocol and streams of a flow, and what was expected of it."""
+
+
+def _name_kind(sample: LossSample) -> _Kind:
+    return _name_group(sample), sample.flow.expected.value
 
 
 def _name_group(sample: LossSample) -> tuple[int, str, int]:
