@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.probes.model.remark import About, Remark, list_standing
-from benchconsole.store.model import SessionSummary
+from benchconsole.store.model import SessionState, SessionSummary
 from benchconsole.store.reading import integrity
 from benchconsole.store.reading.remark_reading import read_all_remarks
 from benchconsole.store.reading.session_list import count_nodes
@@ -53,8 +53,11 @@ def measure_sessions(store: "Store", most: int = CHEAP_BYTES) -> SessionMeasures
 
 
 def join_measures(listed: Iterable[ListedSession], measures: SessionMeasures) -> tuple[ListedSession, ...]:
-    """The list with what was counted."""
+    """The list with what was counted. The bytes of a session that runs are left out: it grows meanwhile."""
     return tuple(
-        each._replace(nodes=measures.nodes.get(each.summary.id), size=measures.sizes.get(each.summary.id))
+        each._replace(
+            nodes=measures.nodes.get(each.summary.id),
+            size=None if each.summary.state is SessionState.RUNNING else measures.sizes.get(each.summary.id),
+        )
         for each in listed
     )

@@ -77,7 +77,8 @@ class SessionsScreen(AreaPage):
         try:
             listed = await asyncio.to_thread(self.archive.list_sessions)
             self._show(listed)
-            counted_for = tuple((each.summary.id, each.summary.planned, each.summary.tested) for each in listed)
+            # Not with every result of a session that runs: all of the file is read for it.
+            counted_for = tuple((each.summary.id, each.summary.planned, each.summary.state) for each in listed)
             if counted_for != self._measures[0]:
                 self._measures = (counted_for, await asyncio.to_thread(self.archive.measure_sessions))
                 self._show(listed)

@@ -68,7 +68,7 @@ def test_a_comparison_is_an_area_with_the_older_session_as_a(tmp_path: Path) -> 
         metrics = [{name: value for name, value in row.items() if name != "kind"} for row in json.loads(told)]
         assert sorted(map(str, metrics)) == sorted(map(str, compared))
     code, page = site.call("show", "last", "--area", "compare", "--with", "before", "--filter", "triad", "--ascii")
-    assert "better: what stream.triad, A 100 GB/s, B 110 GB/s" in page
+    assert "better: what stream.triad, of 4 paired, A 100 GB/s, B 110 GB/s" in page
     assert page.isascii()
 
 

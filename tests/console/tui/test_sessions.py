@@ -246,7 +246,7 @@ async def test_what_cannot_be_compared_is_said_in_a_sentence(site: Site, typed: 
         look.app.command_line.perform(f"compare {typed}")
         await look.until(lambda: said.lower() in look.text.lower())
         await look.press("z", "w", "n", "enter", "t", "o", "escape")
-        assert look.app.screen is look.app.navigation.fabric
+        await look.until(lambda: look.app.screen is look.app.navigation.fabric)
 
 
 async def test_compare_is_completed_with_the_labels_of_the_others(site: Site) -> None:
