@@ -102,6 +102,15 @@ class Store:
             lambda cache: session_rows.keep_report(cache.connection, cache.find_session(id), name, basis, text)
         )
 
+    async def change_label(self, id: str, label: str, by: str, at: float) -> None:
+        """Give a session another label; a note keeps the one that it had. No claim.
+
+        RefusedError for a label that means something else (``last``, ``last-1``).
+        """
+        await self._writer.run(
+            lambda cache: session_rows.change_label(cache.connection, cache.find_session(id), label, by, at)
+        )
+
     async def append_remark(self, id: str, remark: Remark) -> int:
         """Write what somebody says of a session or of a part of it; its number. No claim.
 

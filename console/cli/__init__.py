@@ -28,6 +28,7 @@ COMMANDS = {
     "export": "Write a topology as dot, mermaid, d2, containerlab, slurm or slurm-yaml.",
     "run": "Run a suite without the screen: one line per event, a summary at the end.",
     "sessions": "List the stored sessions.",
+    "label": "Give a stored session another label.",
     "prune": "Remove old sessions for good, with consent.",
     "backup": "Copy the database while it is in use.",
     "vacuum": "Give the room of removed sessions back to the disk.",

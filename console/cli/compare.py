@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchconsole.console.conclusions.metric_samples import Naming
-    from benchconsole.console.conclusions.session_comparison import ComparisonChoice, Senses
+    from benchconsole.console.conclusions.session_comparison import ComparisonChoice
     from benchconsole.console.reports.comparison_page import ComparisonReport
     from benchconsole.console.view.run_view import RunView
     from benchconsole.probes.api import Probe
-    from benchconsole.store.session_store import SessionStore
     from benchconsole.store.store import Store
 
 
@@ -57,6 +56,12 @@ def command(
     """
     from benchconsole.console.conclusions.session_comparison import ComparisonChoice, Outcome
     from benchconsole.console.reports.comparison_page import format_page, make_record
+    from benchconsole.console.session.stored_comparison import (
+        ComparisonError,
+        compare_sessions,
+        explain_nothing,
+        list_senses,
+    )
     from benchconsole.console.text.cells import to_ascii
 
     if (other is None) == (by is None):
@@ -64,13 +69,16 @@ def command(
     near = _read_share("--same", same)
     assumed = None if spread is None else _read_share("--spread", spread)
     probes = common.load_installed_probes()
-    choice = ComparisonChoice(_list_senses(probes), frozenset(varied), unpaired, near, metric, assumed)
+    choice = ComparisonChoice(list_senses(probes), frozenset(varied), unpaired, near, metric, assumed)
     with common.open_store(db, create=False) as store:
-        report = _compare_sessions(store, session, other, probes, choice) if other is not None else (
-            _compare_parts(store, session, by or "", probes, choice)
-        )  # fmt: skip
+        try:
+            report = compare_sessions(store, session, other, probes, choice) if other is not None else (
+                _compare_parts(store, session, by or "", probes, choice)
+            )  # fmt: skip
+        except ComparisonError as error:
+            raise BadInput(f"benchconsole: {error}") from None
     if not report.metrics:
-        raise BadInput(_explain_nothing(report.names, metric))
+        raise BadInput(f"benchconsole: {explain_nothing(report.names, metric)}")
     if as_json:
         common.print_json(make_record(report))
     else:
@@ -94,98 +102,6 @@ def _read_share(option: str, text: str) -> float:
         raise BadInput(f"benchconsole: {option}: {error}") from None
 
 
-def _explain_nothing(names: tuple[str, str], metric: str) -> str:
-    of = f" of {metric}" if metric else ""
-    return f"benchconsole: nothing to compare: neither {names[0]} nor {names[1]} has a number{of}"
-
-
-def _list_senses(probes: "Mapping[str, Probe]") -> "Senses":
-    return {metric.name: metric.meant for probe in probes.values() for metric in probe.metrics}
-
-
-def _compare_sessions(
-    store: "Store", one: str, other: str, probes: "Mapping[str, Probe]", choice: "ComparisonChoice"
-) -> "ComparisonReport":
-    """BadInput for a session with itself, and for different machines that nobody meant to compare."""
-    from dataclasses import replace
-
-    from benchconsole.console.conclusions.metric_samples import list_samples
-    from benchconsole.console.conclusions.session_comparison import Side, compare_sides
-    from benchconsole.console.conclusions.session_differences import (
-        compare_facts,
-        list_record_differences,
-        read_facts,
-    )
-    from benchconsole.console.reports.comparison_page import ComparisonReport
-    from benchconsole.console.session.criteria_changes import list_changes
-
-    keys = _find_first(store, one, other), store.find_session(other)
-    if keys[0] == keys[1]:
-        raise BadInput(
-            f"benchconsole: {one} and {other} are one session ({keys[0]}): it differs from itself in nothing"
-        )
-    stored = [store.session(key) for key in keys]
-    views = (common.read_stored_view(store, keys[0], probes), common.read_stored_view(store, keys[1], probes))
-    fabrics = [view.fabric for view in views]
-    if not choice.unpaired and (fabrics[0].name != fabrics[1].name or not fabrics[0].nodes.keys() & fabrics[1].nodes):
-        raise BadInput(
-            f"benchconsole: {one} is of {fabrics[0].name}, {other} of {fabrics[1].name}: different machines; "
-            "--unpaired compares them as two groups of nodes"
-        )
-    own = frozenset(name for each in stored for name in _list_cohorts(each))
-    choice = replace(choice, varied=choice.varied | own)
-    names = (_name(views[0]), _name(views[1]))
-    sides = [Side(name, list_samples(view)) for name, view in zip(names, views, strict=True)]
-    records = [_read_record(each) for each in stored]
-    return ComparisonReport(
-        names,
-        compare_sides(sides[0], sides[1], choice),
-        compare_facts(*map(read_facts, views)),
-        list(list_record_differences(records[0], records[1], views)),
-        list(list_changes(fabrics[0].criteria, fabrics[1].criteria)),
-    )
-
-
-def _find_first(store: "Store", one: str, other: str) -> str:
-    """The session that ``one`` names; ``baseline`` is that of the machine of the other, unless a label is called so."""
-    from benchconsole.store.errors import UnknownSessionError
-
-    try:
-        return store.find_session(one)
-    except UnknownSessionError:
-        if one != "baseline":
-            raise
-    fabric = store.session(store.find_session(other)).describe().new.fabric
-    found = store.find_baseline(fabric)
-    if found is None:
-        raise BadInput(f"benchconsole: no session is named as baseline of {fabric}; benchconsole baseline SESSION does")
-    return found.session
-
-
-def _name(view: "RunView") -> str:
-    from benchconsole.console.reports.content import find_name, format_period
-
-    label = f"{view.session} " if view.label else ""
-    return f"{label}{find_name(view)}, {view.fabric.name}, {format_period(view)}"
-
-
-def _list_cohorts(session: "SessionStore") -> list[str]:
-    """The dimensions of the cohorts that label the whole session."""
-    from benchconsole.console.session.metadata import list_cohorts
-
-    return list_cohorts(session.describe().new.options, session.read_notes())
-
-
-def _read_record(session: "SessionStore") -> dict[str, str]:
-    new = session.describe().new
-    return {
-        "suite": new.suite,
-        "nodes": new.selection or "all",
-        "program": new.program,
-        **{name: str(value) for name, value in new.options.items()},
-    }
-
-
 def _compare_parts(
     store: "Store", session: str, by: str, probes: "Mapping[str, Probe]", choice: "ComparisonChoice"
 ) -> "ComparisonReport":
@@ -195,6 +111,7 @@ def _compare_parts(
     from benchconsole.console.conclusions.session_differences import compare_parts
     from benchconsole.console.conclusions.statistic_lines import list_groupings
     from benchconsole.console.reports.comparison_page import ComparisonReport
+    from benchconsole.console.session.stored_comparison import name_session
 
     view = common.read_stored_view(store, store.find_session(session), probes)
     grouping, _, wanted = by.partition("=")
@@ -206,7 +123,7 @@ def _compare_parts(
     parts = _choose_parts(view, grouping, ways[grouping], wanted)
     sides = part_session(view, ways[grouping], parts)
     return ComparisonReport(
-        (f"{grouping} {parts[0]} of {_name(view)}", f"{grouping} {parts[1]}"),
+        (f"{grouping} {parts[0]} of {name_session(view)}", f"{grouping} {parts[1]}"),
         compare_sides(*sides, replace(choice, unpaired=True)),
         compare_parts(view, ways[grouping], parts),
         [],

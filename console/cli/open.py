@@ -3,6 +3,7 @@
 import logging
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from benchconsole.console.session.controller import SessionController
     from benchconsole.console.session.replayed_session import ReplayClock, ReplayedSession
+    from benchconsole.console.session.session_archive import SessionArchive
     from benchconsole.console.view.reducer import LatestView
     from benchconsole.probes.api import Probe
     from benchconsole.store.store import Store
@@ -73,6 +75,8 @@ def open_console(
             lambda: _open(what, path if is_file else None, db, label, cohorts, latest, start=start, clock=clock),
             latest=latest,
             now=time.time if clock is None else clock.now,
+            make_archive=partial(make_archive, db),
+            replay=replay,
         )
     except ScreenError as error:
         if log is None:
@@ -80,6 +84,21 @@ def open_console(
         logging.getLogger(__name__).critical("the screen failed", exc_info=error)
         complain(f"benchconsole: internal error of the screen ({type(error.__cause__).__name__}): please report {log}")
         return Exit.INTERNAL
+
+
+def make_archive(db: Path | None) -> "SessionArchive":
+    """The sessions of the database, each of which can be opened in place of the one that is shown."""
+    from benchconsole.console.cli.common import load_installed_probes
+    from benchconsole.console.cli.session_options import find_operator
+    from benchconsole.console.session.session_archive import SessionArchive
+    from benchconsole.store.files.paths import default_path
+
+    return SessionArchive(
+        db or default_path(),
+        find_operator(),
+        load_installed_probes,
+        lambda key, latest, clock: _open(key, None, db, "", (), latest, start=False, clock=clock),
+    )
 
 
 def _open(

@@ -10,6 +10,7 @@ import click
 
 from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput, Exit, complain
+from benchconsole.console.session.session_removal import remove_session, split_removable
 from benchconsole.topology.units import Unit, UnitError, counted, disk_size, parse
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def command(
             chosen |= {each.id for each in listed[: max(0, len(listed) - keep)]}
         if to_size is not None:
             chosen |= _find_surplus(store, listed, chosen, sizes, _parse("--to-size", to_size, Unit.BYTE))
-        leaving, staying = _split_removable(store, [each for each in listed if each.id in chosen])
+        leaving, staying = split_removable(store, [each for each in listed if each.id in chosen])
         for each, why in staying:
             complain(f"benchconsole: {each.id} stays: {why}")
         _remove(store, leaving, sizes, dry_run=dry_run, yes=yes)
@@ -66,20 +67,11 @@ def _remove(
         return
     if not (yes or asyncio.run(common.ask_consent(f"remove {words} for good?", "nothing was removed"))):
         raise click.exceptions.Exit(Exit.UNTESTED)
-    removed = sum(_remove_one(store, each) for each in leaving)
+    staying = [(each, why) for each in leaving if (why := remove_session(store, each.id))]
+    for each, why in staying:
+        complain(f"benchconsole: {each.id} stays: {why}")
+    removed = len(leaving) - len(staying)
     click.echo(f"removed {counted(removed, 'session')}; benchconsole vacuum gives the room back to the disk")
-
-
-def _remove_one(store: "Store", each: "SessionSummary") -> bool:
-    """Whether the session is gone; somebody may have resumed it, or named it as a baseline, while we asked."""
-    from benchconsole.store.errors import ConflictError, DrivenError
-
-    try:
-        store.remove_session(each.id)
-    except (ConflictError, DrivenError) as error:
-        complain(f"benchconsole: {each.id} stays: {error.found}")
-        return False
-    return True
 
 
 def _measure(store: "Store") -> "dict[str, int]":
@@ -108,29 +100,12 @@ def _find_surplus(
     factor = (room.whole - room.free) / max(sum(sizes.values()), 1)
     left = sum(size for key, size in sizes.items() if key not in chosen) * factor
     found = set()
-    for each in _split_removable(store, [one for one in listed if one.id not in chosen])[0]:
+    for each in split_removable(store, [one for one in listed if one.id not in chosen])[0]:
         if left <= most:
             break
         found.add(each.id)
         left -= sizes.get(each.id, 0) * factor
     return found
-
-
-def _split_removable(
-    store: "Store", chosen: "Sequence[SessionSummary]"
-) -> "tuple[list[SessionSummary], list[tuple[SessionSummary, str]]]":
-    """Sessions that may go, and those that stay with the reason."""
-    from benchconsole.store.errors import StoreError
-
-    leaving, staying = [], []
-    for each in chosen:
-        try:
-            store.require_removable(each.id)
-        except StoreError as error:
-            staying.append((each, error.found))
-        else:
-            leaving.append(each)
-    return leaving, staying
 
 
 def _describe(each: "SessionSummary", sizes: "dict[str, int]") -> str:

@@ -1,7 +1,7 @@
 """Lists the stored sessions. Imports nothing heavy: it answers at once, on any terminal."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,6 @@ import click
 from benchconsole.console.cli.common import db_option, json_option, print_json
 
 if TYPE_CHECKING:
-    from benchconsole.console.view.stored_verdict import ListedVerdict
     from benchconsole.store.model import SessionSummary
 
 
@@ -25,6 +24,7 @@ def command(db: Path | None, as_json: bool, with_size: bool) -> None:
     """
     from dataclasses import asdict
 
+    from benchconsole.console.session.listed_verdict import list_verdict
     from benchconsole.store.files.paths import default_path
 
     path = db or default_path()
@@ -84,25 +84,3 @@ def _make_plain(text: str) -> str:
 def _fit_text(text: str, width: int) -> str:
     clean = _make_plain(text)
     return clean[: width - 1].ljust(width - 1) + ("…" if len(clean) >= width else " ")
-
-
-def list_verdict(session: "SessionSummary") -> "ListedVerdict":
-    """The verdict of a session in a list: one that was stored by these rules and still holds, or that it is unknown."""
-    from benchconsole.console.view.stored_verdict import NOT_KNOWN, RULES, ListedVerdict, Outcome
-
-    if session.state.value == "running":
-        return ListedVerdict(Outcome.RUNNING, Outcome.RUNNING)
-    stored = session.verdict
-    if stored is None or stored.rules != RULES:
-        return ListedVerdict(None, NOT_KNOWN)
-    counts = ((session.fails, "below"), (session.watches, "to watch"), (session.unknowns, "unknown"))
-    words = [stored.outcome, *(f"{number:,} {name}" for number, name in counts if number)]
-    return ListedVerdict(Outcome(stored.outcome), ", ".join(words) + _format_gaps(stored.missing))
-
-
-def _format_gaps(missing: Sequence[str]) -> str:
-    """``; missing: 3 tests not run: n[1-3], and 2 more``."""
-    from benchconsole.console.view.stored_verdict import shorten_gap
-
-    more = f", and {len(missing) - 1:,} more" if len(missing) > 1 else ""
-    return f"; missing: {shorten_gap(missing[0])}{more}" if missing else ""

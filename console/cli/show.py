@@ -2,7 +2,9 @@
 
 import shutil
 import sys
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,25 +12,37 @@ from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput
 from benchconsole.topology.collector import pause_collector
 
-AREAS = ("nodes", "links", "findings", "rounds", "pairs", "results", "curves", "criteria")
+if TYPE_CHECKING:
+    from benchconsole.console.tui.queries.area import Area
+    from benchconsole.store.store import Store
+
+AREAS = (
+    "nodes", "links", "findings", "rounds", "pairs", "results", "curves", "criteria", "sessions", "compare",
+)  # fmt: skip
 
 
 @click.command("show")
 @click.argument("session", default="last")
 @click.option("--area", type=click.Choice(AREAS), help="An area of the screen instead of the summary, whole.")
+@click.option("--with", "other", default=None, metavar="OTHER", help="With --area compare: the other session.")
 @click.option("--filter", "text", default="", metavar="TEXT", help="With --area: what / takes on the screen.")
 @common.db_option
 @click.option("--json", "as_json", is_flag=True, help="With --area: as JSON, in base units.")
 @click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters.")
 @pause_collector()
-def command(session: str, area: str | None, text: str, db: Path | None, as_json: bool, ascii_only: bool) -> None:
+def command(
+    session: str, area: str | None, other: str | None, text: str, db: Path | None, as_json: bool, ascii_only: bool,
+) -> None:  # fmt: skip
     """Print the summary of SESSION (id, label, last, last-1; default last).
 
-    With --area what a tab of the console shows, every row of it: `show --area nodes --filter state!=pass`.
+    With --area what a tab of the console shows, every row of it: `show --area nodes --filter state!=pass`. The area
+    sessions lists all of the database; compare holds SESSION against OTHER, the one that began first as A.
     """
     ascii_only = ascii_only or not common.can_show_unicode()
+    if (other is None) is (area == "compare"):
+        raise BadInput("benchconsole: --area compare takes --with OTHER, and --with needs --area compare")
     if area is not None:
-        _show_area(session, area, text, db, as_json=as_json, ascii_only=ascii_only)
+        _show_area(session, area, other, text, db, as_json=as_json, ascii_only=ascii_only)
         return
     if text or as_json:
         raise BadInput(
@@ -39,15 +53,15 @@ def command(session: str, area: str | None, text: str, db: Path | None, as_json:
     common.make_report(db, session, "text", ReportOptions(ascii=ascii_only))(sys.stdout)
 
 
-def _show_area(session: str, name: str, text: str, db: Path | None, *, as_json: bool, ascii_only: bool) -> None:
+def _show_area(
+    session: str, name: str, other: str | None, text: str, db: Path | None, *, as_json: bool, ascii_only: bool
+) -> None:
     from benchconsole.console.text.cells import to_ascii
     from benchconsole.console.text.table import format_table
-    from benchconsole.console.tui.queries import areas
     from benchconsole.console.tui.queries.filtering import FilterError
 
     with common.open_store(db, create=False) as store:
-        view = common.read_stored_view(store, session, common.load_installed_probes())
-    whole = areas.AREAS[name](view)
+        whole = _read_area(store, session, name, other)
     try:
         area = whole.filter(text)
     except FilterError as error:
@@ -60,3 +74,24 @@ def _show_area(session: str, name: str, text: str, db: Path | None, *, as_json: 
         return
     lines = list(format_table(area.table, shutil.get_terminal_size().columns, ascii_only=ascii_only))
     click.echo("\n".join(map(to_ascii, lines) if ascii_only else lines))
+
+
+def _read_area(store: "Store", session: str, name: str, other: str | None) -> "Area":
+    """An area of one session, of all of the database, or of two sessions; BadInput for two that cannot be compared."""
+    if name == "sessions":
+        from benchconsole.console.session.listed_sessions import join_measures, list_newest_first, measure_sessions
+        from benchconsole.console.tui.queries.session_area import list_session_rows
+
+        listed = join_measures(list_newest_first(store), measure_sessions(store))
+        return list_session_rows(listed, store.find_session(session) if listed else "", time.time())
+    if other is not None:
+        from benchconsole.console.session.stored_comparison import ComparisonError, compare_in_order
+        from benchconsole.console.tui.queries.comparison_area import list_compared
+
+        try:
+            return list_compared(compare_in_order(store, other, session, common.load_installed_probes()))
+        except ComparisonError as error:
+            raise BadInput(f"benchconsole: {error}") from None
+    from benchconsole.console.tui.queries import areas
+
+    return areas.AREAS[name](common.read_stored_view(store, session, common.load_installed_probes()))

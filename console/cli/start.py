@@ -6,7 +6,8 @@ from pathlib import Path
 from benchconsole import __version__
 from benchconsole.console.cli.demo import open_demo
 from benchconsole.console.cli.open import open_console
-from benchconsole.console.cli.sessions import list_verdict, read_sessions
+from benchconsole.console.cli.sessions import read_sessions
+from benchconsole.console.session.listed_verdict import list_verdict
 from benchconsole.console.tui.app.start_app import run_start
 from benchconsole.console.tui.start_model import Interrupted, Past, Start, StartModel
 from benchconsole.store.files.paths import default_path

@@ -76,7 +76,8 @@ class ComparedMetric:
     """One metric of both sides. ``like`` is a sample of it, ``labels`` are what both have in common.
 
     ``means`` are those of the means of subjects, in the unit of ``like``; ``left_out`` counts the subjects that only A,
-    and only B has. ``why`` says why nothing is compared. ``spread`` is None where too little tells it.
+    and only B has. ``why`` says why nothing is compared. ``spread`` is None where too little tells it. ``samples`` are
+    those of A and of B where their numbers were compared, else empty.
     """
 
     like: MetricSample
@@ -87,6 +88,7 @@ class ComparedMetric:
     left_out: tuple[int, int] = (0, 0)
     why: str = ""
     spread: SpreadComparison | None = None
+    samples: tuple[MetricSample, ...] = ()
 
 
 def part_session(view: RunView, name: Naming, parts: tuple[str, str]) -> tuple[Side, Side]:
@@ -213,7 +215,7 @@ def _compare(one: MetricSample, other: MetricSample, labels: Labels, choice: Com
     sense = choice.senses.get(one.key.metric)
     outcome = _judge(found.difference, sense)
     means, spread = (_average(before), _average(after)), compare_spread(before, after)
-    return ComparedMetric(one, labels, outcome, means, found, left_out, found.why, spread)
+    return ComparedMetric(one, labels, outcome, means, found, left_out, found.why, spread, (one, other))
 
 
 def _compare_typed(

@@ -23,13 +23,18 @@ FACTS = 40
 
 @dataclass(frozen=True, slots=True)
 class ComparisonReport:
-    """Everything that the page tells. ``names`` are those of both sides, ``criteria`` what B asks otherwise than A."""
+    """Everything that the page tells. ``names`` are those of both sides, ``criteria`` what B asks otherwise than A.
+
+    ``keys`` are the ids of both sessions and ``briefs`` their names in short; empty for parts of one.
+    """
 
     names: tuple[str, str]
     metrics: Sequence[ComparedMetric]
     facts: FactChanges
     record: Sequence[RecordDifference]
     criteria: Sequence[str]
+    keys: tuple[str, str] = ("", "")
+    briefs: tuple[str, str] = ("", "")
 
     @property
     def outcome(self) -> Outcome:
@@ -51,21 +56,21 @@ def format_page(report: ComparisonReport, width: int) -> Iterator[str]:
 
 def _format_compared(report: ComparisonReport, width: int) -> Iterator[str]:
     """What could be compared, what changed first; stages and intervals where there is room."""
-    alike = _find_common(report.metrics)
-    same = [_name(each, alike) for each in report.metrics if each.outcome is Outcome.SAME]
+    alike = find_common_labels(report.metrics)
+    same = [name_metric(each, alike) for each in report.metrics if each.outcome is Outcome.SAME]
     compared = [each for each in report.metrics if each.outcome not in (Outcome.NOT_COMPARABLE, Outcome.SAME)]
     compared.sort(key=lambda each: list(Outcome).index(each.outcome))
     if not compared and not same:
         return
     fields: list[tuple[int, Column, Callable[[ComparedMetric], str]]] = [
-        (0, words("metric", 18), lambda each: _name(each, alike)),
+        (0, words("metric", 18), lambda each: name_metric(each, alike)),
         (140, words("stage", 8), lambda each: sanitize(each.like.key.stage)),
-        (0, number("A"), lambda each: _show(each, each.means[0])),
-        (0, number("B"), lambda each: _show(each, each.means[1])),
-        (0, number("B to A"), lambda each: _format_effect(each)[0]),
-        (110, words("95 % interval", 10), lambda each: _format_effect(each)[1]),
-        (0, words("outcome", 9), _format_metric_outcome),
-        (0, words("n", 6), _format_number),
+        (0, number("A"), lambda each: format_mean(each, each.means[0])),
+        (0, number("B"), lambda each: format_mean(each, each.means[1])),
+        (0, number("B to A"), lambda each: format_effect(each)[0]),
+        (110, words("95 % interval", 10), lambda each: format_effect(each)[1]),
+        (0, words("outcome", 9), format_metric_outcome),
+        (0, words("n", 6), format_number),
     ]
     shown = [(column, make) for room, column, make in fields if width >= room]
     yield from format_table(make_table("Metrics", compared, *shown), width) if compared else ()
@@ -91,7 +96,8 @@ def _format_spreads(
             said = "more consistent" if found.after < found.before else "less consistent"
             whose = "repetitions" if found.of_repeats else "nodes, pairs or sets"
             before, after = (f"{share:.1%}".replace("%", " %") for share in (found.before, found.after))
-            yield from wrap_text(f"{_name(each, alike)}: {said}: {whose} spread by {before}, then by {after}", width)
+            spread = f"{whose} spread by {before}, then by {after}"
+            yield from wrap_text(f"{name_metric(each, alike)}: {said}: {spread}", width)
 
 
 def format_outcome(report: ComparisonReport) -> str:
@@ -101,37 +107,41 @@ def format_outcome(report: ComparisonReport) -> str:
     return f"{report.outcome}: {told}" if told else "nothing was measured"
 
 
-def _find_common(metrics: Sequence[ComparedMetric]) -> Mapping[str, Set[tuple[str, str]]]:
+def find_common_labels(metrics: Sequence[ComparedMetric]) -> Mapping[str, Set[tuple[str, str]]]:
     """The labels that all metrics of a probe have alike: they tell nothing apart, and are left out."""
     by_probe = group_by_key((each.like.key.probe, frozenset(each.labels)) for each in metrics)
     return {probe: frozenset.intersection(*labels) for probe, labels in by_probe.items()}
 
 
-def _name(each: ComparedMetric, alike: Mapping[str, Set[tuple[str, str]]]) -> str:
+def name_metric(each: ComparedMetric, alike: Mapping[str, Set[tuple[str, str]]]) -> str:
+    """A metric with the labels that tell it apart; ``alike`` as ``find_common_labels`` gives it."""
     own = tuple(pair for pair in each.labels if pair not in alike[each.like.key.probe])
     return sanitize(" ".join((each.like.key.metric, *tell_labels(own))))
 
 
-def _show(each: ComparedMetric, value: float | None) -> str:
+def format_mean(each: ComparedMetric, value: float | None) -> str:
+    """A number of a metric with its unit."""
     return format_quantity(value, each.like.key.unit, each.like.shown)
 
 
-def _format_effect(each: ComparedMetric) -> tuple[str, str]:
+def format_effect(each: ComparedMetric) -> tuple[str, str]:
     """The effect and its interval: in percent, or in the unit where values may be 0."""
     found = each.comparison
     if found is None or found.effect is None:
         return NOT_MEASURED, NOT_MEASURED
+    values = (found.effect, found.low, found.high)
     if not found.is_ratio:
-        effect, *ends = (None if end is None else _show(each, end) for end in (found.effect, found.low, found.high))
+        effect, *ends = (None if end is None else format_mean(each, end) for end in values)
     else:
-        effect, *ends = (None if end is None else show_change(end) for end in (found.effect, found.low, found.high))
+        effect, *ends = (None if end is None else show_change(end) for end in values)
     return effect or NOT_MEASURED, NOT_MEASURED if None in ends else " to ".join(map(str, ends))
 
 
-def _format_metric_outcome(each: ComparedMetric) -> str:
+def format_metric_outcome(each: ComparedMetric) -> str:
+    """The outcome in words: why nothing is compared, or how small an effect would have shown."""
     found = each.comparison
     if each.outcome is Outcome.NO_EFFECT and found is not None and found.smallest is not None:
-        least = show_change(found.smallest).lstrip("+") if found.is_ratio else _show(each, found.smallest)
+        least = show_change(found.smallest).lstrip("+") if found.is_ratio else format_mean(each, found.smallest)
         return f"no effect; {least} would have shown{_format_assumed(each)}"
     return f"{each.outcome}: {sanitize(each.why)}" if each.why else f"{each.outcome}{_format_assumed(each)}"
 
@@ -145,7 +155,8 @@ def _format_assumed(each: ComparedMetric) -> str:
     )
 
 
-def _format_number(each: ComparedMetric) -> str:
+def format_number(each: ComparedMetric) -> str:
+    """How many nodes, pairs or sets were compared: ``252 paired``, ``4 and 6``."""
     found = each.comparison
     if found is None:
         return NOT_MEASURED
@@ -157,16 +168,16 @@ def _format_number(each: ComparedMetric) -> str:
 
 def _format_not_comparable(report: ComparisonReport, width: int) -> Iterator[str]:
     left = [each for each in report.metrics if each.outcome is Outcome.NOT_COMPARABLE]
-    alike = _find_common(report.metrics)
+    alike = find_common_labels(report.metrics)
     if left:
         table = make_table(
             "Not comparable",
             left,
-            (words("metric", 20), lambda each: _name(each, alike)),
+            (words("metric", 20), lambda each: name_metric(each, alike)),
             (words("stage", 8), lambda each: sanitize(each.like.key.stage)),
-            (number("A"), lambda each: _show(each, each.means[0])),
-            (number("B"), lambda each: _show(each, each.means[1])),
-            (number("B to A"), lambda each: _format_effect(each)[0]),
+            (number("A"), lambda each: format_mean(each, each.means[0])),
+            (number("B"), lambda each: format_mean(each, each.means[1])),
+            (number("B to A"), lambda each: format_effect(each)[0]),
             (words("because", 24), lambda each: sanitize(each.why)),
         )
         yield from format_table(table, width)
@@ -175,13 +186,14 @@ def _format_not_comparable(report: ComparisonReport, width: int) -> Iterator[str
 
 def _format_apart(report: ComparisonReport, width: int) -> Iterator[str]:
     """Subjects that changed otherwise than the others, and those that only one side has."""
-    alike = _find_common(report.metrics)
+    alike = find_common_labels(report.metrics)
     for each in report.metrics:
         if each.comparison is not None and each.comparison.apart:
             who = fold_names(each.comparison.apart) if all(">" not in name for name in each.comparison.apart) else (
                 ", ".join(each.comparison.apart[:3])
             )  # fmt: skip
-            yield from wrap_text(f"{_name(each, alike)}: changed otherwise than the others: {sanitize(who)}", width)
+            name = name_metric(each, alike)
+            yield from wrap_text(f"{name}: changed otherwise than the others: {sanitize(who)}", width)
     left = Counter(each.left_out for each in report.metrics if any(each.left_out))
     for (one, other), metrics in left.items():
         yield from wrap_text(
@@ -237,7 +249,7 @@ def make_record(report: ComparisonReport) -> dict[str, object]:
         "b": report.names[1],
         "outcome": report.outcome.value,
         "confidence": CONFIDENCE,
-        "metrics": [_make_metric_record(each) for each in report.metrics],
+        "metrics": [make_metric_record(each) for each in report.metrics],
         "record": [each._asdict() for each in report.record],
         "criteria": list(report.criteria),
         "facts": [each._asdict() for each in report.facts.shared],
@@ -246,7 +258,8 @@ def make_record(report: ComparisonReport) -> dict[str, object]:
     }
 
 
-def _make_metric_record(each: ComparedMetric) -> dict[str, object]:
+def make_metric_record(each: ComparedMetric) -> dict[str, object]:
+    """One metric for machines."""
     found = each.comparison
     made: dict[str, object] = {
         "stage": each.like.key.stage,

@@ -61,6 +61,8 @@ _TABLE = (
     Action("criteria", "", "", "criteria", "what judges the session, and what came of each criterion"),
     Action("links", "", "", "links", "every link with its members, and what it carried beside what it should"),
     Action("rounds", "", "", "rounds", "every round of the plan, and how its tests ended"),
+    Action("sessions", "", "", "sessions", "every session of the database: open, label, compare, play again, remove"),
+    Action("compare", "c", "c", "compare", "hold another session against this one", "compare", "SESSION"),
     Action("pane", "tab", "tab", "pane", "the next pane", call="pane(1)"),
     Action("pane_back", "shift+tab", "shift+tab", "pane", "the pane before", call="pane(-1)"),
     Action("next_fault", "n", "n", "next fault", "go to the next fault", call="walk(1)"),
@@ -72,13 +74,18 @@ _TABLE = (
     Action("mark_shown", "asterisk", "*", "mark shown", "mark all that are shown, or none of them", call="mark(True)"),
     Action("freeze", "F", "F", "freeze", "stop painting; what happens meanwhile is counted, not lost"),
     Action("values", "v", "v", "values", "cells as states, or as the share of what was expected; pairs as a map"),
-    Action("fold", "z", "z", "fold alike", "fold what is alike into one: rows that pass, static findings of one kind"),
+    Action("fold", "z", "z", "fold alike", "fold what is alike: rows that pass or do not differ, findings of one kind"),
     Action("more_detail", "plus,equals_sign", "+", "detail", "fewer nodes in a cell", call="detail(1)"),
     Action("less_detail", "minus", "-", "detail", "more nodes in a cell", call="detail(-1)"),
     Action("sort", "s", "s", "sort", "sort by the column; again turns it round", "sort", "COLUMN", call="sort(False)"),
     Action("sort_also", "S", "S", "then by", "sort by the column after those that already sort", call="sort(True)"),
     Action("column_left", "less_than_sign,comma", "<", "column", "the column to the left", call="column(-1)"),
     Action("column_right", "greater_than_sign,full_stop", ">", "column", "the column to the right", call="column(1)"),
+    Action("swap", "w", "w", "swap", "A as B and B as A"),
+    Action("label", "L", "L", "label", "give the session another label", "label", "TEXT", "order('label')"),
+    Action("remark", "m", "m", "remark", "write down what you say of it", "remark", "TEXT", "order('remark')"),
+    Action("replay", "P", "P", "play again", "play it again, faster than it ran", "replay", "SPEED", "order('replay')"),
+    Action("remove", "x,delete", "x", "remove", "remove the session for good; asks first", call="order('remove')"),
     Action("in_full", "t", "t", "in full", "everything that is said of it, in front of the page, to scroll"),
     Action("in_fabric", "o", "o", "in fabric", "show it in the fabric"),
     Action("facts", "i", "i", "facts", "all that the node told of itself"),
@@ -98,8 +105,8 @@ _TABLE = (
 ACTIONS: dict[str, Action] = {action.id: action for action in _TABLE}
 
 GLOBAL = (
-    "fabric", "nodes", "run", "findings", "pairs", "results", "criteria", "links", "rounds", "plan", "export", "freeze",
-    "theme", "node", "command", "help", "quit",
+    "fabric", "nodes", "run", "findings", "pairs", "results", "criteria", "links", "rounds", "sessions",
+    "compare", "plan", "export", "freeze", "theme", "node", "command", "help", "quit",
 )  # fmt: skip
 """Actions that are valid on every screen."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from textual.message import Message
 
@@ -69,3 +70,26 @@ class Copy(Message):
 
     text: str
     what: str
+
+
+class SessionOrder(StrEnum):
+    """What is to be done with a session of the database."""
+
+    OPEN = "open"
+    REPLAY = "replay"
+    LABEL = "label"
+    REMARK = "remark"
+    REMOVE = "remove"
+    LEAVE = "leave"
+
+
+@dataclass
+class OrderSession(Message):
+    """Do it with the session of this id; ``text`` is what was typed, empty where that has to be asked.
+
+    LEAVE goes back to the session from which the one on the screen was opened.
+    """
+
+    order: SessionOrder
+    session: str = ""
+    text: str = ""

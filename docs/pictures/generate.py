@@ -1,5 +1,6 @@
 """Draws the pictures of the documents: the console itself on a stored session of the simulated cluster.
 
+    benchconsole demo healthy --headless --db /tmp/pictures.db
     benchconsole demo --headless --db /tmp/pictures.db
     python docs/pictures/generate.py /tmp/pictures.db
 
@@ -14,13 +15,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchconsole.console.cli.common import load_installed_probes
+from benchconsole.console.cli.open import make_archive
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.session import Session
 from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.rows.terminal import detect
-from benchconsole.console.tui.screens.area import AreaScreen
+from benchconsole.console.tui.screens.base.area_page import AreaPage
 from benchconsole.console.tui.start_model import Past, StartModel
 from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
 from benchconsole.store.store import Store
@@ -40,6 +42,8 @@ AREAS = {
     "criteria": ["colon", *"criteria", "enter"],
     "links": ["colon", *"links", "enter"],
     "rounds": ["colon", *"rounds", "enter"],
+    "sessions": ["colon", *"sessions", "enter"],
+    "compare": ["colon", *"compare last-1", "enter"],
 }
 """Areas of the screen, and the keys that lead there."""
 
@@ -55,16 +59,23 @@ async def draw(database: Path, size: tuple[int, int], keys: list[str], theme: st
     """The screen as SVG."""
     with Store.open(database, create=False) as store:
         conductor = SessionController(Session.stored(store, "last", load_installed_probes()), LoopThread())
-        app = ConsoleApp(lambda: conductor, replace(TERMINAL, theme=theme))
+        archive = make_archive(database)
+        app = ConsoleApp(lambda: conductor, replace(TERMINAL, theme=theme), make_archive=lambda: archive)
         async with app.run_test(size=size) as pilot:
             while app.session.view is None or app.session.view.ended is None or app.session.view.static is None:
                 await pilot.pause()
             await pilot.press(*keys)
-            while isinstance(app.screen, AreaScreen) and app.screen.table.area is None:
+            while isinstance(app.screen, AreaPage) and not has_rows(app.screen):
                 await pilot.pause()
             for _ in range(5):
                 await pilot.pause()
             return FONT.sub("", app.export_screenshot(title="benchconsole"))
+
+
+def has_rows(page: AreaPage) -> bool:
+    """Whether all that an area tells is there: what is counted of sessions comes after their names."""
+    area = page.table.area
+    return area is not None and ("holds" not in area.columns or any(row.words("holds") for row in area.rows))
 
 
 async def draw_start() -> str:

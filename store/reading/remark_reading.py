@@ -1,8 +1,16 @@
 """Remarks as they are stored with a session."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from benchconsole.probes.model.remark import About, Remark, RemarkKind
+from benchconsole.store.files.database import Database
 from benchconsole.store.reading.session_list import asking_session
 from benchconsole.store.reading.session_reading import SessionReader
+from benchconsole.topology.grouping import group_by_key
+
+_REMARKS = """SELECT key, kind, about, subject, text, who, at, written, withdraws, number
+    FROM remark JOIN session ON session.id = session_id"""
 
 
 def read_remarks(session: SessionReader) -> tuple[Remark, ...]:
@@ -11,9 +19,18 @@ def read_remarks(session: SessionReader) -> tuple[Remark, ...]:
     UnknownSessionError where there is no such session.
     """
     with asking_session(session.database, session.id) as (connection, number):
-        rows = connection.execute(
-            """SELECT kind, about, subject, text, who, at, written, withdraws, number FROM remark
-            WHERE session_id = ? ORDER BY number""",
-            (number,),
-        )
-        return tuple(Remark(RemarkKind(kind), About(about), *rest) for kind, about, *rest in rows)
+        rows = connection.execute(f"{_REMARKS} WHERE session_id = ? ORDER BY number", (number,))
+        return tuple(_make_remark(row) for _, *row in rows)
+
+
+def read_all_remarks(database: Database) -> dict[str, tuple[Remark, ...]]:
+    """The same of every session that has any, by the id of the session."""
+    with database.reading() as connection:
+        rows = connection.execute(f"{_REMARKS} ORDER BY session_id, number").fetchall()
+    found = group_by_key((row[0], _make_remark(row[1:])) for row in rows)
+    return {key: tuple(remarks) for key, remarks in found.items()}
+
+
+def _make_remark(row: Sequence[Any]) -> Remark:
+    kind, about, *rest = row
+    return Remark(RemarkKind(kind), About(about), *rest)

@@ -76,6 +76,18 @@ def _make_verdict(rules: int, outcome: str, sentence: str, missing: str) -> Stor
     return StoredVerdict(rules, outcome, sentence, parse_strings(missing))
 
 
+_NODES = """SELECT key, count(*) FROM (
+    SELECT session_id, node FROM test UNION SELECT session_id, peer FROM test WHERE peer IS NOT NULL
+    UNION SELECT session_id, value FROM test, json_each(members) WHERE members != '[]')
+JOIN session ON session.id = session_id GROUP BY session_id"""
+
+
+def count_nodes(database: Database) -> dict[str, int]:
+    """How many nodes the tests of each session are of, by its id. Reads every plan."""
+    with database.reading() as connection:
+        return {key: int(number) for key, number in connection.execute(_NODES)}
+
+
 def find_baseline(database: Database, fabric: str, before: float | None = None) -> Baseline | None:
     """The session that those of ``fabric`` are held against; None where none is named, or the last was dropped.
 

@@ -6,7 +6,7 @@
 Ids are small integers inside the file; ``session.key``, ``test.key`` and ``measurement.key`` hold the ids that people
 and programs see. Times are UTC seconds since 1970, durations seconds, values base units. Columns that hold JSON say so
 in their comment. Rows are only ever inserted, but for ``driver``, which says who is at work now, the two counts of a
-plan that grows, and the end of an ``attempt``.
+plan that grows, the end of an ``attempt``, and the label of a session, of which a note tells what it was.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -54,14 +54,29 @@ def create_session(connection: Connection, key: str, new: NewSession, plan: Sequ
     ConflictError when a test id or round number comes twice or ``key`` is taken, RefusedError
     for a label that means something else (``last``, ``last-1``).
     """
-    if _RESERVED.fullmatch(new.label):
-        raise RefusedError(f"the label {new.label} means the latest sessions", "choose another label")
+    _require_free_label(new.label)
     _require_sound(plan)
     row = (key, *make_row(SessionRow, new, "the session"), len(plan), sum(len(planned.tests) for planned in plan))
     insert_rows(connection, "session", ("key", *SessionRow._fields, "rounds", "tests"), [row])
     (session,) = connection.execute("SELECT id FROM session WHERE key = ?", (key,)).fetchone()
     _write_plan(connection, session, plan)
     return int(session)
+
+
+def _require_free_label(label: str) -> None:
+    if _RESERVED.fullmatch(label):
+        raise RefusedError(f"the label {label} means the latest sessions", "choose another label")
+
+
+def change_label(connection: Connection, session: int, label: str, by: str, at: float) -> None:
+    """Give a session another label, and note which it had and who changed it: reports that are kept rest on notes.
+
+    RefusedError for a label that means something else (``last``, ``last-1``).
+    """
+    _require_free_label(label)
+    (before,) = connection.execute("SELECT label FROM session WHERE id = ?", (session,)).fetchone()
+    connection.execute("UPDATE session SET label = ? WHERE id = ?", (replace_surrogates(label), session))
+    append_note(connection, session, "label", f"{before or 'none'} became {label or 'none'}, by {by}", at)
 
 
 def extend_plan(connection: Connection, session: int, plan: Sequence[Round], began: float | None = None) -> None:

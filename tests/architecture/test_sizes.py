@@ -32,12 +32,16 @@ WIDER = {
         "widgets.sweep_lists.PointTable": 27,
         # Page brings 13 and a filtered list 11 more; each action of the table is a method of the page, for Textual.
         "screens.area.AreaScreen": 39,
+        "screens.base.area_page.AreaPage": 33,
         "screens.base.table_page.TablePage": 29,
+        "screens.comparison.ComparisonScreen": 42,
+        "screens.comparison.SubjectsScreen": 35,
         "screens.fabric.FabricScreen": 28,
         "screens.facts.FactsScreen": 26,
         "screens.findings.FindingsScreen": 31,
         "screens.node.NodeScreen": 29,
         "screens.nodes.NodesScreen": 35,
+        "screens.sessions.SessionsScreen": 40,
         "screens.sweeps.SweepsScreen": 31,
     }.items()
 }

@@ -9,7 +9,7 @@ import pytest
 from benchconsole.probes.model.remark import About, Remark, RemarkKind, list_standing
 from benchconsole.store.errors import ConflictError, RefusedError
 from benchconsole.store.model import StoredVerdict
-from benchconsole.store.reading.remark_reading import read_remarks
+from benchconsole.store.reading.remark_reading import read_all_remarks, read_remarks
 from benchconsole.store.reading.report_reading import read_kept_report, read_report_basis
 from benchconsole.store.store import Store
 from tests.store.played import FABRIC, new
@@ -28,6 +28,15 @@ async def test_remarks_come_back_as_they_were_with_a_number_of_their_session(sto
     assert [await store.append_remark(each.id, SAID) for each in (one, one, other)] == [1, 2, 1]
     assert read_remarks(one) == (replace(SAID, number=1), replace(SAID, number=2))
     assert read_remarks(other) == (replace(SAID, number=1),)
+
+
+async def test_the_remarks_of_all_sessions_are_those_of_each(store: Store) -> None:
+    one, other, silent = [store.session(await store.create_session(new(), ())) for _ in range(3)]
+    for each in (other, one, other):
+        await store.append_remark(each.id, SAID)
+    found = read_all_remarks(store.database)
+    assert found == {each.id: read_remarks(each) for each in (one, other)}
+    assert read_remarks(silent) == ()
 
 
 async def test_a_withdrawn_remark_stays_and_stands_no_more(store: Store) -> None:

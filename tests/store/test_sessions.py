@@ -10,6 +10,8 @@ from benchconsole.probes.model.measuring import FailedAt, Round
 from benchconsole.store.errors import ConflictError, DrivenError, RefusedError, StoreError, UnknownSessionError
 from benchconsole.store.files import ownership
 from benchconsole.store.model import SessionState
+from benchconsole.store.reading.report_reading import read_report_basis
+from benchconsole.store.reading.session_list import count_nodes
 from benchconsole.store.store import Store
 from benchconsole.store.writing.write_queue import FunctionJob
 from benchconsole.topology.model.fabric import Fabric
@@ -19,6 +21,32 @@ from tests.store.played import FABRIC, NODES, append_round, closed, failed, meas
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "sessions.db"
+
+
+async def test_another_label_is_noted_and_makes_kept_reports_void(path: Path) -> None:
+    with Store.open(path) as store:
+        key = await store.create_session(new("before"), [planned(1)])
+        basis = read_report_basis(store.session(key))
+        await store.change_label(key, "tuned", "ann", 5.0)
+        assert store.find_session("tuned") == key
+        assert read_report_basis(store.session(key)) != basis
+        assert [(note.kind, note.text) for note in store.session(key).read_notes()] == [
+            ("label", "before became tuned, by ann")
+        ]
+        with pytest.raises(RefusedError, match="means the latest sessions"):
+            await store.change_label(key, "last-2", "ann", 6.0)
+        with pytest.raises(UnknownSessionError):
+            await store.change_label("00000000", "x", "ann", 6.0)
+        assert [each.label for each in store.list_sessions()] == ["tuned"]
+
+
+async def test_nodes_are_counted_once_whatever_their_part_in_tests_is(path: Path) -> None:
+    with Store.open(path) as store:
+        pairs = await store.create_session(new(), [planned(1), planned(2)])
+        few = await store.create_session(new(), [planned(1, pairs=1)])
+        nothing = await store.create_session(new(), [])
+        assert count_nodes(store.database) == {pairs: 8, few: 2}
+        assert nothing not in count_nodes(store.database)
 
 
 async def test_the_list_counts_tests_and_verdicts_of_the_last_attempt(path: Path) -> None:

@@ -8,11 +8,12 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.worker import Worker
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui import messages, textual_patches
@@ -21,6 +22,8 @@ from benchconsole.console.tui.app.command_line import CommandLine
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import ExitControl, ReportExport, RunOrders
 from benchconsole.console.tui.app.screen_failure import ScreenError, finish_run
+from benchconsole.console.tui.app.session_following import Analyse, SessionFollowing
+from benchconsole.console.tui.app.session_orders import SessionOrders
 from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.app.themed_app import ThemedApp
 from benchconsole.console.tui.rows.terminal import Terminal, detect
@@ -30,13 +33,12 @@ from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.screens.export import FORMATS
 from benchconsole.console.tui.widgets.tabs import TABS, Tabs
 from benchconsole.console.view.reducer import LatestView
-from benchconsole.console.view.run_view import RunView
-from benchconsole.probes.model.measuring import Result
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
 if TYPE_CHECKING:
     from benchconsole.console.session.controller import SessionController
+    from benchconsole.console.session.session_archive import SessionArchive
 
 TICK = 0.1
 ENDINGS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -44,9 +46,6 @@ ENDINGS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 LONGEST_COPY = 64 * 1024
 """Bytes that go to the clipboard of a terminal; most drop more."""
-
-Analyse = Callable[[Fabric], Iterable[StaticFinding]]
-"""The static analysis of a fabric; may take half a second."""
 
 
 def static_findings(fabric: Fabric) -> Iterable[StaticFinding]:
@@ -73,6 +72,7 @@ class ConsoleApp(ThemedApp[int]):
         *,
         analyse: Analyse = static_findings,
         latest: LatestView | None = None,
+        make_archive: "Callable[[], SessionArchive] | None" = None,
     ) -> None:
         super().__init__(terminal)
         self.session = session = ShownSession(latest)
@@ -80,22 +80,22 @@ class ConsoleApp(ThemedApp[int]):
         self.run_orders = RunOrders(session, navigation, self._work)
         self.report_export = ReportExport(session, navigation, self._work)
         self.exit_control = ExitControl(session, navigation, self._work, self.exit)
+        self.following = SessionFollowing(session, navigation, self._work, analyse, self.run_orders.ask_password)
+        self.session_orders = SessionOrders(session, navigation, self._work, self.following, make_archive)
         self.command_line = CommandLine(session, navigation, self.action_do, self._typed_commands())
-        self.failure: BaseException | None = None
         self._make = make
-        self._analyse = analyse
-        self._analysed: Fabric | None = None
-        self._assessed: Mapping[str, Result] | None = None
         self._actions: dict[str, Callable[[], None]] = {
             **{name: partial(navigation.go_to, name) for name in ("fabric", "nodes", "run", "findings")},
             **{name: partial(navigation.open_area, name) for name in PAGES},
+            "sessions": self.session_orders.list_sessions,
+            "compare": self.session_orders.compare,
             "plan": self.run_orders.plan,
             "stop": self.run_orders.ask_stop,
             "export": self.report_export.ask,
             "freeze": navigation.toggle_freeze,
             "theme": partial(self._use_theme, ""),
             "node": partial(navigation.say, "node takes the name of a node", wrong=True),
-            "command": self.command_line.ask,
+            "command": self._ask_command,
             "help": self.command_line.show_help,
             "quit": self.exit_control.ask,
         }
@@ -112,12 +112,18 @@ class ConsoleApp(ThemedApp[int]):
             "plan": TypedCommand(
                 self.run_orders.plan, lambda: session.control.suites if session.control is not None else ()
             ),
+            "compare": TypedCommand(self.session_orders.compare_with, lambda: self.session_orders.names),
             "export": TypedCommand(self.report_export.write_typed, lambda: tuple(option.value for option in FORMATS)),
         }
 
-    def _work(self, work: Coroutine[Any, Any, None]) -> None:
+    def _work(self, work: Coroutine[Any, Any, None]) -> Worker[None]:
         """Run ``work`` beside the screen; what it raises ends it and not the application."""
-        self.run_worker(work, exit_on_error=False)
+        return self.run_worker(work, exit_on_error=False)
+
+    @property
+    def failure(self) -> BaseException | None:
+        """The error that ended the session, or the first of an analysis."""
+        return self.following.failure
 
     async def on_mount(self) -> None:
         """Paint first; then open the session."""
@@ -126,54 +132,16 @@ class ConsoleApp(ThemedApp[int]):
             asyncio.get_running_loop().add_signal_handler(number, self.exit_control.leave, code)
         await self.switch_mode("fabric")
         self.set_interval(TICK, self.tick)
-        self.call_after_refresh(lambda: self._work(self._follow()))
-
-    async def _follow(self) -> None:
-        """Make the session control and fold its events. A failure is shown here and raised by ``run``."""
-        try:
-            # In a thread: it imports what is slow, and the first frame must not wait for that.
-            control = self.session.control = await asyncio.to_thread(self._make)
-            control.answered_by(self.run_orders.ask_password)
-            await control.follow(self.session.latest.take)
-        except Exception as error:  # a worker's edge: the screen must outlive what it shows
-            self.failure = error
-            if not self.session.latest.has_begun:
-                self.exit_control.leave(1)  # there is nothing to show; ``run`` raises the reason
-            self.navigation.say(f"The session ended: {type(error).__name__}: {error}", wrong=True, stay=True)
+        self.call_after_refresh(
+            lambda: self.following.follow(self.session.front, self._make, lambda _why: self.exit_control.leave(1))
+        )
 
     def tick(self) -> None:
         """Paint the latest view; analyse a fabric when it is first seen; send again what a terminal missed."""
         if textual_patches.caught_up(self):
             self.screen.refresh()
-        view = self.session.latest.view
-        if view is not None and view.fabric is not self._analysed:
-            self._analysed = view.fabric
-            self._work(self._describe(view.fabric))
-        if view is not None and view.ended is not None and view.results and view.results is not self._assessed:
-            self._assessed = view.results
-            self._work(self._assess(view))
+        self.following.look()
         self.navigation.paint()
-
-    async def _assess(self, view: RunView) -> None:
-        """Have it said how small a fault the tests of a session that is over could have shown."""
-        if self.session.control is None:
-            return
-        try:
-            self.session.latest.assess(view.results, await self.session.control.assess(view))
-        except Exception as error:  # a worker's edge: the results are worth more than what they could have shown
-            self.failure = self.failure or error
-            words = f"What the tests could have shown was not worked out: {type(error).__name__}: {error}"
-            self.navigation.say(words, wrong=True, stay=True)
-
-    async def _describe(self, fabric: Fabric) -> None:
-        """Analyse the description beside the event loop. A failure is shown, and raised by ``run``."""
-        try:
-            found = await asyncio.to_thread(lambda: tuple(self._analyse(fabric)))
-            self.session.latest.describe(fabric, found)
-        except Exception as error:  # a worker's edge: a session is worth more than its analysis
-            self.failure = self.failure or error
-            words = f"The description was not analysed: {type(error).__name__}: {error}"
-            self.navigation.say(words, wrong=True, stay=True)
 
     def action_do(self, name: str) -> None:
         """Do an action of the application, or of the page in front, once any sheet has gone."""
@@ -191,6 +159,11 @@ class ConsoleApp(ThemedApp[int]):
         refusal = self.use_theme(name)
         if refusal:
             self.navigation.say(refusal, wrong=True)
+
+    def _ask_command(self) -> None:
+        """The command line; the sessions that ``compare`` may be given are read meanwhile."""
+        self.session_orders.learn_names()
+        self.command_line.ask()
 
     def on_open_node(self, message: messages.OpenNode) -> None:
         self.navigation.open_node(message.node)
@@ -216,6 +189,9 @@ class ConsoleApp(ThemedApp[int]):
     def on_tabs_clicked(self, message: Tabs.Clicked) -> None:
         self.navigation.go_to(dict(TABS)[message.key].lower())
 
+    def on_order_session(self, message: messages.OrderSession) -> None:
+        self.session_orders.obey(message)
+
     def on_plan_run(self, message: messages.PlanRun) -> None:
         self.run_orders.plan(message.suite, failed_only=message.failed_only, only=message.only)
 
@@ -234,24 +210,27 @@ class ConsoleApp(ThemedApp[int]):
 
 def run(
     make: "Callable[[], SessionController]", *, terminal: Terminal | None = None, latest: LatestView | None = None,
-    now: Callable[[], float] = time.time,
+    now: Callable[[], float] = time.time, make_archive: "Callable[[], SessionArchive] | None" = None,
+    replay: float | None = None,
 ) -> int:  # fmt: skip
     """Show the console until it is left; raises what ended the session. 0, or 130 after ctrl-c twice.
 
     ``latest`` is shown, and may be given something to show while the session is made. ``now`` is the time in the
-    session, in UTC seconds.
+    session, in UTC seconds. ``make_archive`` opens the sessions of the database when somebody asks for them.
+    ``replay`` is how many times as fast the session is played again, None where it is not.
 
     Where the screen fails, a run that goes on comes to its end first; then ScreenError.
     """
     textual_patches.apply()
-    app = ConsoleApp(make, terminal or detect(os.environ), now, latest=latest)
+    app = ConsoleApp(make, terminal or detect(os.environ), now, latest=latest, make_archive=make_archive)
+    app.session.front.replay = replay
     try:
         code = app.run()
-        if app.crash is not None and app.session.control is not None:
-            finish_run(app.session.control, ENDINGS)
+        for control in app.session.controls if app.crash is not None else ():
+            finish_run(control, ENDINGS)
     finally:
-        if app.session.control is not None:
-            asyncio.run(app.session.control.close())
+        for control in app.session.controls:
+            asyncio.run(control.close())
     if app.crash is not None:
         raise ScreenError from app.crash
     if app.failure is not None:

@@ -1,4 +1,4 @@
-"""The screen stack: four tabs over one session, the pages above them, and one sheet at a time in front."""
+"""The screen stack: four tabs over each open session, the pages above them, and one sheet at a time in front."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,21 +26,62 @@ from benchconsole.topology.model.fabric import NodeId
 Answer = TypeVar("Answer")
 
 
+class TabPages:
+    """The four tabs over one session; ``depth`` counts the sessions behind it. ``now`` is the time in the session."""
+
+    def __init__(self, depth: int, now: Callable[[], float]) -> None:
+        self.depth = depth
+        self.sweeps = ChartCache()
+        totals = TotalsCache()
+        self.fabric = FabricScreen(totals)
+        self.nodes = NodesScreen()
+        self.run = RunScreen(now, totals)
+        self.findings = FindingsScreen(totals)
+        pages: dict[str, Page] = {
+            "fabric": self.fabric, "nodes": self.nodes, "run": self.run, "findings": self.findings,
+        }  # fmt: skip
+        self.modes = {self.name_mode(name): page for name, page in pages.items()}
+
+    def name_mode(self, tab: str) -> str:
+        """The mode of the application that a tab is: modes of several sessions stand side by side."""
+        return f"{tab} {self.depth}" if self.depth else tab
+
+
 class Navigation:
     """Pushes and pops screens of ``app``. Every screen in front is given the view of ``session`` by ``paint``."""
 
     def __init__(self, app: App[Any], session: ShownSession, now: Callable[[], float]) -> None:
         self._app = app
         self._session = session
-        self._sweeps = ChartCache()
-        totals = TotalsCache()
-        self.fabric = FabricScreen(totals)
-        self.nodes = NodesScreen()
-        self.run = RunScreen(now, totals)
-        self.findings = FindingsScreen(totals)
-        tabs: dict[str, Page] = {"fabric": self.fabric, "nodes": self.nodes, "run": self.run, "findings": self.findings}
-        for name in tabs:
-            app.add_mode(name, partial(tabs.__getitem__, name))
+        self._behind: list[tuple[TabPages, str]] = []
+        self._take(TabPages(0, now))
+        self._add_modes()
+
+    def _take(self, tabs: TabPages) -> None:
+        self._tabs = tabs
+        self.fabric, self.nodes, self.run, self.findings = tabs.fabric, tabs.nodes, tabs.run, tabs.findings
+
+    def _add_modes(self) -> None:
+        for name in self._tabs.modes:
+            self._app.add_mode(name, partial(self._tabs.modes.__getitem__, name))
+
+    def enter_session(self, now: Callable[[], float]) -> None:
+        """Show tabs of their own over a session that was opened from this one, which stays as it is behind them."""
+        self._behind.append((self._tabs, self._app.current_mode))
+        self._take(TabPages(len(self._behind), now))
+        self._add_modes()
+        self.go_to("fabric")
+
+    def leave_session(self) -> None:
+        """Go back to the tabs behind, with every page, filter and cursor as it was left."""
+        gone = self._tabs
+        tabs, mode = self._behind.pop()
+        self._take(tabs)
+        self._app.switch_mode(mode)
+        for name in gone.modes:
+            self._app.remove_mode(name)
+        self._app.call_after_refresh(self.paint)
+        self.paint()
 
     @property
     def frame(self) -> Page | None:
@@ -87,11 +128,12 @@ class Navigation:
 
     def go_to(self, tab: str, *, base: bool = False) -> None:
         """Open a tab as it was left; at its first level with ``base``, or when it is the one in front."""
-        base = base or tab == self._app.current_mode
+        mode = self._tabs.name_mode(tab)
+        base = base or mode == self._app.current_mode
         while len(self._app.screen_stack) > 1 and not isinstance(self._app.screen, Page):
             self._app.pop_screen()
-        if self._app.current_mode != tab:
-            self._app.switch_mode(tab)
+        if self._app.current_mode != mode:
+            self._app.switch_mode(mode)
         while base and len(self._app.screen_stack) > 1:
             self._app.pop_screen()
         self._app.call_after_refresh(self.paint)
@@ -119,13 +161,13 @@ class Navigation:
         if view is None or node not in view.nodes:
             self.say(f"no node {node}", wrong=True)
         else:
-            self.open(NodeScreen(node, self._session.path_of, tab=self._tab))
+            self.open(NodeScreen(node, self._session.path_of, tab=self.tab))
 
     def open_sweeps(self) -> None:
-        self.open(SweepsScreen(self._sweeps, tab=self._tab))
+        self.open(SweepsScreen(self._tabs.sweeps, tab=self.tab))
 
     def open_area(self, name: str) -> None:
-        self.open(AreaScreen(name, tab=self._tab))
+        self.open(AreaScreen(name, tab=self.tab))
 
     def open_finding(self, index: int) -> None:
         self.go_to("findings", base=True)
@@ -140,7 +182,8 @@ class Navigation:
         self._app.call_after_refresh(self.fabric.show_element, element)
 
     @property
-    def _tab(self) -> str:
+    def tab(self) -> str:
+        """The tab that the page in front belongs to."""
         frame = self.frame
         return frame.tab if frame is not None else "Nodes"
 

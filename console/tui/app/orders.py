@@ -3,7 +3,10 @@
 import asyncio
 import time
 from collections.abc import Callable, Collection, Coroutine, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual.worker import Worker
 
 from benchconsole.console.text.atomic_write import FileError
 from benchconsole.console.text.sanitize import sanitize
@@ -21,7 +24,10 @@ from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Round
 
-Work = Callable[[Coroutine[Any, Any, None]], object]
+if TYPE_CHECKING:
+    from benchconsole.console.session.controller import SessionController
+
+Work = Callable[[Coroutine[Any, Any, None]], Worker[None]]
 """Runs a coroutine beside the screen."""
 
 STOP = (
@@ -32,7 +38,7 @@ STOP = (
 )
 
 
-class _Orders:
+class Orders:
     """What every order needs: the session, the screens, and work beside them."""
 
     def __init__(self, session: ShownSession, navigation: Navigation, work: Work) -> None:
@@ -41,7 +47,7 @@ class _Orders:
         self._work = work
 
 
-class RunOrders(_Orders):
+class RunOrders(Orders):
     """Each order asks first, on a sheet; it is refused in words where another console drives the session."""
 
     def __init__(self, session: ShownSession, navigation: Navigation, work: Work) -> None:
@@ -57,6 +63,9 @@ class RunOrders(_Orders):
         if control.follows or control.running:
             self._navigation.say(control.follows or "A run is going; S stops it first.", wrong=True)
             return
+        if self._session.running:
+            self._navigation.say("A run is going in the session behind; esc goes back to it.", wrong=True)
+            return
         fixed = failed_only or bool(only)
         marked = None if fixed else self._navigation.marked
 
@@ -69,21 +78,19 @@ class RunOrders(_Orders):
         remaining = control.resumable and not fixed and marked is None
         badges = self._session.badges
         sheet = PlanSheet(suites, propose, self.make_disk_sheet, badges, suite=suite, owed=remaining)
-        self._navigation.ask(sheet, self._start)
+        self._navigation.ask(sheet, partial(self._start, control))
 
     def make_disk_sheet(self, asked: Confirmation) -> DiskSheet:
         return DiskSheet(asked, seen(self._session.latest.view, asked.node, asked.serial), self._session.badges)
 
-    def _start(self, rounds: tuple[Round, ...] | None) -> None:
+    def _start(self, control: "SessionController", rounds: tuple[Round, ...] | None) -> None:
         if rounds is not None:
-            self._work(self._begin(rounds))
+            self._work(self._begin(control, rounds))
 
-    async def _begin(self, rounds: tuple[Round, ...]) -> None:
-        if self._session.control is None:
-            return
+    async def _begin(self, control: "SessionController", rounds: tuple[Round, ...]) -> None:
         async with self._starting:
             try:
-                await self._session.control.start(rounds)
+                await control.start(rounds)
             except PlanError as error:
                 self._navigation.say(f"Not started: {error}", wrong=True, stay=True)
             else:
@@ -95,7 +102,8 @@ class RunOrders(_Orders):
             self._navigation.say(control.follows, wrong=True)
             return
         if control is None or not control.running:
-            self._navigation.say("Nothing is running.")
+            behind = "The run goes on in the session behind; esc goes back to it."
+            self._navigation.say(behind if self._session.running else "Nothing is running.")
             return
         options: tuple[Option, ...] = STOP
         if control.paused:
@@ -149,7 +157,7 @@ LEAVE = (
 )
 
 
-class ExitControl(_Orders):
+class ExitControl(Orders):
     """``end`` ends the application with an exit code."""
 
     def __init__(self, session: ShownSession, navigation: Navigation, work: Work, end: Callable[[int], object]) -> None:
@@ -180,7 +188,7 @@ class ExitControl(_Orders):
 
     def leave(self, code: int, *, now: bool = True) -> None:
         """End what runs, wait until nothing of ours is left on any node, then exit; called again, exit at once."""
-        control = self._session.control
+        control = next(iter(self._session.controls), None)
         if control is None:
             self._end(code)
             return
@@ -197,13 +205,13 @@ class ExitControl(_Orders):
 
     async def _finish(self, code: int) -> None:
         try:
-            if self._session.control is not None:
-                await self._session.control.finished()
+            for control in self._session.controls:
+                await control.finished()
         finally:
             self._end(code)
 
 
-class ReportExport(_Orders):
+class ReportExport(Orders):
     """Writes the stored results of ``session`` beside the screen, and says where the file is."""
 
     def ask(self) -> None:
@@ -219,10 +227,10 @@ class ReportExport(_Orders):
         self._write(read_target(kind, path or f"{self._session.file_stem}.{kind}"))
 
     def _write(self, target: ExportTarget | None) -> None:
-        view = self._session.latest.view
+        view, control = self._session.latest.view, self._session.control
         if target is None:
             return
-        if view is None or view.reading is not None:
+        if view is None or view.reading is not None or control is None:
             self._navigation.say("There is nothing to export yet: the session is being read.", wrong=True)
             return
         try:
@@ -231,23 +239,23 @@ class ReportExport(_Orders):
             self._say_unwritten(target, error)
             return
         if not is_there:
-            self._work(self._export(target, view))
+            self._work(self._export(control, target, view))
             return
         text = f"{sanitize(str(target.path))} is there already."
         sheet = ChoiceSheet("replace a report", text, REPLACE, self._session.badges)
-        self._navigation.ask(sheet, lambda answer: self._replace(target, view, answer))
+        self._navigation.ask(sheet, lambda answer: self._replace(control, target, view, answer))
 
-    def _replace(self, target: ExportTarget, view: RunView, answer: str | None) -> None:
+    def _replace(self, control: "SessionController", target: ExportTarget, view: RunView, answer: str | None) -> None:
         if answer == "replace":
-            self._work(self._export(target, view, force=True))
+            self._work(self._export(control, target, view, force=True))
         else:
             self._navigation.say(f"{target.path} is left as it is.")
 
-    async def _export(self, target: ExportTarget, view: RunView, *, force: bool = False) -> None:
-        if self._session.control is None:
-            return
+    async def _export(
+        self, control: "SessionController", target: ExportTarget, view: RunView, *, force: bool = False
+    ) -> None:
         try:
-            path = await self._session.control.export(target.kind, view, target.path, force=force)
+            path = await control.export(target.kind, view, target.path, force=force)
         except (OSError, ValueError) as error:  # ValueError: a NUL in the name
             self._say_unwritten(target, error)
         except FileError as error:

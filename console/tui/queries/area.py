@@ -1,24 +1,30 @@
 """An area of the screen: rows with words and numbers by column, which can be filtered, shown and given to machines."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from benchconsole.console.text.table import Column, Table
 from benchconsole.console.tui.queries.filtering import EVERYTHING, compile_filter
 from benchconsole.console.tui.rows.scales import Scale
+from benchconsole.console.view.run_view import State
 
 Record = dict[str, object]
+_STATES: Mapping[object, State] = {state.value: state for state in State}
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of an area: its words by column, its numbers in base units, and what machines get of it."""
+    """One line of an area: its words by column, its numbers in base units, and what machines get of it.
+
+    ``sign`` is how it is drawn where its record has no state: a metric that became worse was not judged.
+    """
 
     text: Mapping[str, str]
     numbers: Mapping[str, float | None]
     record: Record
+    sign: State | None = None
 
     def words(self, column: str) -> str:
         return self.text.get(column, "")
@@ -61,6 +67,17 @@ class Area:
     def records(self) -> list[Record]:
         """The area for machines, in base units."""
         return [row.record for row in self.rows]
+
+
+def find_state(row: Row) -> State | None:
+    """The state that a row is drawn with; None where it has none."""
+    return row.sign or _STATES.get(row.record.get("state"))
+
+
+def find_signed(columns: Iterable[str]) -> str:
+    """The column that carries the sign of a row; empty where none does."""
+    known = tuple(columns)
+    return next((name for name in ("state", "outcome") if name in known), "")
 
 
 def take_finite(value: float | None) -> float | None:

@@ -7,19 +7,19 @@ from functools import partial
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.messages import PlanRun, ReadInFull, ShowInFabric
+from benchconsole.console.tui.messages import PlanRun, ShowInFabric
 from benchconsole.console.tui.queries.area import Record
 from benchconsole.console.tui.queries.area import Row as AreaRow
 from benchconsole.console.tui.queries.areas import AREAS
 from benchconsole.console.tui.queries.result_areas import list_pairs, list_results
+from benchconsole.console.tui.screens.base.area_page import AreaPage
 from benchconsole.console.tui.screens.base.page import OpenPage
-from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS, TablePage
+from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
 from benchconsole.console.tui.screens.raw import RawScreen
-from benchconsole.console.tui.widgets.area_table import AreaTable, find_state
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.listing import Listing
-from benchconsole.console.view.run_view import RunView, State, tally
+from benchconsole.console.view.run_view import RunView, tally
 from benchconsole.console.view.wording import format_reading
 
 PAGES = ("pairs", "results", "criteria", "links", "rounds")
@@ -33,10 +33,8 @@ MOST_ROWS = 50_000
 
 LIMITED = {"results": partial(list_results, most=MOST_ROWS), "pairs": partial(list_pairs, most=MOST_ROWS)}
 
-_BAD = (State.FAIL, State.UNREACHABLE, State.WATCH, State.UNKNOWN, State.AFFECTED)
 
-
-class AreaScreen(TablePage):
+class AreaScreen(AreaPage):
     """``subject`` names the area. Rows come in as rounds are judged; ``text`` is the filter that it begins with."""
 
     VALID = (*TABLE_ACTIONS, "in_full", "values")
@@ -46,14 +44,13 @@ class AreaScreen(TablePage):
     )  # fmt: skip
 
     def __init__(self, name: str, *, tab: str = "Run", text: str = "") -> None:
-        self.table = table = AreaTable()
-        super().__init__(table, self._name_row, table.tell_alike, tab=tab, subject=f"area {name} {text}")
+        super().__init__(tab=tab, subject=f"area {name} {text}")
         self.name_of_area = name
         self._text = text
         self._known: tuple[object, ...] = ()
         self._is_making = False
         if name in WORST_FIRST:
-            table.sorts = [("state", False)]
+            self.table.sorts = [("state", False)]
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -80,12 +77,10 @@ class AreaScreen(TablePage):
             area = await asyncio.to_thread(make, view)
         finally:
             self._is_making = False
-        self.table.show(area)
-        self.filter_by(self.prompt.text)
+        self.show_area(area)
 
-    def _name_row(self) -> str:
-        row = self.table.chosen
-        return "" if row is None else next(filter(None, map(row.words, self.table.columns[1:2])), self.name_of_area)
+    def name_chosen(self) -> str:
+        return super().name_chosen() or self.name_of_area
 
     @on(Listing.Chosen)
     def _chosen(self) -> None:
@@ -108,11 +103,6 @@ class AreaScreen(TablePage):
     def _open_results(self, text: str) -> None:
         self.post_message(OpenPage(AreaScreen("results", tab=self.tab, text=text)))
 
-    def action_walk(self, step: int) -> None:
-        """To the next row that is not well, or the one before."""
-        if not self.table.walk(step, lambda row: find_state(row) in _BAD):
-            self.say("No row has a fault.")
-
     def action_in_fabric(self) -> None:
         row = self.table.chosen
         record: Record = {} if row is None else row.record
@@ -130,26 +120,18 @@ class AreaScreen(TablePage):
         else:
             self.say("Pairs alone have a map.")
 
-    def action_in_full(self) -> None:
-        """Every column of the row."""
-        row, area = self.table.chosen, self.table.area
-        if row is not None and area is not None:
-            said = [(column.heading, [row.words(name)]) for name, column in area.columns.items() if row.words(name)]
-            self.post_message(ReadInFull(self._name_row(), said))
-
     def action_repeat(self) -> None:
-        tests = self._list_tests(self.table.chosen)
+        view, row = self.run_view, self.table.chosen
+        tests = () if view is None or row is None else _list_tests(view, self.name_of_area, row)
         if tests:
             self.post_message(PlanRun(only=tests))
         else:
             self.say("Nothing was run for this row.")
 
-    def _list_tests(self, row: AreaRow | None) -> tuple[str, ...]:
-        view = self.run_view
-        record: Record = {} if row is None else row.record
-        if view is None:
-            return ()
-        if record.get("test") in view.results:
-            return (str(record["test"]),)
-        of = [each for each in view.plan if each.number == record.get("round")] if self.name_of_area == "rounds" else []
-        return tuple(test.id for each in of for test in each.tests if test.id in view.results)
+
+def _list_tests(view: RunView, area: str, row: AreaRow) -> tuple[str, ...]:
+    """The tests that were run for a row: one, or those of a round."""
+    if row.record.get("test") in view.results:
+        return (str(row.record["test"]),)
+    of = [each for each in view.plan if each.number == row.record.get("round")] if area == "rounds" else []
+    return tuple(test.id for each in of for test in each.tests if test.id in view.results)

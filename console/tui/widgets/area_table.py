@@ -6,10 +6,18 @@ from functools import cached_property
 from benchconsole.console.text.cells import measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column
-from benchconsole.console.tui.queries.area import Area
+from benchconsole.console.tui.queries.area import Area, find_signed, find_state
 from benchconsole.console.tui.queries.area import Row as AreaRow
 from benchconsole.console.tui.rows.scales import Scale
-from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, value_tone, word_tone
+from benchconsole.console.tui.rows.text_rows import (
+    CellLine,
+    CellText,
+    Row,
+    sign,
+    value_tone,
+    word_tone,
+    wrap_under,
+)
 from benchconsole.console.tui.rows.themes import ACTIVE, MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.listing import find_again
 from benchconsole.console.tui.widgets.sorted_table import SortedTable
@@ -26,17 +34,24 @@ _MEASURED = 2000
 """Rows whose cells are measured for the widths of columns."""
 
 _GAP = 2
-_STATES: Mapping[object, State] = {state.value: state for state in State}
+_JUDGED = ("share", "measured", "change")
+"""Columns of numbers that carry the colour of their row where it is not well."""
+
 _QUIET = (State.PASS, State.SKIPPED, State.MEASURED)
 
 
 class AreaTable(SortedTable[AreaRow]):
-    """An area as a table. A column that says the same in every row is told once (``alike``) and not drawn."""
+    """An area as a table. A column that says the same in every row is told once (``alike``) and not drawn.
 
-    def __init__(self) -> None:
+    ``absent`` is said where there are no rows, and no filter is at fault.
+    """
+
+    def __init__(self, absent: str = "") -> None:
         super().__init__()
+        self.absent = absent
         self.area: Area | None = None
         self.alike: Mapping[str, str] = {}
+        self._signed = ""
         self._widths: Mapping[str, int] = {}
         self._plan: tuple[object, list[tuple[str, int, int]]] = (None, [])
 
@@ -46,7 +61,11 @@ class AreaTable(SortedTable[AreaRow]):
         self.every = area.rows
         self.filter_columns = {**dict.fromkeys(area.columns), **area.scales}
         self.alike = dict(_list_alike(area))
-        self._widths = {name: _measure(name, column, area.rows) for name, column in area.columns.items()}
+        self._signed = find_signed(area.columns)
+        self._widths = {
+            name: _measure(name, column, area.rows, 2 if name == self._signed else 0)
+            for name, column in area.columns.items()
+        }
         self.__dict__.pop("columns", None)
         self.picked = min(self.picked, max(len(self.columns) - 1, 0))
         self.apply_filter()
@@ -103,10 +122,10 @@ class AreaTable(SortedTable[AreaRow]):
         state = find_state(row)
         for place, (name, x, wide) in enumerate(self._planned(width)):
             line.to(x)
-            if name == "state" and state is not None:
+            if name == self._signed and state is not None:
                 line.extend((sign(state), CellText(" "))).put(row.words(name), word_tone(state), wide - 2)
             elif self._is_number(name):
-                is_low = state is not None and state not in _QUIET and name in ("share", "measured")
+                is_low = state is not None and state not in _QUIET and name in _JUDGED
                 line.put(row.words(name), value_tone(state) if is_low and state is not None else TEXT, wide, ">")
             else:
                 line.put(row.words(name), STRONG if place < 2 and state not in _QUIET else TEXT, wide)
@@ -117,7 +136,7 @@ class AreaTable(SortedTable[AreaRow]):
             line = CellLine(width).to(1).put("No row matches this filter.  ").put("esc", ACTIVE).put(" clears it")
             return [(), line.row()]
         words = "Nothing yet." if self.area is None else f"No {self.area.title.lower()} yet."
-        return [(), CellLine(width).to(1).put(words, MUTED).row()]
+        return [(), *wrap_under("", [self.absent or words], width, 1, 4, MUTED)]
 
     # -- columns
 
@@ -158,16 +177,11 @@ class AreaTable(SortedTable[AreaRow]):
 
     def _key_of(self, column: str) -> Callable[[AreaRow], tuple[object, ...]]:
         """What rows are sorted by: what is worse first, numbers by size, words so that n2 comes before n10."""
-        if column == "state":
+        if column == self._signed:
             return lambda row: (state.rank if (state := find_state(row)) is not None else len(State),)
         if isinstance(self.filter_columns.get(column), Scale):
             return lambda row: (1, 0.0) if (found := row.number(column)) is None else (0, found)
         return lambda row: make_natural_key(row.words(column))
-
-
-def find_state(row: AreaRow) -> State | None:
-    """The state of a row; None where it has none."""
-    return _STATES.get(row.record.get("state"))
 
 
 def _list_alike(area: Area) -> list[tuple[str, str]]:
@@ -182,9 +196,10 @@ def _list_alike(area: Area) -> list[tuple[str, str]]:
     ]
 
 
-def _measure(name: str, column: Column, rows: Sequence[AreaRow]) -> int:
+def _measure(name: str, column: Column, rows: Sequence[AreaRow], sign: int) -> int:
+    """Cells that a column wants, of them ``sign`` for the sign of a row."""
     some = rows[:: max(len(rows) // _MEASURED, 1)]
-    widest = max((measure_width(row.words(name)) for row in some), default=0) + (2 if name == "state" else 0)
+    widest = max((measure_width(row.words(name)) for row in some), default=0) + sign
     return max(min(widest, _WIDEST), measure_width(column.heading) + 2)
 
 

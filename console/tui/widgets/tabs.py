@@ -16,7 +16,11 @@ _SELECTED_KEY = Tone(Ink.ACCENT, Ground.SEL, bold=True)
 
 @dataclass(frozen=True, slots=True)
 class Badges:
-    """What must be seen on every screen. ``frozen`` is the age of the picture in seconds, ``held`` a run that waits."""
+    """What must be seen on every screen. ``frozen`` is the age of the picture in seconds, ``held`` a run that waits.
+
+    ``replay`` is how many times as fast a session is played again, None where none is. ``behind``: a run goes on in
+    the session from which this one was opened.
+    """
 
     simulated: bool = False
     read_only: bool = False
@@ -24,6 +28,8 @@ class Badges:
     held: bool = False
     frozen: float | None = None
     waiting: int = 0
+    replay: float | None = None
+    behind: bool = False
 
 
 def badge_row(badges: Badges) -> Row:
@@ -33,6 +39,8 @@ def badge_row(badges: Badges) -> Row:
         minutes, seconds = divmod(int(badges.frozen), 60)
         made += [CellText(f" FROZEN {minutes}:{seconds:02d} +{badges.waiting:,} ", FROZEN_BADGE), CellText(" ")]
     for is_there, words, tone in (
+        (badges.behind, " RUN BEHIND ", FROZEN_BADGE),
+        (badges.replay is not None, f" REPLAY ×{badges.replay or 0:g} ", FROZEN_BADGE),
         (badges.held, " HELD ", HELD_BADGE),
         (badges.paused, " PAUSED ", FROZEN_BADGE),
         (badges.read_only, " READ-ONLY ", BADGE),

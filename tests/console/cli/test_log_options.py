@@ -85,7 +85,7 @@ def test_the_console_keeps_verbose_off_its_screen(tmp_path: Path, monkeypatch: p
     topology.write_text(SMALL)
     handlers: list[str] = []
 
-    def screen(_make: object, *, latest: object, now: object) -> int:
+    def screen(_make: object, **_given: object) -> int:
         handlers.extend(type(each).__name__ for each in logging.getLogger("benchconsole").handlers)
         return 0
 

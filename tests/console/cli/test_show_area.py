@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from benchconsole.console.cli.show import AREAS as OFFERED
 from benchconsole.console.exits import Exit
 from benchconsole.console.tui.queries.areas import AREAS
@@ -11,7 +13,7 @@ from tests.scenarios.test_judging_trials import Site
 
 
 def test_every_area_is_offered() -> None:
-    assert tuple(AREAS) == OFFERED
+    assert (*AREAS, "sessions", "compare") == OFFERED
 
 
 def test_an_area_is_printed_filtered_and_as_json(tmp_path: Path) -> None:
@@ -36,3 +38,56 @@ def test_a_filter_that_is_not_understood_and_one_without_an_area_are_refused(tmp
         code, said = site.call("show", "before", *words)
         assert code == Exit.BAD_INPUT
         assert "without --area, expected one of nodes, links, findings, rounds, pairs" in said
+
+
+def test_the_sessions_of_the_database_are_an_area(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    measure(site, "before", 100.0, 101.0, 99.0, 100.5)
+    measure(site, "after", 110.3, 110.8, 109.1, 110.2)
+    site.call("remark", "before", "an old kernel")
+    code, told = site.call("show", "before", "--area", "sessions", "--json")
+    assert code == Exit.PASSED
+    rows = json.loads(told)
+    assert [(row["label"], row["shown"], row["nodes"], row["remark"]) for row in rows] == [
+        ("after", False, 4, ""), ("before", True, 4, "an old kernel"),
+    ]  # fmt: skip
+    assert all(row["bytes"] > 0 and row["run"] == "complete" for row in rows)
+    code, page = site.call("show", "--area", "sessions", "--filter", "after")
+    assert "after" in page
+    assert "an old kernel" not in page
+
+
+def test_a_comparison_is_an_area_with_the_older_session_as_a(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    measure(site, "before", 100.0, 101.0, 99.0, 100.5)
+    measure(site, "after", 110.3, 110.8, 109.1, 110.2)
+    compared = json.loads(site.call("compare", "before", "after", "--json")[1])["metrics"]
+    for session, other in (("after", "before"), ("before", "after")):
+        code, told = site.call("show", session, "--area", "compare", "--with", other, "--json")
+        assert code == Exit.PASSED
+        metrics = [{name: value for name, value in row.items() if name != "kind"} for row in json.loads(told)]
+        assert sorted(map(str, metrics)) == sorted(map(str, compared))
+    code, page = site.call("show", "last", "--area", "compare", "--with", "before", "--filter", "triad", "--ascii")
+    assert "better: what stream.triad, of 4 paired, A 100 GB/s, B 110 GB/s" in page
+    assert page.isascii()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("last", "--area", "compare"), "--area compare takes --with OTHER"),
+        (("last", "--area", "nodes", "--with", "before"), "--with needs --area compare"),
+        (("last", "--with", "before"), "--with needs --area compare"),
+        (("last", "--area", "compare", "--with", "before"), "are one session"),
+        (("last", "--area", "compare", "--with", "other"), "no session is called"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    site = Site(tmp_path)
+    measure(site, "before", 100.0, 101.0, 99.0, 100.5)
+    try:
+        code, found = site.call("show", *words)
+    except AssertionError as error:
+        code, found = Exit.BAD_INPUT, str(error)
+    assert code == Exit.BAD_INPUT
+    assert said in found

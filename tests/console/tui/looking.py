@@ -12,7 +12,8 @@ from textual._context import visible_screen_stack
 from textual.app import App
 from textual.pilot import Pilot
 
-from benchconsole.console.tui.app.console_app import Analyse, ConsoleApp
+from benchconsole.console.tui.app.console_app import ConsoleApp
+from benchconsole.console.tui.app.session_following import Analyse
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import LatestView

@@ -3,6 +3,7 @@
 import re
 import string
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,18 +12,23 @@ from textual.app import App
 from textual.keys import _character_to_key
 from textual.screen import Screen
 
+from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.tui.actions import ACTIONS
 from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.choice import ChoiceSheet
+from benchconsole.console.tui.screens.comparison import ComparisonScreen, SubjectsScreen
 from benchconsole.console.tui.screens.facts import FactsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.screens.sessions import SessionsScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
+from benchconsole.console.tui.screens.typed_line import TypedLineSheet
 from benchconsole.console.tui.start_model import Interrupted, Past, StartModel
+from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
 from benchconsole.probes.blank_devices import Confirmation
@@ -30,6 +36,7 @@ from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import PLAIN, begin, faulty, looking, reading, running, undecided
 from tests.console.tui.playing import Player
+from tests.console.tui.queries.test_comparison_area import report, worse
 from tests.console.tui.story import Faults, tell
 
 SPECIAL = {
@@ -43,6 +50,7 @@ SPECIAL = {
 BOUND = {key for action in ACTIONS.values() for key in action.keys.split(",") if key}
 KEYS = sorted((BOUND | SPECIAL | set(string.ascii_letters + string.digits + string.punctuation)) - {"q"})
 SMALL = tell(mini(leaves=2, per_leaf=2), Faults())
+NO_DATABASE = SessionArchive(Path("/nowhere/sessions.db"), "ann", dict, lambda *_: Player(SMALL))
 DISK = Confirmation(NodeId("n001"), "S3Z8", "everything on disk S3Z8")
 
 
@@ -93,15 +101,22 @@ PLACES: dict[str, Place] = {
     "sweeps": over("run", lambda app: SweepsScreen(None)),
     "area": over("run", lambda app: AreaScreen("results")),
     "pair map": over("run", lambda app: PairMapScreen()),
+    "sessions": over("run", lambda app: SessionsScreen(NO_DATABASE, tab="Run")),
+    "comparison": over("run", lambda app: ComparisonScreen(NO_DATABASE, "last-1", "last", tab="Run")),
+    "subjects": over("run", lambda app: SubjectsScreen(worse(), report([worse()]), "last", tab="Run")),
     "command": asked(lambda app: app.command_line.ask()),
     "help": asked(lambda app: app.command_line.show_help()),
     "export": asked(lambda app: app.report_export.ask()),
     "plan": asked(lambda app: app.run_orders.plan()),
     "stop": asked(lambda app: app.run_orders.ask_stop()),
     "quit": asked(lambda app: app.exit_control.ask()),
+    "label": over("run", lambda app: TypedLineSheet("label", "Another label.", "before", Badges())),
     "disk": over("fabric", lambda app: app.run_orders.make_disk_sheet(DISK)),
 }
-TABS_AND_PAGES = ("fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps", "area", "pair map")
+TABS_AND_PAGES = (
+    "fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps", "area", "pair map", "sessions",
+    "comparison", "subjects",
+)  # fmt: skip
 MOMENTS = {"before": (0, False), "empty": (1, False), "running": (8, True)}
 """How many events have come, and whether a run is going."""
 

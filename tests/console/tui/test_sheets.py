@@ -185,8 +185,7 @@ async def test_what_ends_the_session_is_shown_and_raised() -> None:
         def broken() -> None:
             raise Broken("the disk is full")
 
-        look.app._make = broken  # type: ignore[assignment]
-        await look.app._follow()
+        look.app.following.follow(look.app.session.front, broken, look.app.navigation.say)  # type: ignore[arg-type]
         await look.settle()
         assert "The session ended: Broken: the disk is full" in look.lines[-1]
         assert isinstance(look.app.failure, Broken)

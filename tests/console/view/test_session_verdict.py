@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchconsole.console.cli.sessions import list_verdict
+from benchconsole.console.session.listed_verdict import list_verdict
 from benchconsole.console.view.events import LEFT_OUT, Noticed, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance_all, opened
 from benchconsole.console.view.run_view import RunView

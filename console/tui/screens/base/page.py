@@ -11,6 +11,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from benchconsole.console.tui.actions import MOVES, TypedCommand, bindings
+from benchconsole.console.tui.messages import OrderSession, SessionOrder
 from benchconsole.console.tui.widgets.banner import Banner
 from benchconsole.console.tui.widgets.crumb import Crumb
 from benchconsole.console.tui.widgets.footer import Footer, Shown
@@ -140,3 +141,5 @@ class Page(Screen[None]):
     def action_back(self) -> None:
         if len(self.app.screen_stack) > 1:
             self.app.pop_screen()
+        else:
+            self.post_message(OrderSession(SessionOrder.LEAVE))

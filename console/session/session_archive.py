@@ -1,0 +1,86 @@
+"""The sessions of one database as a screen keeps them: listed, opened, labelled, remarked on, compared and removed.
+
+Each question and order opens the database anew and lets go of it: a screen may stand for days, and the file may be
+moved meanwhile. All of them take a while and belong into a thread; StoreError says what the database refuses.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchconsole.console.reports.comparison_page import ComparisonReport
+from benchconsole.console.session.controller import SessionController
+from benchconsole.console.session.listed_sessions import (
+    ListedSession,
+    SessionMeasures,
+    list_newest_first,
+    measure_sessions,
+)
+from benchconsole.console.session.remarks import check_text
+from benchconsole.console.session.replayed_session import ReplayClock
+from benchconsole.console.session.session_removal import remove_session
+from benchconsole.console.session.stored_comparison import compare_in_order
+from benchconsole.console.view.reducer import LatestView
+from benchconsole.probes.model.remark import About, Remark, RemarkKind
+from benchconsole.store.store import Store
+
+if TYPE_CHECKING:
+    from benchconsole.probes.api import Probe
+
+OpenControl = Callable[[str, LatestView, ReplayClock | None], SessionController]
+"""Opens a stored session by its id; its fabric is shown at once, and with a clock it is played again."""
+
+
+@dataclass
+class SessionArchive:
+    """The database at ``path``. ``operator`` is who answers for what is written, ``listed`` what was listed last."""
+
+    path: Path
+    operator: str
+    load_probes: "Callable[[], Mapping[str, Probe]]"
+    open_control: OpenControl
+    listed: tuple[ListedSession, ...] = ()
+
+    def list_sessions(self) -> tuple[ListedSession, ...]:
+        """Every session, newest first, without what has to be counted."""
+        with self._open() as store:
+            self.listed = list_newest_first(store)
+        return self.listed
+
+    def measure_sessions(self) -> SessionMeasures:
+        """What has to be counted of every session."""
+        with self._open() as store:
+            return measure_sessions(store)
+
+    def change_label(self, key: str, label: str) -> None:
+        with self._open() as store:
+            asyncio.run(store.change_label(key, label, self.operator, time.time()))
+
+    def append_remark(self, key: str, text: str) -> None:
+        """Write down what the operator says of a session; SelectionError for a text that cannot be kept."""
+        now = time.time()
+        remark = Remark(RemarkKind.REMARK, About.SESSION, "", check_text(text), self.operator, now, now)
+        with self._open() as store:
+            asyncio.run(store.append_remark(key, remark))
+
+    def check_removable(self, key: str) -> None:
+        """StoreError where a session may not go: it runs, or others are held against it."""
+        with self._open() as store:
+            store.require_removable(key)
+
+    def remove(self, key: str) -> str:
+        """Remove a session for good; why it stays, empty where it is gone."""
+        with self._open() as store:
+            return remove_session(store, key)
+
+    def compare(self, one: str, other: str, *, swapped: bool = False) -> ComparisonReport:
+        """Two sessions as ``compare_in_order`` does it."""
+        probes = self.load_probes()
+        with self._open() as store:
+            return compare_in_order(store, one, other, probes, swapped=swapped)
+
+    def _open(self) -> Store:
+        return Store.open(self.path, create=False)

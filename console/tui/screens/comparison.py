@@ -1,0 +1,203 @@
+"""Two sessions held against each other: a row for each metric and for whatever else differs; enter goes to nodes."""
+
+import asyncio
+from dataclasses import replace
+
+from textual import on
+
+from benchconsole.console.conclusions.session_comparison import ComparedMetric
+from benchconsole.console.reports.comparison_page import ABOUT, ComparisonReport, format_outcome
+from benchconsole.console.session.session_archive import SessionArchive
+from benchconsole.console.session.stored_comparison import ComparisonError
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.messages import OpenNode, ReadInFull, ShowInFabric
+from benchconsole.console.tui.queries.comparison_area import (
+    QUIET,
+    SIGNS_OF,
+    find_metric,
+    list_compared,
+    list_subjects,
+)
+from benchconsole.console.tui.screens.base.area_page import AreaPage
+from benchconsole.console.tui.screens.base.page import OpenPage
+from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.widgets.headline import Headline
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.view.run_view import RunView
+from benchconsole.store.errors import StoreError
+from benchconsole.topology.model.fabric import NodeId
+
+COMPARING = "The two sessions are being read and compared."
+
+_ACTIONS = (
+    *MOVES, "filter", "sort", "sort_also", "column_left", "column_right", "next_fault", "previous_fault", "in_full",
+    "in_fabric", "copy", "copy_all",
+)  # fmt: skip
+
+
+class ComparisonScreen(AreaPage):
+    """The session ``other`` and the one on the screen, ``shown``; the one that began first is A."""
+
+    VALID = (*_ACTIONS, "swap", "fold")
+    KEYS = (
+        ("enter", "its nodes"), ("next_fault", "next worse"), ("fold", "fold same"), "swap", "filter", "sort",
+        "in_full", ("back", "back"), "command", "help",
+    )  # fmt: skip
+    DEFAULT_CSS = "ComparisonScreen LineInput { margin-top: 0; }"
+
+    def __init__(self, archive: SessionArchive, other: str, shown: str, *, tab: str) -> None:
+        super().__init__(named_by="what", absent=COMPARING, tab=tab, subject=f"comparison {other} {shown}")
+        self.archive = archive
+        self.other = other
+        self.shown = shown
+        self.report: ComparisonReport | None = None
+        self.is_folded = False
+        self._is_swapped = False
+        self._is_comparing = False
+        self.headline = Headline()
+        self.note = self._tell_chosen
+        self.parts = (self.headline, *self.parts)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._compare()
+
+    def paint(self, view: RunView) -> None:
+        keys = self.report.keys if self.report is not None else (sanitize(self.other), self.shown)
+        self.crumb.show((sanitize(view.fabric.name), "compare", f"{keys[0]} with {keys[1]}"))
+        self.annotate()
+
+    def _tell_chosen(self) -> str:
+        """The whole name of the row under the cursor with its interval and why, and what is not among the rows."""
+        row = self.table.chosen
+        said = () if row is None else (row.words("what"), row.words("interval").strip("–"), row.words("why"))
+        named = "  ".join(filter(None, said))
+        return "   ".join(filter(None, (named, self.table.area.note if self.table.area is not None else "")))
+
+    def _compare(self) -> None:
+        if not self._is_comparing:
+            self._is_comparing = True
+            self.run_worker(self._read(), exit_on_error=False, group="comparison")
+
+    async def _read(self) -> None:
+        """Compare beside the screen; both sessions are read whole, which takes seconds where they are large."""
+        try:
+            self.report = await asyncio.to_thread(
+                self.archive.compare, self.other, self.shown, swapped=self._is_swapped
+            )
+        except (StoreError, ComparisonError) as error:
+            self.table.absent = f"{str(error)[:1].upper()}{str(error)[1:]}."
+            self.table.redraw()
+        except Exception as error:  # a worker's edge: a file that is not read any more, a plugin that is gone
+            self.table.absent = f"They cannot be compared: {type(error).__name__}: {sanitize(str(error))}"
+            self.table.redraw()
+        else:
+            self._show()
+        finally:
+            self._is_comparing = False
+
+    def _show(self) -> None:
+        if self.report is None:
+            return
+        area = list_compared(self.report, has_bars=True)
+        if self.is_folded:
+            kept = tuple(row for row in area.rows if row.record["outcome"] not in QUIET)
+            hidden = len(area.rows) - len(kept)
+            area = replace(area, rows=kept, note=f"{hidden:,} that do not differ are folded, z shows them")
+            self.table.absent = "Nothing differs beyond noise."
+        self.show_area(area)
+        lead, _, counts = format_outcome(self.report).partition(":")
+        names = tuple(map(sanitize, self.report.briefs))
+        self.headline.show(
+            SIGNS_OF[self.report.outcome], f"{lead.capitalize()}:", f"{counts}.", why=f"A {names[0]}   B {names[1]}"
+        )
+        if self.run_view is not None:
+            self.paint(self.run_view)
+
+    @on(Listing.Chosen)
+    def _chosen(self) -> None:
+        """The nodes, pairs or sets of a metric; the node whose fact is another one now."""
+        row, report = self.table.chosen, self.report
+        if row is None or report is None:
+            return
+        metric = find_metric(report, row) if row.record["kind"] == "metric" else None
+        if metric is not None:
+            self.post_message(OpenPage(SubjectsScreen(metric, report, self.shown, tab=self.tab)))
+        elif self._find_node() is not None:
+            self.post_message(OpenNode(NodeId(str(row.record["nodes"]))))
+        else:
+            self.action_in_full()
+
+    def _find_node(self) -> str | None:
+        """The node that the fact under the cursor is of, where it is of one."""
+        row = self.table.chosen
+        is_of_one = row is not None and row.record.get("kind") == "fact" and row.record.get("number") == 1
+        return str(row.record["nodes"]) if row is not None and is_of_one else None
+
+    def action_in_fabric(self) -> None:
+        node = self._find_node()
+        if node is None:
+            self.say("This row is of no single node; enter shows the nodes of a metric.")
+        else:
+            self.post_message(ShowInFabric(node))
+
+    def action_swap(self) -> None:
+        """A as B and B as A."""
+        self._is_swapped = not self._is_swapped
+        self._compare()
+
+    def action_fold(self) -> None:
+        """Fold what does not differ, or show it again."""
+        self.is_folded = not self.is_folded
+        self._show()
+
+    def action_in_full(self) -> None:
+        """Every column of the row, and what its numbers rest on."""
+        row, area = self.table.chosen, self.table.area
+        if row is None or area is None:
+            return
+        said = [(each.heading, [row.words(name)]) for name, each in area.columns.items() if name != "bar"]
+        about = [("about", [ABOUT])] if row.record["kind"] == "metric" else []
+        self.post_message(ReadInFull(self.name_chosen(), [*said, *about]))
+
+
+class SubjectsScreen(AreaPage):
+    """One metric of a comparison node by node, pair by pair or set by set; enter opens what its test printed."""
+
+    VALID = _ACTIONS
+    KEYS = (
+        ("enter", "raw output"), ("next_fault", "next apart"), "filter", "sort", ("column_left", "and > column"),
+        "in_fabric", "copy", ("back", "back"), "command", "help",
+    )  # fmt: skip
+
+    def __init__(self, metric: ComparedMetric, report: ComparisonReport, shown: str, *, tab: str) -> None:
+        name = sanitize(metric.like.key.metric)
+        super().__init__(named_by="of", tab=tab, subject=f"subjects {name} {metric.labels} {report.keys}")
+        self.metric = metric
+        self.report = report
+        self.side = "tests_a" if report.keys[0] == shown else "tests_b"
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.show_area(list_subjects(self.metric))
+
+    def paint(self, view: RunView) -> None:
+        stage, metric, keys = self.metric.like.key.stage, self.metric.like.key.metric, self.report.keys
+        self.crumb.show(("compare", f"{keys[0]} with {keys[1]}", sanitize(stage), sanitize(metric)))
+        self.annotate()
+
+    @on(Listing.Chosen)
+    def _chosen(self) -> None:
+        row, view = self.table.chosen, self.run_view
+        tests = [] if row is None else row.record[self.side]
+        known = [] if view is None or not isinstance(tests, list) else [test for test in tests if test in view.results]
+        if known:
+            self.post_message(OpenPage(RawScreen(str(known[0]), tab=self.tab)))
+        else:
+            self.say("The session on the screen did not measure it; the other one did.")
+
+    def action_in_fabric(self) -> None:
+        row = self.table.chosen
+        if row is not None:
+            self.post_message(ShowInFabric(str(row.record["of"]).partition(">")[0]))

@@ -1,0 +1,404 @@
+"""Sessions as an area: opened and left again, labelled, remarked on, compared, played again, removed; a real database."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from benchconsole.console.cli.open import make_archive
+from benchconsole.console.tui.app.console_app import ConsoleApp
+from benchconsole.console.tui.screens.choice import ChoiceSheet
+from benchconsole.console.tui.screens.comparison import ComparisonScreen, SubjectsScreen
+from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.screens.sessions import SessionsScreen
+from benchconsole.console.view.reducer import LatestView
+from benchconsole.store.reading.remark_reading import read_remarks
+from benchconsole.store.store import Store
+from tests.console.cli.test_compare import measure
+from tests.console.tui.looking import PLAIN, Look, faulty, looking
+from tests.console.tui.playing import Player
+from tests.scenarios.test_judging_trials import FABRIC, Site
+
+NASTY = "[@click=app.quit]x[/]\x1b]52;c;aGVsbG8=\x07\u202e"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """Two sessions of one machine and, first, one of another."""
+    site = Site(tmp_path)
+    site.topology = site.write("pony.yaml", (), FABRIC.replace("fabric: toy", "fabric: pony"))
+    measure(site, "pony", 113.0, 113.3, 112.9, 113.1)
+    site.topology = site.write("site.yaml")
+    measure(site, "before", 110.3, 110.8, 109.1, 110.2)
+    measure(site, "after", 100.0, 101.0, 99.0, 100.5)
+    return site
+
+
+@asynccontextmanager
+async def opened(site: Site, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Look]:
+    """The console on the last session."""
+    archive = make_archive(site.folder / "s.db")
+    with Store.open(archive.path, create=False) as store:
+        last = store.find_session("last")
+    latest = LatestView()
+    app = ConsoleApp(
+        lambda: archive.open_control(last, latest, None), PLAIN, analyse=lambda _: (), latest=latest,
+        make_archive=lambda: archive,
+    )  # fmt: skip
+    async with app.run_test(size=size) as pilot:
+        look = Look(app, pilot, Player(faulty()))
+        try:
+            await look.until(lambda: app.session.latest.has_begun)
+            yield look
+        finally:
+            for control in app.session.controls:
+                await control.close()
+
+
+async def listed(look: Look) -> SessionsScreen:
+    """The page of sessions, with its rows."""
+    await look.press("colon", *"sessions", "enter")
+    screen = look.app.screen
+    assert isinstance(screen, SessionsScreen)
+    await look.until(lambda: any(row.words("holds") for row in screen.table.every))
+    return screen
+
+
+def labels(screen: SessionsScreen) -> list[str]:
+    return [row.words("label") for row in screen.table.items]
+
+
+async def test_the_list_is_newest_first_and_esc_leaves_it(site: Site) -> None:
+    async with opened(site) as look:
+        screen = await listed(look)
+        assert labels(screen) == ["after", "before", "pony"]
+        assert [row.words("is") for row in screen.table.items] == ["shown", "", ""]
+        assert "3 sessions" in look.lines[1]
+        await look.press("escape")
+        assert look.app.screen is look.app.navigation.fabric
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40), (200, 60)])
+async def test_label_and_verdict_are_there_at_every_width(site: Site, size: tuple[int, int]) -> None:
+    async with opened(site, size) as look:
+        screen = await listed(look)
+        assert {"id", "label"} <= set(screen.table.fitting(size[0]))
+        assert size[0] < 80 or "verdict" in {*screen.table.fitting(size[0]), *screen.table.alike}
+
+
+async def test_enter_opens_a_session_and_esc_comes_back_to_filter_and_cursor(site: Site) -> None:
+    async with opened(site) as look:
+        screen = await listed(look)
+        await look.press("slash", *"run=complete", "enter", "down")
+        assert screen.chosen_session
+        before = look.app.session.view
+        await look.press("enter")
+        await look.until(lambda: look.app.session.latest.has_begun)
+        await look.settle()
+        assert look.app.screen is look.app.navigation.fabric
+        assert "before" in look.lines[1]
+        await look.press("2", "enter")
+        await look.press("escape", "escape")
+        assert screen.is_current
+        assert look.app.session.view is before
+        assert screen.prompt.text == "run=complete"
+        row = screen.table.chosen
+        assert row is not None
+        assert row.words("label") == "before"
+        await look.press("escape", "escape")
+        assert "after" in look.lines[1]
+        await look.press("escape")
+        assert "after" in look.lines[1]
+
+
+async def test_a_session_is_opened_once_more_after_it_was_left(site: Site) -> None:
+    async with opened(site) as look:
+        screen = await listed(look)
+        await look.press("down")
+        for _ in range(2):
+            await look.press("enter")
+            await look.until(lambda: look.app.session.latest.has_begun)
+            await look.press("escape")
+            assert look.app.screen is screen
+        assert look.app.session.behind == []
+
+
+async def test_the_shown_one_and_the_one_behind_are_not_opened_again(site: Site) -> None:
+    async with opened(site) as look:
+        await listed(look)
+        await look.press("enter")
+        assert "That is the session on the screen" in look.lines[-1]
+        await look.press("down", "enter")
+        await look.until(lambda: look.app.session.latest.has_begun)
+        await look.settle()
+        second = await listed(look)
+        await look.press("enter")
+        assert "That session is behind this one" in look.lines[-1]
+        assert look.app.screen is second
+
+
+async def test_a_label_is_changed_and_the_old_one_is_noted(site: Site) -> None:
+    async with opened(site) as look:
+        screen = await listed(look)
+        await look.press("down", "L", "ctrl+u", *"tuned", "enter")
+        await look.until(lambda: "tuned" in labels(screen))
+        key = screen.chosen_session
+        with Store.open(site.folder / "s.db", create=False) as store:
+            assert store.find_session("tuned") == key
+            assert [note.text.split(",")[0] for note in store.session(key).read_notes() if note.kind == "label"] == [
+                "before became tuned"
+            ]
+        look.app.command_line.perform("label last")
+        await look.until(lambda: "means the latest sessions" in look.lines[-1])
+        await look.press("L", "ctrl+u", "enter")
+        await look.until(lambda: "" in labels(screen))
+
+
+async def test_a_remark_is_kept_with_its_author(site: Site) -> None:
+    async with opened(site) as look:
+        screen = await listed(look)
+        await look.press("m", *"new kernel", "enter")
+        await look.until(lambda: any(row.words("remark") == "new kernel" for row in screen.table.every))
+        with Store.open(site.folder / "s.db", create=False) as store:
+            (remark,) = read_remarks(store.session(store.find_session("after")))
+        assert (remark.text, bool(remark.by)) == ("new kernel", True)
+
+
+async def test_a_session_goes_only_after_consent(site: Site) -> None:
+    async with opened(site) as look:
+        screen = await listed(look)
+        await look.press("G", "x")
+        await look.until(lambda: isinstance(look.app.screen, ChoiceSheet))
+        assert "pony" in look.text
+        await look.press("enter")
+        assert len(screen.table.every) == 3
+        await look.press("x")
+        await look.until(lambda: isinstance(look.app.screen, ChoiceSheet))
+        await look.press("r")
+        await look.until(lambda: labels(screen) == ["after", "before"])
+
+
+async def test_the_shown_session_and_a_baseline_stay(site: Site) -> None:
+    await asyncio.to_thread(site.call, "baseline", "before")
+    async with opened(site) as look:
+        screen = await listed(look)
+        await look.press("x")
+        await look.until(lambda: "stays: this console shows it" in look.lines[-1])
+        await look.press("down", "x")
+        await look.until(lambda: "stays: the session is or was a baseline" in look.lines[-1])
+        assert len(screen.table.every) == 3
+        assert look.app.screen is screen
+
+
+async def test_c_compares_with_the_shown_one_down_to_the_raw_output(site: Site) -> None:
+    async with opened(site) as look:
+        screen = await listed(look)
+        await look.press("down", "c")
+        page = look.app.screen
+        assert isinstance(page, ComparisonScreen)
+        await look.until(lambda: page.table.count > 0)
+        await look.settle()
+        assert "Worse:" in look.lines[3]
+        assert "A before," in look.lines[4]
+        assert "B after," in look.lines[4]
+        row = page.table.chosen
+        assert row is not None
+        assert (row.words("outcome"), row.record["metric"]) == ("worse", "stream.time")
+        await look.press("enter")
+        subjects = look.app.screen
+        assert isinstance(subjects, SubjectsScreen)
+        assert {each.words("of") for each in subjects.table.items} == {"n1", "n2", "n3", "n4"}
+        await look.press("enter")
+        assert isinstance(look.app.screen, RawScreen)
+        await look.press("escape", "escape", "escape")
+        assert screen.is_current
+
+
+async def test_w_swaps_both_and_z_folds_what_does_not_differ(site: Site) -> None:
+    async with opened(site) as look:
+        await listed(look)
+        await look.press("down", "c")
+        page = look.app.screen
+        assert isinstance(page, ComparisonScreen)
+        await look.until(lambda: page.table.count > 0)
+        every = page.table.count
+        await look.press("z")
+        assert page.table.count <= every
+        assert not {row.words("outcome") for row in page.table.items} & {"same", "no effect", "not comparable"}
+        await look.press("z", "w")
+        await look.until(lambda: "Better:" in look.lines[3])
+        assert "A after," in look.lines[4]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("pony", "different machines"),
+        ("nobody", "no session is called 'nobody'"),
+        ("after", "are one session"),
+        ("baseline", "No session is named as baseline of toy"),
+    ],
+)
+async def test_what_cannot_be_compared_is_said_in_a_sentence(site: Site, typed: str, said: str) -> None:
+    async with opened(site, (200, 60)) as look:
+        look.app.command_line.perform(f"compare {typed}")
+        await look.until(lambda: said.lower() in look.text.lower())
+        await look.press("z", "w", "n", "enter", "t", "o", "escape")
+        await look.until(lambda: look.app.screen is look.app.navigation.fabric)
+
+
+async def test_compare_is_completed_with_the_labels_of_the_others(site: Site) -> None:
+    async with opened(site) as look:
+        await look.press("colon")
+        await look.until(lambda: len(look.app.session_orders.names) == 2)
+        await look.press(*"compare be", "tab", "enter")
+        assert isinstance(look.app.screen, ComparisonScreen)
+        assert look.app.screen.other == "before"
+
+
+async def test_c_elsewhere_lists_the_sessions_to_choose_from(site: Site) -> None:
+    async with opened(site) as look:
+        await look.press("c")
+        assert isinstance(look.app.screen, SessionsScreen)
+        assert "c on a session compares it" in look.lines[-1]
+
+
+@pytest.mark.parametrize("how", ["key", "typed"])
+async def test_a_session_is_played_again(site: Site, how: str) -> None:
+    async with opened(site) as look:
+        await listed(look)
+        await look.press("down")
+        if how == "key":
+            await look.press("P", "3")
+        else:
+            look.app.command_line.perform("replay 60")
+        await look.until(lambda: "REPLAY ×60" in look.lines[0])
+        await look.until(lambda: look.app.session.latest.has_begun)
+        await look.press("escape")
+        assert isinstance(look.app.screen, SessionsScreen)
+        assert "REPLAY" not in look.lines[0]
+        look.app.command_line.perform("replay fast")
+        await look.settle()
+        assert "expected a speed" in look.lines[-1]
+
+
+async def test_a_database_that_is_away_is_said_and_comes_back(site: Site) -> None:
+    path = site.folder / "s.db"
+    async with opened(site) as look:
+        screen = await listed(look)
+        kept = {each: each.read_bytes() for each in site.folder.glob("s.db*")}
+        for each in kept:
+            each.unlink()
+        screen.read()
+        await look.until(lambda: "The sessions cannot be read:" in look.text)
+        assert "there is no database here" in " ".join(look.text.split())
+        look.app.session_orders._label("00000000", "x")
+        await look.until(lambda: "not done: there is no database here" in look.lines[-1])
+        path.write_bytes(kept[path])
+        screen.read()
+        await look.until(lambda: "before" in labels(screen))
+
+
+async def test_without_a_database_the_area_says_so() -> None:
+    async with looking(faulty()) as look:
+        for command in ("sessions", "compare", "compare x"):
+            look.app.command_line.perform(command)
+            await look.settle()
+            assert "opened without a database of sessions" in look.lines[-1]
+        assert len(look.app.screen_stack) == 1
+
+
+async def test_a_run_goes_on_behind_an_opened_session(site: Site) -> None:
+    archive = make_archive(site.folder / "s.db")
+    player = Player(faulty(), until=10)
+    app = ConsoleApp(lambda: player, PLAIN, analyse=lambda _: (), make_archive=lambda: archive)
+    async with app.run_test(size=(120, 40)) as pilot:
+        look = Look(app, pilot, player)
+        await look.until(lambda: app.session.latest.has_begun)
+        player.running = True
+        await listed(look)
+        await look.press("enter")
+        await look.until(lambda: app.session.latest.has_begun)
+        await look.settle()
+        assert "RUN BEHIND" in look.lines[0]
+        await look.press("R")
+        assert "A run is going in the session behind" in look.lines[-1]
+        await look.press("3", "S")
+        assert "The run goes on in the session behind" in look.lines[-1]
+        await look.press("q")
+        assert isinstance(app.screen, ChoiceSheet)
+        await look.press("escape", "escape")
+        assert isinstance(app.screen, SessionsScreen)
+        assert "RUN BEHIND" not in look.lines[0]
+        assert player.stopped == []
+
+
+async def test_a_session_that_runs_here_is_not_left(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(site) as look:
+        await listed(look)
+        await look.press("down", "enter")
+        await look.until(lambda: look.app.session.latest.has_begun)
+        control = look.app.session.control
+        monkeypatch.setattr(type(control), "running", property(lambda self: self is control))
+        await look.press("escape")
+        assert "A run is going in this session" in look.lines[-1]
+        monkeypatch.undo()
+        await look.press("escape")
+        assert isinstance(look.app.screen, SessionsScreen)
+
+
+async def test_a_session_that_cannot_be_opened_is_said_and_the_list_is_back(site: Site) -> None:
+    async with opened(site) as look:
+        screen = await listed(look)
+
+        def refuse(*_: object) -> None:
+            raise ValueError("its file is damaged")
+
+        screen.archive.open_control = refuse  # type: ignore[assignment]
+        await look.press("down", "enter")
+        await look.until(lambda: "It cannot be opened: its file is damaged" in look.lines[-1])
+        assert look.app.screen is screen
+        assert look.app.failure is None
+
+
+async def test_a_session_that_opens_after_it_was_left_is_closed(site: Site) -> None:
+    async with opened(site) as look:
+        screen = await listed(look)
+        make, closed = screen.archive.open_control, list[str]()
+
+        def leave_first(key: str, latest: LatestView, clock: None) -> object:
+            look.app.call_from_thread(look.app.session_orders.leave)
+            control = make(key, latest, clock)
+            close = control.close
+
+            async def remember() -> None:
+                closed.append(key)
+                await close()
+
+            control.close = remember  # type: ignore[method-assign]
+            return control
+
+        screen.archive.open_control = leave_first  # type: ignore[assignment]
+        await look.press("down", "enter")
+        await look.until(lambda: bool(closed))
+        assert look.app.screen is screen
+
+
+@pytest.mark.fault("I13")
+async def test_hostile_labels_and_remarks_are_only_text(site: Site) -> None:
+    await asyncio.to_thread(site.call, "label", "before", NASTY)
+    await asyncio.to_thread(site.call, "remark", "pony", NASTY)
+    async with opened(site, (200, 60)) as look:
+        screen = await listed(look)
+        seen = [look.text]
+        for keys in (("down", "t"), ("escape", "L"), ("escape", "x"), ("escape", "c"), ("escape", "enter")):
+            await look.press(*keys)
+            await look.settle()
+            seen.append(look.text)
+        for text in seen:
+            assert not set(text) & set("\x1b\x07\u202e")
+        assert "[@click=app.quit]x[/]" in seen[0]
+        await look.press("escape")
+        assert look.app.screen is screen
