@@ -32,23 +32,28 @@ if TYPE_CHECKING:
     "--replay", type=click.FloatRange(0.1, 100_000), metavar="SPEED",
     help="Play a stored session again, SPEED times as fast as it ran.",
 )  # fmt: skip
-def command(what: str, db: Path | None, label: str, cohorts: tuple[str, ...], replay: float | None) -> None:
+@click.option("--read-only", is_flag=True, help="Only look: every key that acts on something is hidden and refused.")
+def command(
+    what: str, db: Path | None, label: str, cohorts: tuple[str, ...], replay: float | None, read_only: bool
+) -> None:
     """Open the console on a topology file, or on a stored session (id, label, last, last-1).
 
     A session that another console drives is followed live: it can be looked at, but takes no orders. With --replay a
     stored one is shown as it ran; pauses in which nothing ran are cut short.
     """
-    raise click.exceptions.Exit(open_console(what, db, label, cohorts=cohorts, replay=replay))
+    found = open_console(what, db, label, cohorts=cohorts, replay=replay, looks_only=read_only)
+    raise click.exceptions.Exit(found)
 
 
 def open_console(
     what: str, db: Path | None = None, label: str = "", *, cohorts: "Sequence[str]" = (), start: bool = False,
-    replay: float | None = None,
+    replay: float | None = None, looks_only: bool = False,
 ) -> int:  # fmt: skip
     """Show ``what`` until the operator leaves; ``start`` runs the default suite at once.
 
     ``cohorts`` label every result of a session that is begun; BadInput for those of one that is stored. ``replay``
-    plays a stored session so many times as fast as it ran; BadInput for a topology file.
+    plays a stored session so many times as fast as it ran; BadInput for a topology file. ``looks_only``: nothing can be
+    run, changed or written; BadInput for a topology file, on which nothing was measured yet.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadInput("benchconsole: there is no terminal to draw on; benchconsole run does the same as lines")
@@ -67,6 +72,8 @@ def open_console(
         )
     if replay is not None and is_file:
         raise BadInput("benchconsole: --replay with a topology file, expected a stored session")
+    if looks_only and is_file:
+        raise BadInput("benchconsole: --read-only with a topology file, expected a stored session")
     from benchconsole.console.session.replayed_session import ReplayClock
 
     clock = None if replay is None else ReplayClock(replay)
@@ -77,6 +84,7 @@ def open_console(
             now=time.time if clock is None else clock.now,
             make_archive=partial(make_archive, db),
             replay=replay,
+            looks_only=looks_only,
         )
     except ScreenError as error:
         if log is None:

@@ -110,6 +110,9 @@ GLOBAL = (
 )  # fmt: skip
 """Actions that are valid on every screen."""
 
+ACTING = frozenset(("plan", "repeat", "stop", "mark", "mark_shown", "label", "remark", "remove", "export"))
+"""Actions that lead to something on nodes, in the database or in files; a console that only looks has none of them."""
+
 MOVES = ("up", "down", "page_up", "page_down", "first", "last", "enter", "back")
 
 

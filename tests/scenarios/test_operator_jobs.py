@@ -130,6 +130,18 @@ def test_replay_last_night(demo: Path, tmp_path: Path) -> None:
         terminal.wait("EXIT=2")
 
 
+def test_look_at_a_session_and_change_nothing(demo: Path, tmp_path: Path) -> None:
+    with Terminal(tmp_path, SIZE, "open", "last", "--read-only", "--db", demo) as terminal:
+        terminal.wait("READ-ONLY")
+        terminal.press("2")
+        terminal.wait("sorted by")
+        for key in "Re":
+            terminal.press(key)
+            terminal.wait("it shows, and takes no orders")
+            terminal.press("3" if key == "R" else "2")
+    assert not list(tmp_path.glob("demo-default.*"))
+
+
 def test_add_a_criterion(tmp_path: Path) -> None:
     site = Site(tmp_path, [WEAK])
     site.ingest("stream", stream(50.0), "--node", "n1")

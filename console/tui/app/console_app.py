@@ -44,6 +44,8 @@ TICK = 0.1
 ENDINGS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Signals that end the console in good order, and the exit code of each."""
 
+LOOKS_ONLY = "This console was opened with --read-only: it shows, and takes no orders."
+
 LONGEST_COPY = 64 * 1024
 """Bytes that go to the clipboard of a terminal; most drop more."""
 
@@ -211,19 +213,21 @@ class ConsoleApp(ThemedApp[int]):
 def run(
     make: "Callable[[], SessionController]", *, terminal: Terminal | None = None, latest: LatestView | None = None,
     now: Callable[[], float] = time.time, make_archive: "Callable[[], SessionArchive] | None" = None,
-    replay: float | None = None,
+    replay: float | None = None, looks_only: bool = False,
 ) -> int:  # fmt: skip
     """Show the console until it is left; raises what ended the session. 0, or 130 after ctrl-c twice.
 
     ``latest`` is shown, and may be given something to show while the session is made. ``now`` is the time in the
     session, in UTC seconds. ``make_archive`` opens the sessions of the database when somebody asks for them.
-    ``replay`` is how many times as fast the session is played again, None where it is not.
+    ``replay`` is how many times as fast the session is played again, None where it is not. With ``looks_only`` no order
+    is taken for any session, and no key of one is shown.
 
     Where the screen fails, a run that goes on comes to its end first; then ScreenError.
     """
     textual_patches.apply()
     app = ConsoleApp(make, terminal or detect(os.environ), now, latest=latest, make_archive=make_archive)
     app.session.front.replay = replay
+    app.session.looks_only = LOOKS_ONLY if looks_only else ""
     try:
         code = app.run()
         for control in app.session.controls if app.crash is not None else ():

@@ -46,6 +46,12 @@ class Orders:
         self._navigation = navigation
         self._work = work
 
+    def refuses(self) -> bool:
+        """Whether this console only looks, which is then said."""
+        if self._session.looks_only:
+            self._navigation.say(self._session.looks_only, wrong=True)
+        return bool(self._session.looks_only)
+
 
 class RunOrders(Orders):
     """Each order asks first, on a sheet; it is refused in words where another console drives the session."""
@@ -60,8 +66,8 @@ class RunOrders(Orders):
         if control is None:
             self._navigation.say("The session is not open yet.")
             return
-        if control.follows or control.running:
-            self._navigation.say(control.follows or "A run is going; S stops it first.", wrong=True)
+        if self._session.follows or control.running:
+            self._navigation.say(self._session.follows or "A run is going; S stops it first.", wrong=True)
             return
         if self._session.running:
             self._navigation.say("A run is going in the session behind; esc goes back to it.", wrong=True)
@@ -98,8 +104,8 @@ class RunOrders(Orders):
 
     def ask_stop(self) -> None:
         control = self._session.control
-        if control is not None and control.follows:
-            self._navigation.say(control.follows, wrong=True)
+        if control is not None and self._session.follows:
+            self._navigation.say(self._session.follows, wrong=True)
             return
         if control is None or not control.running:
             behind = "The run goes on in the session behind; esc goes back to it."
@@ -215,10 +221,13 @@ class ReportExport(Orders):
     """Writes the stored results of ``session`` beside the screen, and says where the file is."""
 
     def ask(self) -> None:
-        self._navigation.ask(ExportSheet(self._session.file_stem, self._session.badges), self._write)
+        if not self.refuses():
+            self._navigation.ask(ExportSheet(self._session.file_stem, self._session.badges), self._write)
 
     def write_typed(self, text: str) -> None:
         """Write what ``:export`` was given: ``md report.md``; without a path the file is named after the session."""
+        if self.refuses():
+            return
         kind, _, path = text.partition(" ")
         formats = [option.value for option in FORMATS]
         if kind not in formats:

@@ -127,6 +127,8 @@ class SessionOrders(Orders):
             self.leave()
         elif message.order is SessionOrder.OPEN:
             self._open(message.session)
+        elif message.order is not SessionOrder.REPLAY and self.refuses():
+            return
         elif message.order is SessionOrder.REMOVE:
             self._work(self._ask_removal(message.session))
         else:

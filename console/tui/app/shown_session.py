@@ -51,9 +51,13 @@ class OpenSession:
 
 
 class ShownSession:
-    """``front`` is on the screen, ``behind`` are those from which it was opened, the first one first."""
+    """``front`` is on the screen, ``behind`` are those from which it was opened, the first one first.
+
+    ``looks_only`` says that this console takes no orders for any session, and why; empty where it does.
+    """
 
     def __init__(self, latest: LatestView | None = None) -> None:
+        self.looks_only = ""
         self.front = OpenSession(latest)
         self.behind: list[OpenSession] = []
 
@@ -112,8 +116,8 @@ class ShownSession:
 
     @property
     def follows(self) -> str:
-        """Who drives the session where that is another console; empty where this one does."""
-        return self.control.follows if self.control is not None else ""
+        """Why no order is taken: this console only looks, or another one drives the session; empty where it is."""
+        return self.looks_only or (self.control.follows if self.control is not None else "")
 
     @property
     def badges(self) -> Badges:
@@ -123,6 +127,7 @@ class ShownSession:
         return Badges(
             known.fabric.simulated if known else False,
             read_only=bool(self.follows),
+            looks_only=bool(self.looks_only),
             paused=self.control is not None and self.control.paused,
             held=bool(known and known.held),
             frozen=None if front.frozen_at is None else float(int(time.monotonic() - front.frozen_at)),

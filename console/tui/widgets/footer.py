@@ -1,6 +1,6 @@
 """The last row: the keys that are valid here, most used first, or for a while a message."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, measure_width
@@ -30,6 +30,7 @@ class Footer(CellWidget):
         super().__init__()
         self.ids = tuple(ids)
         self.has_help = has_help
+        self.hidden: Set[str] = frozenset()
         self.said = ""
         self.wrong = False
 
@@ -37,6 +38,12 @@ class Footer(CellWidget):
         """Other keys; a pair gives an action another verb here."""
         if tuple(ids) != self.ids:
             self.ids = tuple(ids)
+            self.redraw()
+
+    def hide(self, ids: Set[str]) -> None:
+        """Show no key of these actions."""
+        if ids != self.hidden:
+            self.hidden = ids
             self.redraw()
 
     def say(self, text: str, *, wrong: bool = False) -> None:
@@ -49,12 +56,17 @@ class Footer(CellWidget):
         if self.said:
             return [line.put(clip_text(self.said, width - 2), FAIL if self.wrong else TEXT).row()]
         reserved = len("? help") + 2 if self.has_help else 0
-        for shown, verb in map(_words, self.ids):
+        for shown, verb in (_words(each) for each in self.ids if _name(each) not in self.hidden):
             if shown != "?" and measure_width(shown) + 1 + measure_width(verb) + 2 + reserved <= line.room:
                 line.put(shown, KEY).put(f" {verb}  ", MUTED)
         if self.has_help and line.room >= 6:
             line.put("?", KEY).put(" help", MUTED)
         return [line.row()]
+
+
+def _name(each: Shown) -> str:
+    """The id of an action; of a key that no action has, the key."""
+    return each if isinstance(each, str) else each[0]
 
 
 def _words(each: Shown) -> tuple[str, str]:

@@ -18,12 +18,14 @@ _SELECTED_KEY = Tone(Ink.ACCENT, Ground.SEL, bold=True)
 class Badges:
     """What must be seen on every screen. ``frozen`` is the age of the picture in seconds, ``held`` a run that waits.
 
+    ``read_only``: no order is taken, be it that another console drives the session or that this one ``looks_only``.
     ``replay`` is how many times as fast a session is played again, None where none is. ``behind``: a run goes on in
     the session from which this one was opened.
     """
 
     simulated: bool = False
     read_only: bool = False
+    looks_only: bool = False
     paused: bool = False
     held: bool = False
     frozen: float | None = None

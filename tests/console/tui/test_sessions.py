@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.cli.open import make_archive
-from benchconsole.console.tui.app.console_app import ConsoleApp
+from benchconsole.console.tui.app.console_app import LOOKS_ONLY, ConsoleApp
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.comparison import ComparisonScreen, SubjectsScreen
 from benchconsole.console.tui.screens.raw import RawScreen
@@ -402,3 +402,16 @@ async def test_hostile_labels_and_remarks_are_only_text(site: Site) -> None:
         assert "[@click=app.quit]x[/]" in seen[0]
         await look.press("escape")
         assert look.app.screen is screen
+
+
+@pytest.mark.parametrize("key", ["L", "m", "x"])
+async def test_a_console_that_only_looks_changes_no_session(site: Site, key: str) -> None:
+    async with opened(site) as look:
+        look.app.session.looks_only = LOOKS_ONLY
+        screen = await listed(look)
+        await look.press("down", key)
+        assert look.app.screen is screen
+        assert LOOKS_ONLY[:40] in look.lines[-1]
+        assert labels(screen) == ["after", "before", "pony"]
+        await look.press("P")
+        assert isinstance(look.app.screen, ChoiceSheet)

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
-from benchconsole.console.tui.actions import MOVES, TypedCommand, bindings
+from benchconsole.console.tui.actions import ACTING, MOVES, TypedCommand, bindings
 from benchconsole.console.tui.messages import OrderSession, SessionOrder
 from benchconsole.console.tui.widgets.banner import Banner
 from benchconsole.console.tui.widgets.crumb import Crumb
@@ -93,6 +93,7 @@ class Page(Screen[None]):
     def show(self, view: RunView, badges: Badges) -> None:
         """Take the latest view; paint when it is another."""
         self.tabs.show(badges)
+        self.keys.hide(ACTING if badges.looks_only else frozenset())
         if self.is_mounted:
             self.banner.show(view.held, view.spool)
         if view is not self.run_view:
