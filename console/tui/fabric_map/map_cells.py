@@ -121,13 +121,17 @@ _HIDDEN_BY_A_VALUE = (State.FAIL, State.WATCH, State.UNKNOWN)
 
 
 def _value_cell(shares: LowestShares, nodes: Sequence[NodeView]) -> CellText:
-    if any(node.state is State.UNREACHABLE for node in nodes):
-        return CellText(SIGNS[State.UNREACHABLE].glyph, sign_tone(State.UNREACHABLE))
-    found = [value for node in nodes if (value := shares.find(node)) is not None]
-    lowest = min(found, default=None)
-    state = worst(node.state for node in nodes) if nodes else State.SKIPPED
-    if state in _HIDDEN_BY_A_VALUE and (lowest is None or link_glyphs.step(lowest) == 0):
-        return CellText(SIGNS[state].glyph, sign_tone(state))
+    lowest: float | None = None
+    for node in nodes:
+        if node.state is State.UNREACHABLE:
+            return CellText(SIGNS[State.UNREACHABLE].glyph, sign_tone(State.UNREACHABLE))
+        value = shares.find(node)
+        if value is not None and (lowest is None or value < lowest):
+            lowest = value
+    if nodes and (lowest is None or link_glyphs.step(lowest) == 0):
+        state = worst(node.state for node in nodes)
+        if state in _HIDDEN_BY_A_VALUE:
+            return CellText(SIGNS[state].glyph, sign_tone(state))
     return link_glyphs.ramp(lowest)
 
 

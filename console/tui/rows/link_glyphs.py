@@ -80,6 +80,11 @@ def ratio(down: float, up: float) -> str:
     return f"{down / up:.2f}:1" if up > 0 else "cut off"
 
 
+_RAMP_CELLS = tuple(
+    CellText(glyph, MUTED if index == 0 else Tone(RAMP[index])) for index, glyph in enumerate(RAMP_GLYPHS)
+)
+
+
 def step(share: float) -> int:
     """Which of the nine steps of the ramp a share of the expected value falls on; 0 is all of it."""
     return next((index for index, edge in enumerate(_RAMP_EDGES) if share >= edge), len(_RAMP_EDGES))
@@ -89,5 +94,4 @@ def ramp(share: float | None) -> CellText:
     """A value as a glyph whose height is what is missing; ``–`` is drawn where nothing was measured."""
     if share is None:
         return CellText("–", FAINT)
-    index = step(share)
-    return CellText(RAMP_GLYPHS[index], MUTED if index == 0 else Tone(RAMP[index]))
+    return _RAMP_CELLS[step(share)]

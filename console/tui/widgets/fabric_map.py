@@ -49,7 +49,7 @@ class FabricMap(CellWidget, can_focus=True):
         self._laid_out: tuple[object, ...] = ()
         self._counted: tuple[FabricShape | None, int, int] = (None, 0, 0)
         self._places: dict[MapMark, tuple[int, int]] = {}
-        self._kept: dict[int, Row] = {}
+        self._kept: dict[tuple[int, bool], Row] = {}
         self._kept_for: tuple[object, ...] = ()
         self._busy: frozenset[NodeId] = frozenset()
 
@@ -81,25 +81,31 @@ class FabricMap(CellWidget, can_focus=True):
         return rows
 
     def _row(self, index: int, picture: MapPicture, width: int) -> Row:
-        """A line of the map; one without the cursor is drawn once for everything that it shows."""
+        """A line of the map; one without the cursor is drawn once for everything that it shows, with states or values.
+
+        Names of blocks are the same with both.
+        """
+        line = self._lines[index]
         place = self._places.get(picture.mark) if picture.mark else None
         if place is not None and place[0] == index:
-            return self._lines[index].draw(picture, width)
-        if index not in self._kept:
-            self._kept[index] = self._lines[index].draw(replace(picture, mark=None), width)
-        return self._kept[index]
+            return line.draw(picture, width)
+        key = index, picture.values and not line.heads
+        if key not in self._kept:
+            self._kept[key] = line.draw(replace(picture, mark=None), width)
+        return self._kept[key]
 
     def _forget(self, picture: MapPicture) -> None:
         """Drop kept lines that would look another way now: all, or those of nodes that began or ended a test."""
         view = picture.view
-        shown = (view.nodes, view.links, view.findings, picture.values, self._laid_out)
+        shown = (view.nodes, view.links, view.findings, self._laid_out)
         if len(shown) != len(self._kept_for) or not all(map(operator.is_, shown, self._kept_for)):
             self._kept, self._kept_for = {}, shown
         for node in picture.busy ^ self._busy:
-            self._kept.pop(self._places.get(MapMark(node=node), (-1, 0))[0], None)
+            for values in (False, True):
+                self._kept.pop((self._places.get(MapMark(node=node), (-1, 0))[0], values), None)
         if picture.busy != self._busy:
-            for index in [index for index in self._kept if self._lines[index].heads]:
-                del self._kept[index]
+            for key in [key for key in self._kept if self._lines[key[0]].heads]:
+                del self._kept[key]
         self._busy = picture.busy
 
     def _head_above(self, top: int) -> MapLine | None:

@@ -5,11 +5,15 @@ from dataclasses import replace
 import pytest
 
 from benchconsole.console.tui.fabric_map.map_cells import MapMark
+from benchconsole.console.tui.fabric_map.shape import read_shape
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.rows.themes import THEMES
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.widgets.fabric_map import FabricMap
+from benchconsole.console.view.events import SessionOpened
+from benchconsole.console.view.reducer import advance_all, opened
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.judgement import Level
 from benchconsole.topology.model.fabric import LinkId, NodeId
@@ -133,6 +137,21 @@ async def test_v_shows_the_share_of_what_was_expected() -> None:
         assert "97 % or more" in look.text
         await look.press("v")
         assert "✗" in next(line for line in look.lines if line.startswith(" leaf4"))
+
+
+def test_lines_that_are_kept_are_those_that_would_be_drawn_now() -> None:
+    story, kept = faulty(), FabricMap()
+    events = list(story.events())
+    assert isinstance(events[0], SessionOpened)
+    view, shape = opened(events[0]), read_shape(story.fabric)
+    for first in range(1, len(events), 40):
+        view = advance_all(view, events[first : first + 40])
+        for values in (False, True):
+            fresh = FabricMap()
+            for each in (kept, fresh):
+                each.show(view, shape)
+                each.mark, each.values = MapMark(node=NodeId("n050")), values
+            assert kept.draw(120, 40) == fresh.draw(120, 40), first
 
 
 async def test_a_middle_tier_stands_beside_its_racks() -> None:
