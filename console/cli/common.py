@@ -5,10 +5,10 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from benchconsole.store.store import Store
     from benchconsole.topology.description.vocabulary import MetricTraits, Vocabulary
     from benchconsole.topology.model.fabric import Fabric
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 topology_argument = click.argument("topology", type=click.Path(path_type=Path, dir_okay=False))
 db_option = click.option(
@@ -62,6 +65,19 @@ def read_command(typed: str, probe: str) -> tuple[str, ...]:
         return tuple(shlex.split(typed)) or (probe,)
     except ValueError as error:
         raise BadInput(f"--command {typed}: {error}, expected a command as a shell takes it") from None
+
+
+def carry_options(call: Callable[P, T]) -> Callable[P, T]:
+    """``call`` for another thread, with the options before the command (``--safe-mode``): click has them by thread."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return call
+
+    def carried(*args: P.args, **kwargs: P.kwargs) -> T:
+        with click.Context(context.command, parent=context):
+            return call(*args, **kwargs)
+
+    return carried
 
 
 def load_installed_probes() -> Mapping[str, "Probe"]:

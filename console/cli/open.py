@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchconsole.console.cli.common import cohort_option, db_option, label_option
+from benchconsole.console.cli.common import carry_options, cohort_option, db_option, label_option
 from benchconsole.console.exits import BadInput, Exit, complain
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ def open_console(
     clock = None if replay is None else ReplayClock(replay)
     try:
         return run(
-            lambda: _open(what, path if is_file else None, db, label, cohorts, latest, start=start, clock=clock),
+            carry_options(
+                lambda: _open(what, path if is_file else None, db, label, cohorts, latest, start=start, clock=clock)
+            ),
             latest=latest,
             now=time.time if clock is None else clock.now,
             make_archive=partial(make_archive, db),
@@ -104,8 +106,8 @@ def make_archive(db: Path | None) -> "SessionArchive":
     return SessionArchive(
         db or default_path(),
         find_operator(),
-        load_installed_probes,
-        lambda key, latest, clock: _open(key, None, db, "", (), latest, start=False, clock=clock),
+        carry_options(load_installed_probes),
+        carry_options(lambda key, latest, clock: _open(key, None, db, "", (), latest, start=False, clock=clock)),
     )
 
 
