@@ -1,5 +1,8 @@
 """The types of the numpy arrays that hold a fabric's numbers, and how some are made of others."""
 
+from collections.abc import Callable
+from itertools import repeat
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -58,3 +61,52 @@ def split_alike(values: Indices) -> list[Indices]:
     """The positions of equal ``values``, ascending, for each different one of them, in the order of the values."""
     order = np.argsort(values, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(values[order])) + 1) if len(values) else []
+
+
+class Ragged:
+    """Rows of several values each, one row after the other in flat columns. Rows are only added.
+
+    Row ``r`` has its values at ``start[r]`` to ``start[r] + count[r]`` of each column.
+    """
+
+    def __init__(self, *kinds: type[np.generic]) -> None:
+        self.start: Indices = np.empty(0, np.intp)
+        self.count: Indices = np.empty(0, np.intp)
+        self.columns: tuple[NDArray[np.generic], ...] = tuple(np.empty(0, kind) for kind in kinds)
+
+    def add(self, count: Indices, *columns: NDArray[np.generic]) -> Indices:
+        """Add rows of so many values each; their numbers."""
+        old = zip(self.columns, columns, strict=True)
+        before, first = len(self.columns[0]), len(self.start)
+        self.columns = tuple(np.concatenate((own, new), dtype=own.dtype) for own, new in old)
+        self.start = np.concatenate((self.start, before + np.cumsum(count) - count))
+        self.count = np.concatenate((self.count, count))
+        return np.arange(first, len(self.start))
+
+    def find(self, rows: Indices) -> Indices:
+        """The places of all values of ``rows``, row by row."""
+        return join_slices(self.start[rows], self.count[rows])
+
+
+class KeyedNumbers:
+    """A number for each integer key, worked out when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, int] = {}
+
+    def find(self, keys: Indices, work_out: Callable[[Indices], Indices]) -> Indices:
+        """The numbers of ``keys``; ``work_out`` is given those that are new, each once and in order."""
+        found = self._look_up(keys)
+        missing = found == _NEW
+        if missing.any():
+            new = np.unique(keys[missing])
+            self._known.update(zip(new.tolist(), work_out(new).tolist(), strict=True))
+            found = self._look_up(keys)
+        return found
+
+    def _look_up(self, keys: Indices) -> Indices:
+        return np.fromiter(map(self._known.get, keys.tolist(), repeat(_NEW)), np.intp, len(keys))
+
+
+_NEW = -2
+"""No number of a key; -1 may be one, for what there is not."""

@@ -133,6 +133,11 @@ class Graph:
         """Whether the network of ``link`` shares traffic out by capacity, and not evenly."""
         return self.fabric.routing_of(link) is RoutingRule.WEIGHTED
 
+    @cached_property
+    def weighs_any(self) -> bool:
+        """Whether any network shares traffic out by capacity."""
+        return any(network.routing is RoutingRule.WEIGHTED for network in self.fabric.networks.values())
+
     def weigh(self, hops: Sequence[NextHop]) -> tuple[float, ...]:
         """The part of the traffic that each of some next hops takes: as many of each, or by capacity."""
         if not self.is_weighted(hops[0].links[0]):

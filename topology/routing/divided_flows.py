@@ -1,0 +1,242 @@
+"""The links of very many flows that divide over equal next hops, as arrays: those of ``Routes.route`` for each.
+
+A flow between simple ends (``flow_ends``) is its first legs, pieces that very many flows share, and its last legs. A
+piece is what leaves the devices that a flow has come to; what follows depends on these devices and the egress alone.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from benchconsole.topology.arrays import Flags, Floats, Indices, KeyedNumbers, Ragged
+from benchconsole.topology.errors import NoPeerLinkError
+from benchconsole.topology.routing.attachment import Attachments, LagPair
+from benchconsole.topology.routing.flow_ends import FlowEnds
+from benchconsole.topology.routing.hop_table import HopTable
+
+_SHIFT = 2**32
+
+_NOTHING = 0
+"""The piece without links."""
+
+
+class Crossed(NamedTuple):
+    """Which flow crosses which directed link with which part of itself, in the order of the flows."""
+
+    flow: Indices
+    way: Indices
+    share: Floats
+
+
+class _Arrival(NamedTuple):
+    """The peer links that are crossed to the last legs (number of a piece), and the parts of these legs."""
+
+    peer: int
+    plan: int
+
+
+class DividedFlows:
+    """What flows between simple ends of one graph cross; all that some of them share is found once.
+
+    ``_carried`` are the devices that flows come to together, each with the part that comes to it. A step from there
+    towards an egress is a piece (``_pieces``: directed links with parts), and what is carried after it. ``_plans`` are
+    the parts that the legs of one cabling carry.
+    """
+
+    def __init__(self, attachments: Attachments, table: HopTable, ends: FlowEnds) -> None:
+        self._attachments = attachments
+        self._table = table
+        self._ends = ends
+        self._carried = Ragged(np.intp, np.float64)
+        self._carried_of: dict[tuple[bytes, bytes], int] = {}
+        self._pieces = Ragged(np.intp, np.float64)
+        self._pieces.add(np.zeros(1, np.intp), np.empty(0, np.intp), np.empty(0))
+        self._after: Indices = np.array([-1])
+        self._plans = Ragged(np.float64)
+        self._entries: list[tuple[int, int]] = []
+        self._arrivals: list[_Arrival] = []
+        self._steps = KeyedNumbers()
+        self._steps_of_fans = KeyedNumbers()
+        self._arrival_of = KeyedNumbers()
+
+    def route(self, source: Indices, sink: Indices) -> tuple[Flags, Crossed]:
+        """Which flows have a path, by their simple ends, and what these cross."""
+        leaving, into = self._ends.cabling[source], self._ends.cabling[sink]
+        carried, first = self._enter(leaving)
+        pieces, carried, is_led = self._go_on(carried, self._ends.egress[into])
+        found = np.full(len(source), -1)
+        found[is_led] = self._arrival_of.find(carried[is_led] * _SHIFT + into[is_led], self._arrive)
+        is_led = found >= 0
+        arrivals = np.array(self._arrivals, np.intp).reshape(-1, 2)[found[is_led]]
+        pieces = [each[is_led] for each in pieces] + [arrivals[:, 0]]
+        return is_led, self._join(source[is_led], sink[is_led], first[is_led], pieces, arrivals[:, 1], is_led)
+
+    def _join(
+        self,
+        source: Indices,
+        sink: Indices,
+        first: Indices,
+        pieces: Sequence[Indices],
+        last: Indices,
+        is_led: Flags,
+    ) -> Crossed:
+        """The links and parts of every flow: slices of long columns, put one after the other."""
+        legs, plans, parts = self._ends.legs, self._plans, self._pieces
+        sent = legs.columns[0]
+        ways = np.concatenate((sent, sent ^ 1, parts.columns[0]))
+        shares = np.concatenate((plans.columns[0], parts.columns[1]))
+        slices = [(legs.start[source], plans.start[first], plans.count[first])]
+        for piece in pieces:
+            start = parts.start[piece]
+            slices.append((2 * len(sent) + start, len(plans.columns[0]) + start, parts.count[piece]))
+        slices.append((len(sent) + legs.start[sink], plans.start[last], plans.count[last]))
+        at_way, at_share, count = (np.stack(each, axis=1).ravel() for each in zip(*slices, strict=True))
+        before = np.cumsum(count) - count
+        place = np.arange(int(count.sum()))
+        way = ways[place + np.repeat(at_way - before, count)]
+        share = shares[place + np.repeat(at_share - before, count)]
+        crossing = count.reshape(len(source), len(slices)).sum(axis=1)
+        flow = np.repeat(np.flatnonzero(is_led), crossing)
+        is_used = share > 0
+        return Crossed(flow, way, share) if is_used.all() else Crossed(flow[is_used], way[is_used], share[is_used])
+
+    def _enter(self, cabling: Indices) -> tuple[Indices, Indices]:
+        """What is carried from the first legs, and the parts of these, for each cabling of sources."""
+        for each in self._ends.cablings[len(self._entries) :]:
+            part = np.array([part for _, part in each.by_cables(range(len(each.devices)))])
+            device = np.array([self._table.number[end] for end in each.devices], np.intp)
+            _, devices, parts = _merge(np.zeros(len(device), np.intp), device, part)
+            (plan,) = self._plans.add(np.array([len(part)]), part).tolist()
+            self._entries.append((self._keep_carried(devices, parts), plan))
+        entries = np.array(self._entries, np.intp).reshape(-1, 2)[cabling]
+        return entries[:, 0], entries[:, 1]
+
+    def _go_on(self, carried: Indices, egress: Indices) -> tuple[list[Indices], Indices, Flags]:
+        """The pieces of all flows step by step (``_NOTHING`` at the end), what is carried to the egress, and who gets there."""
+        pieces: list[Indices] = []
+        carried, is_led = carried.copy(), np.ones(len(carried), bool)
+        walking = np.arange(len(carried))
+        while True:
+            first = self._carried.columns[0][self._carried.start[carried[walking]]]
+            walking = walking[self._table.vertex[first] != egress[walking]]  # all of it has come there, or none
+            if not walking.size:
+                return pieces, carried, is_led
+            step = self._steps.find(carried[walking] * _SHIFT + egress[walking], self._make_steps)
+            is_led[walking[step < 0]] = False
+            walking, step = walking[step >= 0], step[step >= 0]
+            pieces.append(np.full(len(carried), _NOTHING))
+            pieces[-1][walking] = step
+            carried[walking] = self._after[step]
+
+    def _make_steps(self, keys: Indices) -> Indices:
+        """Steps of what is carried (upper half of each key) towards an egress; -1 where nothing leads on."""
+        carried, egress = np.divmod(keys, _SHIFT)
+        found = np.full(len(keys), -1)
+        is_one = self._carried.count[carried] == 1
+        device = self._carried.columns[0][self._carried.start[carried[is_one]]]
+        fans = self._table.find_fans(device, egress[is_one])
+        fans[fans >= 0] = self._steps_of_fans.find(fans[fans >= 0], self._make_fan_steps)
+        found[is_one] = fans
+        if not is_one.all():
+            found[~is_one] = self._make_joint_steps(carried[~is_one], egress[~is_one])
+        return found
+
+    def _make_fan_steps(self, fans: Indices) -> Indices:
+        """The steps of single devices, whatever the egress."""
+        table = self._table.fans
+        at = table.find(fans)
+        of = np.repeat(np.arange(len(fans)), table.count[fans])
+        way, part, end = (column[at] for column in table.columns)
+        return self._add_steps(len(fans), (of, way, part), _merge(of, end, part))
+
+    def _make_joint_steps(self, carried: Indices, egress: Indices) -> Indices:
+        """The steps of what several devices carry together."""
+        table = self._table
+        at = self._carried.find(carried)
+        of = np.repeat(np.arange(len(carried)), self._carried.count[carried])
+        device, part = self._carried.columns[0][at], self._carried.columns[1][at]
+        fan = table.find_fans(device, egress[of])
+        is_led = np.ones(len(carried), bool)
+        is_led[of[fan < 0]] = False
+        of, device, part, fan = (column[is_led[of]] for column in (of, device, part, fan))
+        crossing = table.crosses[fan]
+        peers = self._spread(of[crossing], fan[crossing], part[crossing])
+        if crossing.any():  # the twin leads on, with what it carries itself
+            kept = (of[~crossing], device[~crossing], part[~crossing])
+            crossed = (peers[0], peers[3], peers[2])
+            of, device, part = _merge(*map(np.concatenate, zip(kept, crossed, strict=True)))
+            fan = table.find_fans(device, egress[of])
+        own = self._spread(of, fan, part)
+        rows = [np.concatenate(columns) for columns in zip(peers[:3], own[:3], strict=True)]
+        order = np.argsort(rows[0], kind="stable")
+        number = np.cumsum(is_led) - 1
+        of, way, share = (row[order] for row in rows)
+        ends = _merge(number[own[0]], own[3], own[2])
+        found = np.full(len(carried), -1)
+        found[is_led] = self._add_steps(int(is_led.sum()), (number[of], way, share), ends)
+        return found
+
+    def _spread(self, of: Indices, fan: Indices, part: Floats) -> tuple[Indices, Indices, Floats, Indices]:
+        """What leaves by each fan: of which step, the links, the parts, and the devices at their ends."""
+        table = self._table.fans
+        at, count = table.find(fan), table.count[fan]
+        way, share, end = (column[at] for column in table.columns)
+        return np.repeat(of, count), way, share * np.repeat(part, count), end
+
+    def _add_steps(
+        self, steps: int, rows: tuple[Indices, Indices, Floats], ends: tuple[Indices, Indices, Floats]
+    ) -> Indices:
+        """Steps from the links that each crosses and the devices that it leads to, both in the order of the steps."""
+        cuts = np.searchsorted(ends[0], np.arange(steps + 1)).tolist()
+        after = [
+            self._keep_carried(ends[1][first:stop], ends[2][first:stop])
+            for first, stop in zip(cuts, cuts[1:], strict=False)
+        ]
+        self._after = np.concatenate((self._after, np.array(after, np.intp)))
+        return self._pieces.add(np.bincount(rows[0], minlength=steps), *rows[1:])
+
+    def _keep_carried(self, devices: Indices, parts: Floats) -> int:
+        key = (devices.tobytes(), parts.tobytes())
+        found = self._carried_of.get(key)
+        if found is None:
+            found = self._carried_of[key] = len(self._carried_of)
+            self._carried.add(np.array([len(devices)]), devices, parts)
+        return found
+
+    def _arrive(self, keys: Indices) -> Indices:
+        """How what is carried (upper half of each key) comes to the last legs of a cabling; -1 where it does not."""
+        return np.array([self._find_arrival(*divmod(key, _SHIFT)) for key in keys.tolist()], np.intp)
+
+    def _find_arrival(self, carried: int, at: int) -> int:
+        cabling = self._ends.cablings[at]
+        ends = LagPair((), tuple(range(len(cabling.devices))), self._table.devices[self._ends.egress[at]])
+        parts = np.zeros(len(cabling.devices))
+        crossed: dict[int, float] = {}
+        rows = self._carried.find(np.array([carried]))
+        for device, part in zip(*(column[rows].tolist() for column in self._carried.columns), strict=True):
+            try:
+                peer, legs = self._attachments.arriving(ends, cabling, self._table.devices[device])
+            except NoPeerLinkError:
+                return -1
+            for way, through in zip(peer.ways, peer.parts, strict=True) if peer else ():
+                crossed[way] = crossed.get(way, 0.0) + part * through
+            for leg, through in cabling.by_cables(legs):
+                parts[leg] += part * through
+        piece = _NOTHING
+        if crossed:
+            (piece,) = self._pieces.add(np.array([len(crossed)]), np.array([*crossed]), np.array([*crossed.values()]))
+            self._after = np.append(self._after, -1)
+        (plan,) = self._plans.add(np.array([len(parts)]), parts)
+        self._arrivals.append(_Arrival(int(piece), int(plan)))
+        return len(self._arrivals) - 1
+
+
+def _merge(of: Indices, device: Indices, part: Floats) -> tuple[Indices, Indices, Floats]:
+    """The sum of the parts at each device of each step, in the order of both."""
+    order = np.lexsort((device, of))
+    of, device, part = of[order], device[order], part[order]
+    starts = np.flatnonzero(np.concatenate(([True], (of[1:] != of[:-1]) | (device[1:] != device[:-1]))))[: len(of)]
+    if not len(of):
+        return of, device, part
+    return of[starts], device[starts], np.add.reduceat(part, starts)
