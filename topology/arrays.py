@@ -88,11 +88,19 @@ class Ragged:
         return join_slices(self.start[rows], self.count[rows])
 
 
+_DENSE = 1 << 22
+"""Keys below this are looked up in an array, which is as long as the highest of them asks for."""
+
+_NEW = -2
+"""No number of a key; -1 may be one, for what there is not."""
+
+
 class KeyedNumbers:
-    """A number for each integer key, worked out when it is first asked for."""
+    """A number for each integer key from 0, worked out when it is first asked for."""
 
     def __init__(self) -> None:
-        self._known: dict[int, int] = {}
+        self._near: Indices = np.empty(0, np.intp)
+        self._far: dict[int, int] = {}
 
     def find(self, keys: Indices, work_out: Callable[[Indices], Indices]) -> Indices:
         """The numbers of ``keys``; ``work_out`` is given those that are new, each once and in order."""
@@ -100,13 +108,26 @@ class KeyedNumbers:
         missing = found == _NEW
         if missing.any():
             new = np.unique(keys[missing])
-            self._known.update(zip(new.tolist(), work_out(new).tolist(), strict=True))
+            self._keep(new, work_out(new))
             found = self._look_up(keys)
         return found
 
     def _look_up(self, keys: Indices) -> Indices:
-        return np.fromiter(map(self._known.get, keys.tolist(), repeat(_NEW)), np.intp, len(keys))
+        is_near = keys < len(self._near)
+        if is_near.all():
+            return self._near[keys]
+        found = np.full(len(keys), _NEW)
+        found[is_near] = self._near[keys[is_near]]
+        far = keys[~is_near].tolist()
+        found[~is_near] = np.fromiter(map(self._far.get, far, repeat(_NEW)), np.intp, len(far))
+        return found
 
-
-_NEW = -2
-"""No number of a key; -1 may be one, for what there is not."""
+    def _keep(self, keys: Indices, numbers: Indices) -> None:
+        is_near = keys < _DENSE
+        if is_near.any():
+            most = int(keys[is_near].max()) + 1
+            if most > len(self._near):
+                room = min(max(most, 2 * len(self._near)), _DENSE)
+                self._near = np.concatenate((self._near, np.full(room - len(self._near), _NEW)))
+            self._near[keys[is_near]] = numbers[is_near]
+        self._far.update(zip(keys[~is_near].tolist(), numbers[~is_near].tolist(), strict=True))

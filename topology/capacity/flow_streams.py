@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 from msgspec import Struct
 
-from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.arrays import Floats, Indices, find_distinct
 from benchconsole.topology.capacity.ceiling_loads import find_passed, place_side
 from benchconsole.topology.capacity.maxmin import Usage
 from benchconsole.topology.collector import pause_collector
@@ -22,7 +22,9 @@ from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Direction, Flow
 from benchconsole.topology.routing.all_routes import route_flows
 from benchconsole.topology.routing.divided_flows import Crossed
-from benchconsole.topology.routing.hashed_paths import CableStep, Hashed, InTurn, Walker, hash_flows
+from benchconsole.topology.routing.flow_hashes import hash_flows
+from benchconsole.topology.routing.hashed_paths import CableStep, Hashed, InTurn, Pick, Walker
+from benchconsole.topology.routing.hashed_walks import CannotWalkError, CrossedCables, walk_flows
 from benchconsole.topology.routing.routes import Route, Routes
 
 Members = Mapping[int, Mapping[Direction, int]]
@@ -79,11 +81,14 @@ def trace_flows(
     routes: Routes, flows: Sequence[Flow], model: Model, *, seed: int = 0, members: Members | None = None
 ) -> Crossings:
     """What ``flows`` load. RoutingError for a flow without a path, or not on a link that ``members`` names for it."""
+    if model in (Model.HASH, Model.POLARISED):
+        try:
+            return _cross_cables(routes, flows, walk_flows(routes, flows, seed, polarised=model is Model.POLARISED))
+        except CannotWalkError:
+            return _walk_each(routes, flows, Hashed(seed, polarised=model is Model.POLARISED))
+    if model is Model.STEERED:
+        return _walk_each(routes, flows, InTurn())
     table = _Table(routes)
-    if model in (Model.STEERED, Model.HASH, Model.POLARISED):
-        pick = InTurn() if model is Model.STEERED else Hashed(seed, polarised=model is Model.POLARISED)
-        _add_paths(table, Walker(routes, pick), flows)
-        return table.crossings()
     if not members:
         table.add_all_divided(flows, route_flows(routes, flows))
         return table.crossings()
@@ -96,11 +101,44 @@ def trace_flows(
     return table.crossings()
 
 
-def _add_paths(table: "_Table", walker: Walker, flows: Sequence[Flow]) -> None:
+def _walk_each(routes: Routes, flows: Sequence[Flow], pick: Pick) -> Crossings:
     """The walker forgets its forks: what is made while the collector pauses may leave no cycle."""
+    table, walker = _Table(routes), Walker(routes, pick)
     for flow, key in zip(flows, hash_flows(flows), strict=True):
         table.add_path(walker.path(flow, key))
     walker.forget_forks()
+    return table.crossings()
+
+
+def _cross_cables(routes: Routes, flows: Sequence[Flow], crossed: CrossedCables) -> Crossings:
+    """What flows load that are each on one cable of every link that they cross."""
+    if find_passed(routes.graph):
+        table = _Table(routes)
+        cuts = np.searchsorted(crossed.flow, np.arange(len(flows) + 1)).tolist()
+        steps = list(map(CableStep, crossed.way.tolist(), crossed.member.tolist()))
+        for first, stop in zip(cuts, cuts[1:], strict=False):
+            table.add_path(steps[first:stop])
+        return table.crossings()
+    graph = routes.graph
+    is_lag = graph.counts[crossed.way >> 1] > 1
+    rows = 1 + is_lag
+    stream, column = np.repeat(crossed.flow, rows), np.empty(int(rows.sum()), np.intp)
+    most = int(graph.counts.max())
+    cables = crossed.way[is_lag] * most + crossed.member[is_lag]
+    met, first, at = np.unique(cables, return_index=True, return_inverse=True)
+    rank = np.empty(len(met), np.intp)
+    rank[np.argsort(first)] = np.arange(len(met))  # in the order in which flows meet them
+    ways, whole = find_distinct(crossed.way, 2 * len(graph.links))
+    last = np.cumsum(rows) - 1
+    column[last + 1 - rows] = whole
+    column[last[is_lag]] = len(ways) + rank[at]
+    way, member = np.divmod(met[np.argsort(first)], most)
+    parts = [
+        *map(LinkPart, map(graph.direction, ways.tolist())),
+        *map(LinkPart, map(graph.direction, way.tolist()), member.tolist()),
+    ]
+    used = Usage(stream, column, np.ones(len(column)))
+    return Crossings(used, tuple(parts), np.arange(len(flows)), np.ones(len(flows)))
 
 
 def _find_route(routes: Routes, flow: Flow, known: Mapping[Direction, int]) -> Route:

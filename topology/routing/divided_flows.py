@@ -16,6 +16,7 @@ from benchconsole.topology.routing.flow_ends import FlowEnds
 from benchconsole.topology.routing.hop_table import HopTable
 
 _SHIFT = 2**32
+"""What tells two numbers in one key apart."""
 
 _NOTHING = 0
 """The piece without links."""
@@ -122,7 +123,7 @@ class DividedFlows:
             walking = walking[self._table.vertex[first] != egress[walking]]  # all of it has come there, or none
             if not walking.size:
                 return pieces, carried, is_led
-            step = self._steps.find(carried[walking] * _SHIFT + egress[walking], self._make_steps)
+            step = self._steps.find(carried[walking] * len(self._table.devices) + egress[walking], self._make_steps)
             is_led[walking[step < 0]] = False
             walking, step = walking[step >= 0], step[step >= 0]
             pieces.append(np.full(len(carried), _NOTHING))
@@ -130,8 +131,8 @@ class DividedFlows:
             carried[walking] = self._after[step]
 
     def _make_steps(self, keys: Indices) -> Indices:
-        """Steps of what is carried (upper half of each key) towards an egress; -1 where nothing leads on."""
-        carried, egress = np.divmod(keys, _SHIFT)
+        """Steps of what is carried towards an egress, as keys tell both; -1 where nothing leads on."""
+        carried, egress = np.divmod(keys, len(self._table.devices))
         found = np.full(len(keys), -1)
         is_one = self._carried.count[carried] == 1
         device = self._carried.columns[0][self._carried.start[carried[is_one]]]

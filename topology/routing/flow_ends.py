@@ -42,6 +42,11 @@ class FlowEnds:
         self._by_leg: dict[tuple[str, int, str], int] = {}
         self._machine_of: dict[str, int] = {}
 
+    @property
+    def machines(self) -> Sequence[str]:
+        """The names of machines by number."""
+        return list(self._machine_of)
+
     def find(self, flows: Sequence[Flow]) -> tuple[Indices, Indices, Flags]:
         """The ends of each flow, and whether all that is to be known of it are these, and both are simple."""
         source = self._find_ends(list(map(attrgetter("source"), flows)), list(map(attrgetter("leg"), flows)))

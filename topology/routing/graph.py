@@ -66,6 +66,11 @@ class Graph:
         self._peers: dict[str, NextHop] = {}
 
     @cached_property
+    def counts(self) -> Indices:
+        """How many member cables each link has."""
+        return np.array([link.count for link in self.links], np.intp)
+
+    @cached_property
     def payload(self) -> Floats:
         """byte/s of payload that each directed link carries, by its number (``way``)."""
         return np.repeat([self.fabric.payload(link) for link in self.links], 2)

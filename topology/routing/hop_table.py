@@ -14,8 +14,6 @@ from benchconsole.topology.arrays import Floats, Indices, KeyedNumbers, Ragged, 
 from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.routing.graph import Graph
 
-_SHIFT = 2**32
-
 
 class HopTable:
     """Devices, hops and fans of one graph by number; ``vertex`` is the number of the first device of each vertex.
@@ -99,7 +97,7 @@ class HopTable:
         leading = np.array([self._find_leading(self.devices[here], self.devices[there]) for here, there in pairs])[at]
         found = np.full(len(keys), -1)
         is_led = leading >= 0
-        found[is_led] = self._fan_of_leading.find(device[is_led] * _SHIFT + leading[is_led], self._make_fans)
+        found[is_led] = self._fan_of_leading.find(leading[is_led] * len(self.devices) + device[is_led], self._make_fans)
         return found
 
     def _find_leading(self, device: str, egress: str) -> int:
@@ -112,7 +110,7 @@ class HopTable:
         names = list(self._leading)
         rows: list[list[int]] = []
         for key in keys.tolist():
-            device, leading = divmod(key, _SHIFT)
+            leading, device = divmod(key, len(self.devices))
             own = self._hop_of[device]
             rows.append([own[name] for name in names[leading]] or [self.find_peer_hop(device)])
         hop = np.fromiter(chain.from_iterable(rows), np.intp)
@@ -121,7 +119,7 @@ class HopTable:
         hop, count = hop[np.repeat(is_led, count)], count[is_led]
         made = np.full(len(keys), -1)
         if count.size:
-            made[is_led] = self._add_fans(keys[is_led] // _SHIFT, hop, count)
+            made[is_led] = self._add_fans(keys[is_led] % len(self.devices), hop, count)
         return made
 
     def _add_fans(self, device: Indices, hop: Indices, count: Indices) -> Indices:

@@ -20,6 +20,7 @@ from benchconsole.topology.routing.attachment import Attachments, LagPair, Legs,
 from benchconsole.topology.routing.divided_flows import DividedFlows
 from benchconsole.topology.routing.flow_ends import FlowEnds
 from benchconsole.topology.routing.graph import Graph, NextHop
+from benchconsole.topology.routing.hashed_hops import HashedHops
 from benchconsole.topology.routing.hop_table import HopTable
 from benchconsole.topology.routing.network_choice import NetworkChoice, Networks, say_networks
 from benchconsole.topology.routing.path_rules import PathRules
@@ -130,6 +131,11 @@ class Routes:
     def divided(self) -> DividedFlows:
         """What flows between simple ends cross, for very many of them at once."""
         return DividedFlows(self.attachments, self.table, self.ends)
+
+    @cached_property
+    def hashed(self) -> HashedHops:
+        """The choices that hashed flows meet between simple ends, for very many flows at once."""
+        return HashedHops(self.attachments, self.table, self.ends)
 
     def within(self, flow: Flow) -> "Routes":
         """The routes over the networks that ``flow`` may take. RoutingError where it has to say which."""

@@ -1,0 +1,257 @@
+"""The choices that hashed flows meet between simple ends, as arrays: next hops and cables, drawn for all flows at once.
+
+A device draws one hop of a fan (``hop_table``), then one cable of it; neither depends on the node that a flow goes to.
+Only the first and the last cable are a node's own.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from benchconsole.topology.arrays import Flags, Indices, KeyedNumbers, Ragged, Words, mix_words
+from benchconsole.topology.routing.attachment import Attachments
+from benchconsole.topology.routing.flow_ends import FlowEnds
+from benchconsole.topology.routing.flow_hashes import FlowWords, hash_text
+from benchconsole.topology.routing.hashed_choices import MEMBER, NEXT_HOP, HashedChoices, repeat_by_weight
+from benchconsole.topology.routing.hop_table import HopTable
+
+
+class _Forks:
+    """Forks by number: their choices (``among``), the ``salt`` of each one's hash, and whether it sees ports."""
+
+    def __init__(self, *kinds: type[np.generic]) -> None:
+        self.among = Ragged(*kinds)
+        self.salt: Words = np.empty(0, np.uint64)
+        self.sees_ports: Flags = np.empty(0, bool)
+
+    def add(self, count: Indices, columns: Sequence[Indices], salt: Sequence[int], sees_ports: Sequence[bool]) -> Indices:
+        self.salt = np.concatenate((self.salt, np.array(salt, np.uint64)))
+        self.sees_ports = np.concatenate((self.sees_ports, np.array(sees_ports, bool)))
+        return self.among.add(count, *columns)
+
+
+class Draw(NamedTuple):
+    """The words of some walks: those of the flow of each, and of its seed. ``polarised``: devices have none."""
+
+    words: FlowWords
+    flow: Indices
+    seed: Words
+    polarised: bool
+
+    def take(self, forks: _Forks, fork: Indices, walks: Indices) -> Indices:
+        """The place of the choice that each of ``walks`` takes at its fork."""
+        count, found = forks.among.count[fork], forks.among.start[fork].copy()
+        drawn = np.flatnonzero(count > 1)
+        if drawn.size:
+            fork, walks = fork[drawn], walks[drawn]
+            sees, flow = forks.sees_ports[fork], self.flow[walks]
+            if sees.all():
+                key = self.words.streams[flow]
+            else:
+                key = np.where(sees, self.words.streams[flow] if sees.any() else 0, self.words.ends[flow])
+            salt = np.uint64(0) if self.polarised else forks.salt[fork]
+            word = mix_words(key ^ mix_words(salt ^ self.seed[walks]))
+            found[drawn] += (word % count[drawn].astype(np.uint64)).astype(np.intp)
+        return found
+
+
+class HashedHops:
+    """Forks of one graph between simple ends, each found when a flow first meets it.
+
+    ``cables`` are the choices of all forks of cables: number of the directed link, member, and number of the device at
+    its end (-1 for a node).
+    """
+
+    def __init__(self, attachments: Attachments, table: HopTable, ends: FlowEnds) -> None:
+        self._attachments = attachments
+        self._graph = attachments.graph
+        self._table = table
+        self._ends = ends
+        self._choices = HashedChoices(attachments.graph, sort=True)
+        self._cables = _Forks(np.intp, np.intp, np.intp)
+        self._hops = _Forks(np.intp)
+        self._peers: Indices = np.empty(0, np.intp)
+        self._of_fan = KeyedNumbers()
+        self._of_hop = KeyedNumbers()
+        self._of_source = KeyedNumbers()
+        self._of_sink = KeyedNumbers()
+        self._arrival_of = KeyedNumbers()
+
+    @property
+    def cables(self) -> tuple[Indices, Indices]:
+        """Number of the directed link and member of every cable that flows can take, as walks number them."""
+        way, member, _ = self._cables.among.columns
+        return way, member
+
+    def walk(self, source: Indices, sink: Indices, draw: Draw) -> tuple[Flags, list[Indices]]:
+        """Which walks get to their sink, and step by step the cable of each; -1 where it takes none."""
+        size, everyone = len(self._table.devices), np.arange(len(source))
+        steps = [draw.take(self._cables, self._of_source.find(source, self._leave), everyone)]
+        device = self._cables.among.columns[2][steps[0]]
+        egress = self._ends.egress[self._ends.cabling[sink]]
+        is_led = np.ones(len(source), bool)
+        walking = everyone[self._table.vertex[device] != egress]
+        while walking.size:
+            fan = self._table.find_fans(device[walking], egress[walking])
+            is_led[walking[fan < 0]] = False
+            walking, fan = walking[fan >= 0], fan[fan >= 0]
+            fork = self._of_fan.find(fan, self._choose_hop)
+            hop = self._hops.among.columns[0][draw.take(self._hops, fork, walking)]
+            steps.append(self._cross(hop, walking, device, draw))
+            walking = walking[self._table.vertex[device[walking]] != egress[walking]]
+        led = everyone[is_led]
+        at = self._arrival_of.find(self._ends.cabling[sink[led]] * size + device[led], self._arrive)
+        is_led[led[at < 0]] = False
+        led, at = led[at >= 0], at[at >= 0]
+        peer = self._peers[at]
+        if (peer >= 0).any():
+            steps.append(self._cross(peer[peer >= 0], led[peer >= 0], device, draw))
+        last = self._of_sink.find(sink[led] * size + device[led], self._end)
+        steps.append(np.full(len(source), -1))
+        steps[-1][led] = draw.take(self._cables, last, led)
+        return is_led, steps
+
+    def _cross(self, hop: Indices, walks: Indices, device: Indices, draw: Draw) -> Indices:
+        """The step of some walks over a cable of their hops, which leads each to another ``device``."""
+        step = np.full(len(device), -1)
+        step[walks] = draw.take(self._cables, self._of_hop.find(hop, self._choose_cable), walks)
+        device[walks] = self._cables.among.columns[2][step[walks]]
+        return step
+
+    def explore(self, source: Indices, sink: Indices) -> Indices | None:
+        """All cables that any walk between these ends can take, by number; None where one may not get there."""
+        size = len(self._table.devices)
+        first = self._of_source.find(np.unique(source), self._leave)
+        of_source = self._of_source.find(source, self._leave)
+        egress = self._ends.egress[self._ends.cabling[sink]]
+        into = self._cables.among.columns[2][self._cables.among.find(of_source)]
+        new = np.unique(into * size + np.repeat(egress, self._cables.among.count[of_source]))
+        rows, met = [first], new
+        while new.size:
+            device, towards = np.divmod(new, size)
+            walking = self._table.vertex[device] != towards
+            fan = self._table.find_fans(device[walking], towards[walking])
+            if (fan < 0).any():
+                return None
+            fork = self._of_fan.find(fan, self._choose_hop)
+            hop = self._hops.among.columns[0][self._hops.among.find(fork)]
+            led = self._lead(hop, np.repeat(towards[walking], self._hops.among.count[fork]), rows)
+            new = np.setdiff1d(led, met)
+            met = np.union1d(met, new)
+        device, towards = np.divmod(met, size)
+        there = self._table.vertex[device] == towards
+        return self._explore_ends(sink, device[there], rows)
+
+    def _lead(self, hop: Indices, towards: Indices, rows: list[Indices]) -> Indices:
+        """Each device at the end of a hop with the egress that it is on the way to; notes the cables in ``rows``."""
+        rows.append(self._of_hop.find(hop, self._choose_cable))
+        ends = self._cables.among.columns[2][self._cables.among.find(rows[-1])]
+        return np.unique(ends * len(self._table.devices) + np.repeat(towards, self._cables.among.count[rows[-1]]))
+
+    def _explore_ends(self, sink: Indices, arrived: Indices, rows: list[Indices]) -> Indices | None:
+        """All cables in ``rows`` and behind: those to the sinks from the devices where flows have arrived."""
+        size, sinks = len(self._table.devices), np.unique(sink)
+        is_there = np.zeros(size, bool)
+        is_there[arrived] = True
+        vertex = self._ends.egress[self._ends.cabling[sinks]]
+        for device in np.unique(arrived).tolist():
+            own = sinks[vertex == self._table.vertex[device]]
+            at = self._arrival_of.find(self._ends.cabling[own] * size + device, self._arrive)
+            if (at < 0).any():
+                return None
+            peer = self._peers[at]
+            rows.append(self._of_hop.find(np.unique(peer[peer >= 0]), self._choose_cable))
+            crossed = self._cables.among.columns[2][self._cables.among.find(rows[-1])]
+            for end in (device, *np.unique(crossed).tolist()):
+                from_here = own[peer < 0] if end == device else own[peer >= 0]
+                rows.append(self._of_sink.find(from_here * size + end, self._end))
+        return np.unique(self._cables.among.find(np.unique(np.concatenate(rows))))
+
+    # -- forks that are met for the first time
+
+    def _leave(self, ends: Indices) -> Indices:
+        """The cables of sources."""
+        machines, legs = self._ends.machines, self._ends.legs
+        ways = [tuple(legs.columns[0][legs.find(ends[at : at + 1])].tolist()) for at in range(len(ends))]
+        names = [machines[machine] for machine in self._ends.machine[ends].tolist()]
+        return self._add_cables(names, ways)
+
+    def _end(self, keys: Indices) -> Indices:
+        """The cables of sinks from a device where they have some."""
+        ends, device = np.divmod(keys, len(self._table.devices))
+        names = [self._table.devices[each] for each in device.tolist()]
+        legs = self._ends.legs
+        ways = []
+        for end, at, name in zip(ends.tolist(), self._ends.cabling[ends].tolist(), names, strict=True):
+            first = legs.start[end]
+            places = enumerate(self._ends.cablings[at].devices)
+            ways.append(tuple(int(legs.columns[0][first + place]) ^ 1 for place, there in places if there == name))
+        return self._add_cables(names, ways)
+
+    def _choose_cable(self, hops: Indices) -> Indices:
+        """The cables of hops."""
+        graph, table = self._graph, self._table.hops
+        ways = [tuple(table.columns[0][table.find(hops[at : at + 1])].tolist()) for at in range(len(hops))]
+        return self._add_cables([graph.direction(each[0]).source for each in ways], ways)
+
+    def _add_cables(self, devices: Sequence[str], ways: Sequence[tuple[int, ...]]) -> Indices:
+        """Forks at devices, each of all cables of some parallel directed links."""
+        links, number = self._graph.links, self._table.number
+        count, salt, sees = [], [], []
+        among: list[tuple[int, int]] = []
+        for device, parallel in zip(devices, ways, strict=True):
+            link = links[parallel[0] >> 1]
+            if len(parallel) == 1 and not link.mixed:
+                own: Sequence[tuple[int, int]] = [(parallel[0], member) for member in range(link.count)]
+            else:
+                own = self._choices.list_cables(parallel).among
+            among += own
+            count.append(len(own))
+            salt.append(hash_text(device, MEMBER) if len(own) > 1 else 0)
+            sees.append(link.hash.sees_ports)
+        ends = [number.get(links[way >> 1].a if way & 1 else links[way >> 1].b, -1) for way, _ in among]
+        way, member = np.array(among, np.intp).reshape(-1, 2).T
+        return self._cables.add(np.array(count, np.intp), (way, member, np.array(ends, np.intp)), salt, sees)
+
+    def _choose_hop(self, fans: Indices) -> Indices:
+        """The hops of fans, in the order of their names."""
+        members, links = self._table.members, self._graph.links
+        count, salt, sees = [], [], []
+        among: list[int] = []
+        for fan in fans.tolist():
+            first, size = int(members.start[fan]), int(members.count[fan])
+            hops = members.columns[0][first : first + size].tolist()
+            ways = self._table.hops.columns[0][self._table.hops.start[hops[0]]]
+            link = links[int(ways) >> 1]
+            if size > 1:
+                hops = self._order_hops(hops, members.columns[1][first : first + size].tolist())
+            among += hops
+            count.append(len(hops))
+            salt.append(hash_text(self._graph.direction(int(ways)).source, NEXT_HOP) if len(hops) > 1 else 0)
+            sees.append(link.hash.sees_ports)
+        return self._hops.add(np.array(count, np.intp), (np.array(among, np.intp),), salt, sees)
+
+    def _order_hops(self, hops: Sequence[int], shares: Sequence[float]) -> list[int]:
+        table, links = self._table.hops, self._graph.links
+        names = {}
+        for hop in hops:
+            first = int(table.start[hop])
+            own = [links[way >> 1] for way in table.columns[0][first : first + int(table.count[hop])].tolist()]
+            names[hop] = sorted((link.a, link.b, link.lag or "") for link in own)
+        return sorted(repeat_by_weight(hops, shares), key=names.__getitem__)
+
+    def _arrive(self, keys: Indices) -> Indices:
+        """How flows to a cabling leave a device of its vertex: by a hop to the twin, or none; -1 where they cannot."""
+        cabling, device = np.divmod(keys, len(self._table.devices))
+        found = []
+        for at, here in zip(cabling.tolist(), device.tolist(), strict=True):
+            peer = -1
+            if self._table.devices[here] not in self._ends.cablings[at].devices:
+                peer = self._table.find_peer_hop(here)
+                if peer < 0:
+                    found.append(-1)
+                    continue
+            found.append(len(self._peers))
+            self._peers = np.append(self._peers, peer)
+        return np.array(found, np.intp)
