@@ -71,6 +71,11 @@ class Graph:
         return np.array([link.count for link in self.links], np.intp)
 
     @cached_property
+    def is_mixed(self) -> Flags:
+        """Whether the members of each link differ in speed."""
+        return np.array([bool(link.mixed) for link in self.links], bool)
+
+    @cached_property
     def payload(self) -> Floats:
         """byte/s of payload that each directed link carries, by its number (``way``)."""
         return np.repeat([self.fabric.payload(link) for link in self.links], 2)

@@ -17,6 +17,10 @@ from benchconsole.topology.routing.hashed_choices import MEMBER, NEXT_HOP, Hashe
 from benchconsole.topology.routing.hop_table import HopTable
 
 
+_HERE = 0
+"""The arrival of a flow at a device that has a leg of its sink."""
+
+
 class _Forks:
     """Forks by number: their choices (``among``), the ``salt`` of each one's hash, and whether it sees ports."""
 
@@ -25,9 +29,9 @@ class _Forks:
         self.salt: Words = np.empty(0, np.uint64)
         self.sees_ports: Flags = np.empty(0, bool)
 
-    def add(self, count: Indices, columns: Sequence[Indices], salt: Sequence[int], sees_ports: Sequence[bool]) -> Indices:
-        self.salt = np.concatenate((self.salt, np.array(salt, np.uint64)))
-        self.sees_ports = np.concatenate((self.sees_ports, np.array(sees_ports, bool)))
+    def add(self, count: Indices, columns: Sequence[Indices], salt: Words, sees_ports: Flags) -> Indices:
+        self.salt = np.concatenate((self.salt, salt))
+        self.sees_ports = np.concatenate((self.sees_ports, sees_ports))
         return self.among.add(count, *columns)
 
 
@@ -71,7 +75,6 @@ class HashedHops:
         self._choices = HashedChoices(attachments.graph, sort=True)
         self._cables = _Forks(np.intp, np.intp, np.intp)
         self._hops = _Forks(np.intp)
-        self._peers: Indices = np.empty(0, np.intp)
         self._of_fan = KeyedNumbers()
         self._of_hop = KeyedNumbers()
         self._of_source = KeyedNumbers()
@@ -104,9 +107,9 @@ class HashedHops:
         at = self._arrival_of.find(self._ends.cabling[sink[led]] * size + device[led], self._arrive)
         is_led[led[at < 0]] = False
         led, at = led[at >= 0], at[at >= 0]
-        peer = self._peers[at]
-        if (peer >= 0).any():
-            steps.append(self._cross(peer[peer >= 0], led[peer >= 0], device, draw))
+        crossing = at != _HERE
+        if crossing.any():
+            steps.append(self._cross(at[crossing] - 1, led[crossing], device, draw))
         last = self._of_sink.find(sink[led] * size + device[led], self._end)
         steps.append(np.full(len(source), -1))
         steps[-1][led] = draw.take(self._cables, last, led)
@@ -160,11 +163,10 @@ class HashedHops:
             at = self._arrival_of.find(self._ends.cabling[own] * size + device, self._arrive)
             if (at < 0).any():
                 return None
-            peer = self._peers[at]
-            rows.append(self._of_hop.find(np.unique(peer[peer >= 0]), self._choose_cable))
+            rows.append(self._of_hop.find(np.unique(at[at != _HERE]) - 1, self._choose_cable))
             crossed = self._cables.among.columns[2][self._cables.among.find(rows[-1])]
             for end in (device, *np.unique(crossed).tolist()):
-                from_here = own[peer < 0] if end == device else own[peer >= 0]
+                from_here = own[(at == _HERE) == (end == device)]
                 rows.append(self._of_sink.find(from_here * size + end, self._end))
         return np.unique(self._cables.among.find(np.unique(np.concatenate(rows))))
 
@@ -172,86 +174,81 @@ class HashedHops:
 
     def _leave(self, ends: Indices) -> Indices:
         """The cables of sources."""
-        machines, legs = self._ends.machines, self._ends.legs
-        ways = [tuple(legs.columns[0][legs.find(ends[at : at + 1])].tolist()) for at in range(len(ends))]
-        names = [machines[machine] for machine in self._ends.machine[ends].tolist()]
-        return self._add_cables(names, ways)
+        legs = self._ends.legs
+        return self._add_cables(legs.columns[0][legs.find(ends)], legs.count[ends])
 
     def _end(self, keys: Indices) -> Indices:
         """The cables of sinks from a device where they have some."""
         ends, device = np.divmod(keys, len(self._table.devices))
-        names = [self._table.devices[each] for each in device.tolist()]
         legs = self._ends.legs
-        ways = []
-        for end, at, name in zip(ends.tolist(), self._ends.cabling[ends].tolist(), names, strict=True):
-            first = legs.start[end]
-            places = enumerate(self._ends.cablings[at].devices)
-            ways.append(tuple(int(legs.columns[0][first + place]) ^ 1 for place, there in places if there == name))
-        return self._add_cables(names, ways)
+        way, count = legs.columns[0][legs.find(ends)], legs.count[ends]
+        is_there = self._table.leads_to[way] == np.repeat(device, count)
+        own = np.add.reduceat(is_there.astype(np.intp), np.cumsum(count) - count)
+        return self._add_cables(way[is_there] ^ 1, own)
 
     def _choose_cable(self, hops: Indices) -> Indices:
         """The cables of hops."""
-        graph, table = self._graph, self._table.hops
-        ways = [tuple(table.columns[0][table.find(hops[at : at + 1])].tolist()) for at in range(len(hops))]
-        return self._add_cables([graph.direction(each[0]).source for each in ways], ways)
+        table = self._table.hops
+        return self._add_cables(table.columns[0][table.find(hops)], table.count[hops])
 
-    def _add_cables(self, devices: Sequence[str], ways: Sequence[tuple[int, ...]]) -> Indices:
-        """Forks at devices, each of all cables of some parallel directed links."""
-        links, number = self._graph.links, self._table.number
-        count, salt, sees = [], [], []
-        among: list[tuple[int, int]] = []
-        for device, parallel in zip(devices, ways, strict=True):
-            link = links[parallel[0] >> 1]
-            if len(parallel) == 1 and not link.mixed:
-                own: Sequence[tuple[int, int]] = [(parallel[0], member) for member in range(link.count)]
-            else:
-                own = self._choices.list_cables(parallel).among
-            among += own
-            count.append(len(own))
-            salt.append(hash_text(device, MEMBER) if len(own) > 1 else 0)
-            sees.append(link.hash.sees_ports)
-        ends = [number.get(links[way >> 1].a if way & 1 else links[way >> 1].b, -1) for way, _ in among]
-        way, member = np.array(among, np.intp).reshape(-1, 2).T
-        return self._cables.add(np.array(count, np.intp), (way, member, np.array(ends, np.intp)), salt, sees)
+    def _add_cables(self, ways: Indices, count: Indices) -> Indices:
+        """Forks of all cables of parallel directed links; ``count`` is how many links each has."""
+        graph = self._graph
+        starts = np.cumsum(count) - count
+        first = ways[starts]
+        size = graph.counts[first >> 1]
+        several = {}
+        for fork in np.flatnonzero((count > 1) | graph.is_mixed[first >> 1]).tolist():
+            parallel = ways[starts[fork] : starts[fork] + count[fork]]
+            several[fork] = self._choices.list_cables(tuple(parallel.tolist())).among
+            size[fork] = len(several[fork])
+        begin = np.cumsum(size) - size
+        way = np.repeat(first, size)
+        member = np.arange(len(way)) - np.repeat(begin, size)
+        for fork, cables in several.items():
+            at = slice(int(begin[fork]), int(begin[fork]) + len(cables))
+            way[at], member[at] = np.array(cables, np.intp).T
+        salt = np.zeros(len(first), np.uint64)
+        drawn = size > 1
+        devices = [graph.direction(each).source for each in first[drawn].tolist()]
+        salt[drawn] = [hash_text(device, MEMBER) for device in devices]
+        return self._cables.add(size, (way, member, self._table.leads_to[way]), salt, graph.sees_ports[first])
 
     def _choose_hop(self, fans: Indices) -> Indices:
         """The hops of fans, in the order of their names."""
-        members, links = self._table.members, self._graph.links
-        count, salt, sees = [], [], []
-        among: list[int] = []
-        for fan in fans.tolist():
-            first, size = int(members.start[fan]), int(members.count[fan])
-            hops = members.columns[0][first : first + size].tolist()
-            ways = self._table.hops.columns[0][self._table.hops.start[hops[0]]]
-            link = links[int(ways) >> 1]
-            if size > 1:
-                hops = self._order_hops(hops, members.columns[1][first : first + size].tolist())
-            among += hops
-            count.append(len(hops))
-            salt.append(hash_text(self._graph.direction(int(ways)).source, NEXT_HOP) if len(hops) > 1 else 0)
-            sees.append(link.hash.sees_ports)
-        return self._hops.add(np.array(count, np.intp), (np.array(among, np.intp),), salt, sees)
+        members = self._table.members
+        hop, count = members.columns[0][members.find(fans)], members.count[fans]
+        starts = np.cumsum(count) - count
+        first = self._table.hops.columns[0][self._table.hops.start[hop[starts]]]
+        salt = np.zeros(len(fans), np.uint64)
+        rows, sizes = np.split(hop, starts[1:]) if len(hop) > len(fans) else [hop], count.copy()
+        if len(hop) > len(fans):
+            for fan in np.flatnonzero(count > 1).tolist():
+                share = members.columns[1][members.start[fans[fan]] :][: count[fan]]
+                rows[fan] = self._order_hops(rows[fan].tolist(), share.tolist())
+                sizes[fan] = len(rows[fan])
+                salt[fan] = hash_text(self._graph.direction(int(first[fan])).source, NEXT_HOP)
+        return self._hops.add(sizes, (np.concatenate(rows),), salt, self._graph.sees_ports[first])
 
-    def _order_hops(self, hops: Sequence[int], shares: Sequence[float]) -> list[int]:
+    def _order_hops(self, hops: Sequence[int], shares: Sequence[float]) -> Indices:
+        """Hops in the order of their names, one that weighs more several times."""
         table, links = self._table.hops, self._graph.links
         names = {}
-        for hop in hops:
-            first = int(table.start[hop])
-            own = [links[way >> 1] for way in table.columns[0][first : first + int(table.count[hop])].tolist()]
-            names[hop] = sorted((link.a, link.b, link.lag or "") for link in own)
-        return sorted(repeat_by_weight(hops, shares), key=names.__getitem__)
+        rows = zip(hops, table.start[hops].tolist(), table.count[hops].tolist(), strict=True)
+        for hop, first, count in rows:
+            own = [links[way >> 1] for way in table.columns[0][first : first + count].tolist()]
+            names[hop] = sorted([(link.a, link.b, link.lag or "") for link in own])
+        return np.array(sorted(repeat_by_weight(hops, shares), key=names.__getitem__), np.intp)
 
     def _arrive(self, keys: Indices) -> Indices:
-        """How flows to a cabling leave a device of its vertex: by a hop to the twin, or none; -1 where they cannot."""
+        """How flows to a cabling leave a device of its vertex: ``_HERE``, or by which hop to the twin (number and 1).
+
+        -1 where they cannot.
+        """
         cabling, device = np.divmod(keys, len(self._table.devices))
         found = []
         for at, here in zip(cabling.tolist(), device.tolist(), strict=True):
-            peer = -1
-            if self._table.devices[here] not in self._ends.cablings[at].devices:
-                peer = self._table.find_peer_hop(here)
-                if peer < 0:
-                    found.append(-1)
-                    continue
-            found.append(len(self._peers))
-            self._peers = np.append(self._peers, peer)
+            has_leg = self._table.devices[here] in self._ends.cablings[at].devices
+            peer = -1 if has_leg else self._table.find_peer_hop(here)
+            found.append(_HERE if has_leg else peer + 1 if peer >= 0 else -1)
         return np.array(found, np.intp)

@@ -6,11 +6,14 @@ to be found for each pair.
 """
 
 from collections.abc import Mapping
-from itertools import chain
+from functools import cached_property
+from itertools import chain, repeat
+from itertools import count as count_from
+from operator import attrgetter
 
 import numpy as np
 
-from benchconsole.topology.arrays import Floats, Indices, KeyedNumbers, Ragged, join_slices
+from benchconsole.topology.arrays import Floats, Indices, KeyedNumbers, Ragged
 from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.routing.graph import Graph
 
@@ -38,6 +41,15 @@ class HopTable:
         self._fan_of_pair = KeyedNumbers()
         self._fan_of_leading = KeyedNumbers()
 
+    @cached_property
+    def leads_to(self) -> Indices:
+        """The number of the device at the end of each directed link; -1 for what does not forward."""
+        number, links = self.number, self.graph.links
+        found = np.empty((len(links), 2), np.intp)
+        for column, end in enumerate(("b", "a")):
+            found[:, column] = np.fromiter(map(number.get, map(attrgetter(end), links), repeat(-1)), np.intp, len(links))
+        return found.ravel()
+
     def find_fans(self, device: Indices, egress: Indices) -> Indices:
         """The fan of each device on its way to a vertex, of which it is none; -1 where nothing leads on."""
         return self._fan_of_pair.find(device * len(self.devices) + egress, self._find_new)
@@ -63,28 +75,25 @@ class HopTable:
 
     def _number_hops(self) -> list[Mapping[str, int]]:
         """Per device its hops by the vertex that they lead to."""
-        graph, links, number = self.graph, self.graph.links, self.number
+        graph, links = self.graph, self.graph.links
         joined = [graph.joined[device] for device in self.devices]
         rows = list(chain.from_iterable(each.values() for each in joined))
         way = np.fromiter(chain.from_iterable(rows), np.intp)
         count = np.fromiter(map(len, rows), np.intp, len(rows))
         if way.size:
-            leads = np.array([links[each >> 1].preference[each & 1] for each in way.tolist()])
+            preferred = np.array([links[each >> 1].preference[each & 1] for each in way.tolist()])
             starts = np.cumsum(count) - count
-            kept = leads == np.repeat(np.maximum.reduceat(leads, starts), count)
+            kept = preferred == np.repeat(np.maximum.reduceat(preferred, starts), count)
             way, count = way[kept], np.add.reduceat(kept.astype(np.intp), starts)
-        ends = [links[each >> 1].a if each & 1 else links[each >> 1].b for each in way.tolist()]
-        cables = self._weigh([links[each >> 1].count for each in way.tolist()], way)
-        end = np.fromiter(map(number.__getitem__, ends), np.intp, len(ends))
-        self.hops.add(count, way, _divide(cables, count), end)
+        self.hops.add(count, way, _divide(self._weigh(way), count), self.leads_to[way])
         sizes = np.cumsum([0, *map(len, joined)]).tolist()
-        return [dict(zip(each, range(first, first + len(each)), strict=True)) for each, first in zip(joined, sizes, strict=False)]
+        return [dict(zip(each, count_from(first), strict=False)) for each, first in zip(joined, sizes, strict=False)]
 
-    def _weigh(self, cables: list[int], way: Indices) -> Floats:
+    def _weigh(self, way: Indices) -> Floats:
         """What each link counts for among those parallel to it: its cables, or its capacity."""
         graph = self.graph
         if not graph.weighs_any:
-            return np.array(cables, float)
+            return graph.counts[way >> 1].astype(float)
         links = [graph.links[each >> 1] for each in way.tolist()]
         return np.array([link.capacity if graph.is_weighted(link) else link.count for link in links], float)
 
