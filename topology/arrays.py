@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import repeat
+from typing import Generic, TypeVarTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,11 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 Words = NDArray[np.uint64]
+
+NO_INDICES: Indices = np.empty(0, np.intp)
+NO_FLOATS: Floats = np.empty(0)
+
+_Columns = TypeVarTuple("_Columns")
 
 
 def sum_at(values: Floats | Indices, at: Indices, size: int) -> Floats:
@@ -51,10 +57,18 @@ def find_distinct(values: Indices, size: int) -> tuple[Indices, Indices]:
     return found, place[values]
 
 
+def find_in_order(values: Indices) -> tuple[Indices, Indices]:
+    """The different ones of ``values`` in the order in which they are first met, and which of them each value is."""
+    found, first, at = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(found), np.intp)
+    place[order] = np.arange(len(found))
+    return found[order], place[at]
+
+
 def list_distinct(values: Indices) -> list[int]:
     """The different ones of ``values`` in the order in which they are first met."""
-    found, first = np.unique(values, return_index=True)
-    return [int(value) for value in found[np.argsort(first)]]
+    return [int(value) for value in find_in_order(values)[0]]
 
 
 def split_alike(values: Indices) -> list[Indices]:
@@ -63,22 +77,25 @@ def split_alike(values: Indices) -> list[Indices]:
     return np.split(order, np.flatnonzero(np.diff(values[order])) + 1) if len(values) else []
 
 
-class Ragged:
+class Ragged(Generic[*_Columns]):
     """Rows of several values each, one row after the other in flat columns. Rows are only added.
 
     Row ``r`` has its values at ``start[r]`` to ``start[r] + count[r]`` of each column.
     """
 
-    def __init__(self, *kinds: type[np.generic]) -> None:
+    def __init__(self, *empty: *_Columns) -> None:
+        """``empty`` are columns without a value, of the types that the columns are to have."""
         self.start: Indices = np.empty(0, np.intp)
         self.count: Indices = np.empty(0, np.intp)
-        self.columns: tuple[NDArray[np.generic], ...] = tuple(np.empty(0, kind) for kind in kinds)
+        self.columns: tuple[*_Columns] = empty
 
-    def add(self, count: Indices, *columns: NDArray[np.generic]) -> Indices:
+    def add(self, count: Indices, *columns: *_Columns) -> Indices:
         """Add rows of so many values each; their numbers."""
-        old = zip(self.columns, columns, strict=True)
-        before, first = len(self.columns[0]), len(self.start)
-        self.columns = tuple(np.concatenate((own, new), dtype=own.dtype) for own, new in old)
+        old = [cast(NDArray[np.generic], column) for column in self.columns]
+        new = [cast(NDArray[np.generic], column) for column in columns]
+        before, first = len(old[0]), len(self.start)
+        both = tuple(np.concatenate(pair, dtype=pair[0].dtype) for pair in zip(old, new, strict=True))
+        self.columns = cast(tuple[*_Columns], both)
         self.start = np.concatenate((self.start, before + np.cumsum(count) - count))
         self.count = np.concatenate((self.count, count))
         return np.arange(first, len(self.start))

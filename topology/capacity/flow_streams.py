@@ -8,12 +8,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from msgspec import Struct
 
-from benchconsole.topology.arrays import Floats, Indices, find_distinct
+from benchconsole.topology.arrays import Floats, Indices, find_distinct, find_in_order
 from benchconsole.topology.capacity.ceiling_loads import find_passed, place_side
 from benchconsole.topology.capacity.maxmin import Usage
 from benchconsole.topology.collector import pause_collector
@@ -116,29 +116,26 @@ def _cross_cables(routes: Routes, flows: Sequence[Flow], crossed: CrossedCables)
         table = _Table(routes)
         cuts = np.searchsorted(crossed.flow, np.arange(len(flows) + 1)).tolist()
         steps = list(map(CableStep, crossed.way.tolist(), crossed.member.tolist()))
-        for first, stop in zip(cuts, cuts[1:], strict=False):
+        for first, stop in pairwise(cuts):
             table.add_path(steps[first:stop])
         return table.crossings()
     graph = routes.graph
     is_lag = graph.counts[crossed.way >> 1] > 1
-    rows = 1 + is_lag
-    stream, column = np.repeat(crossed.flow, rows), np.empty(int(rows.sum()), np.intp)
     most = int(graph.counts.max())
-    cables = crossed.way[is_lag] * most + crossed.member[is_lag]
-    met, first, at = np.unique(cables, return_index=True, return_inverse=True)
-    rank = np.empty(len(met), np.intp)
-    rank[np.argsort(first)] = np.arange(len(met))  # in the order in which flows meet them
     ways, whole = find_distinct(crossed.way, 2 * len(graph.links))
+    cables, met = find_in_order(crossed.way[is_lag] * most + crossed.member[is_lag])
+    rows = 1 + is_lag
     last = np.cumsum(rows) - 1
+    column = np.empty(int(rows.sum()), np.intp)
     column[last + 1 - rows] = whole
-    column[last[is_lag]] = len(ways) + rank[at]
-    way, member = np.divmod(met[np.argsort(first)], most)
-    parts = [
+    column[last[is_lag]] = len(ways) + met
+    way, member = np.divmod(cables, most)
+    parts = (
         *map(LinkPart, map(graph.direction, ways.tolist())),
         *map(LinkPart, map(graph.direction, way.tolist()), member.tolist()),
-    ]
-    used = Usage(stream, column, np.ones(len(column)))
-    return Crossings(used, tuple(parts), np.arange(len(flows)), np.ones(len(flows)))
+    )
+    used = Usage(np.repeat(crossed.flow, rows), column, np.ones(len(column)))
+    return Crossings(used, parts, np.arange(len(flows)), np.ones(len(flows)))
 
 
 def _find_route(routes: Routes, flow: Flow, known: Mapping[Direction, int]) -> Route:
@@ -202,7 +199,7 @@ class _Table:
             self._weights, self._owners = [1.0] * len(flows), list(range(len(flows)))
             return
         cuts = np.searchsorted(crossed.flow, np.arange(len(flows) + 1)).tolist()
-        for flow, first, stop in zip(flows, cuts, cuts[1:], strict=False):
+        for flow, (first, stop) in zip(flows, pairwise(cuts), strict=True):
             self.add_divided(flow, Route(crossed.way[first:stop], crossed.share[first:stop]), {})
 
     def add_divided(self, flow: Flow, route: Route, known: Mapping[Direction, int]) -> None:

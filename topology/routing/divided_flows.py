@@ -5,11 +5,12 @@ piece is what leaves the devices that a flow has come to; what follows depends o
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from benchconsole.topology.arrays import Flags, Floats, Indices, KeyedNumbers, Ragged
+from benchconsole.topology.arrays import NO_FLOATS, NO_INDICES, Flags, Floats, Indices, KeyedNumbers, Ragged
 from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.routing.attachment import Attachments, LagPair
 from benchconsole.topology.routing.flow_ends import FlowEnds
@@ -49,12 +50,12 @@ class DividedFlows:
         self._attachments = attachments
         self._table = table
         self._ends = ends
-        self._carried = Ragged(np.intp, np.float64)
+        self._carried = Ragged(NO_INDICES, NO_FLOATS)
         self._carried_of: dict[tuple[bytes, bytes], int] = {}
-        self._pieces = Ragged(np.intp, np.float64)
+        self._pieces = Ragged(NO_INDICES, NO_FLOATS)
         self._pieces.add(np.zeros(1, np.intp), np.empty(0, np.intp), np.empty(0))
         self._after: Indices = np.array([-1])
-        self._plans = Ragged(np.float64)
+        self._plans = Ragged(NO_FLOATS)
         self._entries: list[tuple[int, int]] = []
         self._arrivals: list[_Arrival] = []
         self._steps = KeyedNumbers()
@@ -114,7 +115,7 @@ class DividedFlows:
         return entries[:, 0], entries[:, 1]
 
     def _go_on(self, carried: Indices, egress: Indices) -> tuple[list[Indices], Indices, Flags]:
-        """The pieces of all flows step by step (``_NOTHING`` at the end), what is carried to the egress, and who gets there."""
+        """The pieces of all flows step by step, what is carried to the egress, and which of the flows get there."""
         pieces: list[Indices] = []
         carried, is_led = carried.copy(), np.ones(len(carried), bool)
         walking = np.arange(len(carried))
@@ -148,7 +149,8 @@ class DividedFlows:
         table = self._table.fans
         at = table.find(fans)
         of = np.repeat(np.arange(len(fans)), table.count[fans])
-        way, part, end = (column[at] for column in table.columns)
+        ways, parts, ends = table.columns
+        way, part, end = ways[at], parts[at], ends[at]
         return self._add_steps(len(fans), (of, way, part), _merge(of, end, part))
 
     def _make_joint_steps(self, carried: Indices, egress: Indices) -> Indices:
@@ -160,19 +162,23 @@ class DividedFlows:
         fan = table.find_fans(device, egress[of])
         is_led = np.ones(len(carried), bool)
         is_led[of[fan < 0]] = False
-        of, device, part, fan = (column[is_led[of]] for column in (of, device, part, fan))
+        kept = is_led[of]
+        of, device, part, fan = of[kept], device[kept], part[kept], fan[kept]
         crossing = table.crosses[fan]
         peers = self._spread(of[crossing], fan[crossing], part[crossing])
         if crossing.any():  # the twin leads on, with what it carries itself
-            kept = (of[~crossing], device[~crossing], part[~crossing])
-            crossed = (peers[0], peers[3], peers[2])
-            of, device, part = _merge(*map(np.concatenate, zip(kept, crossed, strict=True)))
+            of, device, part = _merge(
+                np.concatenate((of[~crossing], peers[0])),
+                np.concatenate((device[~crossing], peers[3])),
+                np.concatenate((part[~crossing], peers[2])),
+            )
             fan = table.find_fans(device, egress[of])
         own = self._spread(of, fan, part)
-        rows = [np.concatenate(columns) for columns in zip(peers[:3], own[:3], strict=True)]
-        order = np.argsort(rows[0], kind="stable")
+        of, way = np.concatenate((peers[0], own[0])), np.concatenate((peers[1], own[1]))
+        share = np.concatenate((peers[2], own[2]))
+        order = np.argsort(of, kind="stable")
         number = np.cumsum(is_led) - 1
-        of, way, share = (row[order] for row in rows)
+        of, way, share = of[order], way[order], share[order]
         ends = _merge(number[own[0]], own[3], own[2])
         found = np.full(len(carried), -1)
         found[is_led] = self._add_steps(int(is_led.sum()), (number[of], way, share), ends)
@@ -182,18 +188,15 @@ class DividedFlows:
         """What leaves by each fan: of which step, the links, the parts, and the devices at their ends."""
         table = self._table.fans
         at, count = table.find(fan), table.count[fan]
-        way, share, end = (column[at] for column in table.columns)
-        return np.repeat(of, count), way, share * np.repeat(part, count), end
+        ways, shares, ends = table.columns
+        return np.repeat(of, count), ways[at], shares[at] * np.repeat(part, count), ends[at]
 
     def _add_steps(
         self, steps: int, rows: tuple[Indices, Indices, Floats], ends: tuple[Indices, Indices, Floats]
     ) -> Indices:
         """Steps from the links that each crosses and the devices that it leads to, both in the order of the steps."""
         cuts = np.searchsorted(ends[0], np.arange(steps + 1)).tolist()
-        after = [
-            self._keep_carried(ends[1][first:stop], ends[2][first:stop])
-            for first, stop in zip(cuts, cuts[1:], strict=False)
-        ]
+        after = [self._keep_carried(ends[1][first:stop], ends[2][first:stop]) for first, stop in pairwise(cuts)]
         self._after = np.concatenate((self._after, np.array(after, np.intp)))
         return self._pieces.add(np.bincount(rows[0], minlength=steps), *rows[1:])
 
@@ -215,7 +218,8 @@ class DividedFlows:
         parts = np.zeros(len(cabling.devices))
         crossed: dict[int, float] = {}
         rows = self._carried.find(np.array([carried]))
-        for device, part in zip(*(column[rows].tolist() for column in self._carried.columns), strict=True):
+        devices, shares = self._carried.columns
+        for device, part in zip(devices[rows].tolist(), shares[rows].tolist(), strict=True):
             try:
                 peer, legs = self._attachments.arriving(ends, cabling, self._table.devices[device])
             except NoPeerLinkError:

@@ -4,15 +4,15 @@ An end is simple where nothing has to be chosen at it: all of its legs are one L
 by next hops.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import repeat
 from operator import attrgetter
 
 import numpy as np
 
-from benchconsole.topology.arrays import Flags, Indices, Ragged
+from benchconsole.topology.arrays import NO_INDICES, Flags, Indices, Ragged
 from benchconsole.topology.errors import RoutingError
-from benchconsole.topology.model.fabric import Flow, NodeId
+from benchconsole.topology.model.fabric import Flow, Link, NodeId
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.attachment import Attachments, NodeCabling
 from benchconsole.topology.routing.hop_table import HopTable
@@ -33,7 +33,7 @@ class FlowEnds:
         self._fabric = attachments.fabric
         self._table = table
         self._number: dict[_End | NodeId, int] = {}
-        self.legs = Ragged(np.intp)
+        self.legs = Ragged(NO_INDICES)
         self.cabling: Indices = np.empty(0, np.intp)
         self.machine: Indices = np.empty(0, np.intp)
         self.cablings: list[NodeCabling] = []
@@ -55,7 +55,9 @@ class FlowEnds:
         is_simple &= self.machine[source] != self.machine[sink]
         vlans = list(map(attrgetter("vlan"), flows))
         if vlans.count(None) < len(vlans):
-            is_simple &= np.array([vlan is None or self._is_in_vlan(flow) for flow, vlan in zip(flows, vlans, strict=True)])
+            is_simple &= np.array(
+                [vlan is None or self._is_in_vlan(flow) for flow, vlan in zip(flows, vlans, strict=True)]
+            )
         return source, sink, is_simple
 
     def _is_in_vlan(self, flow: Flow) -> bool:
@@ -81,22 +83,20 @@ class FlowEnds:
     def _add(self, keys: Sequence[_End | NodeId]) -> None:
         """Number ends, most of which have one leg."""
         graph, number, machines = self._graph, self._number, self._machine_of
-        links_at = self._fabric.links_at
+        links_at: Mapping[str, Sequence[Link]] = self._fabric.links_at
         ways: list[int] = []
         count, cabling, machine = [], [], []
         for key in dict.fromkeys(keys):
             number[key] = len(number)
-            own = links_at.get(key, ()) if isinstance(key, str) else ()
-            known = -1
-            if len(own) == 1 and key not in graph.vertex:
-                link = own[0]
-                known = self._by_leg.get((link.other(key), link.count, link.network), -1)
-            if known >= 0:
-                ways.append(graph.way(link, key))
-                count.append(1)
-                cabling.append(known)
-                machine.append(machines.setdefault(key, len(machines)))
-                continue
+            if isinstance(key, str) and len(own := links_at.get(key, ())) == 1 and key not in graph.vertex:
+                (link,) = own
+                known = self._by_leg.get((link.other(key), link.count, link.network))
+                if known is not None:
+                    ways.append(graph.way(link, key))
+                    count.append(1)
+                    cabling.append(known)
+                    machine.append(machines.setdefault(key, len(machines)))
+                    continue
             name, own_ways, at = self._describe(key)
             ways += own_ways
             count.append(len(own_ways))

@@ -165,7 +165,8 @@ class Graph:
         if device not in self._own:
             links = self.links
             self._own[device] = {
-                there: self.hop(device, [links[way >> 1] for way in ways]) for there, ways in self.joined[device].items()
+                there: self.hop(device, [links[way >> 1] for way in ways])
+                for there, ways in self.joined[device].items()
             }
         return self._own[device]
 
@@ -191,7 +192,9 @@ class Graph:
         """Device to each vertex next to it, with the numbers of the device's own directed links there."""
         vertex, links = self.vertex, self.links
         found: dict[str, dict[str, list[int]]] = {device: {} for device in vertex}
-        ends = zip(map(vertex.get, map(attrgetter("a"), links)), map(vertex.get, map(attrgetter("b"), links)), strict=True)
+        ends = zip(
+            map(vertex.get, map(attrgetter("a"), links)), map(vertex.get, map(attrgetter("b"), links)), strict=True
+        )
         for number, (here, there) in enumerate(ends):
             if here is None or there is None or here == there or not self._is_led_over(links[number]):
                 continue
@@ -252,7 +255,7 @@ class Graph:
         return self._leading_on(self._beside[device], self.distances(egress)[self.vertex[device]], egress)
 
     def describe_place(self, device: str) -> tuple[frozenset[str], frozenset[str]]:
-        """What is next to ``device``, and next to its vertex: where these are equal, so are the vertices that lead on."""
+        """What is next to ``device``, and next to its vertex: where these are alike, so is what leads on."""
         return self._beside[device], self._near[self.vertex[device]]
 
     def _leading_on(self, beside: frozenset[str], left: int, egress: str) -> tuple[str, ...]:

@@ -54,7 +54,9 @@ class HashedChoices:
             links = self._graph.links
             cables = self._graph.cables(ways)
             if len(cables) > 1 and self._graph.is_weighted(links[ways[0] >> 1]):
-                cables = repeat_by_weight(cables, [links[way >> 1].capacity / links[way >> 1].count for way, _ in cables])
+                cables = repeat_by_weight(
+                    cables, [links[way >> 1].capacity / links[way >> 1].count for way, _ in cables]
+                )
             found = self._parallel[ways] = Choices(self.sort(cables), links[ways[0] >> 1].hash)
         return found
 

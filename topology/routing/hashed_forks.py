@@ -13,6 +13,7 @@ from benchconsole.topology.routing.attachment import LagPair, Legs
 from benchconsole.topology.routing.hashed_choices import MEMBER, NEXT_HOP, HashedChoices, repeat_by_weight
 from benchconsole.topology.routing.routes import Routes
 
+
 class HashedFork:
     """One of ``among`` is taken at ``stage`` of ``device`` by ``policy``; one that is there twice, twice as often.
 
@@ -111,7 +112,9 @@ class HashedForks:
     def _choose_path(self, here: str, sink: Legs, ends: LagPair, rule: RoutingRule) -> HashedFork:
         """One path of a rule, drawn as the parts of its paths say."""
         paths = self._routes.rules.find(rule, here, ends.egress)
-        among = self._choices.sort(repeat_by_weight([each.devices for each in paths], [float(each.part) for each in paths]))
+        among = self._choices.sort(
+            repeat_by_weight([each.devices for each in paths], [float(each.part) for each in paths])
+        )
 
         def follow(position: int) -> HashedFork:
             hops = [(one, self._graph.hops_from(one)[other].ways) for one, other in pairwise(among[position])]

@@ -5,31 +5,32 @@ Only the first and the last cable are a node's own.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVarTuple
 
 import numpy as np
 
-from benchconsole.topology.arrays import Flags, Indices, KeyedNumbers, Ragged, Words, mix_words
+from benchconsole.topology.arrays import NO_INDICES, Flags, Indices, KeyedNumbers, Ragged, Words, mix_words
 from benchconsole.topology.routing.attachment import Attachments
 from benchconsole.topology.routing.flow_ends import FlowEnds
 from benchconsole.topology.routing.flow_hashes import FlowWords, hash_text
 from benchconsole.topology.routing.hashed_choices import MEMBER, NEXT_HOP, HashedChoices, repeat_by_weight
 from benchconsole.topology.routing.hop_table import HopTable
 
+_Columns = TypeVarTuple("_Columns")
 
 _HERE = 0
 """The arrival of a flow at a device that has a leg of its sink."""
 
 
-class _Forks:
+class _Forks(Generic[*_Columns]):
     """Forks by number: their choices (``among``), the ``salt`` of each one's hash, and whether it sees ports."""
 
-    def __init__(self, *kinds: type[np.generic]) -> None:
-        self.among = Ragged(*kinds)
+    def __init__(self, *empty: *_Columns) -> None:
+        self.among = Ragged(*empty)
         self.salt: Words = np.empty(0, np.uint64)
         self.sees_ports: Flags = np.empty(0, bool)
 
-    def add(self, count: Indices, columns: Sequence[Indices], salt: Words, sees_ports: Flags) -> Indices:
+    def add(self, count: Indices, columns: tuple[*_Columns], salt: Words, sees_ports: Flags) -> Indices:
         self.salt = np.concatenate((self.salt, salt))
         self.sees_ports = np.concatenate((self.sees_ports, sees_ports))
         return self.among.add(count, *columns)
@@ -43,7 +44,7 @@ class Draw(NamedTuple):
     seed: Words
     polarised: bool
 
-    def take(self, forks: _Forks, fork: Indices, walks: Indices) -> Indices:
+    def take(self, forks: _Forks[*_Columns], fork: Indices, walks: Indices) -> Indices:
         """The place of the choice that each of ``walks`` takes at its fork."""
         count, found = forks.among.count[fork], forks.among.start[fork].copy()
         drawn = np.flatnonzero(count > 1)
@@ -73,8 +74,8 @@ class HashedHops:
         self._table = table
         self._ends = ends
         self._choices = HashedChoices(attachments.graph, sort=True)
-        self._cables = _Forks(np.intp, np.intp, np.intp)
-        self._hops = _Forks(np.intp)
+        self._cables = _Forks(NO_INDICES, NO_INDICES, NO_INDICES)
+        self._hops = _Forks(NO_INDICES)
         self._of_fan = KeyedNumbers()
         self._of_hop = KeyedNumbers()
         self._of_source = KeyedNumbers()

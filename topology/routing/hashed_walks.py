@@ -15,7 +15,7 @@ import numpy as np
 from benchconsole.topology.arrays import Flags, Indices, Words, join_slices, mix_words
 from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.model.fabric import Flow, HashPolicy
-from benchconsole.topology.routing.all_routes import group_by_routes
+from benchconsole.topology.routing.all_routes import find_simple
 from benchconsole.topology.routing.flow_hashes import WORD, FlowWords, hash_flows, hash_text
 from benchconsole.topology.routing.hashed_choices import MEMBER
 from benchconsole.topology.routing.hashed_forks import HashedFork, HashedForks
@@ -50,11 +50,8 @@ def walk_flows(routes: Routes, flows: Sequence[Flow], seed: int, *, polarised: b
     words, is_alone = FlowWords(flows), np.ones(len(flows), bool)
     salt = mix_words(np.array([seed & WORD], np.uint64))
     found = []
-    for own, places in group_by_routes(routes, flows):
-        source, sink, is_simple = own.ends.find([flows[place] for place in places.tolist()])
-        places = places[is_simple]
-        draw = Draw(words, places, np.repeat(salt, len(places)), polarised)
-        is_led, steps = own.hashed.walk(source[is_simple], sink[is_simple], draw)
+    for own, places, source, sink in find_simple(routes, flows):
+        is_led, steps = own.hashed.walk(source, sink, Draw(words, places, np.repeat(salt, len(places)), polarised))
         is_alone[places[is_led]] = False
         way, member = own.hashed.cables
         walk, cable = _list_steps([step[is_led] for step in steps])
@@ -131,9 +128,7 @@ class HashedWalks:
         """Numbers the cables of the flows between simple ends; which of the flows are others."""
         rest = np.ones(len(flows), bool)
         numbers = self._numbering.cables
-        for own, places in group_by_routes(routes, flows):
-            source, sink, is_simple = own.ends.find([flows[place] for place in places.tolist()])
-            places, source, sink = places[is_simple], source[is_simple], sink[is_simple]
+        for own, places, source, sink in find_simple(routes, flows):
             reached = own.hashed.explore(source, sink) if places.size else None
             if reached is None:
                 continue

@@ -13,7 +13,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from benchconsole.topology.arrays import Floats, Indices, KeyedNumbers, Ragged
+from benchconsole.topology.arrays import NO_FLOATS, NO_INDICES, Floats, Indices, KeyedNumbers, Ragged
 from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.routing.graph import Graph
 
@@ -30,9 +30,9 @@ class HopTable:
         self.devices = tuple(graph.vertex)
         self.number: Mapping[str, int] = {device: number for number, device in enumerate(self.devices)}
         self.vertex: Indices = np.array([self.number[each] for each in graph.vertex.values()], np.intp)
-        self.hops = Ragged(np.intp, np.float64, np.intp)
-        self.members = Ragged(np.intp, np.float64)
-        self.fans = Ragged(np.intp, np.float64, np.intp)
+        self.hops = Ragged(NO_INDICES, NO_FLOATS, NO_INDICES)
+        self.members = Ragged(NO_INDICES, NO_FLOATS)
+        self.fans = Ragged(NO_INDICES, NO_FLOATS, NO_INDICES)
         self.crosses = np.empty(0, bool)
         self._kind = self._find_kinds()
         self._hop_of = self._number_hops()
@@ -47,7 +47,9 @@ class HopTable:
         number, links = self.number, self.graph.links
         found = np.empty((len(links), 2), np.intp)
         for column, end in enumerate(("b", "a")):
-            found[:, column] = np.fromiter(map(number.get, map(attrgetter(end), links), repeat(-1)), np.intp, len(links))
+            found[:, column] = np.fromiter(
+                map(number.get, map(attrgetter(end), links), repeat(-1)), np.intp, len(links)
+            )
         return found.ravel()
 
     def find_fans(self, device: Indices, egress: Indices) -> Indices:
@@ -93,7 +95,7 @@ class HopTable:
         """What each link counts for among those parallel to it: its cables, or its capacity."""
         graph = self.graph
         if not graph.weighs_any:
-            return graph.counts[way >> 1].astype(float)
+            return np.asarray(graph.counts[way >> 1], np.float64)
         links = [graph.links[each >> 1] for each in way.tolist()]
         return np.array([link.capacity if graph.is_weighted(link) else link.count for link in links], float)
 
@@ -161,4 +163,4 @@ def _divide(weights: Floats, count: Indices) -> Floats:
     """The part of each weight in the sum of its row."""
     if not weights.size:
         return weights
-    return weights / np.repeat(np.add.reduceat(weights, np.cumsum(count) - count), count)
+    return np.asarray(weights / np.repeat(np.add.reduceat(weights, np.cumsum(count) - count), count), np.float64)

@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.errors import RoutingError
-from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
-from benchconsole.topology.routing.all_routes import FEW, route_flows, route_together
+from benchconsole.topology.model.fabric import Fabric, Flow
+from benchconsole.topology.routing.all_routes import route_together
 from benchconsole.topology.routing.routes import Routes
 from tests.topology.fabrics import flows_of, networks
 
