@@ -105,7 +105,7 @@ class Ragged(Generic[*_Columns]):
         return join_slices(self.start[rows], self.count[rows])
 
 
-_DENSE = 1 << 22
+_DENSE = 1 << 20
 """Keys below this are looked up in an array, which is as long as the highest of them asks for."""
 
 _NEW = -2

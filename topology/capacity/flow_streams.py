@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise, product
+from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -29,6 +30,8 @@ from benchconsole.topology.routing.routes import Route, Routes
 
 Members = Mapping[int, Mapping[Direction, int]]
 """Index of a flow to the member (from 0) that it is on, for each directed link where that is known."""
+
+_Column = TypeVar("_Column", Indices, Floats)
 
 
 class Model(StrEnum):
@@ -119,7 +122,7 @@ def _cross_cables(routes: Routes, flows: Sequence[Flow], crossed: CrossedCables)
         for first, stop in pairwise(cuts):
             table.add_path(steps[first:stop])
         return table.crossings()
-    graph = routes.graph
+    graph, directions = routes.graph, routes.graph.directions
     is_lag = graph.counts[crossed.way >> 1] > 1
     most = int(graph.counts.max())
     ways, whole = find_distinct(crossed.way, 2 * len(graph.links))
@@ -131,8 +134,8 @@ def _cross_cables(routes: Routes, flows: Sequence[Flow], crossed: CrossedCables)
     column[last[is_lag]] = len(ways) + met
     way, member = np.divmod(cables, most)
     parts = (
-        *map(LinkPart, map(graph.direction, ways.tolist())),
-        *map(LinkPart, map(graph.direction, way.tolist()), member.tolist()),
+        *map(LinkPart, map(directions.__getitem__, ways.tolist())),
+        *map(LinkPart, map(directions.__getitem__, way.tolist()), member.tolist()),
     )
     used = Usage(np.repeat(crossed.flow, rows), column, np.ones(len(column)))
     return Crossings(used, parts, np.arange(len(flows)), np.ones(len(flows)))
@@ -284,22 +287,27 @@ class _Table:
 
     def crossings(self) -> Crossings:
         graph = self._routes.graph
-        columns = np.concatenate(self._columns)
+        streams, columns, shares = _join(self._streams), _join(self._columns), _join(self._shares)
         present = np.zeros(2 * len(self._links) + len(self._further), bool)
         present[columns] = True
         whole = np.flatnonzero(present[: 2 * len(self._links)]).tolist()
-        parts = list(map(LinkPart, map(graph.direction, whole)))
+        parts = list(map(LinkPart, map(graph.directions.__getitem__, whole)))
         for part, is_loaded in zip(self._further, present[2 * len(self._links) :].tolist(), strict=True):
             if is_loaded and isinstance(part, CeilingSide):
                 parts.append(LinkPart(place_side(self._routes.fabric, part), ceiling=part))
             elif is_loaded and not isinstance(part, CeilingSide):
                 parts.append(LinkPart(graph.direction(part[0]), *part[1:]))
         return Crossings(
-            used=Usage(np.concatenate(self._streams), (np.cumsum(present) - 1)[columns], np.concatenate(self._shares)),
+            used=Usage(streams, (np.cumsum(present) - 1)[columns], shares),
             parts=tuple(parts),
             owner=np.array(self._owners, np.intp),
             weight=np.array(self._weights),
         )
+
+
+def _join(columns: Sequence[_Column]) -> _Column:
+    """One after the other; a single one as it is, which may be long."""
+    return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
 
 def _find_share(route: Route, way: int) -> float:

@@ -105,12 +105,13 @@ class DividedFlows:
 
     def _enter(self, cabling: Indices) -> tuple[Indices, Indices]:
         """What is carried from the first legs, and the parts of these, for each cabling of sources."""
-        for each in self._ends.cablings[len(self._entries) :]:
-            part = np.array([part for _, part in each.by_cables(range(len(each.devices)))])
-            device = np.array([self._table.number[end] for end in each.devices], np.intp)
-            _, devices, parts = _merge(np.zeros(len(device), np.intp), device, part)
-            (plan,) = self._plans.add(np.array([len(part)]), part).tolist()
-            self._entries.append((self._keep_carried(devices, parts), plan))
+        new = self._ends.cablings[len(self._entries) :]
+        if new:
+            count = np.array([len(each.devices) for each in new])
+            device = np.array([self._table.number[end] for each in new for end in each.devices], np.intp)
+            part = np.array([part for each in new for _, part in each.by_cables(range(len(each.devices)))])
+            carried = self._keep_carried(len(new), _merge(np.repeat(np.arange(len(new)), count), device, part))
+            self._entries += zip(carried, self._plans.add(count, part).tolist(), strict=True)
         entries = np.array(self._entries, np.intp).reshape(-1, 2)[cabling]
         return entries[:, 0], entries[:, 1]
 
@@ -195,46 +196,61 @@ class DividedFlows:
         self, steps: int, rows: tuple[Indices, Indices, Floats], ends: tuple[Indices, Indices, Floats]
     ) -> Indices:
         """Steps from the links that each crosses and the devices that it leads to, both in the order of the steps."""
-        cuts = np.searchsorted(ends[0], np.arange(steps + 1)).tolist()
-        after = [self._keep_carried(ends[1][first:stop], ends[2][first:stop]) for first, stop in pairwise(cuts)]
-        self._after = np.concatenate((self._after, np.array(after, np.intp)))
+        self._after = np.concatenate((self._after, np.array(self._keep_carried(steps, ends), np.intp)))
         return self._pieces.add(np.bincount(rows[0], minlength=steps), *rows[1:])
 
-    def _keep_carried(self, devices: Indices, parts: Floats) -> int:
-        key = (devices.tobytes(), parts.tobytes())
-        found = self._carried_of.get(key)
-        if found is None:
-            found = self._carried_of[key] = len(self._carried_of)
-            self._carried.add(np.array([len(devices)]), devices, parts)
+    def _keep_carried(self, steps: int, ends: tuple[Indices, Indices, Floats]) -> list[int]:
+        """The numbers of what is carried after each step; what is carried alike has one."""
+        of, devices, parts = ends
+        known, found, new = self._carried_of, [], []
+        for first, stop in pairwise(np.searchsorted(of, np.arange(steps + 1)).tolist()):
+            key = (devices[first:stop].tobytes(), parts[first:stop].tobytes())
+            if key not in known:
+                known[key] = len(known)
+                new.append(slice(first, stop))
+            found.append(known[key])
+        if new:
+            count = np.array([each.stop - each.start for each in new])
+            self._carried.add(
+                count, np.concatenate([devices[each] for each in new]), np.concatenate([parts[each] for each in new])
+            )
         return found
 
     def _arrive(self, keys: Indices) -> Indices:
         """How what is carried (upper half of each key) comes to the last legs of a cabling; -1 where it does not."""
-        return np.array([self._find_arrival(*divmod(key, _SHIFT)) for key in keys.tolist()], np.intp)
+        arrivals = [self._find_arrival(*divmod(key, _SHIFT)) for key in keys.tolist()]
+        led = [each for each in arrivals if each is not None]
+        found = np.full(len(keys), -1)
+        if led:
+            is_led = [each is not None for each in arrivals]
+            found[is_led] = np.arange(len(self._arrivals), len(self._arrivals) + len(led))
+            count = np.array([len(parts) for _, parts in led])
+            plans = self._plans.add(count, np.array([part for _, parts in led for part in parts])).tolist()
+            self._arrivals += [_Arrival(peer, plan) for (peer, _), plan in zip(led, plans, strict=True)]
+        return found
 
-    def _find_arrival(self, carried: int, at: int) -> int:
+    def _find_arrival(self, carried: int, at: int) -> tuple[int, list[float]] | None:
+        """The piece of the peer links, and the part of each leg; None where no peer link is described."""
         cabling = self._ends.cablings[at]
         ends = LagPair((), tuple(range(len(cabling.devices))), self._table.devices[self._ends.egress[at]])
-        parts = np.zeros(len(cabling.devices))
+        found = [0.0] * len(cabling.devices)
         crossed: dict[int, float] = {}
-        rows = self._carried.find(np.array([carried]))
-        devices, shares = self._carried.columns
-        for device, part in zip(devices[rows].tolist(), shares[rows].tolist(), strict=True):
+        devices, parts = self._carried.columns
+        rows = slice(self._carried.start[carried], self._carried.start[carried] + self._carried.count[carried])
+        for device, part in zip(devices[rows].tolist(), parts[rows].tolist(), strict=True):
             try:
                 peer, legs = self._attachments.arriving(ends, cabling, self._table.devices[device])
             except NoPeerLinkError:
-                return -1
+                return None
             for way, through in zip(peer.ways, peer.parts, strict=True) if peer else ():
                 crossed[way] = crossed.get(way, 0.0) + part * through
             for leg, through in cabling.by_cables(legs):
-                parts[leg] += part * through
-        piece = _NOTHING
-        if crossed:
-            (piece,) = self._pieces.add(np.array([len(crossed)]), np.array([*crossed]), np.array([*crossed.values()]))
-            self._after = np.append(self._after, -1)
-        (plan,) = self._plans.add(np.array([len(parts)]), parts)
-        self._arrivals.append(_Arrival(int(piece), int(plan)))
-        return len(self._arrivals) - 1
+                found[leg] += part * through
+        if not crossed:
+            return _NOTHING, found
+        (piece,) = self._pieces.add(np.array([len(crossed)]), np.array([*crossed]), np.array([*crossed.values()]))
+        self._after = np.append(self._after, -1)
+        return int(piece), found
 
 
 def _merge(of: Indices, device: Indices, part: Floats) -> tuple[Indices, Indices, Floats]:

@@ -16,7 +16,7 @@ import numpy as np
 from benchconsole.topology.arrays import Flags, Floats, Indices
 from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Direction, Fabric, Link
+from benchconsole.topology.model.fabric import Direction, Fabric, HashPolicy, Link
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.parallel_legs import find_parallel_legs, list_apart_legs
 
@@ -66,6 +66,16 @@ class Graph:
         self._peers: dict[str, NextHop] = {}
 
     @cached_property
+    def has_channels(self) -> bool:
+        """Whether any link is split into channels of VLANs."""
+        return any(link.channels for link in self.links)
+
+    @cached_property
+    def steered(self) -> Link | None:
+        """The first link whose members tests use in turn."""
+        return next((link for link in self.links if link.hash is HashPolicy.STEERED), None)
+
+    @cached_property
     def counts(self) -> Indices:
         """How many member cables each link has."""
         return np.array([link.count for link in self.links], np.intp)
@@ -111,10 +121,10 @@ class Graph:
         return 2 * self._number[link.id] + (source != link.a)
 
     def direction(self, way: int) -> Direction:
-        return self._directions[way]
+        return self.directions[way]
 
     @cached_property
-    def _directions(self) -> tuple[Direction, ...]:
+    def directions(self) -> tuple[Direction, ...]:
         return tuple(Direction(link.id, end) for link in self.links for end in (link.a, link.b))
 
     @cached_property
@@ -260,6 +270,8 @@ class Graph:
 
     def _leading_on(self, beside: frozenset[str], left: int, egress: str) -> tuple[str, ...]:
         """Those of the vertices ``beside`` that lead on with ``left`` links to go, in file order."""
+        if left == 1:
+            return (egress,) if egress in beside else ()
         key = (beside, left, egress)
         if key not in self._leading:
             distances = self.distances(egress)

@@ -18,9 +18,6 @@ from benchconsole.topology.routing.hop_table import HopTable
 
 _Columns = TypeVarTuple("_Columns")
 
-_HERE = 0
-"""The arrival of a flow at a device that has a leg of its sink."""
-
 
 class _Forks(Generic[*_Columns]):
     """Forks by number: their choices (``among``), the ``salt`` of each one's hash, and whether it sees ports."""
@@ -79,7 +76,9 @@ class HashedHops:
         self._of_fan = KeyedNumbers()
         self._of_hop = KeyedNumbers()
         self._of_source = KeyedNumbers()
-        self._of_sink = KeyedNumbers()
+        self._of_leg = KeyedNumbers()
+        self._peers: Indices = NO_INDICES
+        self._places: Indices = NO_INDICES
         self._arrival_of = KeyedNumbers()
 
     @property
@@ -108,10 +107,10 @@ class HashedHops:
         at = self._arrival_of.find(self._ends.cabling[sink[led]] * size + device[led], self._arrive)
         is_led[led[at < 0]] = False
         led, at = led[at >= 0], at[at >= 0]
-        crossing = at != _HERE
-        if crossing.any():
-            steps.append(self._cross(at[crossing] - 1, led[crossing], device, draw))
-        last = self._of_sink.find(sink[led] * size + device[led], self._end)
+        peer = self._peers[at]
+        if (peer >= 0).any():
+            steps.append(self._cross(peer[peer >= 0], led[peer >= 0], device, draw))
+        last = self._of_leg.find(self._ends.legs.start[sink[led]] + self._places[at], self._end)
         steps.append(np.full(len(source), -1))
         steps[-1][led] = draw.take(self._cables, last, led)
         return is_led, steps
@@ -164,11 +163,9 @@ class HashedHops:
             at = self._arrival_of.find(self._ends.cabling[own] * size + device, self._arrive)
             if (at < 0).any():
                 return None
-            rows.append(self._of_hop.find(np.unique(at[at != _HERE]) - 1, self._choose_cable))
-            crossed = self._cables.among.columns[2][self._cables.among.find(rows[-1])]
-            for end in (device, *np.unique(crossed).tolist()):
-                from_here = own[(at == _HERE) == (end == device)]
-                rows.append(self._of_sink.find(from_here * size + end, self._end))
+            peer = self._peers[at]
+            rows.append(self._of_hop.find(np.unique(peer[peer >= 0]), self._choose_cable))
+            rows.append(self._of_leg.find(self._ends.legs.start[own] + self._places[at], self._end))
         return np.unique(self._cables.among.find(np.unique(np.concatenate(rows))))
 
     # -- forks that are met for the first time
@@ -178,12 +175,12 @@ class HashedHops:
         legs = self._ends.legs
         return self._add_cables(legs.columns[0][legs.find(ends)], legs.count[ends])
 
-    def _end(self, keys: Indices) -> Indices:
-        """The cables of sinks from a device where they have some."""
-        ends, device = np.divmod(keys, len(self._table.devices))
-        legs = self._ends.legs
+    def _end(self, first: Indices) -> Indices:
+        """The cables of sinks from one device, by the number of the first leg there."""
+        legs, leads_to = self._ends.legs, self._table.leads_to
+        ends = np.searchsorted(legs.start, first, side="right") - 1
         way, count = legs.columns[0][legs.find(ends)], legs.count[ends]
-        is_there = self._table.leads_to[way] == np.repeat(device, count)
+        is_there = leads_to[way] == np.repeat(leads_to[legs.columns[0][first]], count)
         own = np.add.reduceat(is_there.astype(np.intp), np.cumsum(count) - count)
         return self._add_cables(way[is_there] ^ 1, own)
 
@@ -242,14 +239,21 @@ class HashedHops:
         return np.array(sorted(repeat_by_weight(hops, shares), key=names.__getitem__), np.intp)
 
     def _arrive(self, keys: Indices) -> Indices:
-        """How flows to a cabling leave a device of its vertex: ``_HERE``, or by which hop to the twin (number and 1).
-
-        -1 where they cannot.
-        """
+        """How flows to a cabling leave a device of its vertex, and over which leg first; -1 where they cannot."""
         cabling, device = np.divmod(keys, len(self._table.devices))
-        found = []
+        found: list[int] = []
+        peers: list[int] = []
+        places: list[int] = []
         for at, here in zip(cabling.tolist(), device.tolist(), strict=True):
-            has_leg = self._table.devices[here] in self._ends.cablings[at].devices
+            own = self._ends.cablings[at].devices
+            has_leg = self._table.devices[here] in own
             peer = -1 if has_leg else self._table.find_peer_hop(here)
-            found.append(_HERE if has_leg else peer + 1 if peer >= 0 else -1)
+            if not has_leg and peer < 0:
+                found.append(-1)
+                continue
+            found.append(len(self._peers) + len(peers))
+            peers.append(peer)
+            places.append(own.index(self._table.devices[here]) if has_leg else 0)
+        self._peers = np.concatenate((self._peers, np.array(peers, np.intp)))
+        self._places = np.concatenate((self._places, np.array(places, np.intp)))
         return np.array(found, np.intp)

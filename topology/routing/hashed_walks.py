@@ -14,7 +14,7 @@ import numpy as np
 
 from benchconsole.topology.arrays import Flags, Indices, Words, join_slices, mix_words
 from benchconsole.topology.collector import pause_collector
-from benchconsole.topology.model.fabric import Flow, HashPolicy
+from benchconsole.topology.model.fabric import Flow
 from benchconsole.topology.routing.all_routes import find_simple
 from benchconsole.topology.routing.flow_hashes import WORD, FlowWords, hash_flows, hash_text
 from benchconsole.topology.routing.hashed_choices import MEMBER
@@ -258,11 +258,10 @@ def _list_cable(fork: HashedFork, position: int) -> list[Cable]:
 
 
 def _check_links(routes: Routes) -> None:
-    for link in routes.graph.links:
-        if link.channels:
-            raise CannotWalkError("the channel of a flow depends on its VLAN")
-        if link.hash is HashPolicy.STEERED:
-            raise CannotWalkError(f"choices at {link.a} are taken in turn")
+    if routes.graph.has_channels:
+        raise CannotWalkError("the channel of a flow depends on its VLAN")
+    if routes.graph.steered is not None:
+        raise CannotWalkError(f"choices at {routes.graph.steered.a} are taken in turn")
 
 
 def _check_flows(routes: Routes, flows: Sequence[Flow]) -> None:
