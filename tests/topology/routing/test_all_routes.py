@@ -258,9 +258,11 @@ def test_what_hashed_flows_load_does_not_depend_on_how_they_are_walked(described
     def refuse(*_: object, **__: object) -> None:
         raise CannotWalkError
 
+    if not flows:
+        return
     try:
         together = trace_flows(Routes(described), flows, Model.HASH, seed=seed)
-    except (RoutingError, ValueError):  # one came to a device from which no peer link leads on, or there is none
+    except RoutingError:  # one came to a device from which no peer link leads on
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(flow_streams, "walk_flows", refuse)
