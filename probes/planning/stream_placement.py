@@ -12,8 +12,9 @@ import numpy as np
 
 from benchconsole.topology.arrays import Floats
 from benchconsole.topology.model.fabric import Direction, Flow, HashPolicy
+from benchconsole.topology.routing.flow_hashes import hash_flows
 from benchconsole.topology.routing.graph import Graph
-from benchconsole.topology.routing.hashed_paths import CableStep, HashChoice, Walker, hash_flows
+from benchconsole.topology.routing.hashed_paths import CableStep, HashChoice, Walker
 from benchconsole.topology.routing.routes import Route, Routes
 
 FIRST_PORT, LAST_PORT = 10_000, 19_999

@@ -18,7 +18,8 @@ from benchconsole.topology.capacity.maxmin import Usage, certify, max_min, weigh
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, LinkId, NodeId
 from benchconsole.topology.model.failed_elements import remove_elements
-from benchconsole.topology.routing.hashed_paths import CableStep, Hashed, InTurn, Walker, hash_flows
+from benchconsole.topology.routing.flow_hashes import hash_flows
+from benchconsole.topology.routing.hashed_paths import CableStep, Hashed, InTurn, Walker
 from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import SMALL, fabric
 from tests.topology.fabrics import flows_of, networks

@@ -27,7 +27,7 @@ from benchconsole.topology.capacity.maxmin import Usage, certify, find_binding, 
 from benchconsole.topology.capacity.sprayed import spray
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link, NodeId
-from benchconsole.topology.routing.hashed_paths import mix_bits
+from benchconsole.topology.routing.flow_hashes import mix_bits
 from benchconsole.topology.routing.routes import Routes
 from benchconsole.topology.routing.spraying import is_any_sprayed, is_sprayed
 

@@ -8,23 +8,30 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import product
+from itertools import pairwise, product
+from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct
 
-from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.arrays import Floats, Indices, find_distinct, find_in_order
 from benchconsole.topology.capacity.ceiling_loads import find_passed, place_side
 from benchconsole.topology.capacity.maxmin import Usage
 from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Direction, Flow
-from benchconsole.topology.routing.hashed_paths import CableStep, Hashed, InTurn, Walker, hash_flows
+from benchconsole.topology.routing.all_routes import route_flows
+from benchconsole.topology.routing.divided_flows import Crossed
+from benchconsole.topology.routing.flow_hashes import hash_flows
+from benchconsole.topology.routing.hashed_paths import CableStep, Hashed, InTurn, Pick, Walker
+from benchconsole.topology.routing.hashed_walks import CannotWalkError, CrossedCables, walk_flows
 from benchconsole.topology.routing.routes import Route, Routes
 
 Members = Mapping[int, Mapping[Direction, int]]
 """Index of a flow to the member (from 0) that it is on, for each directed link where that is known."""
+
+_Column = TypeVar("_Column", Indices, Floats)
 
 
 class Model(StrEnum):
@@ -77,26 +84,61 @@ def trace_flows(
     routes: Routes, flows: Sequence[Flow], model: Model, *, seed: int = 0, members: Members | None = None
 ) -> Crossings:
     """What ``flows`` load. RoutingError for a flow without a path, or not on a link that ``members`` names for it."""
+    if model in (Model.HASH, Model.POLARISED):
+        try:
+            return _cross_cables(routes, flows, walk_flows(routes, flows, seed, polarised=model is Model.POLARISED))
+        except CannotWalkError:
+            return _walk_each(routes, flows, Hashed(seed, polarised=model is Model.POLARISED))
+    if model is Model.STEERED:
+        return _walk_each(routes, flows, InTurn())
     table = _Table(routes)
-    if model in (Model.STEERED, Model.HASH, Model.POLARISED):
-        pick = InTurn() if model is Model.STEERED else Hashed(seed, polarised=model is Model.POLARISED)
-        _add_paths(table, Walker(routes, pick), flows)
+    if not members:
+        table.add_all_divided(flows, route_flows(routes, flows))
         return table.crossings()
-    stated = members or {}
-    strangers = stated.keys() - range(len(flows))
+    strangers = members.keys() - range(len(flows))
     if strangers:
         raise RoutingError(f"members of flow {min(strangers)} are given, but there are {len(flows)} flows")
     for index, flow in enumerate(flows):
-        known = stated.get(index, {})
+        known = members.get(index, {})
         table.add_divided(flow, _find_route(routes, flow, known), known)
     return table.crossings()
 
 
-def _add_paths(table: "_Table", walker: Walker, flows: Sequence[Flow]) -> None:
+def _walk_each(routes: Routes, flows: Sequence[Flow], pick: Pick) -> Crossings:
     """The walker forgets its forks: what is made while the collector pauses may leave no cycle."""
+    table, walker = _Table(routes), Walker(routes, pick)
     for flow, key in zip(flows, hash_flows(flows), strict=True):
         table.add_path(walker.path(flow, key))
     walker.forget_forks()
+    return table.crossings()
+
+
+def _cross_cables(routes: Routes, flows: Sequence[Flow], crossed: CrossedCables) -> Crossings:
+    """What flows load that are each on one cable of every link that they cross."""
+    if find_passed(routes.graph):
+        table = _Table(routes)
+        cuts = np.searchsorted(crossed.flow, np.arange(len(flows) + 1)).tolist()
+        steps = list(map(CableStep, crossed.way.tolist(), crossed.member.tolist()))
+        for first, stop in pairwise(cuts):
+            table.add_path(steps[first:stop])
+        return table.crossings()
+    graph, directions = routes.graph, routes.graph.directions
+    is_lag = graph.counts[crossed.way >> 1] > 1
+    most = int(graph.counts.max())
+    ways, whole = find_distinct(crossed.way, 2 * len(graph.links))
+    cables, met = find_in_order(crossed.way[is_lag] * most + crossed.member[is_lag])
+    rows = 1 + is_lag
+    last = np.cumsum(rows) - 1
+    column = np.empty(int(rows.sum()), np.intp)
+    column[last + 1 - rows] = whole
+    column[last[is_lag]] = len(ways) + met
+    way, member = np.divmod(cables, most)
+    parts = (
+        *map(LinkPart, map(directions.__getitem__, ways.tolist())),
+        *map(LinkPart, map(directions.__getitem__, way.tolist()), member.tolist()),
+    )
+    used = Usage(np.repeat(crossed.flow, rows), column, np.ones(len(column)))
+    return Crossings(used, parts, np.arange(len(flows)), np.ones(len(flows)))
 
 
 def _find_route(routes: Routes, flow: Flow, known: Mapping[Direction, int]) -> Route:
@@ -133,6 +175,7 @@ class _Table:
         )
         self._further: dict[tuple[int, int | None, int | None] | CeilingSide, int] = {}
         self._passed = find_passed(routes.graph)
+        self._streams: list[Indices] = []
         self._columns: list[Indices] = []
         self._shares: list[Floats] = []
         self._weights: list[float] = []
@@ -152,17 +195,23 @@ class _Table:
         self._add(1.0, np.array(columns, np.intp), np.ones(len(columns)))
         self._flows += 1
 
-    def add_divided(self, flow: Flow, route: Route, known: Mapping[Direction, int]) -> None:
-        if not (known or self._apart or self._passed):  # most fabrics, so it has to be quick
-            self._add(1.0, route.ways, route.shares)
-            self._flows += 1
+    def add_all_divided(self, flows: Sequence[Flow], crossed: Crossed) -> None:
+        """Flows of which no member is known. Most fabrics have nothing but whole links, so these have to be quick."""
+        if not (self._apart or self._passed):
+            self._add_streams(crossed.flow, crossed.way, crossed.share)
+            self._weights, self._owners = [1.0] * len(flows), list(range(len(flows)))
             return
+        cuts = np.searchsorted(crossed.flow, np.arange(len(flows) + 1)).tolist()
+        for flow, (first, stop) in zip(flows, pairwise(cuts), strict=True):
+            self.add_divided(flow, Route(crossed.way[first:stop], crossed.share[first:stop]), {})
+
+    def add_divided(self, flow: Flow, route: Route, known: Mapping[Direction, int]) -> None:
         graph = self._routes.graph
         on = {graph.way(self._routes.fabric.links[way.link], way.source): member for way, member in known.items()}
         ways = route.ways.tolist()
         passed = list(self._pass_ceilings(route, ways))
         unequal = [way for way in ways if way in self._apart and way not in on and self._links[way >> 1].mixed]
-        for weight, members in self._streams(ways, unequal):
+        for weight, members in self._list_streams(ways, unequal):
             columns, shares = route.ways, route.shares
             further = passed.copy()
             for way, member in {**on, **members}.items():
@@ -187,7 +236,7 @@ class _Table:
     def _side(self, side: CeilingSide) -> int:
         return self._further.setdefault(side, 2 * len(self._links) + len(self._further))
 
-    def _streams(self, ways: list[int], unequal: list[int]) -> Iterator[tuple[float, dict[int, int]]]:
+    def _list_streams(self, ways: list[int], unequal: list[int]) -> Iterator[tuple[float, dict[int, int]]]:
         """The streams that a flow divides into, with the member of each unequal link that they are on.
 
         A stream crosses one link of each stage, so links of one stage are stepped through together.
@@ -226,29 +275,39 @@ class _Table:
         return self._further.setdefault((way, member, vlan), 2 * len(self._links) + len(self._further))
 
     def _add(self, weight: float, columns: Indices, shares: Floats) -> None:
-        self._columns.append(columns)
-        self._shares.append(shares)
+        """One stream of the flow whose turn it is."""
+        self._add_streams(np.full(len(columns), len(self._owners)), columns, shares)
         self._weights.append(weight)
         self._owners.append(self._flows)
 
+    def _add_streams(self, streams: Indices, columns: Indices, shares: Floats) -> None:
+        self._streams.append(streams)
+        self._columns.append(columns)
+        self._shares.append(shares)
+
     def crossings(self) -> Crossings:
         graph = self._routes.graph
-        columns = np.concatenate(self._columns)
-        streams = np.repeat(np.arange(len(self._columns)), [len(each) for each in self._columns])
+        streams, columns, shares = _join(self._streams), _join(self._columns), _join(self._shares)
         present = np.zeros(2 * len(self._links) + len(self._further), bool)
         present[columns] = True
-        parts = [LinkPart(graph.direction(way)) for way in np.flatnonzero(present[: 2 * len(self._links)]).tolist()]
+        whole = np.flatnonzero(present[: 2 * len(self._links)]).tolist()
+        parts = list(map(LinkPart, map(graph.directions.__getitem__, whole)))
         for part, is_loaded in zip(self._further, present[2 * len(self._links) :].tolist(), strict=True):
             if is_loaded and isinstance(part, CeilingSide):
                 parts.append(LinkPart(place_side(self._routes.fabric, part), ceiling=part))
             elif is_loaded and not isinstance(part, CeilingSide):
                 parts.append(LinkPart(graph.direction(part[0]), *part[1:]))
         return Crossings(
-            used=Usage(streams, (np.cumsum(present) - 1)[columns], np.concatenate(self._shares)),
+            used=Usage(streams, (np.cumsum(present) - 1)[columns], shares),
             parts=tuple(parts),
             owner=np.array(self._owners, np.intp),
             weight=np.array(self._weights),
         )
+
+
+def _join(columns: Sequence[_Column]) -> _Column:
+    """One after the other; a single one as it is, which may be long."""
+    return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
 
 def _find_share(route: Route, way: int) -> float:

@@ -216,8 +216,7 @@ class Link(Struct, frozen=True, gc=False):
         return ports[0] if ports and self.count == 1 else ""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Direction:
+class Direction(Struct, frozen=True, order=True, gc=False):
     """A link taken from the device ``source`` to its other end: what a flow loads."""
 
     link: LinkId

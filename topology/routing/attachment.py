@@ -216,15 +216,15 @@ class Attachments:
 
     def _nearest(self, source: NodeCabling, sink: NodeCabling) -> tuple[LagPair, ...]:
         found: dict[tuple[bool, bool, int], list[LagPair]] = {}
-        for (egress, other), last in self._lags(sink).items():
+        for (egress, other), last in self.lags(sink).items():
             distances = self.graph.distances(egress)
-            for (ingress, network), first in self._lags(source).items():
+            for (ingress, network), first in self.lags(source).items():
                 if ingress in distances:
                     rank = (not network == other == DATA, network != other, distances[ingress])
                     found.setdefault(rank, []).append(LagPair(first, last, egress))
         return tuple(found[min(found)]) if found else ()
 
-    def _lags(self, attachment: NodeCabling) -> Mapping[tuple[str, str], tuple[int, ...]]:
+    def lags(self, attachment: NodeCabling) -> Mapping[tuple[str, str], tuple[int, ...]]:
         """Vertex and network to the positions of the legs there."""
         if attachment not in self._by_lag:
             vertex, found = self.graph.vertex, dict[tuple[str, str], tuple[int, ...]]()

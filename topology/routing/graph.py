@@ -9,13 +9,14 @@ networks and does not carry the traffic inside one.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 
 from benchconsole.topology.arrays import Flags, Floats, Indices
 from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Direction, Fabric, Link
+from benchconsole.topology.model.fabric import Direction, Fabric, HashPolicy, Link
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.parallel_legs import find_parallel_legs, list_apart_legs
 
@@ -47,7 +48,7 @@ class Graph:
         self.fabric = fabric
         self._networks = networks
         self.links: tuple[Link, ...] = tuple(fabric.links.values())
-        self._number = {link.id: index for index, link in enumerate(self.links)}
+        self._number = dict(zip(fabric.links, range(len(self.links)), strict=True))
         self._forwarding: frozenset[str] = frozenset(
             node.id for node in fabric.nodes.values() if node.forwards and node.host is None
         )
@@ -55,16 +56,34 @@ class Graph:
             device: fabric.mlag_of[device].switches[0] if device in fabric.mlag_of else device
             for device in (*fabric.switches, *self._forwarding)
         }
-        self._own = {device: self._own_hops(device) for device in self.vertex}
-        self._beside: dict[str, frozenset[str]] = {device: frozenset(hops) for device, hops in self._own.items()}
-        self._near: dict[str, frozenset[str]] = {}
-        for device, vertex in self.vertex.items():
-            self._near[vertex] = self._near.get(vertex, frozenset()) | self._beside[device]
+        self.joined = self._join_devices()
+        self._beside, self._near = self._find_beside()
         self._order = {vertex: index for index, vertex in enumerate(self._near)}
+        self._own: dict[str, Mapping[str, NextHop]] = {}
         self._distances: dict[str, Mapping[str, int]] = {}
         self._leading: dict[tuple[frozenset[str], int, str], tuple[str, ...]] = {}
         self._cables: dict[tuple[int, ...], tuple[tuple[int, int], ...]] = {}
         self._peers: dict[str, NextHop] = {}
+
+    @cached_property
+    def has_channels(self) -> bool:
+        """Whether any link is split into channels of VLANs."""
+        return any(link.channels for link in self.links)
+
+    @cached_property
+    def steered(self) -> Link | None:
+        """The first link whose members tests use in turn."""
+        return next((link for link in self.links if link.hash is HashPolicy.STEERED), None)
+
+    @cached_property
+    def counts(self) -> Indices:
+        """How many member cables each link has."""
+        return np.array([link.count for link in self.links], np.intp)
+
+    @cached_property
+    def is_mixed(self) -> Flags:
+        """Whether the members of each link differ in speed."""
+        return np.array([bool(link.mixed) for link in self.links], bool)
 
     @cached_property
     def payload(self) -> Floats:
@@ -102,10 +121,10 @@ class Graph:
         return 2 * self._number[link.id] + (source != link.a)
 
     def direction(self, way: int) -> Direction:
-        return self._directions[way]
+        return self.directions[way]
 
     @cached_property
-    def _directions(self) -> tuple[Direction, ...]:
+    def directions(self) -> tuple[Direction, ...]:
         return tuple(Direction(link.id, end) for link in self.links for end in (link.a, link.b))
 
     @cached_property
@@ -134,6 +153,11 @@ class Graph:
         """Whether the network of ``link`` shares traffic out by capacity, and not evenly."""
         return self.fabric.routing_of(link) is RoutingRule.WEIGHTED
 
+    @cached_property
+    def weighs_any(self) -> bool:
+        """Whether any network shares traffic out by capacity."""
+        return any(network.routing is RoutingRule.WEIGHTED for network in self.fabric.networks.values())
+
     def weigh(self, hops: Sequence[NextHop]) -> tuple[float, ...]:
         """The part of the traffic that each of some next hops takes: as many of each, or by capacity."""
         if not self.is_weighted(hops[0].links[0]):
@@ -144,10 +168,16 @@ class Graph:
     @property
     def switches(self) -> tuple[str, ...]:
         """The switches that are cabled to another one here."""
-        return tuple(device for device, hops in self._own.items() if hops and device in self.fabric.switches)
+        return tuple(device for device, there in self.joined.items() if there and device in self.fabric.switches)
 
     def hops_from(self, device: str) -> Mapping[str, NextHop]:
         """The next hops that a switch has cables to, by their vertex."""
+        if device not in self._own:
+            links = self.links
+            self._own[device] = {
+                there: self.hop(device, [links[way >> 1] for way in ways])
+                for there, ways in self.joined[device].items()
+            }
         return self._own[device]
 
     def cables(self, ways: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
@@ -168,17 +198,41 @@ class Graph:
     def _is_open(self, link: Link) -> bool:
         return self._networks is None or link.network in self._networks
 
-    def _own_hops(self, device: str) -> dict[str, NextHop]:
-        """Vertex next to ``device`` to the device's own links there."""
-        found: list[tuple[str, Link]] = []
-        links = self.active_legs(device) if device in self._forwarding else self.fabric.links_at[device]
-        for link in filter(self._is_open, links):
-            other = link.other(device)
-            there = self.vertex.get(other)
-            idle = other in self._forwarding and link not in self.active_legs(other)
-            if there is not None and there != self.vertex[device] and not idle:
-                found.append((there, link))
-        return {there: self.hop(device, beside) for there, beside in group_by_key(found).items()}
+    def _join_devices(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
+        """Device to each vertex next to it, with the numbers of the device's own directed links there."""
+        vertex, links = self.vertex, self.links
+        found: dict[str, dict[str, list[int]]] = {device: {} for device in vertex}
+        ends = zip(
+            map(vertex.get, map(attrgetter("a"), links)), map(vertex.get, map(attrgetter("b"), links)), strict=True
+        )
+        for number, (here, there) in enumerate(ends):
+            if here is None or there is None or here == there or not self._is_led_over(links[number]):
+                continue
+            link = links[number]
+            for device, other, way in ((link.a, there, 2 * number), (link.b, here, 2 * number + 1)):
+                if other in found[device]:
+                    found[device][other].append(way)
+                else:
+                    found[device][other] = [way]
+        return found
+
+    def _is_led_over(self, link: Link) -> bool:
+        """Whether what forwards sends over ``link``: it is open, and stands by at neither end."""
+        if not self._is_open(link):
+            return False
+        return all(link in self.active_legs(end) for end in (link.a, link.b) if end in self._forwarding)
+
+    def _find_beside(self) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
+        """The vertices next to each device, and to each vertex; equal sets are one object, so that few are compared."""
+        alike: dict[frozenset[str], frozenset[str]] = {}
+        beside: dict[str, frozenset[str]] = {}
+        near: dict[str, frozenset[str]] = {}
+        for device, vertex in self.vertex.items():
+            own = frozenset(self.joined[device])
+            beside[device] = own = alike.setdefault(own, own)
+            both = near[vertex] | own if vertex in near else own
+            near[vertex] = alike.setdefault(both, both)
+        return beside, near
 
     def distances(self, egress: str) -> Mapping[str, int]:
         """Every vertex that reaches the vertex ``egress``, with its distance in links."""
@@ -192,7 +246,7 @@ class Graph:
                 through = here & self._forwarding - {egress}
                 for step, group in ((1, here - through), (1 + GATEWAY, through)):
                     if group:
-                        waiting.setdefault(distance + step, set()).update(*(self._near[each] for each in group))
+                        waiting.setdefault(distance + step, set()).update(*set(map(self._near.__getitem__, group)))
             self._distances[egress] = found
         return self._distances[egress]
 
@@ -202,12 +256,22 @@ class Graph:
         A switch of a pair leaves by its own links where it has one that leads on (local
         preference), else over the peer links. RoutingError where it has neither.
         """
-        own = self._own[device]
-        names = self._leading_on(self._beside[device], self.distances(egress)[self.vertex[device]], egress)
+        own = self.hops_from(device)
+        names = self.find_leading(device, egress)
         return tuple([own[name] for name in names]) or (self.peer(device),)
+
+    def find_leading(self, device: str, egress: str) -> tuple[str, ...]:
+        """The vertices of the equal next hops of ``device`` by links of its own; none where only its twin leads on."""
+        return self._leading_on(self._beside[device], self.distances(egress)[self.vertex[device]], egress)
+
+    def describe_place(self, device: str) -> tuple[frozenset[str], frozenset[str]]:
+        """What is next to ``device``, and next to its vertex: where these are alike, so is what leads on."""
+        return self._beside[device], self._near[self.vertex[device]]
 
     def _leading_on(self, beside: frozenset[str], left: int, egress: str) -> tuple[str, ...]:
         """Those of the vertices ``beside`` that lead on with ``left`` links to go, in file order."""
+        if left == 1:
+            return (egress,) if egress in beside else ()
         key = (beside, left, egress)
         if key not in self._leading:
             distances = self.distances(egress)

@@ -4,27 +4,14 @@ A fork is the same for all flows that reach it on their way to one sink, so it i
 or a test by its source port, is a matter of ``topology.routing.hashed_paths``.
 """
 
-import math
 from collections.abc import Callable, Hashable, Sequence
-from fractions import Fraction
 from itertools import pairwise
-from typing import Generic, NamedTuple, TypeVar, cast
 
 from benchconsole.topology.model.fabric import Flow, HashPolicy
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.attachment import LagPair, Legs
-from benchconsole.topology.routing.graph import NextHop
+from benchconsole.topology.routing.hashed_choices import MEMBER, NEXT_HOP, HashedChoices, repeat_by_weight
 from benchconsole.topology.routing.routes import Routes
-
-_T = TypeVar("_T", bound=Hashable)
-
-MEMBER = "member"
-"""The stage of the forks whose choices are cables: number of a directed link (``Graph.way``), and its member."""
-
-NEXT_HOP = "next hop"
-
-_ENTRIES = 256
-"""Entries of the table of a device that shares out by weights (Zhou et al., EuroSys 2014): so fine are they."""
 
 
 class HashedFork:
@@ -58,13 +45,6 @@ class HashedFork:
         return self._next[position]
 
 
-class _Choices(NamedTuple, Generic[_T]):
-    """What a device takes one of, and the policy that it does so by."""
-
-    among: Sequence[_T]
-    policy: HashPolicy
-
-
 class HashedForks:
     """The forks of one fabric. ``sort``: choices are in the order of their names, else in that of the file."""
 
@@ -73,11 +53,9 @@ class HashedForks:
         self._graph = routes.graph
         self._attachments = routes.attachments
         self._sorts = sort
+        self._choices = HashedChoices(routes.graph, sort=sort)
         self._limited: dict[Routes, HashedForks] = {}
         self._onward: dict[Hashable, HashedFork] = {}
-        self._sorted: dict[Sequence[Hashable], tuple[Hashable, ...]] = {}
-        self._next_hops: dict[tuple[str, str], _Choices[NextHop]] = {}
-        self._parallel: dict[tuple[int, ...], _Choices[tuple[int, int]]] = {}
 
     def start(self, flow: Flow) -> HashedFork:
         """The first fork of ``flow``. RoutingError where no path is described, here or further on."""
@@ -107,7 +85,7 @@ class HashedForks:
             onward = self._look_up if rule is RoutingRule.TABLES else onward
             return self._take_cable(source.device, legs, lambda here: onward(here, sink, ends, rule))
 
-        among = self._sort(self._attachments.ends(flow, source, sink))
+        among = self._choices.sort(self._attachments.ends(flow, source, sink))
         return HashedFork(source.device, "ends", among, HashPolicy.UNKNOWN, follow)
 
     def _go_on(self, here: str, sink: Legs, ends: LagPair, rule: RoutingRule) -> HashedFork:
@@ -121,7 +99,7 @@ class HashedForks:
     def _find_onward(self, here: str, sink: Legs, ends: LagPair, rule: RoutingRule) -> HashedFork:
         if self._graph.vertex[here] == ends.egress:
             return self._arrive(here, sink, ends)
-        among, policy = self._list_next_hops(here, ends.egress)
+        among, policy = self._choices.list_next_hops(here, ends.egress)
         landing = sink.attachment.landing
 
         def follow(position: int) -> HashedFork:
@@ -131,20 +109,12 @@ class HashedForks:
 
         return HashedFork(here, NEXT_HOP, among, policy, follow)
 
-    def _list_next_hops(self, here: str, egress: str) -> _Choices[NextHop]:
-        """The next hops of a device, one that weighs more several times; they are the same for all sinks there."""
-        key = (here, egress)
-        found = self._next_hops.get(key)
-        if found is None:
-            hops = self._graph.onward(here, egress)
-            among = self._sort(_repeat(hops, self._graph.weigh(hops)))
-            found = self._next_hops[key] = _Choices(among, hops[0].links[0].hash)
-        return found
-
     def _choose_path(self, here: str, sink: Legs, ends: LagPair, rule: RoutingRule) -> HashedFork:
         """One path of a rule, drawn as the parts of its paths say."""
         paths = self._routes.rules.find(rule, here, ends.egress)
-        among = self._sort(_repeat([each.devices for each in paths], [float(each.part) for each in paths]))
+        among = self._choices.sort(
+            repeat_by_weight([each.devices for each in paths], [float(each.part) for each in paths])
+        )
 
         def follow(position: int) -> HashedFork:
             hops = [(one, self._graph.hops_from(one)[other].ways) for one, other in pairwise(among[position])]
@@ -184,7 +154,7 @@ class HashedForks:
     def _take_cable(self, device: str, ways: tuple[int, ...], onward: Callable[[str], HashedFork | None]) -> HashedFork:
         """A cable of parallel directed links; ``onward`` leads on from the device at its other end."""
         links = self._graph.links
-        among, policy = self._list_cables(ways)
+        among, policy = self._choices.list_cables(ways)
 
         def follow(position: int) -> HashedFork | None:
             way, _ = among[position]
@@ -192,49 +162,3 @@ class HashedForks:
             return onward(link.a if way & 1 else link.b)
 
         return HashedFork(device, MEMBER, among, policy, follow)
-
-    def _list_cables(self, ways: tuple[int, ...]) -> _Choices[tuple[int, int]]:
-        """The cables of parallel directed links, one that weighs more several times."""
-        found = self._parallel.get(ways)
-        if found is None:
-            links = self._graph.links
-            cables = self._graph.cables(ways)
-            if len(cables) > 1 and self._graph.is_weighted(links[ways[0] >> 1]):
-                cables = _repeat(cables, [links[way >> 1].capacity / links[way >> 1].count for way, _ in cables])
-            found = self._parallel[ways] = _Choices(self._sort(cables), links[ways[0] >> 1].hash)
-        return found
-
-    # -- the order of choices
-
-    def _sort(self, among: Sequence[_T]) -> Sequence[_T]:
-        if not self._sorts or len(among) == 1:
-            return among
-        found = self._sorted.get(among)
-        if found is None:
-            found = self._sorted[among] = tuple(sorted(among, key=self._name))
-        return cast(Sequence[_T], found)
-
-    def _name(self, choice: Hashable) -> tuple[object, ...]:
-        """What sorts a LAG, a path (its devices), a next hop, or a cable."""
-        if isinstance(choice, LagPair):
-            return choice.egress, choice.first, choice.last
-        if isinstance(choice, NextHop):
-            return tuple(sorted((link.a, link.b, link.lag or "") for link in choice.links))
-        if isinstance(choice, tuple) and isinstance(choice[0], str):
-            return choice
-        way, member = cast(tuple[int, int], choice)
-        link = self._graph.links[way >> 1]
-        return link.a, link.b, link.lag or "", link.speed if link.channels else link.members[member], member
-
-
-def _repeat(among: Sequence[_T], weights: Sequence[float]) -> tuple[_T, ...]:
-    """Each choice as often as its weight says, so that an even draw is a weighted one."""
-    if len(set(weights)) == 1:
-        return tuple(among)
-    exact = [Fraction(weight / max(weights)).limit_denominator(_ENTRIES) for weight in weights]
-    common = math.lcm(*(each.denominator for each in exact))
-    counts = [int(each * common) for each in exact]
-    most = max(1.0, sum(counts) / _ENTRIES)
-    return tuple(
-        choice for choice, count in zip(among, counts, strict=True) for _ in range(max(1, round(count / most)))
-    )

@@ -7,16 +7,14 @@ device, or the same everywhere (polarised: later stages see the choices of earli
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from functools import lru_cache
-from hashlib import blake2b
 from typing import NamedTuple, cast
 
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Flow, HashPolicy, Link
-from benchconsole.topology.routing.hashed_forks import MEMBER, NEXT_HOP, HashedFork, HashedForks
+from benchconsole.topology.routing.flow_hashes import WORD, FlowHashes, hash_text, mix_bits
+from benchconsole.topology.routing.hashed_choices import MEMBER, NEXT_HOP
+from benchconsole.topology.routing.hashed_forks import HashedFork, HashedForks
 from benchconsole.topology.routing.routes import Routes
-
-_WORD = (1 << 64) - 1
 
 
 class CableStep(NamedTuple):
@@ -25,45 +23,6 @@ class CableStep(NamedTuple):
     way: int
     member: int
     vlan: int | None = None
-
-
-class FlowHashes(NamedTuple):
-    """What the hashes of a flow are made of, mixed already: its two ends, and these with its stream."""
-
-    ends: int
-    stream: int
-
-
-def hash_flows(flows: Sequence[Flow]) -> list[FlowHashes]:
-    """One key for each flow. Flows of the same two ends are parallel streams, numbered in order.
-
-    Ports that flows name have addresses of their own.
-    """
-    streams: dict[tuple[str, ...], int] = {}
-    found = []
-    for flow in flows:
-        ports = () if flow.leg is flow.last_leg is None else (flow.leg or "", flow.last_leg or "")
-        ends = (flow.source, flow.sink, *ports)
-        streams[ends] = streams.get(ends, 0) + 1
-        found.append(FlowHashes(hash_text(*ends), hash_text(*ends, str(streams[ends]))))
-    return found
-
-
-@lru_cache(maxsize=1 << 16)
-def hash_text(*names: str) -> int:
-    """64 bits that always come out the same for the same names."""
-    return int.from_bytes(blake2b("\0".join(names).encode(), digest_size=8).digest(), "little")
-
-
-def mix_bits(value: int) -> int:
-    """64 bits, each of which depends on each of ``value``.
-
-    SplitMix64: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
-    """
-    value = (value + 0x9E3779B97F4A7C15) & _WORD
-    value = ((value ^ value >> 30) * 0xBF58476D1CE4E5B9) & _WORD
-    value = ((value ^ value >> 27) * 0x94D049BB133111EB) & _WORD
-    return value ^ value >> 31
 
 
 class HashChoice(NamedTuple):
@@ -101,7 +60,7 @@ class Hashed:
     """
 
     def __init__(self, seed: int, *, polarised: bool = False) -> None:
-        self._seed = mix_bits(seed & _WORD)
+        self._seed = mix_bits(seed & WORD)
         self._polarised = polarised
         self._in_turn = InTurn()
 
@@ -122,7 +81,7 @@ class Walker:
         self._pick = pick
         # By names where a hash draws, so that the order of the file changes no draw; steering takes that order.
         self._forks = HashedForks(routes, sort=not isinstance(pick, InTurn))
-        self._split = any(link.channels for link in routes.graph.links)
+        self._split = routes.graph.has_channels
 
     def path(self, flow: Flow, key: FlowHashes) -> list[CableStep]:
         """The directed member cables that ``flow`` crosses, in order. RoutingError when no path is described."""

@@ -6,6 +6,7 @@ What arrives at the one switch of an MLAG pair that has no way on crosses the pe
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
@@ -16,7 +17,11 @@ from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.attachment import Attachments, LagPair, Legs, NodeCabling
+from benchconsole.topology.routing.divided_flows import DividedFlows
+from benchconsole.topology.routing.flow_ends import FlowEnds
 from benchconsole.topology.routing.graph import Graph, NextHop
+from benchconsole.topology.routing.hashed_hops import HashedHops
+from benchconsole.topology.routing.hop_table import HopTable
 from benchconsole.topology.routing.network_choice import NetworkChoice, Networks, say_networks
 from benchconsole.topology.routing.path_rules import PathRules
 from benchconsole.topology.routing.table_paths import TablePaths
@@ -106,6 +111,31 @@ class Routes:
         self._middles: dict[tuple[NodeCabling, NodeCabling], _Middle] = {}
         self._between: dict[tuple[str, str], Shares] = {}
         self._shares: dict[Flow, Shares] = {}
+
+    @property
+    def are_several(self) -> bool:
+        """Whether the networks that a flow takes have to be found for each."""
+        return not self._is_limited and len(self.choice.used) > 1
+
+    @cached_property
+    def table(self) -> HopTable:
+        """The next hops of all devices, for very many flows at once."""
+        return HopTable(self.graph)
+
+    @cached_property
+    def ends(self) -> FlowEnds:
+        """The ends of flows by number, for very many flows at once."""
+        return FlowEnds(self.attachments, self.table)
+
+    @cached_property
+    def divided(self) -> DividedFlows:
+        """What flows between simple ends cross, for very many of them at once."""
+        return DividedFlows(self.attachments, self.table, self.ends)
+
+    @cached_property
+    def hashed(self) -> HashedHops:
+        """The choices that hashed flows meet between simple ends, for very many flows at once."""
+        return HashedHops(self.attachments, self.table, self.ends)
 
     def within(self, flow: Flow) -> "Routes":
         """The routes over the networks that ``flow`` may take. RoutingError where it has to say which."""

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
-from benchconsole.topology.routing.hashed_paths import Hashed, Walker, hash_flows
+from benchconsole.topology.routing.flow_hashes import hash_flows
+from benchconsole.topology.routing.hashed_paths import Hashed, Walker
 from benchconsole.topology.routing.hashed_walks import CannotWalkError, HashedWalks
 from benchconsole.topology.routing.routes import Routes
 from tests.topology.fabrics import flows_of, networks
