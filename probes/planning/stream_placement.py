@@ -31,7 +31,7 @@ def compute_most(graph: Graph, routes: Sequence[Route], streams: Sequence[int]) 
     flow = np.repeat(np.arange(len(routes)), crossed)
     way = np.concatenate([route.ways for route in routes])
     share = np.concatenate([route.shares for route in routes])
-    rate = graph.member_payload[way] * np.where(graph.sees_ports[way], np.repeat(streams, crossed), 1)
+    rate = graph.member_payload[way] * np.where(graph.columns.sees_ports[way >> 1], np.repeat(streams, crossed), 1)
     rate = np.minimum(rate, graph.connection_payload[way])
     most = np.full(len(routes), inf)
     for device in (graph.starts[way], graph.starts[way ^ 1]):

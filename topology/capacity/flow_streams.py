@@ -123,8 +123,8 @@ def _cross_cables(routes: Routes, flows: Sequence[Flow], crossed: CrossedCables)
             table.add_path(steps[first:stop])
         return table.crossings()
     graph, directions = routes.graph, routes.graph.directions
-    is_lag = graph.counts[crossed.way >> 1] > 1
-    most = int(graph.counts.max())
+    is_lag = graph.columns.counts[crossed.way >> 1] > 1
+    most = int(graph.columns.counts.max())
     ways, whole = find_distinct(crossed.way, 2 * len(graph.links))
     cables, met = find_in_order(crossed.way[is_lag] * most + crossed.member[is_lag])
     rows = 1 + is_lag

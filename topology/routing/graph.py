@@ -13,11 +13,12 @@ from operator import attrgetter
 
 import numpy as np
 
-from benchconsole.topology.arrays import Flags, Floats, Indices
+from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Direction, Fabric, HashPolicy, Link
+from benchconsole.topology.model.fabric import Direction, Fabric, Link
 from benchconsole.topology.model.routing_rule import RoutingRule
+from benchconsole.topology.routing.link_columns import LinkColumns
 from benchconsole.topology.routing.parallel_legs import find_parallel_legs, list_apart_legs
 
 GATEWAY = 1 << 20
@@ -48,6 +49,7 @@ class Graph:
         self.fabric = fabric
         self._networks = networks
         self.links: tuple[Link, ...] = tuple(fabric.links.values())
+        self.columns = LinkColumns(self.links)
         self._number = dict(zip(fabric.links, range(len(self.links)), strict=True))
         self._forwarding: frozenset[str] = frozenset(
             node.id for node in fabric.nodes.values() if node.forwards and node.host is None
@@ -57,33 +59,13 @@ class Graph:
             for device in (*fabric.switches, *self._forwarding)
         }
         self.joined = self._join_devices()
-        self._beside, self._near = self._find_beside()
+        self._beside, self._near = _find_beside(self.vertex, self.joined)
         self._order = {vertex: index for index, vertex in enumerate(self._near)}
         self._own: dict[str, Mapping[str, NextHop]] = {}
         self._distances: dict[str, Mapping[str, int]] = {}
         self._leading: dict[tuple[frozenset[str], int, str], tuple[str, ...]] = {}
         self._cables: dict[tuple[int, ...], tuple[tuple[int, int], ...]] = {}
         self._peers: dict[str, NextHop] = {}
-
-    @cached_property
-    def has_channels(self) -> bool:
-        """Whether any link is split into channels of VLANs."""
-        return any(link.channels for link in self.links)
-
-    @cached_property
-    def steered(self) -> Link | None:
-        """The first link whose members tests use in turn."""
-        return next((link for link in self.links if link.hash is HashPolicy.STEERED), None)
-
-    @cached_property
-    def counts(self) -> Indices:
-        """How many member cables each link has."""
-        return np.array([link.count for link in self.links], np.intp)
-
-    @cached_property
-    def is_mixed(self) -> Flags:
-        """Whether the members of each link differ in speed."""
-        return np.array([bool(link.mixed) for link in self.links], bool)
 
     @cached_property
     def payload(self) -> Floats:
@@ -110,11 +92,6 @@ class Graph:
                     ways = [way for link in together for way in (self.way(link, link.a), self.way(link, link.b))]
                     found[ways] = sum(self.payload[ways]) / 2
         return found
-
-    @cached_property
-    def sees_ports(self) -> Flags:
-        """Per directed link whether its hash puts the streams of a flow on members of their own."""
-        return np.repeat(np.array([link.hash.sees_ports for link in self.links], bool), 2)
 
     def way(self, link: Link, source: str) -> int:
         """The number of a directed link: even from ``a`` to ``b``, odd back."""
@@ -152,11 +129,6 @@ class Graph:
     def is_weighted(self, link: Link) -> bool:
         """Whether the network of ``link`` shares traffic out by capacity, and not evenly."""
         return self.fabric.routing_of(link) is RoutingRule.WEIGHTED
-
-    @cached_property
-    def weighs_any(self) -> bool:
-        """Whether any network shares traffic out by capacity."""
-        return any(network.routing is RoutingRule.WEIGHTED for network in self.fabric.networks.values())
 
     def weigh(self, hops: Sequence[NextHop]) -> tuple[float, ...]:
         """The part of the traffic that each of some next hops takes: as many of each, or by capacity."""
@@ -206,33 +178,18 @@ class Graph:
             map(vertex.get, map(attrgetter("a"), links)), map(vertex.get, map(attrgetter("b"), links)), strict=True
         )
         for number, (here, there) in enumerate(ends):
-            if here is None or there is None or here == there or not self._is_led_over(links[number]):
+            if here is None or there is None or here == there:
                 continue
             link = links[number]
+            nodes = self._forwarding.intersection((link.a, link.b)) if self._forwarding else ()
+            if not self._is_open(link) or any(link not in self.active_legs(node) for node in nodes):
+                continue
             for device, other, way in ((link.a, there, 2 * number), (link.b, here, 2 * number + 1)):
                 if other in found[device]:
                     found[device][other].append(way)
                 else:
                     found[device][other] = [way]
         return found
-
-    def _is_led_over(self, link: Link) -> bool:
-        """Whether what forwards sends over ``link``: it is open, and stands by at neither end."""
-        if not self._is_open(link):
-            return False
-        return all(link in self.active_legs(end) for end in (link.a, link.b) if end in self._forwarding)
-
-    def _find_beside(self) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
-        """The vertices next to each device, and to each vertex; equal sets are one object, so that few are compared."""
-        alike: dict[frozenset[str], frozenset[str]] = {}
-        beside: dict[str, frozenset[str]] = {}
-        near: dict[str, frozenset[str]] = {}
-        for device, vertex in self.vertex.items():
-            own = frozenset(self.joined[device])
-            beside[device] = own = alike.setdefault(own, own)
-            both = near[vertex] | own if vertex in near else own
-            near[vertex] = alike.setdefault(both, both)
-        return beside, near
 
     def distances(self, egress: str) -> Mapping[str, int]:
         """Every vertex that reaches the vertex ``egress``, with its distance in links."""
@@ -300,3 +257,18 @@ class Graph:
         """``hop`` by its links to ``device`` only, where it has any; else all of it."""
         links = [link for link, end in zip(hop.links, hop.ends, strict=True) if end == device]
         return self.hop(source, links) if links else hop
+
+
+def _find_beside(
+    vertex: Mapping[str, str], joined: Mapping[str, Mapping[str, Sequence[int]]]
+) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
+    """The vertices next to each device, and to each vertex; equal sets are one object, so that few are compared."""
+    alike: dict[frozenset[str], frozenset[str]] = {}
+    beside: dict[str, frozenset[str]] = {}
+    near: dict[str, frozenset[str]] = {}
+    for device, own_vertex in vertex.items():
+        own = frozenset(joined[device])
+        beside[device] = own = alike.setdefault(own, own)
+        both = near[own_vertex] | own if own_vertex in near else own
+        near[own_vertex] = alike.setdefault(both, both)
+    return beside, near

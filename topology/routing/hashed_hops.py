@@ -194,9 +194,9 @@ class HashedHops:
         graph = self._graph
         starts = np.cumsum(count) - count
         first = ways[starts]
-        size = graph.counts[first >> 1]
+        size = graph.columns.counts[first >> 1]
         several = {}
-        for fork in np.flatnonzero((count > 1) | graph.is_mixed[first >> 1]).tolist():
+        for fork in np.flatnonzero((count > 1) | graph.columns.is_mixed[first >> 1]).tolist():
             parallel = ways[starts[fork] : starts[fork] + count[fork]]
             several[fork] = self._choices.list_cables(tuple(parallel.tolist())).among
             size[fork] = len(several[fork])
@@ -210,7 +210,9 @@ class HashedHops:
         drawn = size > 1
         devices = [graph.direction(each).source for each in first[drawn].tolist()]
         salt[drawn] = [hash_text(device, MEMBER) for device in devices]
-        return self._cables.add(size, (way, member, self._table.leads_to[way]), salt, graph.sees_ports[first])
+        return self._cables.add(
+            size, (way, member, self._table.leads_to[way]), salt, graph.columns.sees_ports[first >> 1]
+        )
 
     def _choose_hop(self, fans: Indices) -> Indices:
         """The hops of fans, in the order of their names."""
@@ -226,7 +228,7 @@ class HashedHops:
                 rows[fan] = self._order_hops(rows[fan].tolist(), share.tolist())
                 sizes[fan] = len(rows[fan])
                 salt[fan] = hash_text(self._graph.direction(int(first[fan])).source, NEXT_HOP)
-        return self._hops.add(sizes, (np.concatenate(rows),), salt, self._graph.sees_ports[first])
+        return self._hops.add(sizes, (np.concatenate(rows),), salt, self._graph.columns.sees_ports[first >> 1])
 
     def _order_hops(self, hops: Sequence[int], shares: Sequence[float]) -> Indices:
         """Hops in the order of their names, one that weighs more several times."""

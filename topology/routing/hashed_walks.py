@@ -258,10 +258,10 @@ def _list_cable(fork: HashedFork, position: int) -> list[Cable]:
 
 
 def _check_links(routes: Routes) -> None:
-    if routes.graph.has_channels:
+    if routes.graph.columns.has_channels:
         raise CannotWalkError("the channel of a flow depends on its VLAN")
-    if routes.graph.steered is not None:
-        raise CannotWalkError(f"choices at {routes.graph.steered.a} are taken in turn")
+    if routes.graph.columns.steered is not None:
+        raise CannotWalkError(f"choices at {routes.graph.columns.steered.a} are taken in turn")
 
 
 def _check_flows(routes: Routes, flows: Sequence[Flow]) -> None:

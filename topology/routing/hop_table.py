@@ -15,6 +15,7 @@ import numpy as np
 
 from benchconsole.topology.arrays import NO_FLOATS, NO_INDICES, Floats, Indices, KeyedNumbers, Ragged
 from benchconsole.topology.errors import NoPeerLinkError
+from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.graph import Graph
 
 
@@ -34,6 +35,8 @@ class HopTable:
         self.members = Ragged(NO_INDICES, NO_FLOATS)
         self.fans = Ragged(NO_INDICES, NO_FLOATS, NO_INDICES)
         self.crosses = np.empty(0, bool)
+        rules = (network.routing for network in graph.fabric.networks.values())
+        self._weighs = RoutingRule.WEIGHTED in rules
         self._kind = self._find_kinds()
         self._hop_of = self._number_hops()
         self._peer_hops: dict[int, int] = {}
@@ -94,8 +97,8 @@ class HopTable:
     def _weigh(self, way: Indices) -> Floats:
         """What each link counts for among those parallel to it: its cables, or its capacity."""
         graph = self.graph
-        if not graph.weighs_any:
-            return np.asarray(graph.counts[way >> 1], np.float64)
+        if not self._weighs:
+            return np.asarray(graph.columns.counts[way >> 1], np.float64)
         links = [graph.links[each >> 1] for each in way.tolist()]
         return np.array([link.capacity if graph.is_weighted(link) else link.count for link in links], float)
 
@@ -148,7 +151,7 @@ class HopTable:
     def _weigh_hops(self, hop: Indices, count: Indices) -> Floats:
         """What each hop counts for among those of its fan: as much as each other, or its capacity."""
         graph = self.graph
-        if not graph.weighs_any:
+        if not self._weighs:
             return np.ones(len(hop))
         way, starts = self.hops.columns[0], self.hops.start[hop]
         is_weighted = [graph.is_weighted(graph.links[each >> 1]) for each in way[starts].tolist()]
