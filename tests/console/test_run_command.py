@@ -110,7 +110,7 @@ def conducted(monkeypatch: pytest.MonkeyPatch) -> list[SessionController]:
     """What the screen would be given; no terminal is needed."""
     found: list[SessionController] = []
 
-    def made(make: Callable[[], SessionController], *, latest: object, now: object) -> int:
+    def made(make: Callable[[], SessionController], **_: object) -> int:
         found.append(make())
         return 0
 

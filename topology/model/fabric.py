@@ -216,7 +216,8 @@ class Link(Struct, frozen=True, gc=False):
         return ports[0] if ports and self.count == 1 else ""
 
 
-class Direction(Struct, frozen=True, order=True, gc=False):
+@dataclass(frozen=True, slots=True, order=True)
+class Direction:
     """A link taken from the device ``source`` to its other end: what a flow loads."""
 
     link: LinkId
