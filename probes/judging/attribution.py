@@ -116,7 +116,7 @@ class Attributor:
             parts = np.unique(np.concatenate([crossed[index] for index in group]))
             key = (steers, tuple(id(verdict) for verdict, _ in together), self._loads.read_state(parts))
             made = known.get(key)
-            if made is None or made.is_outdated:
+            if made is None or made.becomes_outdated():
                 model = FaultModel(self._evidence, steers=steers)
                 made = _Explanation(self._context.parts, self.components, together, self._loads, model)
             self._known[key] = made
@@ -166,8 +166,8 @@ class _Explanation:
             self._tell(fit, parts, components)
             if len(self.rest) >= left:
                 break
-        self._looked_at = frozenset(fit.looked_at)
-        self._near = self._count_near()
+        self._looked_at = np.array(sorted(fit.looked_at), np.intp)
+        self._asked = self._evidence.size
 
     def _propose(self, fit: FaultFit, covers: Sequence[Cover]) -> None:
         """Let every cover of what is open be held against what is near it."""
@@ -176,13 +176,13 @@ class _Explanation:
             needed = NEEDED_ASSUMED if all(map(is_assumed, seen)) else NEEDED
             fit.add(cover.components, np.unique(np.concatenate([self._flows[id(each[0])] for each in seen])), needed)
 
-    @property
-    def is_outdated(self) -> bool:
-        """Whether there are flows now that tell of its faults and were not there."""
-        return self._count_near() != self._near
+    def becomes_outdated(self) -> bool:
+        """Whether there are flows that tell of its faults and were not there when it was asked last.
 
-    def _count_near(self) -> int:
-        return len(self._evidence.find_beside(self._evidence.find_over(self._looked_at))) if self._looked_at else 0
+        These cross what was tried, or run beside such flows in one round: so there are none where nothing crossed it.
+        """
+        asked, self._asked = self._asked, self._evidence.size
+        return self._evidence.is_crossed_since(asked, self._looked_at)
 
     def _list_flows(self, low: LowVerdict) -> Indices:
         numbers = self._evidence.numbers

@@ -30,10 +30,11 @@ from benchconsole.probes.judging.node_groups import MeasuredNodes, group_low_nod
 from benchconsole.probes.judging.node_sets import JudgedSet, read_sets
 from benchconsole.probes.judging.open_routing_text import make_open_finding, part_by_routing
 from benchconsole.probes.judging.packet_loss import LossCause, PacketLosses
+from benchconsole.probes.judging.pair_cells import PairCells
 from benchconsole.probes.judging.part_loads import PartLoads
 from benchconsole.probes.judging.pattern_causes import PatternCause, explain_low, find_agreeing
 from benchconsole.probes.judging.pattern_text import describe_pattern, make_pattern_finding, tell_patterns
-from benchconsole.probes.judging.patterns import PairShares, Pattern, find_patterns, read_matrix
+from benchconsole.probes.judging.patterns import Pattern, find_patterns
 from benchconsole.probes.judging.peer_text import list_peer_findings
 from benchconsole.probes.judging.peers import PeerGroups
 from benchconsole.probes.judging.protocol_pairs import ProtocolPairs
@@ -85,8 +86,7 @@ class Findings:
         self._evidence = FlowEvidence(context.parts)
         self._attributor = Attributor(context, self._loads, self._evidence)
         self._causes: list[Cause] = []
-        self._shares: dict[tuple[int, str], PairShares] = {}
-        self._datagrams: dict[tuple[int, str], PairShares] = {}
+        self._cells = PairCells()
         self._rest: list[LowVerdict] = []
         self.steers = True
         self._observed: dict[int, dict[int, LowVerdict]] = {}
@@ -105,6 +105,7 @@ class Findings:
         if again:
             self._loads.clear()
             self._pairs.clear()
+            self._cells.clear()
             self._measured.clear()
             self._peers.clear()
             self._evidence.clear()
@@ -193,8 +194,8 @@ class Findings:
             self._loads.add(flows)
             self._losses.add_round(judged, metric)
             self._pairs.add(flows, judged.round.number)
-            self._shares[judged.round.number, metric] = flows.find_shares(datagrams=False)
-            self._datagrams[judged.round.number, metric] = flows.find_shares(datagrams=True)
+            shares, datagrams = (flows.find_shares(datagrams=each) for each in (False, True))
+            self._cells.add((judged.round.number, metric), shares, datagrams)
             self._evidence.add(flows, judged.round)
             if is_confirmation(judged.round):
                 passed = (
@@ -239,8 +240,7 @@ class Findings:
         return self._pairs.add_conditions(self._context, make(), seen)
 
     def _find_patterns(self) -> list[Pattern]:
-        rounds, datagrams = ([own[key] for key in sorted(own)] for own in (self._shares, self._datagrams))
-        return find_patterns(read_matrix(rounds, datagrams), self._context.groupings)
+        return find_patterns(self._cells.make_matrix(), self._context.groupings)
 
     def _network(self, patterns: Sequence[Pattern]) -> Iterator[Finding]:
         """The causes that are told, each with the patterns that agree with it."""

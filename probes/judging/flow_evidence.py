@@ -42,6 +42,16 @@ class CrossingTable(NamedTuple):
     share: Floats
 
 
+class _RoundPlaces(NamedTuple):
+    """The places that the flows of one round cross, in order, and which of them each crossing is at.
+
+    Those of a later round follow after them: the numbers of its places are higher.
+    """
+
+    places: Indices
+    position: Indices
+
+
 class FlowEvidence:
     """The flows that ``add`` was given, in that order."""
 
@@ -49,6 +59,7 @@ class FlowEvidence:
         self.parts = parts
         self._flows: list[FlowTable] = []
         self._crossings: list[CrossingTable] = []
+        self._places: list[_RoundPlaces] = []
         self._size = 0
         self.numbers: dict[str, int] = {}
         self.ends: list[tuple[str, str]] = []
@@ -73,6 +84,7 @@ class FlowEvidence:
         owner = np.searchsorted(places, crossed.owner[kept]) + self._size
         place_of = part + len(self._flows) * self.parts.size
         self._crossings.append(CrossingTable(owner, place_of, part, crossed.share[kept]))
+        self._places.append(_RoundPlaces(*np.unique(place_of, return_inverse=True)))
         for number, place in enumerate(places.tolist(), self._size):
             measurements = round_flows.measurements[place]
             self.numbers.update((each.id, number) for each in measurements)
@@ -96,12 +108,23 @@ class FlowEvidence:
 
     def clear(self) -> None:
         """Forget every flow."""
-        self._flows, self._crossings, self._size = [], [], 0
+        self._flows, self._crossings, self._places, self._size = [], [], [], 0
         self.numbers.clear()
         self.ends.clear()
         self._newest.clear()
         self._repeated.clear()
         self._forget()
+
+    @property
+    def size(self) -> int:
+        """How many rounds and metrics were taken in."""
+        return len(self._flows)
+
+    def is_crossed_since(self, size: int, parts: Indices) -> bool:
+        """Whether a flow that was taken in since there were ``size`` rounds and metrics crosses any of ``parts``."""
+        is_asked = np.zeros(self.parts.size, bool)
+        is_asked[parts] = True
+        return any(bool(is_asked[crossed.part].any()) for crossed in self._crossings[size:])
 
     def _forget(self) -> None:
         for name in (
@@ -191,12 +214,14 @@ class FlowEvidence:
     @cached_property
     def places(self) -> Indices:
         """Every place that is crossed, in order."""
-        return np.unique(self.crossings.place)
+        return np.concatenate([own.places for own in self._places])
 
     @cached_property
     def position(self) -> Indices:
         """Which of ``places`` each crossing is at."""
-        return np.searchsorted(self.places, self.crossings.place)
+        sizes = np.array([len(own.places) for own in self._places], np.intp)
+        first = (np.cumsum(sizes) - sizes).tolist()
+        return np.concatenate([own.position + at for own, at in zip(self._places, first, strict=True)])
 
     @cached_property
     def measured(self) -> Floats:

@@ -7,6 +7,7 @@ fewest parts is taken, as ``attribution`` does.
 """
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from statistics import median
@@ -85,6 +86,7 @@ class PacketLosses:
         self._reader = SampleReader(context)
         self._rounds: dict[tuple[int, str], ClosedRound] = {}
         self._read: dict[tuple[int, str], Mapping[FlowKey, LossSample]] = {}
+        self._samples = _Samples()
         self._waits: dict[LossSample, float | None] = {}
         self._causes: tuple[LossCause, ...] | None = None
         self._is_suspicious = False
@@ -105,7 +107,8 @@ class PacketLosses:
 
     def _list_causes(self, components: Components) -> Iterator[LossCause]:
         """Without what only one flow tells of, where an end of it is acquitted: the loss may come and go."""
-        for cause in _find_causes(components, self._list_samples()):
+        self._read_new_rounds()
+        for cause in _find_causes(components, self._samples):
             named = {part for component in cause.components for part in component.parts}
             if _fills_queue(cause, self._find_wait):
                 continue
@@ -123,34 +126,37 @@ class PacketLosses:
         links, nodes = self._context.parts.graph.links, self._context.fabric.nodes
         return {way for way in sample.flow.route.ways.tolist() if NodeId(links[way >> 1].a) in nodes}
 
-    def _list_samples(self) -> list[LossSample]:
-        newest: dict[FlowKey, LossSample] = {}
-        for key in sorted(self._rounds):
-            if key not in self._read:
-                self._read[key] = self._reader.read(self._rounds[key], key[1])
-            newest |= self._read[key]
-        return list(newest.values())
+    def _read_new_rounds(self) -> None:
+        """Read what was not read yet. Where a round says anew what another one said, all are put together anew."""
+        unread = sorted(self._rounds.keys() - self._read.keys())
+        is_later = not self._read or unread[:1] > sorted(self._read)[-1:]
+        fresh: dict[FlowKey, LossSample] = {}
+        for key in unread:
+            self._read[key] = self._reader.read(self._rounds[key], key[1])
+            fresh |= self._read[key]
+        if not (is_later and self._samples.add(fresh)):
+            self._samples = _Samples()
+            newest: dict[FlowKey, LossSample] = {}
+            for key in sorted(self._read):
+                newest |= self._read[key]
+            self._samples.add(newest)
 
 
 # -- which flows lose, and by whose fault
 
 
-def _find_causes(components: Components, samples: Sequence[LossSample]) -> Iterator[LossCause]:
+def _find_causes(components: Components, samples: "_Samples") -> Iterator[LossCause]:
     """The fewest components that explain the flows with losses; ties together."""
-    like = _Like(samples)
-    lossy = like.lossy
-    held = dict.fromkeys(own for each in lossy for part in each.crossed for own in components.holding(part))
-    asked = {part for own in held for part in own.parts}
-    crossing = group_by_key((part, each) for each in samples for part in each.crossed if part in asked)
-    over = {own: _list_over(own, crossing) for own in held}
-    blamed = {own: found for own in held if (found := _blame(own, over[own], like))}
-    left = set(lossy)
+    held = dict.fromkeys(own for each in samples.lossy for part in each.crossed for own in components.holding(part))
+    over = {own: _list_over(own, samples.crossing) for own in held}
+    blamed = {own: found for own in held if (found := _blame(own, over[own], samples))}
+    left = set(samples.lossy)
     while open_now := {own: found & left for own, found in blamed.items() if found & left}:
         most = max(open_now, key=lambda own: (len(open_now[own]), -len(own.parts), -min(own.parts)))
         alike = [own for own, found in open_now.items() if found == open_now[most]]
         named = [own for own in alike if not any(other.parts < own.parts for other in alike)]
-        losing = tuple(each for each in samples if each in blamed[most])
-        beside = tuple(dict.fromkeys(other for each in losing for other in like.list_sound(each, over[most])))
+        losing = tuple(each for each in samples.lossy if each in blamed[most])
+        beside = tuple(dict.fromkeys(other for each in losing for other in samples.list_sound(each, over[most])))
         yield LossCause(tuple(sorted(named, key=lambda own: sorted(own.parts))), losing, beside)
         left -= blamed[most]
 
@@ -169,16 +175,16 @@ def _acquits(clean: LossSample, lossy: Iterable[LossSample]) -> bool:
     return clean.share < NOTABLE and median(each.share for each in lossy) * clean.sent >= ENOUGH
 
 
-def _blame(component: Component, over: Set[LossSample], like: "_Like") -> Set[LossSample]:
+def _blame(component: Component, over: Set[LossSample], samples: "_Samples") -> Set[LossSample]:
     """The flows that lose by the fault of a component; none where one ``over`` it is clean, or chance explains them."""
-    found = over & like.lossy
+    found = over & samples.lossy.keys()
     if sum(each.lost for each in found) < FEWEST_LOST or any(_acquits(each, found) for each in over):
         return set()
     if component.kind is ComponentKind.SWITCH:
         parts = {part >> 1 for each in found for part in each.crossed if part in component.parts}
         if len(parts) < FEWEST_PARTS:
             return set()
-    return found if all(_is_far(each, like.list_sound(each, over)) for each in found) else set()
+    return found if all(_is_far(each, samples.list_sound(each, over)) for each in found) else set()
 
 
 def _fills_queue(cause: LossCause, find_wait: Callable[[LossSample], float | None]) -> bool:
@@ -204,18 +210,34 @@ def _is_far(sample: LossSample, beside: Sequence[LossSample]) -> bool:
     return len(beside) >= FEWEST_LIKE and sample.share > FAR * median(each.share for each in beside)
 
 
-class _Like:
-    """The flows of the same kind as another one, in the same round; ``lossy`` are those far above their like.
+class _Samples:
+    """What all flows lost that tell of their ways, each test once.
 
-    Flows of one round and one expectation are alike to the same ones, which are looked up once.
+    ``lossy`` are those far above their like, the flows of the same kind in the same round: so what is added by a round
+    changes nothing of others. ``crossing`` are the flows over each part.
     """
 
-    def __init__(self, samples: Sequence[LossSample]) -> None:
-        self._groups = group_by_key((_name_group(each), each) for each in samples)
+    def __init__(self) -> None:
+        self.lossy: dict[LossSample, None] = {}
+        self.crossing: defaultdict[int, list[LossSample]] = defaultdict(list)
+        self._tests: set[FlowKey] = set()
+        self._groups: dict[_Group, list[LossSample]] = {}
         self._alike: dict[_Kind, tuple[LossSample, ...]] = {}
         self._shares: dict[_Kind, list[float]] = {}
         self._sound: dict[_Kind, tuple[LossSample, ...]] = {}
-        self.lossy = frozenset(each for each in samples if self._is_above(each))
+
+    def add(self, samples: Mapping[FlowKey, LossSample]) -> bool:
+        """Take in further rounds as a whole; False, and nothing taken, where tests or kinds of a round are known."""
+        groups = group_by_key((_name_group(each), each) for each in samples.values())
+        if not (self._tests.isdisjoint(samples) and self._groups.keys().isdisjoint(groups)):
+            return False
+        self._tests |= samples.keys()
+        self._groups |= groups
+        for each in samples.values():
+            for part in each.crossed:
+                self.crossing[part].append(each)
+        self.lossy |= dict.fromkeys(each for each in samples.values() if self._is_above(each))
+        return True
 
     def list_sound(self, sample: LossSample, over: Set[LossSample]) -> Sequence[LossSample]:
         """The flows of its kind that are not ``over`` the same component and not lossy."""
@@ -246,13 +268,16 @@ class _Like:
         return others >= FEWEST_LIKE and sample.share > FAR * lower
 
 
-_Kind = tuple[tuple[int, str, int], float]
-"""Round, protocol and streams of a flow, and what was expected of it."""
+_Group = tuple[int, str, int]
+"""Round, protocol and streams of a flow."""
+
+_Kind = tuple[_Group, float]
+"""The group of a flow, and what was expected of it."""
 
 
 def _name_kind(sample: LossSample) -> _Kind:
     return _name_group(sample), sample.flow.expected.value
 
 
-def _name_group(sample: LossSample) -> tuple[int, str, int]:
+def _name_group(sample: LossSample) -> _Group:
     return sample.round, sample.protocol, sample.flow.result.test.sending.streams

@@ -7,10 +7,9 @@ cells is taken first (greedy set cover: V. Chvatal, 1979). A checkerboard is two
 across, or the other way round: the leading eigenvector of the matrix with fast cells +1 and slow ones -1 tells them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
 
 import numpy as np
 
@@ -44,9 +43,6 @@ DENSE, AGREES = 3, 0.9
 _TURNS = 60
 """Steps of the power iteration: signs settle long before values do."""
 
-
-PairShares = tuple[Sequence[tuple[str, str]], Floats]
-"""The ends of some flows, and what each gave as a share of what was expected."""
 
 VLAN, SWITCH, CABLE = "VLAN", "switch", "cable"
 """Kinds of groups beside those of the file."""
@@ -111,20 +107,6 @@ def group_nodes(fabric: Fabric) -> dict[str, dict[str, str]]:
     return found
 
 
-def read_matrix(rounds: Iterable[PairShares], datagrams: Iterable[PairShares] = ()) -> PairMatrix:
-    """The matrix of flows by their ends, round by round in their order; of one pair the newest counts.
-
-    Flows of ``datagrams`` count of pairs that have no other: UDP fills a way on which TCP is slow.
-    """
-    newest: dict[tuple[str, str], float] = {}
-    for pairs, shares in chain(datagrams, rounds):
-        newest.update(zip(pairs, shares.tolist(), strict=True))
-    names = sorted({name for pair in newest for name in pair})
-    place = {name: index for index, name in enumerate(names)}
-    ends = np.array([(place[source], place[sink]) for source, sink in newest], np.intp).reshape(-1, 2)
-    return PairMatrix(names, ends[:, 0], ends[:, 1], np.array(list(newest.values()), float))
-
-
 def find_patterns(matrix: PairMatrix, groupings: Mapping[str, Mapping[str, str]]) -> list[Pattern]:
     """The patterns of ``matrix``; ``groupings`` are the group of each node, by kind of group.
 
@@ -140,7 +122,7 @@ def find_patterns(matrix: PairMatrix, groupings: Mapping[str, Mapping[str, str]]
         return found
     slow = np.asarray(shares < SLOW * min(float(np.quantile(shares, GOOD_QUANTILE)), 1.0), bool)
     open_ = slow.copy()
-    hypotheses = list(_list_hypotheses(matrix, groupings))
+    hypotheses = list(_list_hypotheses(matrix, groupings, slow))
     while True:
         chosen = _choose(hypotheses, slow, open_)
         if chosen is None:
@@ -203,7 +185,9 @@ class _Form:
     both_ways: bool = False
 
 
-def _list_hypotheses(matrix: PairMatrix, groupings: Mapping[str, Mapping[str, str]]) -> Iterator[_Hypotheses]:
+def _list_hypotheses(
+    matrix: PairMatrix, groupings: Mapping[str, Mapping[str, str]], slow: Flags
+) -> Iterator[_Hypotheses]:
     """Every form of hypothesis; of two that explain the same the first, the smaller, is taken."""
     sources, sinks = matrix.sources, matrix.sinks
     single = [(name,) for name in matrix.names]
@@ -220,20 +204,25 @@ def _list_hypotheses(matrix: PairMatrix, groupings: Mapping[str, Mapping[str, st
             continue
         across, groups = known & (low != high), [(name,) for name in names]
         yield _Hypotheses(PatternKind.BLOCK, np.where(known & (low == high), low, -1), groups, None, kind, within=True)
-        yield from _list_ways(across, low, high, names, kind)
+        yield from _list_ways(across & slow, across, (low, high), names, kind)
         yield _Hypotheses(PatternKind.BLOCK, np.where(across, low, -1), [(name, "") for name in names], None, kind)
         yield _Hypotheses(PatternKind.BLOCK, np.where(across, high, -1), [("", name) for name in names], None, kind)
 
 
-def _list_ways(across: Flags, low: Indices, high: Indices, names: Sequence[str], kind: str) -> Iterator[_Hypotheses]:
-    """Blocks from one group to another, then both ways between two."""
+def _list_ways(
+    slow: Flags, across: Flags, ends: tuple[Indices, Indices], names: Sequence[str], kind: str
+) -> Iterator[_Hypotheses]:
+    """Blocks from one group to another, then both ways between two; those only that have a ``slow`` cell."""
     size = len(names)
     for both in (False, True):
-        first, second = (np.minimum(low, high), np.maximum(low, high)) if both else (low, high)
-        met, code = np.unique(np.where(across, first * size + second, -1), return_inverse=True)
-        skipped = int(met[0] < 0) if len(met) else 0
-        ends = [(names[each // size], names[each % size]) for each in met[skipped:].tolist()]
-        yield _Hypotheses(PatternKind.BLOCK, code - skipped, ends, None, kind, both_ways=both)
+        first, second = (np.minimum(*ends), np.maximum(*ends)) if both else ends
+        way = np.where(across, first * size + second, -1)
+        met = np.unique(way[slow])
+        if not len(met):
+            continue
+        code = np.minimum(np.searchsorted(met, way), len(met) - 1)
+        places = [(names[each // size], names[each % size]) for each in met.tolist()]
+        yield _Hypotheses(PatternKind.BLOCK, np.where(met[code] == way, code, -1), places, None, kind, both_ways=both)
 
 
 def _choose(hypotheses: Sequence[_Hypotheses], slow: Flags, open_: Flags) -> tuple[Flags, _Form] | None:

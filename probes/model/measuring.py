@@ -397,7 +397,7 @@ class Result:
 
     test: Test
     outputs: Sequence[Output] = ()
-    measurements: tuple[Reading, ...] = ()
+    measurements: Sequence[Reading] = ()
     facts: Sequence[Fact] = ()
     failure: Failure | None = None
     started: float = 0.0

@@ -14,6 +14,7 @@ from typing import cast
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.kept_readings import KeptReadings
 from benchconsole.probes.model.log_records import ModuleLog, current_test
 from benchconsole.probes.model.measuring import Fact, FailedAt, Failure, Output, Reading, Result, Round, Test
 from benchconsole.probes.model.remote import Reach, Remote, RemoteError, wait_for_most
@@ -402,10 +403,7 @@ class _Timer:
         """The result of the test, which ends now; its measurements were made now."""
         seconds = self._runner.monotonic() - self._began
         drift = self._runner.clock() - self._started - seconds
-        now = self._started + seconds
-        measurements = tuple(
-            replace(reading, id=f"{self._test.id}#{index}", at=now) for index, reading in enumerate(readings)
-        )
+        measurements = KeptReadings(self._test.id, self._started + seconds, readings) if readings else ()
         drift = drift if abs(drift) > DRIFT else 0.0
         return Result(self._test, outputs, measurements, facts, failure, self._started, seconds, drift)
 

@@ -72,7 +72,7 @@ async def test_what_does_not_fit_is_refused(path: Path) -> None:
             (measured(each.tests[0]), "stored already"),
             (measured(planned(2).tests[0]), "is not of this round"),
             (
-                Result(each.tests[1], measurements=measured(each.tests[2]).measurements * 2),
+                Result(each.tests[1], measurements=(*measured(each.tests[2]).measurements,) * 2),
                 "1.2#0 comes twice in the result of 1.1",
             ),
             (Result(each.tests[1], measurements=(Reading("x", 1.0, Unit.ONE),)), "has no id"),

@@ -22,6 +22,7 @@ from benchconsole.probes.judging.detectable_loss import DetectableLosses
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.kept_readings import KeptReadings
 from benchconsole.probes.model.measuring import Round
 from benchconsole.store.errors import StoreError
 from benchconsole.store.model import SessionState
@@ -74,6 +75,18 @@ async def test_what_is_told_as_judged_is_in_the_store(tmp_path: Path, store: Sto
             assert event.complete
             break
     assert told == [each.number for each in running.plan]
+
+
+async def test_measurements_are_no_objects_once_their_round_is_told_and_say_what_is_stored(
+    tmp_path: Path, store: Store
+) -> None:
+    running = session(tmp_path, store, PlayedReach())
+    view, _ = await follow(running, running.propose())
+    measured = {name: each.measurements for name, each in view.results.items() if each.measurements}
+    assert measured
+    assert all(isinstance(each, KeptReadings) and each[0] is not each[0] for each in measured.values())
+    stored = Session.stored(store, running.id, PROBES).view().results
+    assert measured == {name: each.measurements for name, each in stored.items() if each.measurements}
 
 
 async def test_a_passing_fabric_gives_exit_code_0_and_a_slow_one_1(tmp_path: Path, store: Store) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.probes.api import Output, Probe, Sending, Shape
-from benchconsole.probes.judging.attribution import Attributor
+from benchconsole.probes.judging.attribution import Attributor, Cause
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import Findings, list_findings
 from benchconsole.probes.judging.judge import judge_round
@@ -25,6 +25,7 @@ from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.topology.model.fabric import Basis, Direction, Fabric, LinkId
 from tests.fabrics import METRICS, fabric, play
+from tests.probes.judging.rounds import RATE, close, flow, star
 
 
 class _Pair(Probe):
@@ -194,3 +195,26 @@ def test_groups_that_share_no_link_are_explained_apart() -> None:
     assert len(attributor._known) > 1
     assert {id(seen) for cause in causes for seen in cause.seen} <= {id(seen) for seen in low}
     assert attributor.explain(low) == (causes, rest)
+
+
+def test_a_cause_is_weighed_anew_once_other_flows_cross_what_was_tried_and_not_before() -> None:
+    """Flows that are held to a rate prove nothing more of a link, and all the same tell of it."""
+    star_of_eight, held = star(), Sending(rate=0.3 * RATE)
+    context = JudgingContext(star_of_eight, METRICS)
+    kept = Findings(context)
+    told: list[Cause] = []
+    rounds = (
+        [flow("n1", "n2", 0.5), flow("n3", "n4", 1.0), flow("n5", "n6", 1.0)],
+        [replace(flow("n5", "n7", 0.3), sending=held)],
+        [replace(flow("n1", "n7", 0.3), sending=held)],
+        [replace(flow("n7", "n8", 0.3), sending=held)],
+    )
+    for number, sent in enumerate(rounds, 1):
+        closed = close(star_of_eight, number, *sent)
+        kept.add_round(replace(closed, verdicts=judge_round(context, closed)))
+        kept.rank()
+        told += kept._causes
+    first, second, third, fourth = told
+    assert first is second
+    assert second is not third
+    assert third is fourth

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from benchconsole.probes.api import Reading, Sending, Unit
 from benchconsole.probes.judging.context import JudgingContext
@@ -18,6 +20,7 @@ from tests.probes.judging.rounds import BOTH_WAYS, PAIRED, RATE, STAR, Sent, clo
 
 NODES = tuple(f"n{number}" for number in range(1, 9))
 SENDING = Sending(streams=4)
+STAR_OF_EIGHT = star()
 
 
 def send(
@@ -269,6 +272,31 @@ def test_a_round_that_is_told_again_waits_as_it_was_told_last() -> None:
     assert not any("loses" in each.what for each in kept.rank())
     add(2, "n7", 0.01)
     assert any("loses" in each.what for each in kept.rank())
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(1, 5),
+            st.integers(1, 3),
+            st.dictionaries(st.sampled_from(NODES[:4]), st.sampled_from((0.0, 0.02, 0.3)), max_size=2),
+        ),
+        max_size=5,
+    )
+)
+def test_round_by_round_is_found_what_all_rounds_at_once_tell(drawn: list[tuple[int, int, dict[str, float]]]) -> None:
+    """In any order of rounds, with tests that are repeated and rounds that are told again."""
+    context = JudgingContext(STAR_OF_EIGHT, METRICS)
+    kept, rounds = Findings(context), dict[int, ClosedRound]()
+    for number, step, lost in drawn:
+        told = send(STAR_OF_EIGHT, number, lost, step=step, ran=60.0)
+        rounds[number] = replace(told, verdicts=judge_round(context, told))
+        kept.add_round(rounds[number])
+        fresh = list_findings(JudgingContext(STAR_OF_EIGHT, METRICS), list(rounds.values()))
+        assert [(each.level, each.where, each.tests) for each in kept.rank()] == [
+            (each.level, each.where, each.tests) for each in fresh
+        ]
 
 
 def test_both_directions_of_a_test_are_two_flows() -> None:

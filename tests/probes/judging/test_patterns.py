@@ -1,12 +1,13 @@
 """Patterns in a matrix of pairs: what is called one, what is none, and that noise is none."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 
 import numpy as np
 import pytest
 
-from benchconsole.probes.judging.patterns import PairMatrix, Pattern, PatternKind, find_patterns, read_matrix
+from benchconsole.probes.judging.pair_cells import NO_SHARES, PairCells, PairShares
+from benchconsole.probes.judging.patterns import PairMatrix, Pattern, PatternKind, find_patterns
 
 ROW, COLUMN, BOTH, BLOCK = PatternKind.ROW, PatternKind.COLUMN, PatternKind.BOTH, PatternKind.BLOCK
 EVERYTHING, CHECKERBOARD = PatternKind.EVERYTHING, PatternKind.CHECKERBOARD
@@ -14,6 +15,16 @@ HOSTS = tuple(f"n{number}" for number in range(1, 9))
 RACKS = {name: "left" if name < "n5" else "right" for name in HOSTS}
 THREE = {name: f"r{number // 3}" for number, name in enumerate(HOSTS)}
 Told = tuple[PatternKind, tuple[str, ...]]
+
+
+def read_matrix(rounds: Sequence[PairShares], datagrams: Sequence[PairShares] = ()) -> PairMatrix:
+    """The matrix of these rounds, one after the other."""
+    cells = PairCells()
+    for number, shares in enumerate(datagrams):
+        cells.add((number, "udp"), NO_SHARES, shares)
+    for number, shares in enumerate(rounds, len(datagrams)):
+        cells.add((number, "tcp"), shares)
+    return cells.make_matrix()
 
 
 def matrix(share: Callable[[str, str], float], hosts: tuple[str, ...] = HOSTS) -> PairMatrix:

@@ -1,0 +1,109 @@
+"""The measurements of one test, which become columns once its round is judged: objects are made when somebody looks.
+
+A session keeps the numbers of all its tests until its end, and hardly any of them is read again. As objects they are
+a quarter of the memory that a node costs.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple, overload
+
+from benchconsole.probes.model.measuring import Labels, Reading
+from benchconsole.topology.units import Unit
+
+_SHARED = 4096
+"""Lists of kinds of which each is kept once: tests that measure alike have the same."""
+
+_BETWEEN = b"\xff"
+"""Stands between texts in UTF-8, in which this byte never occurs."""
+
+_SURROGATES = "surrogatepass"
+"""How texts go to UTF-8 and back: a tool may have printed anything."""
+
+Kinds = tuple[tuple[str, Unit, Labels], ...]
+"""Metric, unit and labels of each measurement."""
+
+
+class _Columns(NamedTuple):
+    """Measurements by column; ``raws`` are the texts that they were read from, joined."""
+
+    kinds: Kinds
+    values: "array[float]"
+    raws: bytes
+
+
+class KeptReadings(Sequence[Reading]):
+    """The ``readings`` of the test with the id ``test``, as measurements made ``at`` (UTC, seconds since 1970).
+
+    The id of each is that of its test with its place. They are objects until ``release``, and from then on made anew
+    for each who looks. Equal to any sequence of the same measurements; may be read in any thread.
+    """
+
+    __slots__ = ("_at", "_at_hand", "_columns", "_test")
+
+    def __init__(self, test: str, at: float, readings: Iterable[Reading]) -> None:
+        self._test = test
+        self._at = at
+        rows = (((each.metric, each.unit, each.labels), float(each.value), each.raw) for each in readings)
+        self._at_hand: tuple[Reading, ...] | None = self._make(rows)
+        self._columns: _Columns | None = None
+
+    def release(self) -> None:
+        """Let the objects go; what they say is kept."""
+        at_hand = self._at_hand
+        if not at_hand:
+            return
+        self._columns = _Columns(
+            _share_kinds(tuple((each.metric, each.unit, each.labels) for each in at_hand)),
+            array("d", [each.value for each in at_hand]),
+            _BETWEEN.join(each.raw.encode("utf-8", _SURROGATES) for each in at_hand),
+        )
+        self._at_hand = None
+
+    @overload
+    def __getitem__(self, index: int) -> Reading: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Reading]: ...
+
+    def __getitem__(self, index: int | slice) -> Reading | Sequence[Reading]:
+        return self._list()[index]
+
+    def __len__(self) -> int:
+        at_hand = self._at_hand  # first: ``release`` in another thread sets the columns before it lets go
+        return len(at_hand) if at_hand is not None else len(self._columns.values) if self._columns is not None else 0
+
+    def __iter__(self) -> Iterator[Reading]:
+        return iter(self._list())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and self._list() == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._list())
+
+    def __repr__(self) -> str:
+        return repr(self._list())
+
+    def _list(self) -> tuple[Reading, ...]:
+        at_hand, columns = self._at_hand, self._columns
+        if at_hand is not None or columns is None:
+            return at_hand or ()
+        raws = (each.decode("utf-8", _SURROGATES) for each in columns.raws.split(_BETWEEN))
+        return self._make(zip(columns.kinds, columns.values, raws, strict=True))
+
+    def _make(self, rows: Iterable[tuple[tuple[str, Unit, Labels], float, str]]) -> tuple[Reading, ...]:
+        test, at = self._test, self._at
+        return tuple(
+            Reading(metric, value, unit, labels, raw, f"{test}#{place}", at)
+            for place, ((metric, unit, labels), value, raw) in enumerate(rows)
+        )
+
+
+@lru_cache(maxsize=_SHARED)
+def _share_kinds(kinds: Kinds) -> Kinds:
+    """``kinds``, the same object for all that are equal."""
+    return kinds
