@@ -207,7 +207,7 @@ async def measure(nodes: int, folder: Path) -> None:
         with Store.open(folder / "scale.db") as store:
             session = Session(fabric, probes, store, SessionChoice(label="scale"))
             before = cpu()
-            rounds = session.propose()
+            rounds = len(session.propose())
             planning = cpu() - before
             told = await run(session, farm)
             stored, spent, findings = again(store, session, fabric)
@@ -218,7 +218,7 @@ async def measure(nodes: int, folder: Path) -> None:
         least = asked * limit.login + (planned + pairs + asked) * limit.command
         planted = sum(fault.suspect is not None for fault in cluster.scenario.faults)
         rows = [
-            ("rounds, planned in CPU s", f"{len(rounds):,}", f"{planning:.1f}"),
+            ("rounds, planned in CPU s", f"{rounds:,}", f"{planning:.1f}"),
             ("wall s, tests per second", f"{told.wall:,.0f}", f"{planned / told.wall:,.0f}"),
             ("CPU s of the console, bare asyncssh", f"{told.cpu:,.0f}", f"{least:,.0f}"),
             ("  x bare, ms of CPU a test", f"{told.cpu / least:.2f}", f"{1e3 * told.cpu / planned:.2f}"),

@@ -7,7 +7,6 @@ no measurement of the point that was asked for.
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -88,7 +87,7 @@ def add_labels(reading: Reading, target: Target, conditions: Labels = ()) -> Rea
         raise ProbeOutputError(
             f"{reading.metric} with {name}={said}", f"{name}={asked}, which the tool was told"
         ) from None
-    return replace(reading, labels=found)
+    return Reading(reading.metric, reading.value, reading.unit, found, reading.raw)
 
 
 def tell_labels(labels: Labels) -> Iterator[str]:

@@ -7,6 +7,7 @@ nothing that a probe made up may reach a verdict, the store or a screen.
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 
 from benchconsole.probes.api import Probe
@@ -109,6 +110,15 @@ def _check(item: object, declared: Mapping[str, Metric], probe: str) -> None:
 
 
 def _check_labels(labels: object) -> None:
+    try:
+        _check_pairs(labels)
+    except TypeError:  # what cannot be a key of the cache is checked all the same
+        _check_pairs.__wrapped__(labels)
+
+
+@lru_cache(maxsize=512)
+def _check_pairs(labels: object) -> None:
+    """Refuse what are no labels; most readings have those of another one, which were found good."""
     if not isinstance(labels, tuple) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in labels):
         raise ProbeOutputError(f"labels of type {type(labels).__name__}", "pairs of texts, as labels() makes them")
     for name, value in labels:
@@ -117,6 +127,8 @@ def _check_labels(labels: object) -> None:
 
 
 def _check_text(text: object, of: str) -> None:
+    if type(text) is str and len(text) <= LONGEST_TEXT and text.isascii():
+        return
     if not isinstance(text, str):
         raise ProbeOutputError(f"{of}: {type(text).__name__}", "text")
     if len(text) > LONGEST_TEXT:

@@ -33,7 +33,9 @@ def read_lines(text: str, longest: int | None = None) -> list[str]:
     A line that progress overwrote is given in its last state.
     """
     ended = strip_colours(text).split("\n")[:-1]
-    return [line.rstrip("\r").rpartition("\r")[2][:longest] for line in ended]
+    if "\r" in text:
+        ended = [line.rstrip("\r").rpartition("\r")[2] for line in ended]
+    return ended if longest is None else [line[:longest] for line in ended]
 
 
 def split_lines(text: str, longest: int | None = None) -> list[str]:

@@ -294,7 +294,7 @@ def find_answers(text: str, word: str) -> Iterator[Answer]:
     """The answers in ``text`` whose end was seen, in order."""
     name, lines = "", list[str]()
     for line in read_lines(text):
-        mark = _MARK.fullmatch(line)
+        mark = _MARK.fullmatch(line) if word in line else None
         if mark is None or mark["word"] != word:
             lines.append(line)
         elif mark["edge"] == "end" and mark["name"] == name and mark["status"]:

@@ -193,6 +193,8 @@ def reading(**changes: Any) -> Reading:
         (answers([reading(raw=b"x")]), OUTPUT, "found inventory.facts: bytes, expected text"),
         (answers([reading(labels={"a": "b"})]), OUTPUT, "labels of type dict"),
         (answers([reading(labels=(("a", 1),))]), OUTPUT, "found a label: int, expected text"),
+        (answers([reading(labels=(("a", ["b"]),))]), OUTPUT, "found a label: list, expected text"),
+        (answers([reading(), reading(labels=(("a", 1),)), reading()]), OUTPUT, "found a label: int, expected text"),
         (answers([Fact("a", "x" * 10_000_000)]), OUTPUT, "found a: a text of 10,000,000 characters"),
         (answers([Fact("a", "\udcff")]), OUTPUT, "half characters"),
         (answers([Fact("a", float("inf"))]), OUTPUT, "found a = inf"),

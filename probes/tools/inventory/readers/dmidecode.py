@@ -7,6 +7,8 @@ the whole table (how many modules) is told only when its end was seen: ask with 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 
 from benchconsole.probes.api import Fact, Unit
 from benchconsole.probes.readers.lines import read_lines
@@ -24,6 +26,10 @@ _TEXT = {
 _NO_RELEASE = "0.0"
 """What firmware writes that numbers no releases."""
 
+_SHORT = 4096
+"""Characters of a block that is kept for the next node: all that are kept hold 4 MB at most."""
+
+_HANDLES = "Handle "
 _SLOT = "DMI type 17,"
 _SIZE = re.compile(r"(?P<number>[0-9]{1,9}) (?:(?P<letter>[kKMGT])i?B|bytes)")
 _HANDLE = re.compile(r"Handle 0x[0-9A-F]+, DMI type [0-9]+, [0-9]+ bytes\.?\s*")
@@ -50,7 +56,7 @@ def find_facts(text: str) -> Iterator[Fact]:
     # the last of several runs: a module must not be counted in each
     begins = [number for number, line in enumerate(lines) if "# dmidecode " in line]
     lines = lines[begins[-1] :] if begins else lines
-    slots = torn = sum(_SLOT in line for line in lines if line.startswith("Handle "))
+    slots = torn = sum(_SLOT in line for line in lines if line.startswith(_HANDLES))
     for title, block in _find_blocks(lines):
         for key, value in block.items():
             if (title, key) in _TEXT and value != _NO_RELEASE:
@@ -78,7 +84,7 @@ def _is_mixed(lines: Sequence[str]) -> bool:
     for line in lines:
         if titled and line.strip() == "End Of Table":
             break
-        handle = _HANDLE.fullmatch(line) is not None
+        handle = line.startswith(_HANDLES) and _HANDLE.fullmatch(line) is not None
         of_table = not line.strip() or line.startswith((*_INDENTED, "#")) or _FURTHER.fullmatch(line)
         if begun and not (handle or titled or of_table):
             return True
@@ -86,19 +92,30 @@ def _is_mixed(lines: Sequence[str]) -> bool:
     return False
 
 
-def _find_blocks(lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+def _find_blocks(lines: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Title and fields of every block that was ended by an empty line."""
     block: list[str] = []
     for line in lines:
         if line.strip():
             block.append(line)
             continue
-        rows = [row for row in block if not row.startswith(("Handle ", "#"))]
-        whole = all(row.startswith(_INDENTED) for row in rows[1:])
-        if whole and rows and not rows[0].startswith(_INDENTED):
-            own = [row for row in rows[1:] if not row.startswith("\t\t")]
-            yield rows[0].strip(), facts.read_first_fields(own)
+        rows = tuple(row for row in block if not row.startswith((_HANDLES, "#")))
         block = []
+        is_short = sum(map(len, rows)) <= _SHORT
+        if read := _read_again(rows) if is_short else _read_block(rows):
+            yield read
+
+
+def _read_block(rows: tuple[str, ...]) -> tuple[str, Mapping[str, str]] | None:
+    """Title and fields; None where a line stands in the wrong place."""
+    if not rows or rows[0].startswith(_INDENTED) or not all(row.startswith(_INDENTED) for row in rows[1:]):
+        return None
+    own = (row for row in rows[1:] if not row.startswith("\t\t"))
+    return rows[0].strip(), MappingProxyType(facts.read_first_fields(own))
+
+
+_read_again = lru_cache(maxsize=1024)(_read_block)
+"""Modules of one kind say the same on every node but for their numbers."""
 
 
 def _parse_size(text: str) -> int:
