@@ -87,7 +87,7 @@ def add_labels(reading: Reading, target: Target, conditions: Labels = ()) -> Rea
         raise ProbeOutputError(
             f"{reading.metric} with {name}={said}", f"{name}={asked}, which the tool was told"
         ) from None
-    return Reading(reading.metric, reading.value, reading.unit, found, reading.raw)
+    return Reading(reading.metric, reading.value, reading.unit, found, reading.raw, reading.id, reading.at)
 
 
 def tell_labels(labels: Labels) -> Iterator[str]:

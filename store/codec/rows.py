@@ -287,19 +287,13 @@ def _make_result_row(result: Result) -> ResultRow:
     )
 
 
-@lru_cache(maxsize=64)
-def _dump_command(argv: tuple[str, ...]) -> str:
-    """A command line as it is stored; that of the inventory has 10 kB, and every node is told the same one."""
-    return dump_json(argv, "an argument list")
-
-
 def make_output_row(output: Output) -> OutputRow:
     """The row of an output."""
     status = output.exit_status
     stdout, stderr, is_packed = pack_streams(output.stdout, output.stderr)
     row = OutputRow(
         replace_surrogates(output.node),
-        _dump_command(tuple(output.argv)),
+        dump_strings(tuple(output.argv)),
         stdout,
         stderr,
         None if status is None else require_integer(status, "an exit status"),

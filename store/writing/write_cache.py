@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from benchconsole.probes.model.measuring import Labels
-from benchconsole.store.codec.long_words import LONG, number_words
+from benchconsole.store.codec.long_words import number_words
 from benchconsole.store.codec.rows import dump_labels
 from benchconsole.store.codec.values import replace_surrogates
 from benchconsole.store.errors import ConflictError
@@ -30,8 +30,6 @@ _LABELS = (
     "INSERT INTO labels (pairs, shown) VALUES (?1, ?2)",
 )
 _WORD = ("SELECT id FROM word WHERE text = ?1", "INSERT INTO word (text) VALUES (?1)")
-MAX_COMMANDS = 2000
-"""So many long command lines are remembered; each may be some 10 kB."""
 K = TypeVar("K")
 
 
@@ -43,7 +41,6 @@ class NameNumbers:
         self._metrics: dict[tuple[str, str], int] = {}
         self._labels: dict[Labels, int] = {}
         self._words: dict[str, int] = {}
-        self._commands: dict[str, str] = {}
 
     def metric(self, name: str, unit: str) -> int:
         key = (name, unit)
@@ -58,17 +55,7 @@ class NameNumbers:
 
     def command(self, argv: str) -> str:
         """A command line as it is stored, with numbers for its long words."""
-        if len(argv) < LONG:
-            return argv
-        stored = self._commands.get(argv)
-        if stored is None:
-            stored = number_words(
-                argv, lambda word: self._words.get(word) or self._find(self._words, word, _WORD, (word,))
-            )
-            if len(self._commands) > MAX_COMMANDS:
-                self._commands.clear()
-            self._commands[argv] = stored
-        return stored
+        return number_words(argv, self._word)
 
     def _word(self, word: str) -> int:
         return self._words.get(word) or self._find(self._words, word, _WORD, (word,))

@@ -6,6 +6,7 @@ against the sum of theirs, since which flow of a bundle is slow is a matter of t
 """
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -165,7 +166,7 @@ def _make_verdict(name: str, subject: FlowSubject, bundled: Sequence[Test]) -> V
     reading, test = first.measurement, first.result.test
     # Those in which the tests of a bundle agree: between two cohorts nothing is said of either.
     asked = [dict(each.target.labels) for each in bundled]
-    labels = tuple((label, value) for label, value in reading.labels if len({own.get(label) for own in asked}) < 2)
+    labels = tuple(pair for pair in reading.labels if len({own.get(pair[0]) for own in asked}) < 2)
     # Elements that tie as the limit are all named, at most three in full.
     tied = dict.fromkeys(limit for each in subject.flows for limit in list_limits(each.expected))
     limits = [name_limit(subject.context.fabric, limit) for limit in tied]
@@ -176,7 +177,7 @@ def _make_verdict(name: str, subject: FlowSubject, bundled: Sequence[Test]) -> V
         subject=name,
         nodes=tuple(dict.fromkeys(node.id for each in subject.flows for node in each.result.test.target.nodes)),
         metric=reading.metric,
-        labels=labels,
+        labels=reading.labels if labels == reading.labels else labels,
         level=subject.level,
         kind=Yardstick.CAPACITY,
         because=subject.because + _explain(subject),
@@ -186,7 +187,7 @@ def _make_verdict(name: str, subject: FlowSubject, bundled: Sequence[Test]) -> V
         expected=subject.expected,
         required=subject.criterion.required * subject.expected,
         least=subject.interval.least if subject.interval is not None and subject.interval.matters else None,
-        source=f"capacity ({first.model}{ANY_ROUTING if subject.routed is not None else ''})",
+        source=sys.intern(f"capacity ({first.model}{ANY_ROUTING if subject.routed is not None else ''})"),
         limiting=", ".join(limits[:3]) + (f" and {len(limits) - 3} more" if len(limits) > 3 else ""),
         evidence=tuple(each.measurement.id for each in subject.flows),
     )

@@ -3,12 +3,15 @@
 A declared fact that the node does not report is unknown, never passed.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.load import PREFIX
 from benchconsole.probes.model.measuring import Fact, Labels, Result
+from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.model.fact_rule import FactRule
 from benchconsole.topology.units import Shown, Unit, disk_size, memory_size, network_rate, show
 
@@ -91,22 +94,28 @@ def _judge_rule(result: Result, name: str, rule: FactRule) -> Verdict:
 def _make_verdict(
     result: Result, name: str, level: Level, because: str, text: str, wanted: str, where: Labels = ()
 ) -> Verdict:
-    test = result.test
+    test, wanted = result.test, sys.intern(wanted)  # every node of a class is asked for the same
     return Verdict(
         test=test.id,
         round=test.round,
         probe=test.probe,
         subject=test.target.node.id,
-        nodes=(test.target.node.id,),
+        nodes=_make_nodes(test.target.node.id),
         metric=name,
         labels=where,
         level=level,
         kind=Yardstick.HARDWARE,
         because=because,
-        text=text,
+        text=wanted if text == wanted else text,
         expected_text=wanted,
-        source=f"class {test.target.node.hardware.name}",
+        source=sys.intern(f"class {test.target.node.hardware.name}"),
     )
+
+
+@lru_cache(maxsize=1)
+def _make_nodes(node: NodeId) -> tuple[NodeId]:
+    """The node alone, as one object for all verdicts on it."""
+    return (node,)
 
 
 def _relevant(facts: Sequence[Fact], name: str, address: str) -> list[Fact]:

@@ -80,3 +80,8 @@ def test_what_the_tool_was_not_told_keeps_its_name() -> None:
 
 def test_a_label_that_looks_like_a_number_is_told_with_its_name() -> None:
     assert list(tell_labels(labels(block="4KiB", direct=0, pattern="random"))) == ["block=4KiB", "direct=0", "random"]
+
+
+def test_nothing_but_the_labels_changes() -> None:
+    reading = Reading("ior.write", 1.0, Unit.BYTE_RATE, labels(operation="write"), "1 B/s", "t#0", 7.0)
+    assert add_labels(reading, asked(tasks="4")) == replace(reading, labels=labels(operation="write", tasks="4"))
