@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from benchconsole.console.session.judged_rounds import JudgedRounds
+from benchconsole.console.session.memory_return import LARGE_ROUND, return_memory
 from benchconsole.console.session.metadata import name_judgement
 from benchconsole.console.session.persistence import DurableWriter
 from benchconsole.console.view.events import Event, NodesProven, Noticed, RoundStarted, TestStarted
@@ -219,6 +220,8 @@ class Execution:
         for result in closed.results:
             if isinstance(result.measurements, KeptReadings):
                 result.measurements.release()
+        if len(closed.results) >= LARGE_ROUND:
+            return_memory()
         if ended:
             self.tell(Noticed(ended, self.clock()))
         return closed

@@ -5,6 +5,7 @@ Every function that begins with ``make`` gives a list, which is empty where ther
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from benchconsole.probes.api import Fact, Labels, Unit, UnitError, parse
 from benchconsole.probes.readers.documents import Document, read_array, read_mapping
@@ -19,6 +20,10 @@ _SAYS_NOTHING = frozenset(
         "[removed]", "<bad index>", "<out of spec>",
     )
 )  # fmt: skip
+
+
+_SHARED = 4096
+"""Facts of which each is kept once for all nodes: what machines of several kinds say alike."""
 
 
 def make_text(name: str, value: object, marks: Labels = ()) -> list[Fact]:
@@ -65,6 +70,18 @@ def label_part(kind: str, name: object, marks: Labels = ()) -> Labels:
 def scale_binary(number: str, letter: str) -> float:
     """``number`` in units of 1024 to the power that ``letter`` says (K, M, G, T, P, or none)."""
     return float(number) * 1024.0 ** " KMGTP".index(letter.upper() or " ")
+
+
+def share_fact(fact: Fact) -> Fact:
+    """``fact`` as the same object for all nodes that say the same, while it is remembered."""
+    return (
+        _share_equal(fact) if isinstance(fact.value, (str, float)) else fact
+    )  # a whole number is equal to another kind
+
+
+@lru_cache(maxsize=_SHARED)
+def _share_equal(fact: Fact) -> Fact:
+    return fact
 
 
 def keep_first(facts: Iterable[Fact]) -> tuple[Fact, ...]:

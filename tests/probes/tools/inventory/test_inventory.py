@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from benchconsole.probes.api import Fact, Output, PlanError, ProbeOutputError, Target, Unit
 from benchconsole.probes.testing import PROBE_CHECKS, Check, a_node
 from benchconsole.probes.tools.inventory import script
+from benchconsole.probes.tools.inventory.facts import share_fact
 from benchconsole.probes.tools.inventory.probe import Inventory
 from benchconsole.probes.tools.inventory.script import Answer, find_answers, make_command
 from benchconsole.probes.tools.inventory.sources import SOURCES
@@ -325,3 +326,23 @@ def test_root_is_asked_through_sudo_where_the_login_is_not_root(tmp_path: Path) 
     lines = asked.read_text().splitlines()
     assert all(line.startswith("-n timeout 10 ") for line in lines)
     assert {line.split()[3] for line in lines} >= {"dmidecode", "perfquery", "ipmitool"}
+
+
+def test_what_two_nodes_say_alike_is_one_object() -> None:
+    """Of a large machine the tables differ by a serial number, and all else is the same."""
+    told = text("inventory/dmidecode-2.12.txt")
+    other = told.replace("Serial Number: ", "Serial Number: X")
+    assert other != told
+    first, second = (
+        Inventory().parse(
+            Output(tuple(make_command(WORD)), format_answers(WORD, [Answer("dmidecode", 0, own)]).encode())
+        )
+        for own in (told, other)
+    )
+    alike = [(one, another) for one in first for another in second if one == another]
+    assert len(alike) == len(first) - 1 > 3
+    assert all(one is another for one, another in alike)
+
+
+def test_a_whole_number_stays_one() -> None:
+    assert [type(share_fact(Fact("a.count", value)).value) for value in (1.0, 1, 1.0)] == [float, int, float]
