@@ -267,7 +267,7 @@ def choose(text: str, known: Collection[str], known_groups: Mapping[str, Collect
         return f"@{name}"
 
     try:
-        wanted = NodeSet(GROUP.sub(plain, text), resolver=GroupResolver(GroupSource("fabric", meant)))
+        wanted = dict.fromkeys(NodeSet(GROUP.sub(plain, text), resolver=GroupResolver(GroupSource("fabric", meant))))
     except (NodeSetException, GroupResolverError, GroupSourceError) as error:
         raise SelectionError(f"{text!r} is not a node set: {error}") from None
     unknown = [name for name in wanted if name not in known]

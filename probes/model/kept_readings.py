@@ -49,16 +49,24 @@ class KeptReadings(Sequence[Reading]):
         self._at_hand: tuple[Reading, ...] | None = self._make(rows)
         self._columns: _Columns | None = None
 
+    @classmethod
+    def of_columns(
+        cls, test: str, at: float, kinds: Kinds, values: Iterable[float], raws: Iterable[str]
+    ) -> "KeptReadings":
+        """Measurements that are given by column, and are no objects; at least one."""
+        made = cls(test, at, ())
+        made._columns = _make_columns(kinds, values, raws)
+        made._at_hand = None
+        return made
+
     def release(self) -> None:
         """Let the objects go; what they say is kept."""
         at_hand = self._at_hand
         if not at_hand:
             return
-        self._columns = _Columns(
-            _share_kinds(tuple((each.metric, each.unit, each.labels) for each in at_hand)),
-            array("d", [each.value for each in at_hand]),
-            _BETWEEN.join(each.raw.encode("utf-8", _SURROGATES) for each in at_hand),
-        )
+        kinds = tuple((each.metric, each.unit, each.labels) for each in at_hand)
+        values, raws = (each.value for each in at_hand), (each.raw for each in at_hand)
+        self._columns = _make_columns(kinds, values, raws)
         self._at_hand = None
 
     @overload
@@ -98,9 +106,19 @@ class KeptReadings(Sequence[Reading]):
     def _make(self, rows: Iterable[tuple[tuple[str, Unit, Labels], float, str]]) -> tuple[Reading, ...]:
         test, at = self._test, self._at
         return tuple(
-            Reading(metric, value, unit, labels, raw, f"{test}#{place}", at)
+            Reading(metric, value, unit, labels, raw, name_measurement(test, place), at)
             for place, ((metric, unit, labels), value, raw) in enumerate(rows)
         )
+
+
+def name_measurement(test: str, place: int) -> str:
+    """The id of the measurement at this place of a test."""
+    return f"{test}#{place}"
+
+
+def _make_columns(kinds: Kinds, values: Iterable[float], raws: Iterable[str]) -> _Columns:
+    joined = _BETWEEN.join([each.encode("utf-8", _SURROGATES) for each in raws])
+    return _Columns(_share_kinds(kinds), array("d", values), joined)
 
 
 @lru_cache(maxsize=_SHARED)

@@ -341,6 +341,12 @@ def make_measurement_row(reading: Reading) -> MeasurementRow:
     )
 
 
+def parse_unit(unit: str) -> Unit:
+    """The unit of a stored name; KeyError for one that is none."""
+    found: Unit = _UNITS[unit]
+    return found
+
+
 def parse_measurement(row: MeasurementRow) -> Reading:
     """The measurement of a row."""
     metric, unit, labels, key, value, raw, at = row

@@ -9,9 +9,10 @@ import numpy as np
 
 from benchconsole.probes.model.judgement import ClosedRound, Verdict
 from benchconsole.probes.model.measurement_table import Passes, choose_told, group_passes, list_plan_places
-from benchconsole.probes.model.measuring import Reading, Result, Round
-from benchconsole.store.codec.rows import MeasurementRow, NamedVerdictRow, VerdictRow, parse_measurement, parse_verdict
+from benchconsole.probes.model.measuring import Result, Round
+from benchconsole.store.codec.rows import NamedVerdictRow, VerdictRow, parse_verdict
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredOutputs
+from benchconsole.store.reading.measurement_columns import read_measurements
 from benchconsole.store.reading.session_list import asking_session
 from benchconsole.store.reading.session_reading import (
     AttemptRow,
@@ -158,15 +159,14 @@ def _fill_results(
     numbers = {test: number for number, test in connection.execute(_NUMBERS, (attempt,)) if test in tests}
     which = (json.dumps(sorted(numbers.values())),)
     outputs = {number: row for number, *row in connection.execute(_OUTPUTS, which)}
-    measured: defaultdict[int, list[Reading]] = defaultdict(list)
-    metrics, labels = find_metrics(connection), find_labels(connection)
-    for number, metric, of, *row in connection.execute(_MEASUREMENTS, which):
-        measured[number].append(parse_measurement(MeasurementRow(*metrics[metric], labels[of], *row)))
+    keys = {number: test for test, number in numbers.items()}
+    told = connection.execute(_MEASUREMENTS, which)
+    measured = read_measurements(told, keys, find_metrics(connection), find_labels(connection))
 
     def fill(result: Result, number: int) -> Result:
         address = ResultAddress(session.database, session.id, closed.attempt, result.test.id)
         found = StoredOutputs(address, *outputs[number]) if number in outputs else ()
-        return replace(result, outputs=found, measurements=tuple(measured[number]))
+        return replace(result, outputs=found, measurements=measured.get(number, ()))
 
     asked = ((result, numbers.get(result.test.id)) for result in closed.results)
     return tuple(result if number is None else fill(result, number) for result, number in asked)

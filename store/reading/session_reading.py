@@ -11,7 +11,6 @@ from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Verdict
 from benchconsole.probes.model.measuring import FailedAt, Labels, Proof, Reading, Result, Round
 from benchconsole.store.codec.rows import (
-    MeasurementRow,
     NamedVerdictRow,
     ProofRow,
     ResultRow,
@@ -20,7 +19,6 @@ from benchconsole.store.codec.rows import (
     VerdictRow,
     parse_failure,
     parse_labels,
-    parse_measurement,
     parse_proof,
     parse_round,
     parse_test,
@@ -31,6 +29,7 @@ from benchconsole.store.errors import ConflictError
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import OpenRound, ProbeOutcome, ProofSet, SessionNote, StoredSession
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
+from benchconsole.store.reading.measurement_columns import read_measurements
 from benchconsole.store.reading.session_list import asking_session, read_session
 from benchconsole.store.sqlite import Connection
 from benchconsole.topology.model.fabric import Fabric
@@ -324,18 +323,20 @@ def read_results(
     which = (attempt.id, after)
     outputs = {number: row for number, *row in connection.execute(_OUTPUTS, which)} if measured else {}
     facts = dict(connection.execute(_FACTS, which))
-    measurements: defaultdict[int, list[Reading]] = defaultdict(list)
-    metrics, labels = find_metrics(connection), find_labels(connection)
-    for number, metric, of, *row in connection.execute(_MEASUREMENTS, which) if measured else ():
-        measurements[number].append(parse_measurement(MeasurementRow(*metrics[metric], labels[of], *row)))
+    rows = connection.execute(_RESULTS, which).fetchall()
+    measurements: Mapping[int, Sequence[Reading]] = {}
+    if measured:
+        keys = {number: key for number, key, *_ in rows}
+        told = connection.execute(_MEASUREMENTS, which)
+        measurements = read_measurements(told, keys, find_metrics(connection), find_labels(connection))
     results = {}
-    for number, key, *row in connection.execute(_RESULTS, which):
+    for number, key, *row in rows:
         has_outputs, has_facts = number in outputs, number in facts
         address = ResultAddress(reader.database, reader.id, attempt.number, key) if has_outputs or has_facts else None
         results[number] = Result(
             tests[key],
             StoredOutputs(address, *outputs[number]) if address and has_outputs else (),
-            tuple(measurements.get(number, ())),
+            measurements.get(number, ()),
             StoredFacts(address, facts[number]) if address and has_facts else (),
             None if row[3] is row[4] is row[5] is None else parse_failure(ResultRow._make(row)),
             *row[:3],
