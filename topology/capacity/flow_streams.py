@@ -170,9 +170,7 @@ class _Table:
     def __init__(self, routes: Routes) -> None:
         self._routes = routes
         self._links = routes.graph.links
-        self._apart = frozenset(
-            2 * index + back for index, link in enumerate(self._links) if link.mixed or link.channels for back in (0, 1)
-        )
+        self._apart = routes.graph.columns.apart
         self._further: dict[tuple[int, int | None, int | None] | CeilingSide, int] = {}
         self._passed = find_passed(routes.graph)
         self._streams: list[Indices] = []

@@ -29,6 +29,12 @@ class LinkColumns:
         return np.fromiter(map(bool, map(attrgetter("mixed"), self._links)), bool, len(self._links))
 
     @cached_property
+    def apart(self) -> frozenset[int]:
+        """The directed links of which members are told apart: they differ in speed, or there are channels."""
+        apart = (number for number, link in enumerate(self._links) if link.mixed or link.channels)
+        return frozenset(2 * number + back for number in apart for back in (0, 1))
+
+    @cached_property
     def sees_ports(self) -> Flags:
         """Whether its hash puts the streams of a flow on members of their own."""
         sees = {policy: policy.sees_ports for policy in HashPolicy}
