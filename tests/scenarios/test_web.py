@@ -1,5 +1,6 @@
 """``web`` in a real browser: the fabric is drawn, keys work, keys that act are refused, nothing is asked of other hosts."""
 
+import asyncio
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -9,7 +10,8 @@ from benchconsole.console.tui.app.console_app import LOOKS_ONLY
 from tests.console.cli.test_compare import measure
 from tests.console.cli.test_web import await_end, started
 from tests.lab.fixtures import require_browser
-from tests.scenarios.browser import browsing
+from tests.lab.host import wait_for
+from tests.scenarios.browser import SECONDS, browsing
 from tests.scenarios.test_judging_trials import Site
 
 pytestmark = pytest.mark.lab
@@ -65,8 +67,8 @@ async def test_a_console_that_is_left_is_opened_again_with_a_click(db: Path, tmp
             await browser.wait_for_page("This console has ended.")
             await_end([first])
             await browser.evaluate("document.getElementById('again').click()")
+            await asyncio.to_thread(wait_for, lambda: len(running.consoles()) == 1, SECONDS, "another console")
             await browser.wait_for_screen("READ-ONLY")
-            assert len(running.consoles()) == 1
 
 
 async def test_what_is_on_the_screen_opens_no_page_and_no_other_page_opens_a_console(db: Path, tmp_path: Path) -> None:

@@ -1,17 +1,19 @@
 """``web``: what it refuses, and real consoles behind real pages, each of which ends with its page or with the server."""
 
+import asyncio
 import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
 import click
+import pyte
 import pytest
 from click.testing import CliRunner
 
@@ -19,11 +21,15 @@ from benchconsole.console.cli import command as benchconsole
 from benchconsole.console.cli import web
 from benchconsole.console.cli.open import BROWSER_DRIVER, has_screen
 from benchconsole.console.exits import BadInput, Exit
+from benchconsole.console.simulator.cluster import SimulatedCluster
 from benchconsole.store.errors import StoreError
+from benchconsole.store.model import SessionState
+from benchconsole.store.store import Store
 from tests.console.cli.test_compare import measure
 from tests.console.web.serving import SECONDS, read_until
 from tests.lab.host import Identity, wait_for
 from tests.scenarios.commands import argv
+from tests.scenarios.commands import benchconsole as run_command
 from tests.scenarios.test_judging_trials import Site
 
 HOSTILE = 'it\'s $(touch planted); --db=x `id` "s".db'
@@ -54,11 +60,38 @@ class Started:
     @asynccontextmanager
     async def page(self) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
         """A page, once its console has drawn."""
+        async with self.opened() as page:
+            await read_until(page, "READ-ONLY")
+            yield page
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
+        """A page whose console begins."""
         origin = self.address.rpartition("/")[0].rpartition("/")[0]
-        address = f"{self.address}console"
+        address = f"{self.address}console?width=120&height=40"
         async with aiohttp.ClientSession() as client, client.ws_connect(address, headers={"Origin": origin}) as opened:
-            await read_until(opened, "READ-ONLY")
             yield opened
+
+
+class Screen:
+    """The screen of a page, as a terminal of its size draws it."""
+
+    def __init__(self, page: aiohttp.ClientWebSocketResponse) -> None:
+        self._page = page
+        self._screen = pyte.Screen(120, 40)
+        self._stream = pyte.ByteStream(self._screen)
+
+    async def press(self, text: str) -> None:
+        await self._page.send_json(["stdin", text])
+
+    async def wait(self, holds: Callable[[str], bool]) -> None:
+        """Draw what comes until something holds of the screen."""
+        try:
+            async with asyncio.timeout(SECONDS):
+                while not holds("\n".join(self._screen.display)):
+                    self._stream.feed(await self._page.receive_bytes())
+        except TimeoutError as error:
+            raise AssertionError("\n".join(self._screen.display)) from error
 
 
 @contextmanager
@@ -88,6 +121,7 @@ async def test_a_page_that_is_closed_ends_its_process(db: Path, tmp_path: Path) 
         async with running.page(), running.page() as second:
             found = running.consoles()
             assert len(found) == 2
+            assert all(os.getpgid(each.pid) == each.pid for each in found), "ctrl-c is for the server alone"
             await second.close()
             wait_for(lambda: len(running.consoles()) == 1, SECONDS, "the end of one console")
         await_end(found)
@@ -109,6 +143,30 @@ async def test_a_signal_ends_all_consoles(db: Path, tmp_path: Path, number: sign
         assert running.process.wait(SECONDS) == code
         assert len(found) == 2
         assert not any(each.alive() for each in found)
+
+
+async def test_a_run_that_was_begun_on_a_page_is_stopped_when_the_page_is_closed(tmp_path: Path) -> None:
+    db = tmp_path / "s.db"
+    async with SimulatedCluster("healthy", tmp_path / "cluster") as cluster:
+        few = ("-w", "n[001-004]", "--label", "before")
+        ran = await asyncio.to_thread(run_command, "run", cluster.topology_path, "--db", db, *few)
+        assert ran.code == Exit.UNTESTED, ran.err
+        with started(db, tmp_path, "--allow-actions") as running:
+            async with running.opened() as page:
+                screen = Screen(page)
+                await screen.wait(lambda shown: "meridian › fabric" in shown)
+                await screen.press("3")
+                await screen.wait(lambda shown: "R plan a run" in shown)
+                await screen.press("R")
+                await screen.wait(lambda shown: "enter start" in shown and "being worked out" not in shown)
+                await screen.press("\r")
+                await screen.wait(lambda shown: "round 4 started" in shown)
+                found = running.consoles()
+            await asyncio.to_thread(await_end, found)
+    with Store.open(db, create=False) as store:
+        (session,) = store.list_sessions()
+        assert (session.state, session.because) == (SessionState.INTERRUPTED, "cancelled")
+        assert session.rounds == 16
 
 
 @pytest.mark.parametrize("ignored", [False, True])

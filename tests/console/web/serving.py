@@ -54,7 +54,7 @@ async def serving(
     *,
     limit: int = 4,
     wait_seconds: float = SECONDS,
-    patience: float | None = SECONDS,
+    patience: float | None = None,
     mark: Path = Path(os.devnull),
 ) -> AsyncIterator[Served]:
     """A server whose consoles are played in this mood; at the end nothing of it runs."""
