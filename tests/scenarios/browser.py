@@ -73,8 +73,9 @@ class Browser:
         await self.call("Browser.close")
 
     async def evaluate(self, expression: str) -> Any:
-        """The value of an expression on the page."""
-        answer = await self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        """The value of an expression on the page, as if its user had just clicked there."""
+        options = {"returnByValue": True, "awaitPromise": True, "userGesture": True}
+        answer = await self.call("Runtime.evaluate", expression=expression, **options)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 

@@ -5,6 +5,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from benchconsole.console.tui.app.console_app import LOOKS_ONLY
 from tests.console.cli.test_compare import measure
@@ -71,13 +73,20 @@ async def test_a_console_that_is_left_is_opened_again_with_a_click(db: Path, tmp
             await browser.wait_for_screen("READ-ONLY")
 
 
+async def _answer_foreign(_: web.Request) -> web.Response:
+    return web.Response(text="another page")
+
+
 async def test_what_is_on_the_screen_opens_no_page_and_no_other_page_opens_a_console(db: Path, tmp_path: Path) -> None:
+    foreign = web.Application()
+    foreign.router.add_get("/", _answer_foreign)
     with started(db, tmp_path) as running:
-        async with browsing(tmp_path) as browser:
+        async with browsing(tmp_path) as browser, TestServer(foreign, host="127.0.0.1") as other:
             await browser.open(running.address)
             await browser.wait_for_screen("READ-ONLY")
             assert await browser.evaluate("String(window.open('about:blank'))") == "null"
             socket = await browser.evaluate("document.getElementById('terminal').dataset.sessionWebsocketUrl")
-            await browser.open("about:blank")
+            await browser.open(str(other.make_url("/")))
+            await browser.wait_for_page("another page")
             assert await browser.evaluate(OPEN_SOCKET % socket) == "refused"
             assert len(running.consoles()) == 1
