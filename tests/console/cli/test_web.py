@@ -194,6 +194,7 @@ async def test_the_address_and_no_other_opens_the_page(db: Path, tmp_path: Path)
                 assert answer.status == 403
 
 
+@pytest.mark.fault("I06")
 @pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.1", "::", "admin1", ""])
 def test_an_address_that_others_reach_is_refused_with_the_way_to_do_it(db: Path, address: str) -> None:
     done = CliRunner().invoke(benchconsole, ["web", "--db", str(db), "--address", address])

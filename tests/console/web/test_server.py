@@ -57,6 +57,7 @@ async def test_a_name_that_was_made_to_mean_loopback_is_refused(name: str) -> No
             assert "loopback only" in await answer.text()
 
 
+@pytest.mark.fault("I06")
 @pytest.mark.parametrize("path", ["/", "/wrong/", "/wrong/static/page.js", "/static/page.js"])
 async def test_without_the_token_nothing_is_served(path: str) -> None:
     async with serving() as served, served.client.get(served.origin + path) as answer:
