@@ -7,12 +7,12 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 LAB_TOOLS := iperf3 fio sshd ssh ip tc nft unshare nsenter losetup mkfs.ext4 ethtool tmux lldpd sudo \
   ping mpirun hpcc munged slurmctld slurmd srun nuttcp qperf sockperf traceroute bonnie++ sysbench h5perf_serial \
   smartctl numactl hwloc-info dmidecode ipmitool ipmi_sim ibstat ibsim opensm lshw cpupower \
-  ksh mksh zsh yash busybox
+  ksh mksh zsh yash busybox chromium
 LAB_PACKAGES := iperf3 fio openssh-server openssh-client iproute2 nftables util-linux e2fsprogs ethtool dmidecode tmux lldpd sudo \
   iputils-ping openmpi-bin hpcc python3-mpi4py munge slurmctld slurmd slurm-client libpmi2-0 \
   nuttcp qperf sockperf traceroute bonnie++ sysbench hdf5-tools smartmontools numactl \
   ipmitool openipmi infiniband-diags ibsim-utils opensm lshw linux-cpupower \
-  ksh mksh zsh yash busybox
+  ksh mksh zsh yash busybox chromium
 # Debian starts daemons as it installs them; this file is asked before, and says no. One that is there stays.
 NO_DAEMONS := /usr/sbin/policy-rc.d
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "open": "Open the console on a topology file, or on a stored session.",
+    "web": "Serve the console of a stored session to a browser on this machine.",
     "demo": "Open the console on a simulated cluster that answers real SSH on loopback.",
     "init": "Write a commented topology file to start from.",
     "check": "Check a topology file and print what it can carry. Connects to nothing.",

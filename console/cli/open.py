@@ -1,6 +1,7 @@
 """Opens the console. The screen is painted before a store, a probe or SSH is imported."""
 
 import logging
+import os
 import sys
 import time
 from functools import partial
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from benchconsole.console.view.reducer import LatestView
     from benchconsole.probes.api import Probe
     from benchconsole.store.store import Store
+
+BROWSER_DRIVER = "benchconsole.console.tui.browser_driver:BrowserDriver"
+"""The driver of a console that is drawn in a browser; Textual reads it from the environment (``TEXTUAL_DRIVER``)."""
 
 
 @click.command("open")
@@ -55,7 +59,7 @@ def open_console(
     plays a stored session so many times as fast as it ran; BadInput for a topology file. ``looks_only``: nothing can be
     run, changed or written; BadInput for a topology file, on which nothing was measured yet.
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not has_screen():
         raise BadInput("benchconsole: there is no terminal to draw on; benchconsole run does the same as lines")
     from benchconsole.console.cli.log_options import keep_records_off_the_screen
     from benchconsole.console.tui.app.console_app import run
@@ -94,6 +98,12 @@ def open_console(
         logging.getLogger(__name__).critical("the screen failed", exc_info=error)
         complain(f"benchconsole: internal error of the screen ({type(error.__cause__).__name__}): please report {log}")
         return Exit.INTERNAL
+
+
+def has_screen() -> bool:
+    """Whether there is a terminal to draw on, or a browser at the other end of our pipes."""
+    in_browser = os.environ.get("TEXTUAL_DRIVER") == BROWSER_DRIVER
+    return in_browser or (sys.stdin.isatty() and sys.stdout.isatty())
 
 
 def make_archive(db: Path | None) -> "SessionArchive":

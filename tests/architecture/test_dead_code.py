@@ -53,9 +53,10 @@ BY_NAME = {
     "topology/model/": ("AT_MOST", "DOWN", "MEDIAN", "LOWEST", "HIGHEST"),
     "console/reports/": ("read_from", "more_wires"),
     "probes/testing/fake.py": ("gathered",),
+    "console/tui/browser_driver.py": ("BrowserDriver", "run_input_thread"),
 }
 """Path to names that something reaches in another way: a registry of the room, the loop over all fields of a section, the
-generator of the reference, the value of an enumeration in a file, a template of a report, a quoted annotation, a test of
+generator of the reference, the value of an enumeration in a file, a variable of the environment, a template of a report, a quoted annotation, a test of
 a plugin's author."""
 
 

@@ -15,6 +15,7 @@ DATA = (
     "benchconsole/py.typed",
     "benchconsole/console/reports/templates/report.html",
     "benchconsole/console/simulator/fabric.yaml",
+    "benchconsole/console/web/page/index.html",
     "benchconsole/console/simulator/templates/lscpu.txt",
     "benchconsole/topology/examples/jetstream.yaml",
     "benchconsole/topology/topology.schema.json",

@@ -1,4 +1,4 @@
-"""The ways in and out: none fetches what a text names, brings a file from a node or unpacks one, and nothing listens."""
+"""The ways in and out: none fetches what a text names, brings a file from a node or unpacks one, and none listens but pages on loopback."""
 
 import ast
 from collections.abc import Iterator
@@ -27,6 +27,9 @@ COPIES = {"asyncssh.scp", "start_sftp_client"}
 LISTENS = {"create_server", "start_server", "start_unix_server", "create_datagram_endpoint", "listen", "socketserver"}
 SIMULATED = {ROOT / "probes/testing/server.py", ROOT / "console/simulator/nodes.py"}
 """Where nodes are played, which listen: on loopback, for tests and the demo."""
+
+PAGES = {ROOT / "console/cli/web.py"}
+"""Where pages are served while somebody asks for it: on loopback, which its own test holds."""
 
 
 def list_words(text: str) -> Iterator[str]:
@@ -58,9 +61,9 @@ def test_nothing_fetches_what_a_text_names() -> None:
 
 
 @pytest.mark.fault("I06")
-def test_only_simulated_nodes_listen() -> None:
+def test_only_simulated_nodes_and_pages_on_loopback_listen() -> None:
     """Sockets of nodes are theirs: asyncssh makes them there, with ``create_unix_server``."""
-    assert {path for path, word in list_product_words() if word in LISTENS} == SIMULATED
+    assert {path for path, word in list_product_words() if word in LISTENS} == SIMULATED | PAGES
 
 
 @pytest.mark.fault("I14")

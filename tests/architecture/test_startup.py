@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"textual", "asyncssh", "pydantic", "numpy", "scipy"}
+HEAVY = {"textual", "asyncssh", "pydantic", "numpy", "scipy", "aiohttp", "textual_serve"}
 
 PROBE = """
 import json, sys

@@ -7,6 +7,7 @@ Refused here: anything about what is in it.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -26,6 +27,12 @@ def require_lab() -> None:
 def require_open_mpi() -> None:
     """Skip where no rank can be started; in CI that is a failure."""
     _require("NO OPEN MPI, no launch over several nodes is tested", launchers.missing())
+
+
+def require_browser() -> None:
+    """Skip where there is no browser; in CI that is a failure."""
+    found = [] if shutil.which("chromium") else ["chromium is missing (Debian package chromium)"]
+    _require("NO BROWSER, the page of benchconsole web is drawn by nobody", found)
 
 
 def _require(gap: str, found: list[str]) -> None:
