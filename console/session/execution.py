@@ -15,7 +15,6 @@ from benchconsole.console.session.metadata import name_judgement
 from benchconsole.console.session.persistence import DurableWriter
 from benchconsole.console.view.events import Event, NodesProven, Noticed, RoundStarted, TestStarted
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
-from benchconsole.probes.model.kept_readings import KeptReadings
 from benchconsole.probes.model.measuring import Failure, Proof, Result, Round, Test
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.planning.sweeps import SweepEndings, make_skipped_results, was_skipped
@@ -217,9 +216,6 @@ class Execution:
         await self.writer.close(judged)
         self.tell(self.judged.add(judged))
         ended = self.sweeps.add_round(closed)
-        for result in closed.results:
-            if isinstance(result.measurements, KeptReadings):
-                result.measurements.release()
         if len(closed.results) >= LARGE_ROUND:
             return_memory()
         if ended:

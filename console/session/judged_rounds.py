@@ -18,6 +18,7 @@ from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import JudgedTable, find_plain, judge_round, judge_table, tell_table
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
+from benchconsole.probes.model.kept_readings import hold_readings, release_readings
 from benchconsole.probes.model.measurement_table import MeasurementTable
 from benchconsole.probes.model.measuring import Metric, Round
 from benchconsole.probes.model.probe_names import INVENTORY
@@ -111,6 +112,7 @@ class JudgedRounds:
         self._losses = DetectableLosses(self._context)
         self._probes = probes
         self._unread: list[tuple[ClosedRound, MeasurementTable | None]] = []
+        self._held: list[ClosedRound] = []
         self.known_findings: tuple[Finding, ...] | None = ()
         """``findings`` where they were computed or restored since the last round was added, else None."""
         self.known_losses: tuple[DetectableLoss, ...] | None = ()
@@ -136,13 +138,19 @@ class JudgedRounds:
     def _rank(self) -> tuple[Finding, ...]:
         """The findings, computed; after that it is known whether source ports mean what the file says."""
         self._read_waiting()
-        return self._findings.rank()
+        found = self._findings.rank()
+        for judged in self._held:
+            release_readings(judged.results)
+        self._held.clear()
+        return found
 
     def _read_waiting(self) -> None:
         """Read the flows of rounds that were not read yet, each round once for all that asks for them."""
         for judged, measured in self._unread:
+            hold_readings(judged.results)
             self._findings.add_round(judged, measured)
             self._losses.add_round(judged)
+            self._held.append(judged)
         self._unread.clear()
 
     @property
@@ -262,6 +270,7 @@ def judge_stored(
     rounds: list[JudgedRound] = []
     for stored, measured in read_unjudged(session, described, lambda planned: planned.number in plain, plan=plan):
         place = stored.round.number, stored.attempt
+        hold_readings(stored.results)
         if measured is None:
             again = judged.judge(stored)
             verdicts[place] = again.verdicts
@@ -272,6 +281,7 @@ def judge_stored(
             again = table.low
             rounds.append(JudgedRound(stored, measured.table, table))
         judged.take(again, measured.table if measured is not None else None)
+        release_readings(stored.results)
     findings, now = judged.findings, clock()
     source = criteria_from.file if criteria_from is not None else ""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, overload
 
-from benchconsole.probes.model.measuring import Labels, Reading
+from benchconsole.probes.model.measuring import Labels, Reading, Result
 from benchconsole.topology.units import Unit
 
 _SHARED = 4096
@@ -37,7 +37,7 @@ class KeptReadings(Sequence[Reading]):
     """The ``readings`` of the test with the id ``test``, as measurements made ``at`` (UTC, seconds since 1970).
 
     The id of each is that of its test with its place. They are objects until ``release``, and from then on made anew
-    for each who looks. Equal to any sequence of the same measurements; may be read in any thread.
+    for each who looks, until ``hold``. Equal to any sequence of the same measurements; may be read in any thread.
     """
 
     __slots__ = ("_at", "_at_hand", "_columns", "_test")
@@ -59,10 +59,17 @@ class KeptReadings(Sequence[Reading]):
         made._at_hand = None
         return made
 
+    def hold(self) -> None:
+        """Make the objects once for all who look before the next ``release``."""
+        self._at_hand = self._list()
+
     def release(self) -> None:
         """Let the objects go; what they say is kept."""
         at_hand = self._at_hand
         if not at_hand:
+            return
+        if self._columns is not None:
+            self._at_hand = None
             return
         kinds = tuple((each.metric, each.unit, each.labels) for each in at_hand)
         values, raws = (each.value for each in at_hand), (each.raw for each in at_hand)
@@ -109,6 +116,20 @@ class KeptReadings(Sequence[Reading]):
             Reading(metric, value, unit, labels, raw, name_measurement(test, place), at)
             for place, ((metric, unit, labels), value, raw) in enumerate(rows)
         )
+
+
+def hold_readings(results: Iterable[Result]) -> None:
+    """Have the measurements of these results at hand, for work that looks at them again and again."""
+    for result in results:
+        if isinstance(result.measurements, KeptReadings):
+            result.measurements.hold()
+
+
+def release_readings(results: Iterable[Result]) -> None:
+    """Let the objects of their measurements go."""
+    for result in results:
+        if isinstance(result.measurements, KeptReadings):
+            result.measurements.release()
 
 
 def name_measurement(test: str, place: int) -> str:

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchconsole.probes.api import Reading, Unit, labels
-from benchconsole.probes.model.kept_readings import KeptReadings
+from benchconsole.probes.model.kept_readings import KeptReadings, hold_readings, release_readings
+from benchconsole.probes.model.measuring import Result, Target, Test
+from benchconsole.probes.testing import a_node
 
 TEXTS = st.text(st.characters() | st.sampled_from("\udcff\ud800ÿ\x00\n"))
 READINGS = st.builds(
@@ -88,3 +90,19 @@ def test_an_index_beyond_the_end_is_refused(index: int) -> None:
     kept.release()
     with pytest.raises(IndexError):
         kept[index]
+
+
+def test_objects_are_at_hand_between_hold_and_release() -> None:
+    kept = KeptReadings.of_columns("t", 2.0, (("a.rate", Unit.ONE, ()),), [1.0], ["one"])
+    result = Result(a_test(), measurements=kept)
+    assert kept[0] is not kept[0]
+    hold_readings([result, Result(a_test(), measurements=(kept[0],))])
+    assert kept[0] is kept[0]
+    assert list(kept) == [Reading("a.rate", 1.0, Unit.ONE, (), "one", "t#0", 2.0)]
+    release_readings([result, Result(a_test(), measurements=(kept[0],))])
+    assert kept[0] is not kept[0]
+    assert list(kept) == [Reading("a.rate", 1.0, Unit.ONE, (), "one", "t#0", 2.0)]
+
+
+def a_test() -> Test:
+    return Test("t", "a", Target(a_node()), 1)
