@@ -127,7 +127,7 @@ def _open(
     With ``clock`` the stored one is played by it.
     """
     from benchconsole.console.cli.common import import_waiting_spools, load_installed_probes, open_store, read_topology
-    from benchconsole.console.cli.session_options import make_cohort_options, make_safety_policy
+    from benchconsole.console.cli.session_options import find_operator, make_cohort_options, make_safety_policy
     from benchconsole.console.session.controller import SessionController
     from benchconsole.console.session.followed_session import open_followed
     from benchconsole.console.session.loop_thread import LoopThread
@@ -153,7 +153,9 @@ def _open(
             return SessionController(other, LoopThread(), closing=store.close)
         with pause_collector():
             session = Session.stored(store, name, probes, make_reach=passwords.reach, on_read=latest.preview)
-    return SessionController(session, LoopThread(), start=start, passwords=passwords, closing=store.close)
+    return SessionController(
+        session, LoopThread(), start=start, passwords=passwords, closing=store.close, operator=find_operator()
+    )
 
 
 def _open_replayed(store: "Store", name: str, probes: "Mapping[str, Probe]", clock: "ReplayClock") -> "ReplayedSession":

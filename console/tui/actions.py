@@ -86,6 +86,8 @@ _TABLE = (
     Action("remark", "m", "m", "remark", "write down what you say of it", "remark", "TEXT", "order('remark')"),
     Action("replay", "P", "P", "play again", "play it again, faster than it ran", "replay", "SPEED", "order('replay')"),
     Action("remove", "x,delete", "x", "remove", "remove the session for good; asks first", call="order('remove')"),
+    Action("add_criterion", "a", "a", "add", "add a criterion: into the file, with a diff and your consent", "add"),
+    Action("change_criterion", "C", "C", "change", "change the criterion, in the same way", "change"),
     Action("in_full", "t", "t", "in full", "everything that is said of it, in front of the page, to scroll"),
     Action("in_fabric", "o", "o", "in fabric", "show it in the fabric"),
     Action("facts", "i", "i", "facts", "all that the node told of itself"),
@@ -110,7 +112,12 @@ GLOBAL = (
 )  # fmt: skip
 """Actions that are valid on every screen."""
 
-ACTING = frozenset(("plan", "repeat", "stop", "mark", "mark_shown", "label", "remark", "remove", "export"))
+ACTING = frozenset(
+    (
+        "plan", "repeat", "stop", "mark", "mark_shown", "label", "remark", "remove", "export", "add_criterion",
+        "change_criterion",
+    )
+)  # fmt: skip
 """Actions that lead to something on nodes, in the database or in files; a console that only looks has none of them."""
 
 MOVES = ("up", "down", "page_up", "page_down", "first", "last", "enter", "back")

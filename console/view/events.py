@@ -20,6 +20,7 @@ class SessionOpened:
     """A session is ready to run, to go on, or to be looked at. ``plan`` holds all its rounds.
 
     ``checklists`` are those that are kept with it, as they stand; ``sampled`` says that it is a watch of days.
+    ``anew``: all that is known of it follows, and what was told before counts no more.
     """
 
     session: str
@@ -31,6 +32,7 @@ class SessionOpened:
     live: bool = True
     checklists: tuple[CheckedList, ...] = ()
     sampled: bool = False
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ def _tested(view: RunView, events: Sequence[TestStarted | Result]) -> RunView:
 
 
 def _opened_again(view: RunView, event: SessionOpened) -> RunView:
-    if event.session != view.session:
+    if event.session != view.session or event.anew:
         return opened(event)
     known = event.plan == view.plan
     return replace(

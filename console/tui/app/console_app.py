@@ -19,6 +19,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui import messages, textual_patches
 from benchconsole.console.tui.actions import ACTIONS, GLOBAL, TypedCommand, bindings
 from benchconsole.console.tui.app.command_line import CommandLine
+from benchconsole.console.tui.app.criterion_orders import CriterionOrders
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import ExitControl, ReportExport, RunOrders
 from benchconsole.console.tui.app.screen_failure import ScreenError, finish_run
@@ -62,7 +63,7 @@ class ConsoleApp(ThemedApp[int]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(GLOBAL, owner="do"),
-        Binding("ctrl+c", "interrupt", show=False, priority=True, system=True),
+        Binding("ctrl+c", "do('interrupt')", show=False, priority=True, system=True),
         Binding("ctrl+q", "do('quit')", show=False, system=True),
     ]
 
@@ -81,6 +82,7 @@ class ConsoleApp(ThemedApp[int]):
         self.navigation = navigation = Navigation(self, session, now)
         self.run_orders = RunOrders(session, navigation, self._work)
         self.report_export = ReportExport(session, navigation, self._work)
+        self.criterion_orders = CriterionOrders(session, navigation, self._work)
         self.exit_control = ExitControl(session, navigation, self._work, self.exit)
         self.following = SessionFollowing(session, navigation, self._work, analyse, self.run_orders.ask_password)
         self.session_orders = SessionOrders(session, navigation, self._work, self.following, make_archive)
@@ -100,6 +102,7 @@ class ConsoleApp(ThemedApp[int]):
             "command": self._ask_command,
             "help": self.command_line.show_help,
             "quit": self.exit_control.ask,
+            "interrupt": self.exit_control.interrupt,
         }
 
     def _typed_commands(self) -> dict[str, TypedCommand]:
@@ -153,9 +156,6 @@ class ConsoleApp(ThemedApp[int]):
         elif frame is not None and name in ACTIONS:
             self.call_later(self.run_action, ACTIONS[name].method, frame)
 
-    def action_interrupt(self) -> None:
-        self.exit_control.interrupt()
-
     def _use_theme(self, name: str) -> None:
         """Other colours everywhere; the next ones without a name."""
         refusal = self.use_theme(name)
@@ -193,6 +193,9 @@ class ConsoleApp(ThemedApp[int]):
 
     def on_order_session(self, message: messages.OrderSession) -> None:
         self.session_orders.obey(message)
+
+    def on_edit_criterion(self, message: messages.EditCriterion) -> None:
+        self.criterion_orders.edit(message)
 
     def on_plan_run(self, message: messages.PlanRun) -> None:
         self.run_orders.plan(message.suite, failed_only=message.failed_only, only=message.only)

@@ -13,6 +13,7 @@ from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.screens.base.sheet import Sheet
+from benchconsole.console.tui.screens.criteria import CriteriaScreen
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
@@ -168,7 +169,7 @@ class Navigation:
         self.open(SweepsScreen(self._tabs.sweeps, tab=self.tab))
 
     def open_area(self, name: str) -> None:
-        self.open(AreaScreen(name, tab=self.tab))
+        self.open(CriteriaScreen(tab=self.tab) if name == "criteria" else AreaScreen(name, tab=self.tab))
 
     def open_finding(self, index: int) -> None:
         self.go_to("findings", base=True)

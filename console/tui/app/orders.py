@@ -69,6 +69,9 @@ class RunOrders(Orders):
         if self._session.follows or control.running:
             self._navigation.say(self._session.follows or "A run is going; S stops it first.", wrong=True)
             return
+        if self._session.front.is_judging:
+            self._navigation.say("The session is being judged again.", wrong=True)
+            return
         if self._session.running:
             self._navigation.say("A run is going in the session behind; esc goes back to it.", wrong=True)
             return

@@ -23,7 +23,8 @@ class OpenSession:
     """One session: ``control`` is None until it is open, ``view`` until its first event has come.
 
     ``replay`` is how many times as fast it is played again, None where it is not. ``analysed`` and ``assessed`` are
-    what was worked out beside the screen last. ``is_left``: esc has led back from it.
+    what was worked out beside the screen last. ``is_left``: esc has led back from it. ``is_judging``: it is judged
+    again, and no run of it may begin.
     """
 
     def __init__(self, latest: LatestView | None = None, replay: float | None = None) -> None:
@@ -37,6 +38,7 @@ class OpenSession:
         self.assessed: Mapping[str, Result] | None = None
         self.worker: Worker[None] | None = None
         self.is_left = False
+        self.is_judging = False
 
     @property
     def running(self) -> bool:
