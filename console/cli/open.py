@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchconsole.console.session.controller import SessionController
-    from benchconsole.console.session.replayed_session import ReplayClock, ReplayedSession
+    from benchconsole.console.session.replay_clock import ReplayClock
+    from benchconsole.console.session.replayed_session import ReplayedSession
     from benchconsole.console.session.session_archive import SessionArchive
     from benchconsole.console.view.reducer import LatestView
     from benchconsole.probes.api import Probe
@@ -74,7 +75,7 @@ def open_console(
         raise BadInput("benchconsole: --replay with a topology file, expected a stored session")
     if looks_only and is_file:
         raise BadInput("benchconsole: --read-only with a topology file, expected a stored session")
-    from benchconsole.console.session.replayed_session import ReplayClock
+    from benchconsole.console.session.replay_clock import ReplayClock
 
     clock = None if replay is None else ReplayClock(replay)
     try:
@@ -85,7 +86,7 @@ def open_console(
             latest=latest,
             now=time.time if clock is None else clock.now,
             make_archive=partial(make_archive, db),
-            replay=replay,
+            clock=clock,
             looks_only=looks_only,
         )
     except ScreenError as error:

@@ -12,7 +12,8 @@ from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.criterion_editor import CriterionEditError, CriterionForm, CriterionProposal
 from benchconsole.console.session.followed_session import FollowedSessionError
 from benchconsole.console.session.loop_thread import LoopThread
-from benchconsole.console.session.replayed_session import ReplayClock, open_replayed
+from benchconsole.console.session.replay_clock import ReplayClock
+from benchconsole.console.session.replayed_session import open_replayed
 from benchconsole.console.session.session import Session
 from benchconsole.console.text.atomic_write import FileError
 from benchconsole.console.view.events import Event, SessionOpened

@@ -14,6 +14,7 @@ from textual.keys import _character_to_key
 from textual.screen import Screen
 
 from benchconsole.console.session.criterion_editor import CriterionForm, CriterionProposal
+from benchconsole.console.session.replay_clock import ReplayClock, Timeline
 from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.tui.actions import ACTIONS
 from benchconsole.console.tui.app.console_app import ConsoleApp
@@ -107,6 +108,12 @@ def asked(action: Callable[[ConsoleApp], None]) -> Place:
     return place
 
 
+def play_again(app: ConsoleApp) -> None:
+    """The session on the screen has a clock, as one that is played again has."""
+    clock = app.session.front.clock = ReplayClock(60.0)
+    clock.begin(Timeline([(float(at), event) for at, event in enumerate(SMALL.events())], 0.0), lambda: None)
+
+
 PLACES: dict[str, Place] = {
     "fabric": tab("fabric"),
     "nodes": tab("nodes"),
@@ -122,6 +129,7 @@ PLACES: dict[str, Place] = {
     "sessions": over("run", lambda app: SessionsScreen(NO_DATABASE, tab="Run")),
     "comparison": over("run", lambda app: ComparisonScreen(NO_DATABASE, "last-1", "last", tab="Run")),
     "subjects": over("run", lambda app: SubjectsScreen(worse(), report([worse()]), "last", tab="Run")),
+    "replay": asked(play_again),
     "command": asked(lambda app: app.command_line.ask()),
     "help": asked(lambda app: app.command_line.show_help()),
     "export": asked(lambda app: app.report_export.ask()),
@@ -135,7 +143,7 @@ PLACES: dict[str, Place] = {
 }
 TABS_AND_PAGES = (
     "fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps", "area", "criteria", "pair map", "sessions",
-    "comparison", "subjects",
+    "comparison", "subjects", "replay",
 )  # fmt: skip
 MOMENTS = {"before": (0, False), "empty": (1, False), "running": (8, True)}
 """How many events have come, and whether a run is going."""
