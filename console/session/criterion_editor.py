@@ -180,7 +180,11 @@ def make_form(session: Session, criterion: Criterion | None) -> CriterionForm:
         except CriterionEditError as error:
             reasons += error.reasons
     offer = "Another file is offered, with the description that the session was begun with."
-    return _fill_form(session, criterion, _name_new_file(files[0]), [*reasons, offer])
+    try:
+        return _fill_form(session, criterion, _name_new_file(files[0]), [*reasons, offer])
+    except CriterionEditError:
+        gone = "The description that the session was begun with does not hold it either: add it anew."
+        raise CriterionEditError(*reasons, gone) from None
 
 
 def _list_files(session: Session) -> list[Path]:

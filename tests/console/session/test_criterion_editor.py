@@ -321,3 +321,16 @@ async def test_what_is_not_asked_for_stays_in_a_criterion_that_is_changed(tmp_pa
             await it.propose({"at_least": ""}, place=0)
         await it.control.criteria.write(await it.propose({"target": "60 GB/s"}, place=0))
     assert f"{{{written}, target: 60 GB/s}}" in site.topology.read_text()
+
+
+async def test_a_criterion_that_no_file_holds_is_to_be_added_anew(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(site.folder)
+    before = site.topology.read_text()
+    async with opened(site) as it:
+        await it.write(await it.propose(TYPED))
+        site.topology.write_text(before)
+        with pytest.raises(CriterionEditError) as caught:
+            await it.form(1)
+    assert [reason.partition(" does not hold")[0] for reason in caught.value.reasons] == [
+        str(site.topology), "The description that the session was begun with",
+    ]  # fmt: skip

@@ -23,6 +23,8 @@ from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result
 from benchconsole.store.store import Store
+from tests.console.tui.fabrics import mini
+from tests.console.tui.story import MINI, tell
 from tests.console.view.test_reducer import spoken, story
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES, PlayedReach
@@ -155,6 +157,30 @@ async def test_the_view_at_every_instant_is_the_fold_of_the_events_up_to_it(stor
             assert spoken(found) == spoken(views[count]), count
 
 
+async def test_a_jump_shows_the_findings_that_were_known_then(
+    store: Store, ran: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each round is judged once, in order, whatever the jumps; a finding stands here for each round so far."""
+    finding = tell(mini(), MINI).closed[-1].findings[0]
+    session = replayed(store, ran, ReplayClock(1.0))
+    seen: list[int] = []
+
+    def add(closed: ClosedRound) -> ClosedRound:
+        seen.append(closed.round.number)
+        return replace(closed, findings=(finding,) * len(seen))
+
+    monkeypatch.setattr(session._judged, "add", add)
+    line = Timeline(session._read_timeline(), session._stored.new.started)
+    kept = KeptViews(session._opened(live=True))
+    ends = [place + 1 for place, event in enumerate(line.events) if isinstance(event, ClosedRound)]
+    for rounds in (len(ends), 1, len(ends), 0):
+        count = ends[rounds - 1] if rounds else 0
+        assert len(session._fold(kept, line, count).findings) == rounds
+    told = [session._judge(line, place) for place in range(len(line.events))]
+    assert told == line.events
+    assert seen == [each.number for each in session.plan]
+
+
 async def test_no_more_views_are_kept_than_a_jump_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     first, *events = story().events()
     assert isinstance(first, SessionOpened)
@@ -207,7 +233,8 @@ async def test_a_replay_that_stands_tells_nothing_and_goes_on_where_it_was(store
         await asyncio.sleep(0)
     clock.pause(is_paused=True)
     clock.change_speed(1e5)
-    await asyncio.sleep(0)
+    for _ in range(50):  # turns of the loop, in which the session hears of both
+        await asyncio.sleep(0)
     assert not any(isinstance(event, SessionEnded) for event in told)
     clock.pause(is_paused=False)
     await listening
