@@ -63,6 +63,8 @@ class RunOrders(Orders):
     def plan(self, suite: str | None = None, *, failed_only: bool = False, only: Collection[str] = ()) -> None:
         """Propose rounds and show them; nothing is sent before enter. A suite is planned on marked nodes alone."""
         control = self._session.control
+        if self.refuses():
+            return
         if control is None:
             self._navigation.say("The session is not open yet.")
             return
