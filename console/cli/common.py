@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from benchconsole.console.reports.content import ReportOptions, SessionDetails
     from benchconsole.console.session.kept_report import Write
     from benchconsole.console.view.run_view import RunView
-    from benchconsole.probes.api import Metric, Probe
+    from benchconsole.probes.api import Probe
     from benchconsole.probes.model.remote import Reach
     from benchconsole.probes.plugins.registry import ProbeCatalogue
     from benchconsole.store.store import Store
-    from benchconsole.topology.description.vocabulary import MetricTraits, Vocabulary
+    from benchconsole.topology.description.vocabulary import Vocabulary
     from benchconsole.topology.model.fabric import Fabric
 
 P = ParamSpec("P")
@@ -141,6 +141,12 @@ def read_topology(path: Path, probes: Mapping[str, "Probe"] | None = None, given
     """
     from benchconsole.topology.description.resolve import load
 
+    def read_vocabulary() -> "Vocabulary":
+        # Here: most files name no metric, and planning is slow to import.
+        from benchconsole.probes.planning.vocabulary import make_vocabulary
+
+        return make_vocabulary(load_installed_probes() if probes is None else probes)
+
     parameters = {}
     for text in given:
         name, _, value = text.partition("=")
@@ -148,23 +154,7 @@ def read_topology(path: Path, probes: Mapping[str, "Probe"] | None = None, given
             parameters[name] = int(value)
         except ValueError:
             raise BadInput(f"benchconsole: --set {text}, expected NAME=NUMBER such as per_tor=2") from None
-    return load(path, lambda: _make_vocabulary(load_installed_probes() if probes is None else probes), parameters)
-
-
-def _make_vocabulary(installed: Mapping[str, "Probe"]) -> "Vocabulary":
-    """The metrics, probes and designs that a topology file may name."""
-    from benchconsole.probes.planning.design_options import find_refusal
-    from benchconsole.probes.planning.designs import DESIGNS
-    from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS
-    from benchconsole.topology.description.vocabulary import Vocabulary
-
-    return Vocabulary(
-        {metric.name: metric.unit for probe in installed.values() for metric in probe.metrics},
-        {name: {**DESIGN_OPTIONS, **probe.options, "design": ""} for name, probe in installed.items()},
-        tuple(DESIGNS),
-        {metric.name: _describe_metric(probe, metric) for probe in installed.values() for metric in probe.metrics},
-        lambda name, options, nodes: find_refusal(installed[name], options, nodes),
-    )
+    return load(path, read_vocabulary, parameters)
 
 
 def can_show_unicode() -> bool:
@@ -242,15 +232,6 @@ def parse_at(text: str | None) -> float:
 def print_json(record: object) -> None:
     """Print ``record``, indented; ValueError for a number that JSON does not have."""
     click.echo(json.dumps(record, indent=1, allow_nan=False))
-
-
-def _describe_metric(probe: "Probe", metric: "Metric") -> "MetricTraits":
-    from benchconsole.probes.model.measuring import Against
-    from benchconsole.topology.description.vocabulary import MetricTraits
-    from benchconsole.topology.units import Shown
-
-    of_capacity, in_bytes = metric.against is Against.FABRIC, metric.shown is Shown.STORAGE
-    return MetricTraits(metric.meant, of_capacity, in_bytes, probe.label_names)
 
 
 async def ask_consent(question: str, unchanged: str = "nothing was changed") -> bool:

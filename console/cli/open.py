@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchconsole.console.session.controller import SessionController
-    from benchconsole.console.session.replayed_session import ReplayClock, ReplayedSession
+    from benchconsole.console.session.replay_clock import ReplayClock
+    from benchconsole.console.session.replayed_session import ReplayedSession
     from benchconsole.console.session.session_archive import SessionArchive
     from benchconsole.console.view.reducer import LatestView
     from benchconsole.probes.api import Probe
@@ -78,7 +79,7 @@ def open_console(
         raise BadInput("benchconsole: --replay with a topology file, expected a stored session")
     if looks_only and is_file:
         raise BadInput("benchconsole: --read-only with a topology file, expected a stored session")
-    from benchconsole.console.session.replayed_session import ReplayClock
+    from benchconsole.console.session.replay_clock import ReplayClock
 
     clock = None if replay is None else ReplayClock(replay)
     try:
@@ -89,7 +90,7 @@ def open_console(
             latest=latest,
             now=time.time if clock is None else clock.now,
             make_archive=partial(make_archive, db),
-            replay=replay,
+            clock=clock,
             looks_only=looks_only,
         )
     except ScreenError as error:
@@ -137,7 +138,7 @@ def _open(
     With ``clock`` the stored one is played by it.
     """
     from benchconsole.console.cli.common import import_waiting_spools, load_installed_probes, open_store, read_topology
-    from benchconsole.console.cli.session_options import make_cohort_options, make_safety_policy
+    from benchconsole.console.cli.session_options import find_operator, make_cohort_options, make_safety_policy
     from benchconsole.console.session.controller import SessionController
     from benchconsole.console.session.followed_session import open_followed
     from benchconsole.console.session.loop_thread import LoopThread
@@ -163,7 +164,9 @@ def _open(
             return SessionController(other, LoopThread(), closing=store.close)
         with pause_collector():
             session = Session.stored(store, name, probes, make_reach=passwords.reach, on_read=latest.preview)
-    return SessionController(session, LoopThread(), start=start, passwords=passwords, closing=store.close)
+    return SessionController(
+        session, LoopThread(), start=start, passwords=passwords, closing=store.close, operator=find_operator()
+    )
 
 
 def _open_replayed(store: "Store", name: str, probes: "Mapping[str, Probe]", clock: "ReplayClock") -> "ReplayedSession":

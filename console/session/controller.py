@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from benchconsole.console.session.criterion_editor import CriterionEditor
 from benchconsole.console.session.followed_session import FollowedSession, FollowedSessionError
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.node_access import PasswordPrompt
@@ -41,7 +42,7 @@ class SessionController:
     """All that a screen may ask of a session, which ``thread`` runs. What is not awaited answers at once.
 
     ``closing`` lets go of its store at the end. With ``start`` the default suite runs as soon as somebody follows.
-    ``passwords`` is what its reach asks.
+    ``passwords`` is what its reach asks. ``operator`` answers for criteria that are changed by ``criteria``.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class SessionController:
         start: bool = False,
         passwords: PasswordPrompt | None = None,
         closing: Callable[[], None] = lambda: None,
+        operator: str = "",
     ) -> None:
         self._session = session
         self._thread = thread
@@ -61,6 +63,7 @@ class SessionController:
         self._flow_paths = FlowPaths(session.fabric)
         self._beside = ThreadPoolExecutor(1, "beside")
         self._orders: list[Future[None]] = []
+        self.criteria = CriterionEditor(self._require_driven, self._take, thread, operator)
 
     @property
     def suites(self) -> tuple[str, ...]:
@@ -184,6 +187,11 @@ class SessionController:
         if isinstance(self._session, FollowedSession):
             raise FollowedSessionError(self._session.driver)
         return self._session
+
+    def _take(self, session: Session) -> None:
+        """Go on with the session as it is after a judgement."""
+        self._session = session
+        self._flow_paths = FlowPaths(session.fabric)
 
     async def finished(self) -> None:
         """Wait until nothing of ours runs on any node."""

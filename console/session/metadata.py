@@ -67,10 +67,12 @@ def make_settings(fabric: Fabric, given: Sequence[str]) -> dict[str, int]:
 
 def describe_fabric(new: NewSession) -> Fabric:
     """The fabric of a stored session, by its text and the parameters that it was begun with."""
-    settings = {
-        name.removeprefix(SETTING): int(value) for name, value in new.options.items() if name.startswith(SETTING)
-    }
-    return load_text(new.topology, new.topology_path, parameters=settings)
+    return load_text(new.topology, new.topology_path, parameters=read_settings(new.options))
+
+
+def read_settings(options: Mapping[str, str | int | float]) -> dict[str, int]:
+    """The parameters of the file that a session with these options was begun with."""
+    return {name.removeprefix(SETTING): int(value) for name, value in options.items() if name.startswith(SETTING)}
 
 
 def list_cohorts(options: Mapping[str, str | int | float], notes: Iterable[SessionNote]) -> list[str]:

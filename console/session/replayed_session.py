@@ -1,14 +1,18 @@
 """A stored session played again: its events in their order and at their distances, so many times as fast.
 
-Nothing is written, no node is touched and no order is taken. Pauses in which nothing ran are cut short.
+Nothing is written, no node is touched and no order is taken. Pauses in which nothing ran are cut short. Somebody may
+jump to any instant: what is shown there is the fold of all events up to it.
 """
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from benchconsole.console.session.followed_session import FollowedSession
+from benchconsole.console.session.replay_clock import ReplayClock, Timeline
 from benchconsole.console.view.events import (
     LEFT_OUT,
     Event,
@@ -16,8 +20,11 @@ from benchconsole.console.view.events import (
     Noticed,
     RoundStarted,
     SessionEnded,
+    SessionOpened,
     TestStarted,
 )
+from benchconsole.console.view.reducer import advance_all, opened
+from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.store.model import SessionState, StoredSession
 
@@ -26,31 +33,28 @@ if TYPE_CHECKING:
     from benchconsole.store.session_store import SessionStore
     from benchconsole.store.store import Store
 
-LONGEST_PAUSE = 5.0
-"""Seconds of a session in which nothing ran that are played; the rest of a pause is left out."""
-
 _SHORTEST_WAIT = 0.02
 """Seconds below which nobody waits: what comes within them comes at once."""
 
+KEPT_VIEWS = 64
+"""Views that are kept at most, so that a jump folds no more than one part of so many; what has passed is shared."""
 
-class ReplayClock:
-    """The time in the session that is played; ``speed`` seconds of it go by in one. Before that the wall clock."""
 
-    def __init__(self, speed: float, *, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self.speed = speed
-        self.monotonic = monotonic
-        self._at: float | None = None
-        self._since = self._until = 0.0
+class KeptViews:
+    """The views at instants of a timeline, each by the number of events before it. For one thread at a time."""
 
-    def go_on(self, at: float, until: float) -> None:
-        """It is ``at`` now, and goes on to ``until`` (both UTC seconds) at its speed."""
-        self._at, self._since, self._until = at, self.monotonic(), until
+    def __init__(self, first: SessionOpened) -> None:
+        self._views: dict[int, RunView] = {0: opened(first)}
 
-    def now(self) -> float:
-        """UTC seconds in the session."""
-        if self._at is None:
-            return time.time()
-        return min(self._at + (self.monotonic() - self._since) * self.speed, self._until)
+    def fold(self, events: list[Event], count: int) -> RunView:
+        """The view after the first ``count`` of ``events``: a fold from the nearest view that is kept before it."""
+        begun = max(place for place in self._views if place <= count)
+        view = self._views[begun]
+        apart = max(len(events) // KEPT_VIEWS, 1)
+        for place in range(begun + apart, count, apart):
+            view = self._views[place] = advance_all(view, events[place - apart : place])
+            begun = place
+        return advance_all(view, events[begun:count])
 
 
 class ReplayedSession(FollowedSession):
@@ -61,6 +65,7 @@ class ReplayedSession(FollowedSession):
     ) -> None:
         super().__init__(session, stored, probes)
         self._clock = clock
+        self._is_judged = 0
 
     @property
     def driver(self) -> str:
@@ -68,21 +73,50 @@ class ReplayedSession(FollowedSession):
         return f"This is {name} played again; open it without --replay to go on with it."
 
     async def events(self) -> AsyncIterator[Event]:
-        """Everything that is stored, each at its time, to the end."""
-        timeline = await asyncio.to_thread(self._read_timeline)
-        yield self._opened(live=True)
-        at, running, began, played = self._stored.new.started, 0, self._clock.monotonic(), 0.0
-        for when, event in timeline:
-            gap = max(when - at, 0.0)
-            gap = gap if running else min(gap, LONGEST_PAUSE)
-            self._clock.go_on(when - gap, when)
-            played += gap / self._clock.speed
-            wait = began + played - self._clock.monotonic()
-            if wait > _SHORTEST_WAIT:
-                await asyncio.sleep(wait)
-            running += isinstance(event, RoundStarted) - isinstance(event, ClosedRound)
-            yield self._judged.add(event) if isinstance(event, ClosedRound) else event
-            at = max(at, when)
+        """Everything that is stored, each at its time, without end: at the end somebody may go back."""
+        line = Timeline(await asyncio.to_thread(self._read_timeline), self._stored.new.started)
+        first = self._opened(live=True)
+        yield first
+        kept, changed, told, jumps = KeptViews(first), asyncio.Event(), 0, self._clock.jumps
+        loop = asyncio.get_running_loop()
+        self._clock.begin(line, partial(_wake, loop, changed))
+        while True:
+            changed.clear()
+            if jumps != self._clock.jumps:
+                jumps = self._clock.jumps
+                told = line.count_until(self._clock.played)
+                yield replace(first, shown=await asyncio.to_thread(self._fold, kept, line, told))
+            due = line.count_until(self._clock.played + _SHORTEST_WAIT * self._clock.speed)
+            due = told if self._clock.is_paused else due
+            for place in range(told, due):
+                yield self._judge(line, place)
+                if jumps != self._clock.jumps:
+                    break
+            else:
+                told = max(told, due)
+                await self._wait(changed, line, told)
+
+    async def _wait(self, changed: asyncio.Event, line: Timeline, told: int) -> None:
+        """Wait for the time of the next event, or for somebody who changes the clock."""
+        is_moving = told < len(line.events) and not self._clock.is_paused
+        seconds = max(line.played[told] - self._clock.played, 0.0) / self._clock.speed if is_moving else None
+        with suppress(TimeoutError):
+            await asyncio.wait_for(changed.wait(), seconds)
+
+    def _fold(self, kept: KeptViews, line: Timeline, count: int) -> RunView:
+        """The view after so many events; those that nobody has seen yet are judged on the way."""
+        for place in range(self._is_judged, count):
+            self._judge(line, place)
+        return kept.fold(line.events, count)
+
+    def _judge(self, line: Timeline, place: int) -> Event:
+        """An event as it is told: a round with the findings over those before it, which are made once, in order."""
+        for each in range(self._is_judged, place + 1):
+            event = line.events[each]
+            if isinstance(event, ClosedRound):
+                line.events[each] = self._judged.add(event)
+        self._is_judged = max(self._is_judged, place + 1)
+        return line.events[place]
 
     def _read_timeline(self) -> list[tuple[float, Event]]:
         """Every event with its time (UTC seconds), in order; those of one moment in the order of a run."""
@@ -100,6 +134,12 @@ class ReplayedSession(FollowedSession):
         is_complete = self._stored.state is SessionState.COMPLETE
         because = self._stored.because or ("" if is_complete else "interrupted")
         return [*found, (ended, SessionEnded(ended, is_complete, because))]
+
+
+def _wake(loop: asyncio.AbstractEventLoop, changed: asyncio.Event) -> None:
+    """Tell the session of a change, from any thread; one that was closed hears no more."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(changed.set)
 
 
 def _unfold(closed: ClosedRound) -> Iterator[tuple[float, Event]]:

@@ -20,7 +20,7 @@ from benchconsole.console.session.listed_sessions import (
     measure_sessions,
 )
 from benchconsole.console.session.remarks import check_text
-from benchconsole.console.session.replayed_session import ReplayClock
+from benchconsole.console.session.replay_clock import ReplayClock
 from benchconsole.console.session.session_removal import remove_session
 from benchconsole.console.session.stored_comparison import compare_in_order
 from benchconsole.console.view.reducer import LatestView

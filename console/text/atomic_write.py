@@ -1,9 +1,11 @@
 """The one way in which a text reaches a file that the operator named: whole, or not at all.
 
 A file that is there is not overwritten unasked, a link is not written through, a device is not replaced.
+A file of the operator that is edited stays the file that it is: its link, its mode and its owner.
 """
 
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Callable
@@ -46,6 +48,59 @@ def write_whole(path: Path, write: Callable[[TextIO], object], *, force: bool = 
     finally:
         with suppress(FileNotFoundError):
             Path(part).unlink()
+
+
+def replace_content(path: Path, before: bytes, after: bytes) -> None:
+    """Give the file ``path``, which holds ``before``, the content ``after``, whole or not at all.
+
+    A symbolic link stays, and the file that it leads to is replaced; mode, owner and extended attributes stay.
+    Raises FileError where the file holds something else by now, and where one of these cannot be kept.
+    """
+    again = "Nothing was written; begin again"
+    try:
+        real = path.resolve(strict=True)
+        state = real.stat()
+        if not stat.S_ISREG(state.st_mode):
+            raise FileError(path, "it is no plain file", "Name a file")
+        if state.st_nlink > 1:
+            raise FileError(path, "it has several names (hard links), which would part", "Choose another file")
+        if real.read_bytes() != before:
+            raise FileError(path, "it was changed meanwhile", again)
+        if not os.access(real, os.W_OK):
+            raise FileError(path, "it cannot be written by you", "Choose another file")
+        handle, part = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name[:100]}.", suffix=".part")
+    except OSError as error:
+        raise FileError(path, _reason(error), "Nothing was written; choose another file") from error
+    try:
+        with os.fdopen(handle, "wb") as out:
+            own = os.fstat(out.fileno())
+            if (own.st_uid, own.st_gid) != (state.st_uid, state.st_gid):
+                os.fchown(out.fileno(), state.st_uid, state.st_gid)
+            shutil.copystat(real, part)
+            out.write(after)
+            out.flush()
+            os.fsync(out.fileno())
+        os.utime(part)
+        # The last look: an editor may have saved the file while this one was written.
+        if real.read_bytes() != before:
+            raise FileError(path, "it was changed meanwhile", again)
+        Path(part).replace(real)
+        _sync_directory(real.parent)
+    except OSError as error:
+        raise FileError(path, _reason(error), "Nothing was written; choose another file") from error
+    finally:
+        with suppress(FileNotFoundError):
+            Path(part).unlink()
+
+
+def _sync_directory(folder: Path) -> None:
+    """Have the new name on the disk, too; some file systems know no sync of a directory."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _read_umask() -> int:

@@ -51,6 +51,16 @@ def clip_text(text: str, width: int) -> str:
     return f"{kept}…" if width > 0 else ""
 
 
+def cut_into_lines(text: str, width: int) -> list[str]:
+    """``text`` in pieces of at most ``width`` columns, each of its characters as it is; at least one piece."""
+    pieces = []
+    while measure_width(text) > width:
+        piece = _split_at(text, max(width, 1))[0] or text[0]
+        pieces.append(piece)
+        text = text[len(piece) :]
+    return [*pieces, text] if text or not pieces else pieces
+
+
 def fit_text(text: str, width: int, align: str = "<") -> str:
     """``text`` in exactly ``width`` columns, cut or padded; aligned ``<``, ``>`` or ``^``."""
     text = clip_text(text, width)

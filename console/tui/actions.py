@@ -85,7 +85,16 @@ _TABLE = (
     Action("label", "L", "L", "label", "give the session another label", "label", "TEXT", "order('label')"),
     Action("remark", "m", "m", "remark", "write down what you say of it", "remark", "TEXT", "order('remark')"),
     Action("replay", "P", "P", "play again", "play it again, faster than it ran", "replay", "SPEED", "order('replay')"),
+    Action("replay_pause", "p", "p", "pause", "stand still in a session that is played again, or go on"),
+    Action("round_back", "left_square_bracket", "[", "round back", "back to the start of the round, or of that before"),
+    Action("round_on", "right_square_bracket", "]", "next round", "on to the next round of what is played again"),
+    Action("tenth_back", "left_curly_bracket", "{", "10 % back", "back by a tenth of what is played again"),
+    Action("tenth_on", "right_curly_bracket", "}", "10 % on", "on by a tenth of what is played again"),
+    Action("slower", "left_parenthesis", "(", "slower", "play again half as fast"),
+    Action("faster", "right_parenthesis", ")", "faster", "play again twice as fast"),
     Action("remove", "x,delete", "x", "remove", "remove the session for good; asks first", call="order('remove')"),
+    Action("add_criterion", "a", "a", "add", "add a criterion: into the file, with a diff and your consent", "add"),
+    Action("change_criterion", "C", "C", "change", "change the criterion, in the same way", "change"),
     Action("in_full", "t", "t", "in full", "everything that is said of it, in front of the page, to scroll"),
     Action("in_fabric", "o", "o", "in fabric", "show it in the fabric"),
     Action("facts", "i", "i", "facts", "all that the node told of itself"),
@@ -104,13 +113,21 @@ _TABLE = (
 
 ACTIONS: dict[str, Action] = {action.id: action for action in _TABLE}
 
+REPLAYING = ("replay_pause", "round_back", "round_on", "tenth_back", "tenth_on", "slower", "faster")
+"""Actions on a session that is played again."""
+
 GLOBAL = (
     "fabric", "nodes", "run", "findings", "pairs", "results", "criteria", "links", "rounds", "sessions",
-    "compare", "plan", "export", "freeze", "theme", "node", "command", "help", "quit",
+    "compare", "plan", "export", "freeze", "theme", "node", *REPLAYING, "command", "help", "quit",
 )  # fmt: skip
-"""Actions that are valid on every screen."""
+"""Actions that are valid on every screen; those of a replay only there."""
 
-ACTING = frozenset(("plan", "repeat", "stop", "mark", "mark_shown", "label", "remark", "remove", "export"))
+ACTING = frozenset(
+    (
+        "plan", "repeat", "stop", "mark", "mark_shown", "label", "remark", "remove", "export", "add_criterion",
+        "change_criterion",
+    )
+)  # fmt: skip
 """Actions that lead to something on nodes, in the database or in files; a console that only looks has none of them."""
 
 MOVES = ("up", "down", "page_up", "page_down", "first", "last", "enter", "back")

@@ -72,6 +72,13 @@ class Copy(Message):
     what: str
 
 
+@dataclass
+class EditCriterion(Message):
+    """Add a criterion, or change the one at a place of those that judge the session."""
+
+    place: int | None = None
+
+
 class SessionOrder(StrEnum):
     """What is to be done with a session of the database."""
 

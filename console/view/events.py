@@ -6,6 +6,7 @@ A ``Result`` tells that one test has ended: it is stored, and nothing is judged 
 
 from dataclasses import dataclass
 
+from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Proof, Result, Round, Test
@@ -20,6 +21,8 @@ class SessionOpened:
     """A session is ready to run, to go on, or to be looked at. ``plan`` holds all its rounds.
 
     ``checklists`` are those that are kept with it, as they stand; ``sampled`` says that it is a watch of days.
+    ``anew``: all that is known of it follows, and what was told before counts no more. ``shown`` is what is known of it
+    already, where somebody has jumped in a session that is played again.
     """
 
     session: str
@@ -31,6 +34,8 @@ class SessionOpened:
     live: bool = True
     checklists: tuple[CheckedList, ...] = ()
     sampled: bool = False
+    anew: bool = False
+    shown: RunView | None = None
 
 
 @dataclass(frozen=True, slots=True)

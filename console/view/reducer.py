@@ -159,7 +159,9 @@ def _tested(view: RunView, events: Sequence[TestStarted | Result]) -> RunView:
 
 
 def _opened_again(view: RunView, event: SessionOpened) -> RunView:
-    if event.session != view.session:
+    if event.shown is not None:
+        return event.shown
+    if event.session != view.session or event.anew:
         return opened(event)
     known = event.plan == view.plan
     return replace(

@@ -62,6 +62,17 @@ class FlowHop:
     load: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class ReplayPlace:
+    """Where a replay is: ``played`` of ``total`` seconds, ``at`` UTC seconds in the session, and in which round."""
+
+    played: float
+    total: float
+    at: float
+    round: int
+    rounds: int
+
+
 Hear = Callable[[Sequence[Event]], None]
 """Told what happened since the last time, in order; in any thread, one call after the other."""
 

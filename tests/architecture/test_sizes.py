@@ -35,6 +35,7 @@ WIDER = {
         "screens.base.area_page.AreaPage": 33,
         "screens.base.table_page.TablePage": 29,
         "screens.comparison.ComparisonScreen": 42,
+        "screens.criteria.CriteriaScreen": 41,
         "screens.comparison.SubjectsScreen": 35,
         "screens.fabric.FabricScreen": 28,
         "screens.facts.FactsScreen": 26,

@@ -10,7 +10,7 @@ import pytest
 from tests.lab import wait_for
 from tests.scenarios.commands import benchconsole
 from tests.scenarios.terminal import Terminal
-from tests.scenarios.test_judging_trials import TRANSCRIPTS, TRIAD, WEAK, Site, stream
+from tests.scenarios.test_judging_trials import TRANSCRIPTS, WEAK, Site, stream
 
 pytestmark = pytest.mark.lab
 
@@ -118,11 +118,13 @@ def test_export_this_view_and_the_report(stored: Terminal, tmp_path: Path) -> No
 
 
 def test_replay_last_night(demo: Path, tmp_path: Path) -> None:
-    with Terminal(tmp_path, SIZE, "open", "last", "--replay", "5", "--db", demo) as terminal:
+    with Terminal(tmp_path, SIZE, "open", "last", "--replay", "60", "--db", demo) as terminal:
         terminal.wait("READ-ONLY")
-        press(terminal, "Replay last night", "3")
-        assert "running" in terminal.wait("round 1 started")
-        terminal.wait("session complete", 60)
+        press(
+            terminal, "Replay last night", ("3", "session complete"), ("p", "PAUSED"), ("[", "▸ running"),
+            ("p", "session complete"),
+        )  # fmt: skip
+        assert "PAUSED" not in terminal.screen()
     wrong = tmp_path / "wrong"
     wrong.mkdir()
     with Terminal(wrong, SIZE, "open", "topology/examples/sc11.yaml", "--replay", "5") as terminal:
@@ -145,14 +147,20 @@ def test_look_at_a_session_and_change_nothing(demo: Path, tmp_path: Path) -> Non
 def test_add_a_criterion(tmp_path: Path) -> None:
     site = Site(tmp_path, [WEAK])
     site.ingest("stream", stream(50.0), "--node", "n1")
-    site.write("site.yaml", [TRIAD])
+    before = site.topology.read_text()
     db = tmp_path / "s.db"
+    with Terminal(tmp_path, SIZE, "open", "last", "--db", db) as terminal:
+        terminal.wait("4 nodes")
+        press(
+            terminal, "Add a criterion", ":", *"criteria", ("Enter", "at least 40.0 GB/s"), ("a", "add a criterion"), *"tri",
+            ("Tab", "metric stream.triad"), "Down", *"65 GB/s", "Down", "Down", *"4.1.1", ("Enter", "@@"),
+            ("w", "at least 65.0 GB/s"),
+        )  # fmt: skip
+        assert "1 fail" in terminal.screen()
+    written = site.topology.read_text()
+    assert written == f'{before}  - {{metric: stream.triad, at_least: 65 GB/s, source: "4.1.1"}}\n'
     ran = benchconsole("judge", "last", "--criteria", site.topology, "--db", db)
     assert ran.code == 1, ran.out
-    with Terminal(tmp_path, SIZE, "open", "last", "--db", db) as terminal:
-        terminal.wait("stream.triad")
-        press(terminal, "Add a criterion", ":", *"criteria", "Enter")
-        assert "4.1.1" in terminal.wait("at least 65.0 GB/s")
 
 
 def test_write_the_topology_from_the_nodes(tmp_path: Path) -> None:

@@ -19,8 +19,10 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui import messages, textual_patches
 from benchconsole.console.tui.actions import ACTIONS, GLOBAL, TypedCommand, bindings
 from benchconsole.console.tui.app.command_line import CommandLine
+from benchconsole.console.tui.app.criterion_orders import CriterionOrders
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import ExitControl, ReportExport, RunOrders
+from benchconsole.console.tui.app.replay_orders import ReplayOrders
 from benchconsole.console.tui.app.screen_failure import ScreenError, finish_run
 from benchconsole.console.tui.app.session_following import Analyse, SessionFollowing
 from benchconsole.console.tui.app.session_orders import SessionOrders
@@ -38,6 +40,7 @@ from benchconsole.topology.model.fabric import Fabric, NodeId
 
 if TYPE_CHECKING:
     from benchconsole.console.session.controller import SessionController
+    from benchconsole.console.session.replay_clock import ReplayClock
     from benchconsole.console.session.session_archive import SessionArchive
 
 TICK = 0.1
@@ -62,7 +65,7 @@ class ConsoleApp(ThemedApp[int]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(GLOBAL, owner="do"),
-        Binding("ctrl+c", "interrupt", show=False, priority=True, system=True),
+        Binding("ctrl+c", "do('interrupt')", show=False, priority=True, system=True),
         Binding("ctrl+q", "do('quit')", show=False, system=True),
     ]
 
@@ -81,6 +84,7 @@ class ConsoleApp(ThemedApp[int]):
         self.navigation = navigation = Navigation(self, session, now)
         self.run_orders = RunOrders(session, navigation, self._work)
         self.report_export = ReportExport(session, navigation, self._work)
+        self.criterion_orders = CriterionOrders(session, navigation, self._work)
         self.exit_control = ExitControl(session, navigation, self._work, self.exit)
         self.following = SessionFollowing(session, navigation, self._work, analyse, self.run_orders.ask_password)
         self.session_orders = SessionOrders(session, navigation, self._work, self.following, make_archive)
@@ -99,7 +103,9 @@ class ConsoleApp(ThemedApp[int]):
             "node": partial(navigation.say, "node takes the name of a node", wrong=True),
             "command": self._ask_command,
             "help": self.command_line.show_help,
+            **ReplayOrders(session, navigation, self._work).actions,
             "quit": self.exit_control.ask,
+            "interrupt": self.exit_control.interrupt,
         }
 
     def _typed_commands(self) -> dict[str, TypedCommand]:
@@ -153,9 +159,6 @@ class ConsoleApp(ThemedApp[int]):
         elif frame is not None and name in ACTIONS:
             self.call_later(self.run_action, ACTIONS[name].method, frame)
 
-    def action_interrupt(self) -> None:
-        self.exit_control.interrupt()
-
     def _use_theme(self, name: str) -> None:
         """Other colours everywhere; the next ones without a name."""
         refusal = self.use_theme(name)
@@ -194,6 +197,9 @@ class ConsoleApp(ThemedApp[int]):
     def on_order_session(self, message: messages.OrderSession) -> None:
         self.session_orders.obey(message)
 
+    def on_edit_criterion(self, message: messages.EditCriterion) -> None:
+        self.criterion_orders.edit(message)
+
     def on_plan_run(self, message: messages.PlanRun) -> None:
         self.run_orders.plan(message.suite, failed_only=message.failed_only, only=message.only)
 
@@ -213,20 +219,20 @@ class ConsoleApp(ThemedApp[int]):
 def run(
     make: "Callable[[], SessionController]", *, terminal: Terminal | None = None, latest: LatestView | None = None,
     now: Callable[[], float] = time.time, make_archive: "Callable[[], SessionArchive] | None" = None,
-    replay: float | None = None, looks_only: bool = False,
+    clock: "ReplayClock | None" = None, looks_only: bool = False,
 ) -> int:  # fmt: skip
     """Show the console until it is left; raises what ended the session. 0, or 130 after ctrl-c twice.
 
     ``latest`` is shown, and may be given something to show while the session is made. ``now`` is the time in the
     session, in UTC seconds. ``make_archive`` opens the sessions of the database when somebody asks for them.
-    ``replay`` is how many times as fast the session is played again, None where it is not. With ``looks_only`` no order
+    ``clock`` is that of a session that is played again. With ``looks_only`` no order
     is taken for any session, and no key of one is shown.
 
     Where the screen fails, a run that goes on comes to its end first; then ScreenError.
     """
     textual_patches.apply()
     app = ConsoleApp(make, terminal or detect(os.environ), now, latest=latest, make_archive=make_archive)
-    app.session.front.replay = replay
+    app.session.front.clock = clock
     app.session.looks_only = LOOKS_ONLY if looks_only else ""
     try:
         code = app.run()

@@ -8,11 +8,12 @@ from textual.app import App
 
 from benchconsole.console.curves.sweep_series import ChartCache
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import ACTING, GLOBAL
+from benchconsole.console.tui.actions import ACTING, GLOBAL, REPLAYING
 from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.screens.base.sheet import Sheet
+from benchconsole.console.tui.screens.criteria import CriteriaScreen
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
@@ -93,7 +94,8 @@ class Navigation:
         """Ids of the actions of the page in front and of the application."""
         frame = self.frame
         every = dict.fromkeys((*(frame.VALID if frame else ()), *GLOBAL))
-        return tuple(each for each in every if not (self._session.looks_only and each in ACTING))
+        hidden = {*(ACTING if self._session.looks_only else ()), *(() if self._session.front.clock else REPLAYING)}
+        return tuple(each for each in every if each not in hidden)
 
     @property
     def marked(self) -> tuple[NodeId, ...] | None:
@@ -168,7 +170,7 @@ class Navigation:
         self.open(SweepsScreen(self._tabs.sweeps, tab=self.tab))
 
     def open_area(self, name: str) -> None:
-        self.open(AreaScreen(name, tab=self.tab))
+        self.open(CriteriaScreen(tab=self.tab) if name == "criteria" else AreaScreen(name, tab=self.tab))
 
     def open_finding(self, index: int) -> None:
         self.go_to("findings", base=True)

@@ -63,11 +63,16 @@ class RunOrders(Orders):
     def plan(self, suite: str | None = None, *, failed_only: bool = False, only: Collection[str] = ()) -> None:
         """Propose rounds and show them; nothing is sent before enter. A suite is planned on marked nodes alone."""
         control = self._session.control
+        if self.refuses():
+            return
         if control is None:
             self._navigation.say("The session is not open yet.")
             return
         if self._session.follows or control.running:
             self._navigation.say(self._session.follows or "A run is going; S stops it first.", wrong=True)
+            return
+        if self._session.front.is_judging:
+            self._navigation.say("The session is being judged again.", wrong=True)
             return
         if self._session.running:
             self._navigation.say("A run is going in the session behind; esc goes back to it.", wrong=True)

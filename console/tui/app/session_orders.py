@@ -149,10 +149,10 @@ class SessionOrders(Orders):
         if key == self._shown and speed is None:
             self._navigation.say("That is the session on the screen; esc goes back to it.")
             return
-        from benchconsole.console.session.replayed_session import ReplayClock
+        from benchconsole.console.session.replay_clock import ReplayClock
 
         clock = None if speed is None else ReplayClock(speed)
-        opened = OpenSession(replay=speed)
+        opened = OpenSession(clock=clock)
         self._session.enter(opened)
         self._navigation.enter_session(time.time if clock is None else clock.now)
         self._navigation.say("esc goes back to the session behind, which stays as it is")

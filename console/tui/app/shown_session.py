@@ -17,26 +17,29 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
     from benchconsole.console.session.controller import SessionController
+    from benchconsole.console.session.replay_clock import ReplayClock
 
 
 class OpenSession:
     """One session: ``control`` is None until it is open, ``view`` until its first event has come.
 
-    ``replay`` is how many times as fast it is played again, None where it is not. ``analysed`` and ``assessed`` are
-    what was worked out beside the screen last. ``is_left``: esc has led back from it.
+    ``clock`` is what it is played again with, None where it is not. ``analysed`` and ``assessed`` are
+    what was worked out beside the screen last. ``is_left``: esc has led back from it. ``is_judging``: it is judged
+    again, and no run of it may begin.
     """
 
-    def __init__(self, latest: LatestView | None = None, replay: float | None = None) -> None:
+    def __init__(self, latest: LatestView | None = None, clock: "ReplayClock | None" = None) -> None:
         self.control: SessionController | None = None
         self.latest = latest or LatestView()
         self.view: RunView | None = None
-        self.replay = replay
+        self.clock = clock
         self.frozen_at: float | None = None
         self.frozen_generation = 0
         self.analysed: Fabric | None = None
         self.assessed: Mapping[str, Result] | None = None
         self.worker: Worker[None] | None = None
         self.is_left = False
+        self.is_judging = False
 
     @property
     def running(self) -> bool:
@@ -128,11 +131,12 @@ class ShownSession:
             known.fabric.simulated if known else False,
             read_only=bool(self.follows),
             looks_only=bool(self.looks_only),
-            paused=self.control is not None and self.control.paused,
+            paused=front.clock.is_paused if front.clock else self.control is not None and self.control.paused,
             held=bool(known and known.held),
             frozen=None if front.frozen_at is None else float(int(time.monotonic() - front.frozen_at)),
             waiting=self.latest.generation - front.frozen_generation if self.frozen else 0,
-            replay=front.replay,
+            replay=front.clock.speed if front.clock else None,
+            place=front.clock.place if front.clock else None,
             behind=any(each.running for each in self.behind),
         )
 

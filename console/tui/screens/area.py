@@ -3,6 +3,7 @@
 import asyncio
 import operator
 from functools import partial
+from typing import ClassVar
 
 from textual import on
 
@@ -18,6 +19,7 @@ from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.crumb import tallies
+from benchconsole.console.tui.widgets.footer import Shown
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView, tally
 from benchconsole.console.view.wording import format_reading
@@ -37,8 +39,8 @@ LIMITED = {"results": partial(list_results, most=MOST_ROWS), "pairs": partial(li
 class AreaScreen(AreaPage):
     """``subject`` names the area. Rows come in as rounds are judged; ``text`` is the filter that it begins with."""
 
-    VALID = (*TABLE_ACTIONS, "in_full", "values")
-    KEYS = (
+    VALID: ClassVar[tuple[str, ...]] = (*TABLE_ACTIONS, "in_full", "values")
+    KEYS: ClassVar[tuple[Shown, ...]] = (
         ("enter", "open"), "filter", "sort", ("column_left", "and > column"), ("next_fault", "next fault"), "in_full",
         "copy", ("back", "back"), "command", "help",
     )  # fmt: skip

@@ -8,6 +8,7 @@ from textual.message import Message
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width
 from benchconsole.console.tui.rows.themes import BADGE, FROZEN_BADGE, HELD_BADGE, MUTED, Ground, Ink, Tone
 from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.view.session_control import ReplayPlace
 
 TABS = (("1", "Fabric"), ("2", "Nodes"), ("3", "Run"), ("4", "Findings"))
 _SELECTED = Tone(Ink.BRIGHT, Ground.SEL, bold=True)
@@ -19,8 +20,8 @@ class Badges:
     """What must be seen on every screen. ``frozen`` is the age of the picture in seconds, ``held`` a run that waits.
 
     ``read_only``: no order is taken, be it that another console drives the session or that this one ``looks_only``.
-    ``replay`` is how many times as fast a session is played again, None where none is. ``behind``: a run goes on in
-    the session from which this one was opened.
+    ``replay`` is how many times as fast a session is played again, and ``place`` where; None where none is.
+    ``behind``: a run goes on in the session from which this one was opened.
     """
 
     simulated: bool = False
@@ -32,6 +33,7 @@ class Badges:
     waiting: int = 0
     replay: float | None = None
     behind: bool = False
+    place: ReplayPlace | None = None
 
 
 def badge_row(badges: Badges) -> Row:

@@ -1,6 +1,8 @@
 """A stored session played again: what was seen then is seen now, in its order and at its pace, and no order is taken."""
 
-from collections.abc import AsyncIterator
+import asyncio
+import random
+from collections.abc import AsyncIterator, Coroutine
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,16 +12,20 @@ from benchconsole.console.session import replayed_session as module
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.followed_session import FollowedSessionError
 from benchconsole.console.session.loop_thread import LoopThread
-from benchconsole.console.session.replayed_session import LONGEST_PAUSE, ReplayClock, ReplayedSession, open_replayed
+from benchconsole.console.session.replay_clock import LONGEST_PAUSE, ReplayClock, Timeline
+from benchconsole.console.session.replayed_session import KeptViews, ReplayedSession, open_replayed
 from benchconsole.console.session.session import Session
 from benchconsole.console.view import events as happened
 from benchconsole.console.view.events import Event, RoundStarted, SessionEnded, SessionOpened
-from benchconsole.console.view.reducer import advance, opened
+from benchconsole.console.view.reducer import advance, advance_all, opened
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result
 from benchconsole.store.store import Store
+from tests.console.tui.fabrics import mini
+from tests.console.tui.story import MINI, tell
+from tests.console.view.test_reducer import spoken, story
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES, PlayedReach
 
@@ -31,9 +37,11 @@ class Time:
         self.now = 0.0
         self.slept: list[float] = []
 
-    async def sleep(self, seconds: float) -> None:
+    async def wait_for(self, changed: Coroutine[object, object, bool], seconds: float) -> None:
+        changed.close()
         self.slept.append(seconds)
         self.now += seconds
+        raise TimeoutError
 
 
 @pytest.fixture
@@ -58,7 +66,13 @@ def replayed(store: Store, session: Session, clock: ReplayClock) -> ReplayedSess
 
 
 async def play(session: ReplayedSession) -> list[Event]:
-    return [event async for event in session.events()]
+    """Everything that is told to the end."""
+    told = []
+    async for event in session.events():
+        told.append(event)
+        if isinstance(event, SessionEnded):
+            break
+    return told
 
 
 async def test_the_end_of_a_replay_is_what_the_stored_session_shows(store: Store, ran: Session) -> None:
@@ -102,15 +116,20 @@ async def test_it_takes_the_time_of_the_session_over_its_speed_and_pauses_are_cu
 ) -> None:
     """A round of 40 s, an hour in which nothing ran, a round of 20 s."""
     passing = Time()
-    monkeypatch.setattr("benchconsole.console.session.replayed_session.asyncio.sleep", passing.sleep)
     session = replayed(store, ran, ReplayClock(speed, monotonic=lambda: passing.now))
     rounds = list(store.session(ran.id).read_rounds(session.fabric))[:2]
     begun = session._stored.new.started
     spans = [(begun, begun + 40), (begun + 3640, begun + 3660)]
     made = [_place(each, *span) for each, span in zip(rounds, spans, strict=True)]
-    timeline = [timed for each in made for timed in module._unfold(each)]
+    timeline: list[tuple[float, Event]] = [timed for each in made for timed in module._unfold(each)]
+    timeline.append((begun + 3660, SessionEnded(begun + 3660, True)))
     monkeypatch.setattr(session, "_read_timeline", lambda: timeline)
-    seen = [(session._clock.now(), event) async for event in session.events()]
+    monkeypatch.setattr("benchconsole.console.session.replayed_session.asyncio.wait_for", passing.wait_for)
+    seen: list[tuple[float, Event]] = []
+    async for event in session.events():
+        seen.append((session._clock.now(), event))
+        if isinstance(event, SessionEnded):
+            break
     assert passing.now * speed == pytest.approx(40 + LONGEST_PAUSE + 20, abs=module._SHORTEST_WAIT * speed)
     ends = [at for at, event in seen if isinstance(event, ClosedRound)]
     assert ends == pytest.approx([begun + 40, begun + 3660], abs=1.0)
@@ -121,14 +140,110 @@ def _place(closed: ClosedRound, started: float, ended: float) -> ClosedRound:
     return replace(closed, started=started, ended=ended, results=results)
 
 
-def test_the_clock_goes_at_its_speed_and_never_past_what_comes_next() -> None:
-    passing = Time()
-    clock = ReplayClock(60.0, monotonic=lambda: passing.now)
-    clock.go_on(1000.0, 1100.0)
-    passing.now = 1.0
-    assert clock.now() == 1060.0
-    passing.now = 5.0
-    assert clock.now() == 1100.0
+async def test_the_view_at_every_instant_is_the_fold_of_the_events_up_to_it(store: Store, ran: Session) -> None:
+    """Forwards, backwards, and at random, over views that are kept and views that are not."""
+    first, *events = await play(replayed(store, ran, ReplayClock(1e5)))
+    assert isinstance(first, SessionOpened)
+    views = [opened(first)]
+    for event in events:
+        views.append(advance(views[-1], event))
+    session = replayed(store, ran, ReplayClock(1.0))
+    line = Timeline(session._read_timeline(), session._stored.new.started)
+    opening = replace(first, fabric=session.fabric)
+    for order in (range(len(views)), reversed(range(len(views))), random.Random(7).choices(range(len(views)), k=40)):
+        kept = KeptViews(opening)
+        for count in order:
+            found = session._fold(kept, line, count)
+            assert spoken(found) == spoken(views[count]), count
+
+
+async def test_a_jump_shows_the_findings_that_were_known_then(
+    store: Store, ran: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each round is judged once, in order, whatever the jumps; a finding stands here for each round so far."""
+    finding = tell(mini(), MINI).closed[-1].findings[0]
+    session = replayed(store, ran, ReplayClock(1.0))
+    seen: list[int] = []
+
+    def add(closed: ClosedRound) -> ClosedRound:
+        seen.append(closed.round.number)
+        return replace(closed, findings=(finding,) * len(seen))
+
+    monkeypatch.setattr(session._judged, "add", add)
+    line = Timeline(session._read_timeline(), session._stored.new.started)
+    kept = KeptViews(session._opened(live=True))
+    ends = [place + 1 for place, event in enumerate(line.events) if isinstance(event, ClosedRound)]
+    for rounds in (len(ends), 1, len(ends), 0):
+        count = ends[rounds - 1] if rounds else 0
+        assert len(session._fold(kept, line, count).findings) == rounds
+    told = [session._judge(line, place) for place in range(len(line.events))]
+    assert told == line.events
+    assert seen == [each.number for each in session.plan]
+
+
+async def test_no_more_views_are_kept_than_a_jump_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, *events = story().events()
+    assert isinstance(first, SessionOpened)
+    monkeypatch.setattr(module, "KEPT_VIEWS", 4)
+    kept = KeptViews(first)
+    kept.fold(events, len(events))
+    assert 2 <= len(kept._views) <= 6
+    folded: list[int] = []
+
+    def fold(view: RunView, more: list[Event]) -> RunView:
+        folded.append(len(more))
+        return advance_all(view, more)
+
+    monkeypatch.setattr("benchconsole.console.session.replayed_session.advance_all", fold)
+    kept.fold(events, len(events) - 1)
+    assert sum(folded) <= len(events) // 4 + 4
+
+
+async def test_somebody_jumps_back_from_the_end_and_on_again(store: Store, ran: Session) -> None:
+    clock = ReplayClock(1e5)
+    session = replayed(store, ran, clock)
+    views: list[RunView] = []
+    async for event in session.events():
+        views.append(advance(views[-1], event) if views else _open(event))
+        if isinstance(event, SessionEnded) and len([each for each in views if each.ended]) == 1:
+            clock.pause(is_paused=True)
+            clock.go_to(0.0)
+        elif isinstance(event, SessionOpened) and event.shown is not None:
+            if event.shown.results:
+                break
+            assert clock.timeline is not None
+            clock.go_to(clock.timeline.total)
+    assert views[-1].ended is not None
+    assert compute_totals(views[-1]) == compute_totals(Session.stored(store, ran.id, PROBES).view())
+
+
+async def test_a_replay_that_stands_tells_nothing_and_goes_on_where_it_was(store: Store, ran: Session) -> None:
+    clock = ReplayClock(1e-3)
+    session = replayed(store, ran, clock)
+    told: list[Event] = []
+
+    async def listen() -> None:
+        async for event in session.events():
+            told.append(event)
+            if isinstance(event, SessionEnded):
+                return
+
+    listening = asyncio.create_task(listen())
+    while clock.timeline is None:  # noqa: ASYNC110 - it is read in a thread
+        await asyncio.sleep(0)
+    clock.pause(is_paused=True)
+    clock.change_speed(1e5)
+    for _ in range(50):  # turns of the loop, in which the session hears of both
+        await asyncio.sleep(0)
+    assert not any(isinstance(event, SessionEnded) for event in told)
+    clock.pause(is_paused=False)
+    await listening
+    assert isinstance(told[-1], SessionEnded)
+
+
+def _open(event: Event) -> RunView:
+    assert isinstance(event, SessionOpened)
+    return opened(event)
 
 
 async def test_no_order_is_taken(store: Store, ran: Session) -> None:

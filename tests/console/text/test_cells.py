@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from benchconsole.console.text.cells import (
     ASCII_OF,
     clip_text,
+    cut_into_lines,
     fit_text,
     measure_width,
     wrap_clipped,
@@ -98,3 +99,15 @@ def test_the_last_line_of_a_clipped_text_says_that_there_is_more() -> None:
     assert wrap_clipped("alpha beta gamma delta", 11, 2) == ["alpha beta", "gamma delta"]
     assert wrap_clipped("alpha beta gamma delta epsilon", 11, 2) == ["alpha beta", "gamma delt…"]
     assert wrap_clipped("", 11, 2) == []
+
+
+@given(text=TEXT, width=st.integers(2, 40))
+def test_lines_that_are_cut_hold_every_character_and_fit(text: str, width: int) -> None:
+    lines = cut_into_lines(text, width)
+    assert "".join(lines) == text
+    assert all(measure_width(line) <= width for line in lines)
+
+
+def test_a_character_that_is_wider_than_the_line_stands_alone() -> None:
+    assert cut_into_lines("日本", 1) == ["日", "本"]
+    assert cut_into_lines("", 5) == [""]

@@ -1,11 +1,12 @@
 """A session control that plays a story: everything at once, or event by event when told, or slowly for looking."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from benchconsole.console.session.controller import SessionController
+from benchconsole.console.session.criterion_editor import CriterionEditor, CriterionForm, CriterionProposal
 from benchconsole.console.view.events import Event, RoundStarted, SessionEnded, SessionOpened, TestStarted
 from benchconsole.console.view.run_view import DetectableFaults, RunView
 from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal
@@ -13,8 +14,30 @@ from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round, Test
-from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.model.fabric import Criterion, NodeId
 from tests.console.tui.story import Story
+
+
+class PlayedEditor(CriterionEditor):
+    """Takes every criterion, and remembers what was to be written."""
+
+    def __init__(self, story: Story) -> None:
+        self.story = story
+        self.written: list[CriterionProposal] = []
+
+    async def begin(self, criterion: Criterion | None = None) -> CriterionForm:
+        """An empty form."""
+        return CriterionForm(criterion, {}, "toy.yaml", "toy.yaml is not there.")
+
+    async def propose(self, form: CriterionForm, typed: Mapping[str, str], path: str) -> CriterionProposal:
+        """What was typed, as a line of a diff."""
+        words = " ".join(typed.values())
+        return CriterionProposal(Path(path), None, b"", ("@@ -0,0 +1,1 @@", f"+{words}"), ("new",), self.story.fabric)
+
+    async def write(self, proposal: CriterionProposal) -> str:
+        """Remember it."""
+        self.written.append(proposal)
+        return "written"
 
 
 class Player(SessionController):
@@ -45,6 +68,7 @@ class Player(SessionController):
         self.exported: list[tuple[str, Path]] = []
         self.replaced: list[Path] = []
         self.proposed: list[tuple[str | None, bool, tuple[str, ...]]] = []
+        self.criteria = PlayedEditor(story)
 
     async def follow(self, hear: Hear) -> None:
         """The story, then whatever is fed."""

@@ -3,6 +3,7 @@
 import re
 import string
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,19 @@ from textual.app import App
 from textual.keys import _character_to_key
 from textual.screen import Screen
 
+from benchconsole.console.session.criterion_editor import CriterionForm, CriterionProposal
+from benchconsole.console.session.replay_clock import ReplayClock, Timeline
 from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.tui.actions import ACTIONS
 from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.app.start_app import StartApp
+from benchconsole.console.tui.queries.criterion_choices import CriterionChoices
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.comparison import ComparisonScreen, SubjectsScreen
+from benchconsole.console.tui.screens.criteria import CriteriaScreen
+from benchconsole.console.tui.screens.criterion import CriterionSheet, DiffSheet
 from benchconsole.console.tui.screens.facts import FactsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
@@ -35,7 +41,7 @@ from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import PLAIN, begin, faulty, looking, reading, running, undecided
-from tests.console.tui.playing import Player
+from tests.console.tui.playing import PlayedEditor, Player
 from tests.console.tui.queries.test_comparison_area import report, worse
 from tests.console.tui.story import Faults, tell
 
@@ -52,6 +58,18 @@ KEYS = sorted((BOUND | SPECIAL | set(string.ascii_letters + string.digits + stri
 SMALL = tell(mini(leaves=2, per_leaf=2), Faults())
 NO_DATABASE = SessionArchive(Path("/nowhere/sessions.db"), "ann", dict, lambda *_: Player(SMALL))
 DISK = Confirmation(NodeId("n001"), "S3Z8", "everything on disk S3Z8")
+
+
+PROPOSAL = CriterionProposal(Path("toy.yaml"), None, b"", ("@@ -0,0 +1,1 @@", "+criteria:"), ("new",), SMALL.fabric)
+
+
+def make_form() -> CriterionSheet:
+    """The form of a criterion that is always taken."""
+    editor = PlayedEditor(SMALL)
+    propose = partial(editor.propose, CriterionForm(None, {}, "toy.yaml"))
+    return CriterionSheet(
+        "add a criterion", {}, "", CriterionChoices({"iperf3.throughput": "1 number"}), propose, Badges()
+    )
 
 
 def press_at_once(app: App[Any], *keys: str) -> None:
@@ -90,6 +108,12 @@ def asked(action: Callable[[ConsoleApp], None]) -> Place:
     return place
 
 
+def play_again(app: ConsoleApp) -> None:
+    """The session on the screen has a clock, as one that is played again has."""
+    clock = app.session.front.clock = ReplayClock(60.0)
+    clock.begin(Timeline([(float(at), event) for at, event in enumerate(SMALL.events())], 0.0), lambda: None)
+
+
 PLACES: dict[str, Place] = {
     "fabric": tab("fabric"),
     "nodes": tab("nodes"),
@@ -100,10 +124,12 @@ PLACES: dict[str, Place] = {
     "raw": over("nodes", lambda app: RawScreen(SMALL.rounds[0].tests[0].id, None)),
     "sweeps": over("run", lambda app: SweepsScreen(None)),
     "area": over("run", lambda app: AreaScreen("results")),
+    "criteria": over("run", lambda app: CriteriaScreen()),
     "pair map": over("run", lambda app: PairMapScreen()),
     "sessions": over("run", lambda app: SessionsScreen(NO_DATABASE, tab="Run")),
     "comparison": over("run", lambda app: ComparisonScreen(NO_DATABASE, "last-1", "last", tab="Run")),
     "subjects": over("run", lambda app: SubjectsScreen(worse(), report([worse()]), "last", tab="Run")),
+    "replay": asked(play_again),
     "command": asked(lambda app: app.command_line.ask()),
     "help": asked(lambda app: app.command_line.show_help()),
     "export": asked(lambda app: app.report_export.ask()),
@@ -111,11 +137,13 @@ PLACES: dict[str, Place] = {
     "stop": asked(lambda app: app.run_orders.ask_stop()),
     "quit": asked(lambda app: app.exit_control.ask()),
     "label": over("run", lambda app: TypedLineSheet("label", "Another label.", "before", Badges())),
+    "criterion": over("run", lambda app: make_form()),
+    "diff": over("run", lambda app: DiffSheet(PROPOSAL, Badges())),
     "disk": over("fabric", lambda app: app.run_orders.make_disk_sheet(DISK)),
 }
 TABS_AND_PAGES = (
-    "fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps", "area", "pair map", "sessions",
-    "comparison", "subjects",
+    "fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps", "area", "criteria", "pair map", "sessions",
+    "comparison", "subjects", "replay",
 )  # fmt: skip
 MOMENTS = {"before": (0, False), "empty": (1, False), "running": (8, True)}
 """How many events have come, and whether a run is going."""

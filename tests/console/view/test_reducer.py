@@ -245,3 +245,13 @@ def test_no_batch_is_shown_half_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen == [None]
     assert latest.view is not None
     assert latest.view.results
+
+
+def test_a_session_that_is_told_anew_forgets_what_was_told_before() -> None:
+    first, *events = story().events()
+    assert isinstance(first, SessionOpened)
+    once = advance_all(opened(first), events)
+    twice = advance_all(once, [replace(first, anew=True), *events])
+    assert spoken(twice) == spoken(once)
+    assert twice.log == once.log
+    assert twice.left_out == once.left_out

@@ -16,6 +16,7 @@ from benchconsole.console.tui.widgets.banner import Banner
 from benchconsole.console.tui.widgets.crumb import Crumb
 from benchconsole.console.tui.widgets.footer import Footer, Shown
 from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.seek_bar import SeekBar
 from benchconsole.console.tui.widgets.tabs import Badges, Tabs
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.totals import TotalsCache
@@ -71,6 +72,7 @@ class Page(Screen[None]):
         self.subject = subject
         self.tabs = Tabs(self.tab)
         self.banner = Banner()
+        self.seek_bar = SeekBar()
         self.crumb = Crumb()
         self.crumb.show((OPENING,))
         self.keys = Footer(self.KEYS)
@@ -86,6 +88,7 @@ class Page(Screen[None]):
     def compose(self) -> ComposeResult:
         yield self.tabs
         yield self.banner
+        yield self.seek_bar
         yield self.crumb
         yield from self.parts
         yield self.keys
@@ -96,6 +99,7 @@ class Page(Screen[None]):
         self.keys.hide(ACTING if badges.looks_only else frozenset())
         if self.is_mounted:
             self.banner.show(view.held, view.spool)
+            self.seek_bar.show(badges.place, is_paused=badges.paused)
         if view is not self.run_view:
             self.run_view = view
             if self.is_mounted:

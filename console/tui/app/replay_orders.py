@@ -1,0 +1,46 @@
+"""Orders to a session that is played again: stand still, go back and on, faster and slower."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from benchconsole.console.tui.app.orders import Orders
+
+if TYPE_CHECKING:
+    from benchconsole.console.session.replay_clock import ReplayClock
+
+TENTH = 0.1
+"""The share of a replay that the larger keys jump."""
+
+
+class ReplayOrders(Orders):
+    """Each changes the clock of the session on the screen; other sessions have none."""
+
+    @property
+    def actions(self) -> dict[str, Callable[[], None]]:
+        """What each of the keys does, by its name."""
+        return {
+            "replay_pause": partial(self._change, lambda clock: clock.pause(is_paused=not clock.is_paused)),
+            "round_back": partial(self._change, lambda clock: clock.step_round(-1)),
+            "round_on": partial(self._change, lambda clock: clock.step_round(1)),
+            "tenth_back": partial(self._change, partial(_leap, share=-TENTH)),
+            "tenth_on": partial(self._change, partial(_leap, share=TENTH)),
+            "slower": partial(self._change, lambda clock: clock.change_speed(clock.speed / 2)),
+            "faster": partial(self._change, lambda clock: clock.change_speed(clock.speed * 2)),
+        }
+
+    def _change(self, change: "Callable[[ReplayClock], None]") -> None:
+        clock = self._session.front.clock
+        if clock is None:
+            self._navigation.say("Only a session that is played again has this key; P in :sessions plays one.")
+        elif clock.timeline is None:
+            self._navigation.say("The session is being read.", wrong=True)
+        else:
+            change(clock)
+            self._navigation.paint()
+
+
+def _leap(clock: "ReplayClock", share: float) -> None:
+    place = clock.place
+    if place is not None:
+        clock.go_to(place.played + share * place.total)

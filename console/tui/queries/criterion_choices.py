@@ -1,0 +1,82 @@
+"""Completions for the fields of a criterion: metrics and labels that were measured, with the numbers that came."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.result_rows import ResultRow, list_current_rows
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.wording import format_quantity
+from benchconsole.topology.selection import list_groups
+from benchconsole.topology.units import Shown, Unit, counted
+
+WORDS = {
+    "of": (
+        ("capacity", "a share of what the fabric carries"), ("peak", "a share of the stated peak"),
+        ("ceiling", "a share of the ceiling of the storage system"), ("rtt", "a share of the described round trip"),
+        ("peers", "a share of the median of its peers"), ("baseline", "a share of the baseline"),
+    ),
+    "statistic": (
+        ("mean", "the mean of all numbers"), ("median", "their median"), ("lowest", "the lowest"),
+        ("highest", "the highest"), ("sum", "their sum"), ("p95", "a percentile, p1 to p99"),
+    ),
+}  # fmt: skip
+"""Words that a field takes, with what they mean."""
+
+
+@dataclass
+class _Measured:
+    """The numbers of one metric."""
+
+    unit: Unit | None = None
+    shown: Shown = Shown.PLAIN
+    values: list[float] = field(default_factory=list)
+    labels: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionChoices:
+    """Per metric, in the order of names, a sentence on its numbers, and the labels that these carry."""
+
+    metrics: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, Sequence[str]] = field(default_factory=dict)
+    nodes: Sequence[str] = ()
+
+    def complete(self, name: str, text: str, metric: str) -> list[tuple[str, str]]:
+        """What ``text`` in the field ``name`` may become, with what each means; beginnings come first."""
+        known = {
+            "metric": tuple(self.metrics.items()),
+            "where": tuple((each, "") for each in self.labels.get(metric, ())),
+            "nodes": tuple((each, "") for each in self.nodes),
+            **WORDS,
+        }.get(name, ())
+        word = text.strip().lower()
+        found = [each for each in known if word in each[0].lower()]
+        return sorted(found, key=lambda each: not each[0].lower().startswith(word))
+
+
+def list_choices(view: RunView) -> CriterionChoices:
+    """What was measured in a session; groups of its fabric as nodes. Walks every result."""
+    measured: dict[str, _Measured] = {}
+    for row in list_current_rows(view):
+        _add(measured, row)
+    return CriterionChoices(
+        {sanitize(name): _describe(measured[name]) for name in sorted(measured)},
+        {sanitize(name): sorted(each.labels) for name, each in measured.items()},
+        tuple(sanitize(f"@{name}") for name in list_groups(view.fabric)),
+    )
+
+
+def _add(measured: dict[str, _Measured], row: ResultRow) -> None:
+    about = row.verdict or row.measurement
+    if about is None or about.value is None:
+        return
+    found = measured.setdefault(about.metric, _Measured(about.unit, row.verdict.shown if row.verdict else row.shown))
+    found.values.append(about.value)
+    found.labels |= {sanitize(f"{name}: {value}") for name, value in about.labels}
+
+
+def _describe(found: _Measured) -> str:
+    low, high = (format_quantity(each, found.unit, found.shown) for each in (min(found.values), max(found.values)))
+    many = counted(len(found.values), "number")
+    return f"{many}, {low} to {high}" if len(found.values) > 1 else f"{many}, {low}"

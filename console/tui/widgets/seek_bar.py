@@ -1,0 +1,67 @@
+"""The seek bar of a session that is played again: where it is, in the session's time, and the keys that move it."""
+
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width
+from benchconsole.console.tui.rows.themes import ACCENT, FAINT, KEY, MUTED, TEXT, Ground
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.view.session_control import ReplayPlace
+from benchconsole.console.view.wording import format_moment
+
+_KEYS = (("p", "pause"), ("[ ]", "round"), ("{ }", "10 %"), ("( )", "speed"))
+_SHORT: Row = tuple(CellText(f"  {key}", KEY) for key, _ in _KEYS)
+_LEAST = 8
+"""Cells that the bar has at least."""
+
+
+class SeekBar(CellWidget):
+    """Not there while nothing is played again; one row that no page leaves out."""
+
+    DEFAULT_CSS = "SeekBar { height: 0; }"
+    GROUND = Ground.PANEL
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.place: ReplayPlace | None = None
+        self.is_paused = False
+
+    def show(self, place: ReplayPlace | None, *, is_paused: bool) -> None:
+        if (place, is_paused) == (self.place, self.is_paused):
+            return
+        if (place is None) is not (self.place is None):
+            self.styles.height = 0 if place is None else 1
+        self.place, self.is_paused = place, is_paused
+        self.redraw()
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        place = self.place
+        if place is None:
+            return []
+        head, tail = _describe(place, is_paused=self.is_paused), _list_keys(is_paused=self.is_paused)
+        rounds = (CellText(f"  round {place.round:,} of {place.rounds:,}", MUTED),)
+        date = (CellText(f"{format_moment(place.at)[:11]}", MUTED),)
+        if row_width((*date, *head, *rounds, *tail)) + _LEAST + 2 <= width:
+            head, tail = (head[0], *date, *head[1:]), (*rounds, *tail)
+        elif row_width((*head, *tail)) + _LEAST + 2 > width:
+            tail = _SHORT if row_width((*head, *_SHORT)) + _LEAST + 2 <= width else ()
+        room = max(width - row_width((*head, *tail)) - 2, 0)
+        filled = room if place.played >= place.total else int(room * place.played / place.total)
+        line = CellLine(width).to(1).extend(head)
+        return [line.put("━" * filled, ACCENT).put("─" * (room - filled), FAINT).extend(tail).row()]
+
+
+def _describe(place: ReplayPlace, *, is_paused: bool) -> Row:
+    """Whether it plays, the time in the session, and the played time of how much."""
+    played = f"{_format_played(place.played)} of {_format_played(place.total)}  "
+    sign = CellText("= " if is_paused else "▸ ", ACCENT)
+    return sign, CellText(f"{format_moment(place.at)[11:]}  ", TEXT), CellText(played, MUTED)
+
+
+def _list_keys(*, is_paused: bool) -> Row:
+    words = [(key, "go on" if is_paused and verb == "pause" else verb) for key, verb in _KEYS]
+    return tuple(cell for key, verb in words for cell in (CellText(f"  {key}", KEY), CellText(f" {verb}", MUTED)))
+
+
+def _format_played(seconds: float) -> str:
+    """``3:12``, ``1:03:12``."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -1,0 +1,118 @@
+"""A session that is played again: the seek bar on every page, and the keys that move it; a real database."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from benchconsole.console.session.replay_clock import ReplayClock
+from benchconsole.console.tui.actions import ACTIONS, GLOBAL, REPLAYING
+from benchconsole.console.tui.widgets.seek_bar import SeekBar
+from benchconsole.console.view.session_control import ReplayPlace
+from tests.console.tui.looking import Look, faulty, looking
+from tests.console.tui.test_sessions import labels, listed, opened, site
+from tests.scenarios.test_judging_trials import Site
+
+__all__ = ["site"]
+
+SIZES = [(60, 15), (80, 24), (120, 40), (200, 60)]
+
+
+@asynccontextmanager
+async def played(site: Site, size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[Look, ReplayClock]]:
+    """The session before the last one, played again, at its end."""
+    async with opened(site, size) as look:
+        screen = await listed(look)
+        assert labels(screen)[1] == "before"
+        await look.press("down", "colon", *"replay 100000", "enter")
+        await look.until(lambda: look.app.session.latest.has_begun)
+        clock = look.app.session.front.clock
+        assert clock is not None
+        await look.until(lambda: look.app.session.view is not None and look.app.session.view.ended is not None)
+        await look.settle()
+        yield look, clock
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_bar_is_on_every_page_at_every_width(site: Site, size: tuple[int, int]) -> None:
+    async with played(site, size) as (look, clock):
+        for key in "1234":
+            await look.press(key)
+            assert "UTC" in look.lines[1]
+            assert "━" * 8 in look.lines[1]
+            assert "REPLAY ×100000" in look.lines[0]
+            assert size[0] < 80 or "p" in look.lines[1].split()
+        await look.press("escape")
+        assert "UTC" not in look.lines[1]
+        assert clock.timeline is not None
+
+
+async def test_back_to_the_beginning_and_on_to_the_end(site: Site) -> None:
+    async with played(site) as (look, clock):
+        end = look.app.session.view
+        assert end is not None
+        await look.press("p")
+        assert "PAUSED" in look.lines[0]
+        assert "go on" in look.lines[1]
+        for _ in range(20):
+            await look.press("{")
+        await look.until(lambda: look.app.session.view is not None and look.app.session.view.ended is None)
+        assert clock.played == 0.0
+        await look.press("3")
+        assert "complete" not in look.lines[2]
+        for _ in range(20):
+            await look.press("]")
+        await look.until(lambda: look.app.session.view is not None and look.app.session.view.ended is not None)
+        view = look.app.session.view
+        assert view is not None
+        assert (dict(view.results), dict(view.verdicts), view.log) == (dict(end.results), dict(end.verdicts), end.log)
+        await look.press("[")
+        await look.until(lambda: look.app.session.view is not None and look.app.session.view.ended is None)
+        assert "round" in look.lines[1]
+
+
+async def test_faster_and_slower_are_told_in_the_badge(site: Site) -> None:
+    async with played(site) as (look, clock):
+        await look.press("(")
+        assert "REPLAY ×50000" in look.lines[0]
+        await look.press(")", ")")
+        assert clock.speed == 100_000
+        await look.press("p", "p")
+        assert "PAUSED" not in look.lines[0]
+
+
+async def test_the_keys_are_those_of_a_replay_alone() -> None:
+    async with looking(faulty()) as look:
+        assert set(look.app.navigation.valid_actions).isdisjoint(REPLAYING)
+        for name in REPLAYING:
+            await look.press(ACTIONS[name].keys)
+            assert "Only a session that is played again has this key" in look.lines[-1]
+        assert set(REPLAYING) < set(GLOBAL)
+
+
+async def test_the_keys_are_in_the_help_of_a_replay(site: Site) -> None:
+    async with played(site) as (look, _):
+        assert set(REPLAYING) <= set(look.app.navigation.valid_actions)
+        await look.press("question_mark", *"played again")
+        assert "stand still in a session that is played again" in look.text
+
+
+@pytest.mark.parametrize("width", range(20, 201, 20))
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.999, 1.0])
+def test_the_bar_is_full_at_the_end_alone(width: int, share: float) -> None:
+    bar = SeekBar()
+    bar.place = ReplayPlace(400_000.0 * share, 400_000.0, 1.7e9, 3, 1200)
+    (row,) = bar.draw(width, 1)
+    drawn = "".join(cell.text for cell in row)
+    assert len(drawn) <= width
+    if "━" in drawn or "─" in drawn:
+        assert ("─" not in drawn) is (share == 1.0)
+        assert ("━" not in drawn) is (share == 0.0)
+
+
+def test_a_session_without_any_event_has_a_bar_that_is_full() -> None:
+    bar = SeekBar()
+    bar.place = ReplayPlace(0.0, 0.0, 1.7e9, 0, 0)
+    assert "─" not in "".join(cell.text for cell in bar.draw(120, 1)[0])
+    bar.place = None
+    assert bar.draw(120, 1) == []
