@@ -6,6 +6,7 @@ A ``Result`` tells that one test has ended: it is stored, and nothing is judged 
 
 from dataclasses import dataclass
 
+from benchconsole.console.view.interval_rates import ToldInterval
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Proof, Result, Round, Test
@@ -46,6 +47,17 @@ class TestStarted:
     """One test is being run now."""
 
     test: Test
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalsTold:
+    """The numbers that the running tests of a round told in the last second, for all of them together.
+
+    Only a screen that looks on is told them. They are shown, and never stored or judged.
+    """
+
+    found: tuple[ToldInterval, ...]
     at: float
 
 
@@ -102,6 +114,7 @@ Event = (
     SessionOpened
     | RoundStarted
     | TestStarted
+    | IntervalsTold
     | Result
     | ClosedRound
     | Held

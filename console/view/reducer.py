@@ -19,6 +19,7 @@ from benchconsole.console.view.element_state import (
 from benchconsole.console.view.events import (
     Event,
     Held,
+    IntervalsTold,
     NodesProven,
     Noticed,
     Resumed,
@@ -27,6 +28,7 @@ from benchconsole.console.view.events import (
     SessionOpened,
     TestStarted,
 )
+from benchconsole.console.view.interval_rates import NO_INTERVALS, advance_rates
 from benchconsole.console.view.persistent_map import LayeredMap, OpenTests, make_layered
 from benchconsole.console.view.run_view import (
     DetectableFaults,
@@ -82,6 +84,9 @@ def advance(view: RunView, event: Event) -> RunView:
         return _round_started(view, event)
     if isinstance(event, ClosedRound):
         return _judged(view, (event,))
+    if isinstance(event, IntervalsTold):
+        rates = advance_rates(view.intervals, event.found, event.at, view.running)
+        return replace(view, intervals=MappingProxyType(rates)) if rates or view.intervals else view
     if isinstance(event, (Held, Resumed)):
         return _held(view, event)
     if isinstance(event, Noticed):
@@ -191,6 +196,7 @@ def _round_started(view: RunView, event: RoundStarted) -> RunView:
         current_started=event.at,
         fresh=LayeredMap(),
         running=OpenTests(),
+        intervals=NO_INTERVALS,
         live=True,
         ended=None,
         log=_logged(view, line),
@@ -233,6 +239,7 @@ def _ended(view: RunView, event: SessionEnded) -> RunView:
         current=None,
         running=OpenTests(),
         fresh=LayeredMap(),
+        intervals=NO_INTERVALS,
         held="",
         spool="",
         ended=event.at,
@@ -265,6 +272,7 @@ def _judged(view: RunView, rounds: Sequence[ClosedRound]) -> RunView:
         current=current,
         fresh=LayeredMap() if current is None else view.fresh,
         running=OpenTests() if current is None else view.running,
+        intervals=NO_INTERVALS if current is None else view.intervals,
         log=_logged(view, *map(_closing_line, rounds)),
         replaced=view.replaced | replaced if replaced else view.replaced,
         stopped=MappingProxyType(stopped),

@@ -12,6 +12,7 @@ from functools import wraps
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
+from benchconsole.console.view.interval_rates import NO_INTERVALS, IntervalRates
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
@@ -193,7 +194,8 @@ class RunView:
     not run, ``checklists`` are kept with the session, ``sampled`` is a watch of days. ``reading`` is how many rounds of
     a stored session were read so far, of how many: until it is read nothing but its fabric is here. ``detectable`` is
     what the tests could have shown, None until that is known of all its results. ``passed`` are verdicts in columns,
-    which are not in ``verdicts``: of large sessions whose totals and ranges are told. No mapping here ever changes;
+    which are not in ``verdicts``: of large sessions whose totals and ranges are told. ``intervals`` are what tests that
+    run tell of their last seconds, which nothing else here rests on. No mapping here ever changes;
     those that grow share what they have in common with earlier views.
     """
 
@@ -235,6 +237,7 @@ class RunView:
     detectable: DetectableFaults | None = None
     passed: "tuple[AlikePasses, ...]" = ()
     reading: tuple[int, int] | None = None
+    intervals: IntervalRates = NO_INTERVALS
 
 
 T = TypeVar("T")

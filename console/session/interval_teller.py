@@ -1,0 +1,79 @@
+"""The numbers that running tests tell, put beside what they should reach, and told as events.
+
+Only while a screen looks on. What a round should reach is computed in a thread of its own once the first number of the
+round is there; until then numbers stand alone. Nothing here is stored or judged.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from benchconsole.console.session.judged_rounds import make_judging_context
+from benchconsole.console.view.events import IntervalsTold
+from benchconsole.console.view.interval_rates import ToldInterval
+from benchconsole.probes.judging.running_round import RunningRound
+from benchconsole.probes.model.interval import Interval
+from benchconsole.probes.model.log_records import ModuleLog
+from benchconsole.probes.model.measuring import Labels, Round
+from benchconsole.topology.errors import RoutingError
+
+if TYPE_CHECKING:
+    from benchconsole.probes.api import Probe
+    from benchconsole.topology.model.fabric import Fabric
+
+_LOG = ModuleLog(__name__)
+
+_Name = tuple[str, str, Labels]
+"""A test by its id, a metric, and the labels of its intervals."""
+
+
+class IntervalTeller:
+    """Tells what the tests of the rounds of one run say of their intervals; ``clock`` gives UTC seconds."""
+
+    def __init__(
+        self, fabric: "Fabric", probes: Mapping[str, "Probe"], tell: Callable[[IntervalsTold], None],
+        clock: Callable[[], float],
+    ) -> None:  # fmt: skip
+        self.tell = tell
+        self.clock = clock
+        # of its own, for what it keeps is made in the thread
+        self._context = make_judging_context(fabric, probes)
+        self._beside = ThreadPoolExecutor(1, "yardsticks")
+
+    def begin(self, planned: Round) -> "RoundTeller":
+        """The teller of a round that begins."""
+        return RoundTeller(self, RunningRound(self._context, planned))
+
+    def compute(self, work: Callable[[], Mapping[_Name, float | None]]) -> "Future[Mapping[_Name, float | None]]":
+        return self._beside.submit(work)
+
+    def close(self) -> None:
+        self._beside.shutdown(wait=False, cancel_futures=True)
+
+
+class RoundTeller:
+    """Told the numbers of one round each second, it tells them on with what is expected."""
+
+    def __init__(self, whole: IntervalTeller, running: RunningRound) -> None:
+        self._whole = whole
+        self._running = running
+        self._expected: dict[_Name, float | None] = {}
+        self._computing: Future[Mapping[_Name, float | None]] | None = None
+
+    def __call__(self, found: Sequence[tuple[str, Interval]]) -> None:
+        if self._computing is not None and self._computing.done():
+            self._expected.update(self._computing.result())
+            self._computing = None
+        named = {(test, interval.metric, interval.labels): interval for test, interval in found}
+        unknown = {name: interval for name, interval in named.items() if name not in self._expected}
+        if unknown and self._computing is None:
+            self._computing = self._whole.compute(lambda: self._find_all(unknown))
+        told = (ToldInterval(name[0], interval, self._expected.get(name)) for name, interval in named.items())
+        self._whole.tell(IntervalsTold(tuple(told), self._whole.clock()))
+
+    def _find_all(self, wanted: Mapping[_Name, Interval]) -> Mapping[_Name, float | None]:
+        try:
+            return {name: self._running.find_expected(name[0], interval) for name, interval in wanted.items()}
+        except (RoutingError, ArithmeticError) as error:  # the round is judged without it, too
+            _LOG.warning("", "running tests have no expected number: %s", error)
+            return dict.fromkeys(wanted)

@@ -1,0 +1,64 @@
+"""The interval numbers of a round that runs, read and told once a second.
+
+Nothing is read where nobody asked for it. What is told is one list for the whole round, however many tests it has.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from benchconsole.probes.api import Probe
+from benchconsole.probes.model.interval import Interval, RunningOutputs, current_outputs
+from benchconsole.probes.model.measuring import Test
+from benchconsole.probes.plugins.interval_reader import IntervalReader, reads_intervals
+
+TestInterval = tuple[str, Interval]
+"""The id of a test, and a number of it."""
+
+TellIntervals = Callable[[Sequence[TestInterval]], None]
+
+EVERY = 1.0
+"""Seconds between two readings."""
+
+_IN_A_ROW = 200
+"""Tests that are read before others on the loop have a turn."""
+
+
+class IntervalTicker:
+    """Reads the tests that ``read`` announces, and ``tell``s their numbers; without ``tell`` it does nothing.
+
+    While such tests run it tells a list each second, also an empty one: nobody goes on showing what is over.
+    """
+
+    def __init__(self, tell: TellIntervals | None) -> None:
+        self._tell = tell
+        self._readers: dict[str, IntervalReader] = {}
+
+    @contextmanager
+    def read(self, test: Test, probe: Probe) -> Iterator[None]:
+        """Inside the context the outputs of commands that this task starts are read."""
+        if self._tell is None or not reads_intervals(probe):
+            yield
+            return
+        outputs = RunningOutputs()
+        token = current_outputs.set(outputs)
+        self._readers[test.id] = IntervalReader(probe, test.target, outputs)
+        try:
+            yield
+        finally:
+            del self._readers[test.id]
+            current_outputs.reset(token)
+
+    async def run(self) -> None:
+        """Tell until cancelled."""
+        while self._tell is not None:
+            await asyncio.sleep(EVERY)
+            if self._readers:
+                self._tell([each async for each in self._collect()])
+
+    async def _collect(self) -> AsyncIterator[TestInterval]:
+        for number, (test, reader) in enumerate([*self._readers.items()], 1):
+            for interval in reader.read():
+                yield test, interval
+            if number % _IN_A_ROW == 0:
+                await asyncio.sleep(0)
