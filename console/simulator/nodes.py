@@ -190,17 +190,18 @@ async def _run_fio(node: SimulatedNode, words: Sequence[str]) -> Reply:
     whole = Reply(b"".join(node.spoil(report.encode()) for report in reports))
     if traffic.time_scale.tells_intervals:
         blocks = {"write": int(large), "read": int(large), "randwrite": int(small), "randread": int(small)}
-        return await _tell_seconds(list_intervals(node.disks, blocks, int(seconds)), whole)
+        lines = list_intervals(node.disks, blocks, int(seconds))
+        return await _tell_seconds(lines, traffic.time_scale.compress(1.0), whole)
     await asyncio.sleep(traffic.time_scale.compress(4 * float(seconds)))
     return whole
 
 
-async def _tell_seconds(lines: Sequence[str], whole: Reply) -> Reply:
-    """A line each second, on standard error, and then the ``whole`` answer."""
+async def _tell_seconds(lines: Sequence[str], second: float, whole: Reply) -> Reply:
+    """A line each ``second``, on standard error, and then the ``whole`` answer."""
     if not lines:
         return whole
-    await asyncio.sleep(1.0)
-    return Reply(stderr=lines[0].encode(), then=_tell_seconds(lines[1:], whole))
+    await asyncio.sleep(second)
+    return Reply(stderr=lines[0].encode(), then=_tell_seconds(lines[1:], second, whole))
 
 
 async def _run_inventory(node: SimulatedNode, words: Sequence[str]) -> Reply:

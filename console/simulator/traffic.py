@@ -26,18 +26,15 @@ class TimeScale:
     factor: float = 0.04
     quiet: float = 2.0
     longest: float = 0.4
+    tells_intervals: bool = False
+    """Whether tools tell of each second while they run."""
 
     def compress(self, simulated: float) -> float:
         """Real seconds for simulated ones."""
         return min(self.longest, simulated * self.factor)
 
-    @property
-    def tells_intervals(self) -> bool:
-        """Whether a second is long enough for tools to tell of it."""
-        return self.factor >= 1.0
 
-
-REAL = TimeScale(factor=1.0, longest=inf)
+REAL = TimeScale(factor=1.0, longest=inf, tells_intervals=True)
 """As on a real cluster: tests take their time, and tell of their intervals meanwhile."""
 
 STEADY = TimeScale(factor=0.2, longest=1.0)
@@ -56,7 +53,7 @@ class ServerPort:
     busy: bool = False
     served: asyncio.Event = field(default_factory=asyncio.Event)
     sending: asyncio.Event = field(default_factory=asyncio.Event)
-    load: StreamLoad = StreamLoad(NodeId(""), NodeId(""), 0)
+    load: StreamLoad = field(default_factory=lambda: StreamLoad(NodeId(""), NodeId(""), 0))
     rate: float = 0.0
     omit: int = 0
 

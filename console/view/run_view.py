@@ -237,7 +237,7 @@ class RunView:
     detectable: DetectableFaults | None = None
     passed: "tuple[AlikePasses, ...]" = ()
     reading: tuple[int, int] | None = None
-    intervals: IntervalRates = NO_INTERVALS
+    intervals: IntervalRates = field(default_factory=lambda: NO_INTERVALS)
 
 
 T = TypeVar("T")

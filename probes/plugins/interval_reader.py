@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
-from benchconsole.probes.api import Probe
+from benchconsole.probes.api import Probe, ProbeError
 from benchconsole.probes.model.interval import GrowingOutput, Interval, RunningOutputs
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import Labels, Target
@@ -27,6 +27,17 @@ _LINE_END = re.compile(r"[\r\n]")
 def reads_intervals(probe: Probe) -> bool:
     """Whether ``probe`` tells anything of its running tests."""
     return type(probe).read_intervals is not Probe.read_intervals
+
+
+def check_interval(probe: Probe, interval: object) -> None:
+    """Raise ProbeError unless ``interval`` is a number of a declared metric of ``probe``, in its unit."""
+    if not isinstance(interval, Interval):
+        raise ProbeError(f"found {type(interval).__name__}, expected Interval")
+    if {metric.name: metric.unit for metric in probe.metrics}.get(interval.metric) is not interval.unit:
+        raise ProbeError(f"found {interval.metric} in {interval.unit!r}, undeclared")
+    numbers = (interval.value, interval.until, interval.seconds)
+    if not all(math.isfinite(each) and each >= 0 for each in numbers):
+        raise ProbeError(f"found {interval.metric} = {numbers}, expected finite numbers from 0 on")
 
 
 class LineCutter:
@@ -61,7 +72,6 @@ class IntervalReader:
         self._probe = probe
         self._target = target
         self._outputs = outputs
-        self._units = {metric.name: metric.unit for metric in probe.metrics}
         self._places: WeakKeyDictionary[GrowingOutput, tuple[LineCutter, int]] = WeakKeyDictionary()
         self._is_broken = False
 
@@ -73,7 +83,7 @@ class IntervalReader:
         try:
             for line in self._cut_lines():
                 for interval in self._probe.read_intervals(line, self._target):
-                    self._check(interval)
+                    check_interval(self._probe, interval)
                     newest[interval.metric, interval.labels] = interval
         except BaseException as error:  # a stranger's code may raise anything
             self._is_broken = True
@@ -90,12 +100,3 @@ class IntervalReader:
                 cutter.skip()
             self._places[stream] = cutter, end
             yield from cutter.cut(data)
-
-    def _check(self, interval: object) -> None:
-        if not isinstance(interval, Interval):
-            raise TypeError(f"found {type(interval).__name__}, expected Interval")
-        numbers = (interval.value, interval.until, interval.seconds)
-        if self._units.get(interval.metric) is not interval.unit:
-            raise ValueError(f"found {interval.metric} in {interval.unit!r}, undeclared")
-        if not all(math.isfinite(each) and each >= 0 for each in numbers):
-            raise ValueError(f"found {interval.metric} = {numbers}, expected finite numbers from 0 on")

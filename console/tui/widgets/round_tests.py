@@ -165,6 +165,8 @@ class RoundTests(Listing[TestLine]):
         unit = next((row.unit for row in rows if row.unit is not None), None)
         self.scale = scale_for(unit, Shown.NETWORK if network else Shown.PLAIN, values) if unit else None
         here, self.items = self.chosen, rows
+        # nobody has moved it: what is slowest now stays in sight
+        here = None if self.cursor == 0 and any(row.interval is not None for row in rows) else here
         self.cursor = find_again(here, rows, lambda row: row.test.id, otherwise=0)
         self.redraw()
 
@@ -192,8 +194,8 @@ class RoundTests(Listing[TestLine]):
         line.put(shown(row.expected) if row.expected is not None else "–", MUTED, 10, ">")
         line.put(format_share(row.share), tone, 8, ">")
         line.put("   ")
-        if row.interval is not None and width >= _WIDE:
-            line.extend(link_glyphs.wire(_BAR, row.share or 0.0)).put("  ")
+        if row.interval is not None and row.share is not None and width >= _WIDE:
+            line.extend(link_glyphs.wire(_BAR, row.share)).put("  ")
         return line.put(row.limit, MUTED).row()
 
     def _names_width(self, width: int) -> int:

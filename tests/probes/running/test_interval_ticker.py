@@ -1,0 +1,115 @@
+"""The numbers of a round: one list a second for all of its tests, and nothing where nobody asks."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from benchconsole.probes.api import Contact, Interval, Output, Probe, Target, Unit
+from benchconsole.probes.model.interval import current_outputs
+from benchconsole.probes.model.measuring import Round, Test
+from benchconsole.probes.running import interval_ticker
+from benchconsole.probes.running.interval_ticker import IntervalTicker
+from benchconsole.probes.running.runner import RoundObserver, Runner
+from benchconsole.probes.testing import a_node
+from tests.probes.played import Pair, PlayedReach
+from tests.probes.plugins.test_interval_reader import Said
+
+TOLD = Interval("iperf3.throughput", 7.0, Unit.BYTE_RATE, 1.0, 1.0)
+
+
+class Telling(Pair):
+    """Has said a line when it begins, and ends when it was told on."""
+
+    def __init__(self) -> None:
+        self.may_end = asyncio.Event()
+        self.said = Said(b"a line\n")
+
+    def read_intervals(self, line: str, target: Target) -> Sequence[Interval]:
+        return (TOLD,)
+
+    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+        outputs = current_outputs.get()
+        assert outputs is not None
+        outputs.add(self.said)
+        await self.may_end.wait()
+        return await super().run(contact, target)
+
+
+def one(number: int = 1) -> Test:
+    return Test(f"t{number}", "iperf3", Target(a_node("n1"), a_node("n2")), 1)
+
+
+def planned(*tests: Test) -> Round:
+    return Round(1, "one", "iperf3", tests, 1.0, "to see")
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interval_ticker, "EVERY", 0.0)
+
+
+async def test_a_test_that_runs_is_told_of_once_and_then_each_second_that_there_is_no_news() -> None:
+    probe, told = Telling(), list[Sequence[tuple[str, Interval]]]()
+
+    def hear(found: Sequence[tuple[str, Interval]]) -> None:
+        told.append(found)
+        if len(told) == 3:
+            probe.may_end.set()
+
+    closed = await Runner(PlayedReach(), {"iperf3": probe}).run(planned(one()), RoundObserver(on_intervals=hear))
+    assert [each for each in told if each] == [[("t1", TOLD)]]
+    assert len(told) >= 3
+    assert closed.results[0].measurements
+
+
+async def test_all_tests_of_a_round_are_told_in_one_list() -> None:
+    told: list[Sequence[tuple[str, Interval]]] = []
+    tests = [one(number) for number in range(interval_ticker._IN_A_ROW + 3)]
+    ticker = IntervalTicker(told.append)
+    reading = [ticker.read(test, Telling()) for test in tests]
+    said = []
+    for each in reading:
+        each.__enter__()
+        outputs = current_outputs.get()
+        assert outputs is not None
+        said.append(Said(b"a line\n"))
+        outputs.add(said[-1])
+    running = asyncio.create_task(ticker.run())
+    while not told:
+        await asyncio.sleep(0)
+    running.cancel()
+    for each in reversed(reading):
+        each.__exit__(None, None, None)
+    assert [name for name, _ in told[0]] == [test.id for test in tests]
+    assert current_outputs.get() is None
+
+
+@pytest.mark.parametrize(("is_asked", "probe"), [(False, Telling), (True, Pair)])
+async def test_no_output_is_kept_for_nobody(is_asked: bool, probe: type[Probe]) -> None:
+    ticker = IntervalTicker((lambda _: None) if is_asked else None)
+    with ticker.read(one(), probe()):
+        assert current_outputs.get() is None
+
+
+async def test_a_test_that_fails_is_not_read_any_more() -> None:
+    told: list[Sequence[tuple[str, Interval]]] = []
+    ticker = IntervalTicker(told.append)
+    with pytest.raises(ValueError, match="broken"), ticker.read(one(), Telling()):
+        raise ValueError("broken")
+    running = asyncio.create_task(ticker.run())
+    for _ in range(5):
+        await asyncio.sleep(0)
+    running.cancel()
+    assert told == []
+
+
+async def test_what_a_screen_does_wrong_costs_the_round_nothing() -> None:
+    probe = Telling()
+
+    def hear(found: Sequence[tuple[str, Interval]]) -> None:
+        probe.may_end.set()
+        raise ValueError("the screen is broken")
+
+    closed = await Runner(PlayedReach(), {"iperf3": probe}).run(planned(one()), RoundObserver(on_intervals=hear))
+    assert closed.results[0].failure is None
