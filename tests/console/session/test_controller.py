@@ -314,8 +314,7 @@ class Telling(Loading):
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         if (outputs := current_outputs.get()) is not None:
             outputs.add(self.said)
-            while not self.heard.is_set():
-                await asyncio.sleep(0)
+            await asyncio.to_thread(self.heard.wait, 20)
         return await super().run(contact, target)
 
 

@@ -16,7 +16,7 @@ from benchconsole.console.view.interval_rates import ToldInterval
 from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.api import Interval, Unit
 from benchconsole.probes.model.judgement import ClosedRound, Level
-from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result
+from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import Look, faulty, healthy, looking
@@ -363,9 +363,16 @@ def running_round(stage: str) -> int:
     raise AssertionError(stage)
 
 
+def current_round(look: Look) -> Round:
+    view = look.app.session.latest.view
+    assert view is not None
+    assert view.current is not None
+    return view.current
+
+
 def tell_intervals(look: Look, rates: Mapping[int, float], *, expected: float | None = 1.2e9, until: float = 3) -> None:
     """Intervals of tests of the round that runs, by their place, in byte/s."""
-    current = look.app.session.latest.view.current
+    current = current_round(look)
     told = {current.tests[place].id: rate for place, rate in rates.items()}
     found = tuple(
         ToldInterval(test, Interval("iperf3.throughput", rate, Unit.BYTE_RATE, until, 1.0), expected)
@@ -401,7 +408,7 @@ async def test_the_result_takes_the_place_of_the_interval() -> None:
         await look.press("3")
         tell_intervals(look, {0: 0.3e9})
         await look.until(lambda: "no result yet" in look.text)
-        current = look.app.session.latest.view.current
+        current = current_round(look)
         look.player.feed(
             next(e for e in faulty().events() if isinstance(e, Result) and e.test.id == current.tests[0].id)
         )

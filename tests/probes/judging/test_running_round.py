@@ -40,7 +40,8 @@ def test_every_flow_of_a_suite_is_expected_to_reach_what_it_is_judged_by(tmp_pat
         for verdict in judge_round(context, play(described, each, {})):
             assert sum(subjects[verdict.subject]) == pytest.approx(verdict.expected)
             sums, alone = sums + (">" not in verdict.subject), alone + (">" in verdict.subject)
-    assert sums and alone
+    assert sums
+    assert alone
 
 
 def one(sending: Sending = Sending(4)) -> Round:  # noqa: B008 - frozen

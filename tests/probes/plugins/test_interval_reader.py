@@ -1,6 +1,7 @@
 """Interval numbers of a running test: the same wherever its output is cut, and no harm by node or plugin."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -63,7 +64,7 @@ def reader(probe: Probe, *streams: Said) -> IntervalReader:
 @given(cuts=st.lists(st.integers(0, len(SAID)), max_size=12))
 def test_cut_at_any_byte_the_output_gives_the_same_lines(cuts: list[int]) -> None:
     cutter, places = LineCutter(), [0, *sorted(cuts), len(SAID)]
-    pieces = [SAID[begin:end] for begin, end in zip(places, places[1:], strict=False)]
+    pieces = [SAID[begin:end] for begin, end in pairwise(places)]
     assert b"".join(pieces) == SAID
     assert [line for piece in pieces for line in cutter.cut(piece)] == list(LineCutter().cut(SAID))
 
@@ -74,7 +75,8 @@ def test_cut_at_any_byte_it_gives_the_same_intervals(cuts: list[int]) -> None:
     """Those of one reading may be fewer, for only the newest of each is told; no other is ever among them."""
     whole = [each for line in SAID.decode().split("\n") for each in Iperf3().read_intervals(line, TARGET)]
     said = Said()
-    reading, found = reader(Iperf3(), said), []
+    found: list[Interval] = []
+    reading = reader(Iperf3(), said)
     for place in [*sorted(cuts), len(SAID)]:
         said.data = SAID[:place]
         found += reading.read()
@@ -87,7 +89,7 @@ def test_cut_at_any_byte_it_gives_the_same_intervals(cuts: list[int]) -> None:
 def test_hostile_bytes_are_cut_alike_and_lines_stay_short(data: bytes, cuts: list[int]) -> None:
     data = data.replace(b"\x00", b"x" * 300)
     cutter, places = LineCutter(), [0, *sorted(min(each, len(data)) for each in cuts), len(data)]
-    found = [line for a, b in zip(places, places[1:], strict=False) for line in cutter.cut(data[a:b])]
+    found = [line for a, b in pairwise(places) for line in cutter.cut(data[a:b])]
     assert found == list(LineCutter().cut(data))
     assert all(0 < len(line) <= LONGEST_LINE for line in found)
 

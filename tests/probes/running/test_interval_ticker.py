@@ -65,8 +65,14 @@ async def test_a_test_that_runs_is_told_of_once_and_then_each_second_that_there_
 
 async def test_all_tests_of_a_round_are_told_in_one_list() -> None:
     told: list[Sequence[tuple[str, Interval]]] = []
+    was_told = asyncio.Event()
+
+    def hear(found: Sequence[tuple[str, Interval]]) -> None:
+        told.append(found)
+        was_told.set()
+
     tests = [one(number) for number in range(interval_ticker._IN_A_ROW + 3)]
-    ticker = IntervalTicker(told.append)
+    ticker = IntervalTicker(hear)
     reading = [ticker.read(test, Telling()) for test in tests]
     said = []
     for each in reading:
@@ -76,8 +82,7 @@ async def test_all_tests_of_a_round_are_told_in_one_list() -> None:
         said.append(Said(b"a line\n"))
         outputs.add(said[-1])
     running = asyncio.create_task(ticker.run())
-    while not told:
-        await asyncio.sleep(0)
+    await asyncio.wait_for(was_told.wait(), 10)
     running.cancel()
     for each in reversed(reading):
         each.__exit__(None, None, None)
