@@ -60,7 +60,8 @@ class RoundTeller:
         self._expected: dict[_Name, float | None] = {}
         self._computing: Future[Mapping[_Name, float | None]] | None = None
 
-    def __call__(self, found: Sequence[tuple[str, Interval]]) -> None:
+    def hear(self, found: Sequence[tuple[str, Interval]]) -> None:
+        """Tell one list of the round on."""
         if self._computing is not None and self._computing.done():
             self._expected.update(self._computing.result())
             self._computing = None

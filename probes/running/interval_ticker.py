@@ -4,8 +4,9 @@ Nothing is read where nobody asked for it. What is told is one list for the whol
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.interval import Interval, RunningOutputs, current_outputs
@@ -15,8 +16,6 @@ from benchconsole.probes.plugins.interval_reader import IntervalReader, reads_in
 TestInterval = tuple[str, Interval]
 """The id of a test, and a number of it."""
 
-TellIntervals = Callable[[Sequence[TestInterval]], None]
-
 EVERY = 1.0
 """Seconds between two readings."""
 
@@ -24,20 +23,27 @@ _IN_A_ROW = 200
 """Tests that are read before others on the loop have a turn."""
 
 
+class IntervalListener(Protocol):
+    """Who wants the numbers of a round while it runs."""
+
+    def hear(self, found: Sequence[TestInterval]) -> None:
+        """Take the news of one second, of all tests; called on the loop, and must not block."""
+
+
 class IntervalTicker:
-    """Reads the tests that ``read`` announces, and ``tell``s their numbers; without ``tell`` it does nothing.
+    """Reads the tests that ``read`` announces and tells ``listener``; without one it does nothing.
 
     While such tests run it tells a list each second, also an empty one: nobody goes on showing what is over.
     """
 
-    def __init__(self, tell: TellIntervals | None) -> None:
-        self._tell = tell
+    def __init__(self, listener: IntervalListener | None) -> None:
+        self._listener = listener
         self._readers: dict[str, IntervalReader] = {}
 
     @contextmanager
     def read(self, test: Test, probe: Probe) -> Iterator[None]:
         """Inside the context the outputs of commands that this task starts are read."""
-        if self._tell is None or not reads_intervals(probe):
+        if self._listener is None or not reads_intervals(probe):
             yield
             return
         outputs = RunningOutputs()
@@ -51,10 +57,10 @@ class IntervalTicker:
 
     async def run(self) -> None:
         """Tell until cancelled."""
-        while self._tell is not None:
+        while self._listener is not None:
             await asyncio.sleep(EVERY)
             if self._readers:
-                self._tell([each async for each in self._collect()])
+                self._listener.hear([each async for each in self._collect()])
 
     async def _collect(self) -> AsyncIterator[TestInterval]:
         for number, (test, reader) in enumerate([*self._readers.items()], 1):

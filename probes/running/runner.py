@@ -23,7 +23,7 @@ from benchconsole.probes.plugins.probe_call import GivenUpError, ProbeCodeError,
 from benchconsole.probes.plugins.probe_output import find_missing_tool, find_stage, name_missing_tool, read_outputs
 from benchconsole.probes.running.guards.guard import NEVER, Guard
 from benchconsole.probes.running.hung_tools import HungTools, compute_patience
-from benchconsole.probes.running.interval_ticker import IntervalTicker, TellIntervals
+from benchconsole.probes.running.interval_ticker import IntervalListener, IntervalTicker
 from benchconsole.probes.running.load_sampler import LoadSampler
 from benchconsole.probes.running.pair_blame import find_blame
 from benchconsole.probes.running.start_barrier import StartBarrier, TestNodes
@@ -49,7 +49,7 @@ class RoundObserver:
     ``store`` is awaited before ``on_end`` is called, so that nobody hears of a result that could be lost. The result
     that it returns takes the place of its argument; what it raises ends the round. ``on_notice`` hears sentences that
     concern no single test. ``on_stall`` hears the same from another thread, while the loop stands still.
-    ``on_intervals`` hears once a second what running tests tell of their last interval; None where nobody asks.
+    ``intervals`` hears once a second what running tests tell of their last interval; None where nobody asks.
     """
 
     on_start: Callable[[Test], None] = field(default=lambda test: None)
@@ -57,7 +57,7 @@ class RoundObserver:
     store: Callable[[Result], Awaitable[Result]] = field(default=_keep_nothing)
     on_notice: Callable[[str], None] = field(default=lambda message: None)
     on_stall: Callable[[str], None] = field(default=lambda message: None)
-    on_intervals: TellIntervals | None = None
+    intervals: IntervalListener | None = None
 
 
 def can_be_resumed(round: Round) -> bool:
@@ -166,7 +166,7 @@ class _Attempt:
         self._guard = guard
         self._watch = watch
         self._load = load
-        self._intervals = IntervalTicker(observer.on_intervals)
+        self._intervals = IntervalTicker(observer.intervals)
         self._held = held
         self._remotes: dict[NodeId, Remote | Failure] = {}
         self._holds: dict[tuple[str, NodeId], Failure] = {}

@@ -31,7 +31,7 @@ def told(folder: Path, *turns: Sequence[tuple[int, float]]) -> list[tuple[ToldIn
     teller = IntervalTeller(described, PROBES, heard.append, lambda: 17.0)
     each = teller.begin(planned)
     for turn in turns:
-        each([(planned.tests[place].id, number(value)) for place, value in turn])
+        each.hear([(planned.tests[place].id, number(value)) for place, value in turn])
         if each._computing is not None:
             wait([each._computing], 10)
     teller.close()

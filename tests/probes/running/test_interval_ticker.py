@@ -1,7 +1,7 @@
 """The numbers of a round: one list a second for all of its tests, and nothing where nobody asks."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -36,6 +36,18 @@ class Telling(Pair):
         return await super().run(contact, target)
 
 
+class Hearing:
+    """Keeps every list, and does something after each."""
+
+    def __init__(self, then: Callable[["Hearing"], None] = lambda _: None) -> None:
+        self.told: list[Sequence[tuple[str, Interval]]] = []
+        self.then = then
+
+    def hear(self, found: Sequence[tuple[str, Interval]]) -> None:
+        self.told.append(found)
+        self.then(self)
+
+
 def one(number: int = 1) -> Test:
     return Test(f"t{number}", "iperf3", Target(a_node("n1"), a_node("n2")), 1)
 
@@ -50,29 +62,19 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_test_that_runs_is_told_of_once_and_then_each_second_that_there_is_no_news() -> None:
-    probe, told = Telling(), list[Sequence[tuple[str, Interval]]]()
-
-    def hear(found: Sequence[tuple[str, Interval]]) -> None:
-        told.append(found)
-        if len(told) == 3:
-            probe.may_end.set()
-
-    closed = await Runner(PlayedReach(), {"iperf3": probe}).run(planned(one()), RoundObserver(on_intervals=hear))
-    assert [each for each in told if each] == [[("t1", TOLD)]]
-    assert len(told) >= 3
+    probe = Telling()
+    heard = Hearing(lambda heard: probe.may_end.set() if len(heard.told) == 3 else None)
+    closed = await Runner(PlayedReach(), {"iperf3": probe}).run(planned(one()), RoundObserver(intervals=heard))
+    assert [each for each in heard.told if each] == [[("t1", TOLD)]]
+    assert len(heard.told) >= 3
     assert closed.results[0].measurements
 
 
 async def test_all_tests_of_a_round_are_told_in_one_list() -> None:
-    told: list[Sequence[tuple[str, Interval]]] = []
     was_told = asyncio.Event()
-
-    def hear(found: Sequence[tuple[str, Interval]]) -> None:
-        told.append(found)
-        was_told.set()
-
+    heard = Hearing(lambda _: was_told.set())
     tests = [one(number) for number in range(interval_ticker._IN_A_ROW + 3)]
-    ticker = IntervalTicker(hear)
+    ticker = IntervalTicker(heard)
     reading = [ticker.read(test, Telling()) for test in tests]
     said = []
     for each in reading:
@@ -86,35 +88,35 @@ async def test_all_tests_of_a_round_are_told_in_one_list() -> None:
     running.cancel()
     for each in reversed(reading):
         each.__exit__(None, None, None)
-    assert [name for name, _ in told[0]] == [test.id for test in tests]
+    assert [name for name, _ in heard.told[0]] == [test.id for test in tests]
     assert current_outputs.get() is None
 
 
 @pytest.mark.parametrize(("is_asked", "probe"), [(False, Telling), (True, Pair)])
 async def test_no_output_is_kept_for_nobody(is_asked: bool, probe: type[Probe]) -> None:
-    ticker = IntervalTicker((lambda _: None) if is_asked else None)
+    ticker = IntervalTicker(Hearing() if is_asked else None)
     with ticker.read(one(), probe()):
         assert current_outputs.get() is None
 
 
 async def test_a_test_that_fails_is_not_read_any_more() -> None:
-    told: list[Sequence[tuple[str, Interval]]] = []
-    ticker = IntervalTicker(told.append)
+    heard = Hearing()
+    ticker = IntervalTicker(heard)
     with pytest.raises(ValueError, match="broken"), ticker.read(one(), Telling()):
         raise ValueError("broken")
     running = asyncio.create_task(ticker.run())
     for _ in range(5):
         await asyncio.sleep(0)
     running.cancel()
-    assert told == []
+    assert heard.told == []
 
 
 async def test_what_a_screen_does_wrong_costs_the_round_nothing() -> None:
     probe = Telling()
 
-    def hear(found: Sequence[tuple[str, Interval]]) -> None:
+    def fail(_: Hearing) -> None:
         probe.may_end.set()
         raise ValueError("the screen is broken")
 
-    closed = await Runner(PlayedReach(), {"iperf3": probe}).run(planned(one()), RoundObserver(on_intervals=hear))
+    closed = await Runner(PlayedReach(), {"iperf3": probe}).run(planned(one()), RoundObserver(intervals=Hearing(fail)))
     assert closed.results[0].failure is None

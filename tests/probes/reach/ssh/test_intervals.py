@@ -24,12 +24,13 @@ async def run(bench: Bench, server: Server, probe: Probe, **options: str | int) 
     ended: list[Result] = []
     told: list[Interval] = []
 
-    def hear(found: Sequence[tuple[str, Interval]]) -> None:
-        assert not ended
-        assert {name for name, _ in found} <= {"t1"}
-        told.extend(interval for _, interval in found)
+    class Hearing:
+        def hear(self, found: Sequence[tuple[str, Interval]]) -> None:
+            assert not ended
+            assert {name for name, _ in found} <= {"t1"}
+            told.extend(interval for _, interval in found)
 
-    watchers = RoundObserver(on_end=ended.append, on_intervals=hear)
+    watchers = RoundObserver(on_end=ended.append, intervals=Hearing())
     await Runner(bench.reach(bench.access(server)), {probe.name: probe}).run(
         Round(1, "one", probe.name, (test,), 10.0, "to see"), watchers
     )
