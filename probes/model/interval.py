@@ -4,7 +4,6 @@ An interval number is shown while its test runs. It is never a measurement: noth
 """
 
 import weakref
-from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
@@ -41,13 +40,15 @@ class RunningOutputs:
     """The streams of the commands of one test. A stream that nobody else holds any more is forgotten."""
 
     def __init__(self) -> None:
-        self._streams: weakref.WeakSet[GrowingOutput] = weakref.WeakSet()
+        self._fresh: list[weakref.ref[GrowingOutput]] = []
 
     def add(self, *streams: GrowingOutput) -> None:
-        self._streams.update(streams)
+        self._fresh += map(weakref.ref, streams)
 
-    def __iter__(self) -> Iterator[GrowingOutput]:
-        return iter(self._streams)
+    def take_fresh(self) -> "list[weakref.ref[GrowingOutput]]":
+        """The streams that were added since the last time."""
+        fresh, self._fresh = self._fresh, []
+        return fresh
 
 
 current_outputs: ContextVar[RunningOutputs | None] = ContextVar("current_outputs", default=None)

@@ -5,9 +5,8 @@ node says, no more than one line is kept between two readings.
 """
 
 import math
-import re
-from collections.abc import Iterator
-from weakref import WeakKeyDictionary
+import weakref
+from collections.abc import Iterable, Iterator
 
 from benchconsole.probes.api import Probe, ProbeError
 from benchconsole.probes.model.interval import GrowingOutput, Interval, RunningOutputs
@@ -21,7 +20,6 @@ LONGEST_LINE = 500
 """Characters of a line that a probe is shown; longer ones are passed over."""
 MOST_BYTES = 64 * 1024
 """Bytes of a stream that are looked at in one reading: the newest."""
-_LINE_END = re.compile(r"[\r\n]")
 
 
 def reads_intervals(probe: Probe) -> bool:
@@ -33,7 +31,7 @@ def check_interval(probe: Probe, interval: object) -> None:
     """Raise ProbeError unless ``interval`` is a number of a declared metric of ``probe``, in its unit."""
     if not isinstance(interval, Interval):
         raise ProbeError(f"found {type(interval).__name__}, expected Interval")
-    if {metric.name: metric.unit for metric in probe.metrics}.get(interval.metric) is not interval.unit:
+    if not any(metric.name == interval.metric and metric.unit is interval.unit for metric in probe.metrics):
         raise ProbeError(f"found {interval.metric} in {interval.unit!r}, undeclared")
     numbers = (interval.value, interval.until, interval.seconds)
     if not all(math.isfinite(each) and each >= 0 for each in numbers):
@@ -56,7 +54,7 @@ class LineCutter:
 
     def cut(self, data: bytes) -> Iterator[str]:
         """The lines that ``data`` completes, without their ends; a carriage return ends a line, too."""
-        *lines, rest = _LINE_END.split(self._rest + data.decode("latin-1"))
+        *lines, rest = (self._rest + data.decode("latin-1").replace("\r", "\n")).split("\n")
         for line in lines:
             if not self._is_passing and 0 < len(line) <= LONGEST_LINE:
                 yield line
@@ -72,7 +70,7 @@ class IntervalReader:
         self._probe = probe
         self._target = target
         self._outputs = outputs
-        self._places: WeakKeyDictionary[GrowingOutput, tuple[LineCutter, int]] = WeakKeyDictionary()
+        self._followed: list[_Followed] = []
         self._is_broken = False
 
     def read(self) -> tuple[Interval, ...]:
@@ -93,10 +91,28 @@ class IntervalReader:
 
     def _cut_lines(self) -> Iterator[str]:
         """The new lines of every stream of a command that runs."""
-        for stream in self._outputs:
-            cutter, place = self._places.get(stream) or (LineCutter(), 0)
-            data, end = stream.read_from(place, MOST_BYTES)
-            if end - place > len(data):
-                cutter.skip()
-            self._places[stream] = cutter, end
-            yield from cutter.cut(data)
+        self._followed += [_Followed(stream) for stream in self._outputs.take_fresh()]
+        self._followed = [each for each in self._followed if each.stream() is not None]
+        for each in self._followed:
+            yield from each.cut_news()
+
+
+class _Followed:
+    """One stream, and how far it was read; it is not kept for that."""
+
+    __slots__ = ("_cutter", "_place", "stream")
+
+    def __init__(self, stream: "weakref.ref[GrowingOutput]") -> None:
+        self.stream = stream
+        self._cutter = LineCutter()
+        self._place = 0
+
+    def cut_news(self) -> Iterable[str]:
+        stream = self.stream()
+        if stream is None:
+            return ()
+        data, end = stream.read_from(self._place, MOST_BYTES)
+        if end - self._place > len(data):
+            self._cutter.skip()
+        self._place = end
+        return self._cutter.cut(data) if data else ()

@@ -143,8 +143,8 @@ class Iperf3(PairProbe):
 
     def read_intervals(self, line: str, target: Target) -> Sequence[Interval]:
         """What the server prints each second: the client says nothing before its end."""
-        chosen = {**self.options, **target.options}
-        is_single, sends = str(chosen["streams"]) == "1", str(chosen["reverse"]) == "1"
+        is_single = str(target.options.get("streams", self.options["streams"])) == "1"
+        sends = str(target.options.get("reverse", "")) == "1"
         return interval_lines.read_line(line, is_single=is_single, sends=sends)
 
     def parse(self, output: Output) -> Sequence[Reading]:

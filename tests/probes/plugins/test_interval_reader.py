@@ -1,5 +1,6 @@
 """Interval numbers of a running test: the same wherever its output is cut, and no harm by node or plugin."""
 
+import weakref
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -133,13 +134,17 @@ def test_each_number_is_told_once_and_that_of_the_last_line_counts() -> None:
 
 def test_streams_of_all_commands_are_read_and_those_that_are_gone_forgotten() -> None:
     outputs = RunningOutputs()
-    kept, gone = Said(b"1\n"), Said(b"2\n")
-    outputs.add(kept, gone)
-    assert {each.read_from(0, 9)[0] for each in outputs} == {b"1\n", b"2\n"}
+    one, gone = Said(b"1\n"), Said(b"2\n")
+    outputs.add(one, gone)
     reading = IntervalReader(Counting(), TARGET, outputs)
-    reading.read()
+    assert [each.value for each in reading.read()] == [2.0]
+    late, is_gone = Said(b"3\n"), weakref.ref(gone)
+    outputs.add(late)
     del gone
-    assert list(outputs) == [kept]
+    assert is_gone() is None
+    one.data += b"4\n"
+    assert [each.value for each in reading.read()] == [3.0]
+    assert len(reading._followed) == 2
 
 
 @pytest.mark.parametrize(
