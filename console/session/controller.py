@@ -22,6 +22,7 @@ from benchconsole.console.view.flow_paths import FlowPaths
 from benchconsole.console.view.interval_rates import NO_INTERVALS
 from benchconsole.console.view.persistent_map import LayeredMap, OpenTests
 from benchconsole.console.view.plan_text import format_left_out
+from benchconsole.console.view.reducer import NO_LOADS
 from benchconsole.console.view.run_view import DetectableFaults, RunView
 from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal
 from benchconsole.probes.api import Safety
@@ -235,7 +236,7 @@ class SessionController:
 
 def as_stored(view: RunView) -> RunView:
     """``view`` without the round that is open: what of it was measured is judged and stored when it closes."""
-    return replace(view, current=None, running=OpenTests(), fresh=LayeredMap(), intervals=NO_INTERVALS)
+    return replace(view, current=None, running=OpenTests(), fresh=LayeredMap(), intervals=NO_INTERVALS, loads=NO_LOADS)
 
 
 def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:

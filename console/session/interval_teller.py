@@ -13,6 +13,7 @@ from benchconsole.console.view.events import IntervalsTold
 from benchconsole.console.view.interval_rates import ToldInterval
 from benchconsole.probes.judging.running_round import RunningRound
 from benchconsole.probes.model.interval import Interval
+from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import Labels, Round
 from benchconsole.topology.errors import RoutingError
@@ -60,7 +61,7 @@ class RoundTeller:
         self._expected: dict[_Name, float | None] = {}
         self._computing: Future[Mapping[_Name, float | None]] | None = None
 
-    def hear(self, found: Sequence[tuple[str, Interval]]) -> None:
+    def hear(self, found: Sequence[tuple[str, Interval]], loads: Sequence[NodeLoad]) -> None:
         """Tell one list of the round on."""
         if self._computing is not None and self._computing.done():
             self._expected.update(self._computing.result())
@@ -70,7 +71,7 @@ class RoundTeller:
         if unknown and self._computing is None:
             self._computing = self._whole.compute(lambda: self._find_all(unknown))
         told = (ToldInterval(name[0], interval, self._expected.get(name)) for name, interval in named.items())
-        self._whole.tell(IntervalsTold(tuple(told), self._whole.clock()))
+        self._whole.tell(IntervalsTold(tuple(told), self._whole.clock(), tuple(loads)))
 
     def _find_all(self, wanted: Mapping[_Name, Interval]) -> Mapping[_Name, float | None]:
         try:

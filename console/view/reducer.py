@@ -41,6 +41,7 @@ from benchconsole.console.view.run_view import (
     worst,
 )
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Level, Verdict
+from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Result, Round
 from benchconsole.probes.model.repeats import find_repeats
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
@@ -49,6 +50,8 @@ from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.units import counted as count
 
 LOG_LINES = 500
+
+NO_LOADS: Mapping[str, NodeLoad] = MappingProxyType({})
 
 
 def opened(event: SessionOpened) -> RunView:
@@ -85,8 +88,7 @@ def advance(view: RunView, event: Event) -> RunView:
     if isinstance(event, ClosedRound):
         return _judged(view, (event,))
     if isinstance(event, IntervalsTold):
-        rates = advance_rates(view.intervals, event.found, event.at, view.running)
-        return replace(view, intervals=MappingProxyType(rates)) if rates or view.intervals else view
+        return _told_intervals(view, event)
     if isinstance(event, (Held, Resumed)):
         return _held(view, event)
     if isinstance(event, Noticed):
@@ -163,6 +165,16 @@ def _tested(view: RunView, events: Sequence[TestStarted | Result]) -> RunView:
     return replace(view, running=running.moved(started, ended, fresh), fresh=fresh)
 
 
+def _told_intervals(view: RunView, event: IntervalsTold) -> RunView:
+    if view.current is None:
+        return view
+    rates = advance_rates(view.intervals, event.found, event.at, view.running)
+    loads = {**view.loads, **{each.node: each for each in event.loads}}
+    if not (rates or view.intervals or event.loads):
+        return view
+    return replace(view, intervals=MappingProxyType(rates), loads=MappingProxyType(loads))
+
+
 def _opened_again(view: RunView, event: SessionOpened) -> RunView:
     if event.session != view.session:
         return opened(event)
@@ -197,6 +209,7 @@ def _round_started(view: RunView, event: RoundStarted) -> RunView:
         fresh=LayeredMap(),
         running=OpenTests(),
         intervals=NO_INTERVALS,
+        loads=NO_LOADS,
         live=True,
         ended=None,
         log=_logged(view, line),
@@ -240,6 +253,7 @@ def _ended(view: RunView, event: SessionEnded) -> RunView:
         running=OpenTests(),
         fresh=LayeredMap(),
         intervals=NO_INTERVALS,
+        loads=NO_LOADS,
         held="",
         spool="",
         ended=event.at,
@@ -273,6 +287,7 @@ def _judged(view: RunView, rounds: Sequence[ClosedRound]) -> RunView:
         fresh=LayeredMap() if current is None else view.fresh,
         running=OpenTests() if current is None else view.running,
         intervals=NO_INTERVALS if current is None else view.intervals,
+        loads=NO_LOADS if current is None else view.loads,
         log=_logged(view, *map(_closing_line, rounds)),
         replaced=view.replaced | replaced if replaced else view.replaced,
         stopped=MappingProxyType(stopped),

@@ -166,7 +166,7 @@ class _Attempt:
         self._guard = guard
         self._watch = watch
         self._load = load
-        self._intervals = IntervalTicker(observer.intervals)
+        self._intervals = IntervalTicker(observer.intervals, load)
         self._held = held
         self._remotes: dict[NodeId, Remote | Failure] = {}
         self._holds: dict[tuple[str, NodeId], Failure] = {}

@@ -117,10 +117,21 @@ def _unfinished(view: RunView, test: Test) -> TestLine:
     """A test without a result: it runs, with the number of its last seconds where it told one, or it waits."""
     state = State.RUNNING if test.id in view.running else State.SKIPPED
     rate = find_shown(view.intervals.get(test.id, ()))
+    load = _describe_load(view, test) if state is State.RUNNING else ""
     if rate is None or state is not State.RUNNING:
-        return TestLine(test, state, None, None, None, None, "")
-    words = f"interval at {rate.interval.until:.0f} s, no result yet: {_name_number(rate)}"
+        return TestLine(test, state, None, None, None, None, load)
+    words = f"interval at {rate.interval.until:.0f} s, no result yet: {load or _name_number(rate)}"
     return TestLine(test, state, rate.smoothed, rate.interval.unit, rate.expected, rate.share, words, interval=rate)
+
+
+def _describe_load(view: RunView, test: Test) -> str:
+    """The fullest core among the nodes of a test, in the last second that was sampled; empty where none was."""
+    found = (view.loads[node.id] for node in test.target.nodes if node.id in view.loads)
+    most = max(found, key=lambda each: each.busy, default=None)
+    if most is None:
+        return ""
+    busy, softirq = format_share(most.busy), format_share(most.softirq)
+    return sanitize(f"core {most.core} of {most.node} {busy} busy, {softirq} softirq")
 
 
 def _name_number(rate: IntervalRate) -> str:

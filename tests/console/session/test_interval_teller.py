@@ -12,6 +12,7 @@ from benchconsole.console.view.events import IntervalsTold
 from benchconsole.console.view.interval_rates import ToldInterval
 from benchconsole.probes.api import Interval, Unit
 from benchconsole.probes.judging import running_round
+from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.topology.errors import RoutingError
@@ -31,11 +32,12 @@ def told(folder: Path, *turns: Sequence[tuple[int, float]]) -> list[tuple[ToldIn
     teller = IntervalTeller(described, PROBES, heard.append, lambda: 17.0)
     each = teller.begin(planned)
     for turn in turns:
-        each.hear([(planned.tests[place].id, number(value)) for place, value in turn])
+        each.hear([(planned.tests[place].id, number(value)) for place, value in turn], [NodeLoad("n1", "3", 0.9, 0.5)])
         if each._computing is not None:
             wait([each._computing], 10)
     teller.close()
     assert {event.at for event in heard} == {17.0}
+    assert {event.loads for event in heard} == {(NodeLoad("n1", "3", 0.9, 0.5),)}
     return [event.found for event in heard]
 
 

@@ -16,6 +16,7 @@ from benchconsole.console.view.interval_rates import ToldInterval
 from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.api import Interval, Unit
 from benchconsole.probes.model.judgement import ClosedRound, Level
+from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
@@ -426,3 +427,16 @@ async def test_the_slowest_stays_in_sight_while_nobody_has_moved_the_cursor() ->
         tell_intervals(look, {0: 0.1e9}, until=9)
         await look.until(lambda: any(line.startswith("▌") and line != first for line in look.lines))
         assert next(line for line in look.lines if "▸" in line and "→" in line).startswith("▌")
+
+
+async def test_a_test_that_runs_shows_the_fullest_core_of_its_nodes_where_load_is_sampled() -> None:
+    async with looking(faulty(), until=running_round("leave")) as look:
+        await look.press("3")
+        first, second = current_round(look).tests[:2]
+        loads = [NodeLoad(first.target.nodes[0].id, "1", 0.2, 0.1), NodeLoad(first.target.nodes[1].id, "5", 0.98, 0.97)]
+        look.player.feed(events.IntervalsTold((), 1.0, (*loads, NodeLoad(second.target.node.id, "\x1b[2J", 0.5, 0.0))))
+        words = f"core 5 of {first.target.nodes[1].id} 98 % busy, 97 % softirq"
+        await look.until(lambda: words in look.text)
+        assert "\x1b" not in look.text
+        tell_intervals(look, {0: 0.3e9})
+        await look.until(lambda: "no result yet: core 5 of" in look.text)

@@ -32,6 +32,7 @@ from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import TotalsCache, compute_totals
 from benchconsole.probes.api import Interval, Unit
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
+from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
@@ -299,3 +300,15 @@ def test_an_interval_of_a_test_that_does_not_run_is_not_shown() -> None:
     first = next(iter(story().events()))
     assert isinstance(first, SessionOpened)
     assert _tell(opened(first), each.tests[0].id).intervals == {}
+
+
+def test_the_load_of_a_node_stands_until_its_next_and_the_end_of_the_round() -> None:
+    view, each = _running(Result)
+    first, other, second = (NodeLoad(node, "3", busy, 0.5) for node, busy in (("n1", 0.9), ("n2", 0.8), ("n1", 0.7)))
+    view = advance(advance(view, IntervalsTold((), 9.0, (first, other))), IntervalsTold((), 10.0, (second,)))
+    assert dict(view.loads) == {"n1": second, "n2": other}
+    assert as_stored(view).loads == {}
+    assert advance(view, RoundStarted(each, 11.0)).loads == {}
+    ended = advance(view, SessionEnded(11.0, complete=False))
+    assert ended.loads == {}
+    assert advance(ended, IntervalsTold((), 12.0, (first,))) is ended

@@ -7,13 +7,16 @@ import pytest
 
 from benchconsole.probes.api import Contact, Interval, Output, Probe, Target, Unit
 from benchconsole.probes.model.interval import current_outputs
+from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import Round, Test
 from benchconsole.probes.running import interval_ticker
 from benchconsole.probes.running.interval_ticker import IntervalTicker
+from benchconsole.probes.running.load_sampler import LoadSampler
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing import a_node
 from tests.probes.played import Pair, PlayedReach
 from tests.probes.plugins.test_interval_reader import Said
+from tests.probes.running.test_load_sampler import SampledReach, of_test
 
 TOLD = Interval("iperf3.throughput", 7.0, Unit.BYTE_RATE, 1.0, 1.0)
 
@@ -41,10 +44,12 @@ class Hearing:
 
     def __init__(self, then: Callable[["Hearing"], None] = lambda _: None) -> None:
         self.told: list[Sequence[tuple[str, Interval]]] = []
+        self.loads: list[Sequence[NodeLoad]] = []
         self.then = then
 
-    def hear(self, found: Sequence[tuple[str, Interval]]) -> None:
+    def hear(self, found: Sequence[tuple[str, Interval]], loads: Sequence[NodeLoad]) -> None:
         self.told.append(found)
+        self.loads.append(loads)
         self.then(self)
 
 
@@ -74,7 +79,7 @@ async def test_all_tests_of_a_round_are_told_in_one_list() -> None:
     was_told = asyncio.Event()
     heard = Hearing(lambda _: was_told.set())
     tests = [one(number) for number in range(interval_ticker._IN_A_ROW + 3)]
-    ticker = IntervalTicker(heard)
+    ticker = IntervalTicker(heard, LoadSampler(1.0))
     reading = [ticker.read(test, Telling()) for test in tests]
     said = []
     for each in reading:
@@ -94,14 +99,14 @@ async def test_all_tests_of_a_round_are_told_in_one_list() -> None:
 
 @pytest.mark.parametrize(("is_asked", "probe"), [(False, Telling), (True, Pair)])
 async def test_no_output_is_kept_for_nobody(is_asked: bool, probe: type[Probe]) -> None:
-    ticker = IntervalTicker(Hearing() if is_asked else None)
+    ticker = IntervalTicker(Hearing() if is_asked else None, LoadSampler(1.0))
     with ticker.read(one(), probe()):
         assert current_outputs.get() is None
 
 
 async def test_a_test_that_fails_is_not_read_any_more() -> None:
     heard = Hearing()
-    ticker = IntervalTicker(heard)
+    ticker = IntervalTicker(heard, LoadSampler(1.0))
     with pytest.raises(ValueError, match="broken"), ticker.read(one(), Telling()):
         raise ValueError("broken")
     running = asyncio.create_task(ticker.run())
@@ -119,4 +124,21 @@ async def test_what_a_screen_does_wrong_costs_the_round_nothing() -> None:
         raise ValueError("the screen is broken")
 
     closed = await Runner(PlayedReach(), {"iperf3": probe}).run(planned(one()), RoundObserver(intervals=Hearing(fail)))
+    assert closed.results[0].failure is None
+
+
+async def test_the_load_of_nodes_is_told_where_it_is_sampled() -> None:
+    """Of both nodes of the test, though its probe tells no intervals."""
+    is_told = asyncio.Event()
+
+    class Waiting(Pair):
+        async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+            await asyncio.wait_for(is_told.wait(), 10)
+            return await super().run(contact, target)
+
+    heard = Hearing(lambda heard: is_told.set() if any(heard.loads) else None)
+    runner = Runner(SampledReach(), {"iperf3": Waiting()}, sampled=of_test)
+    closed = await runner.run(planned(one()), RoundObserver(intervals=heard))
+    assert [(each.node, each.core) for each in heard.loads[0]] == [("n1", "3"), ("n2", "3")]
+    assert [each.busy for each in heard.loads[0]] == pytest.approx([0.98, 0.98])
     assert closed.results[0].failure is None

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import pytest
 
 from benchconsole.probes.api import Interval, Probe, Target
+from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import Result, Round, Test
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.tools.fio.probe import Fio
@@ -25,7 +26,7 @@ async def run(bench: Bench, server: Server, probe: Probe, **options: str | int) 
     told: list[Interval] = []
 
     class Hearing:
-        def hear(self, found: Sequence[tuple[str, Interval]]) -> None:
+        def hear(self, found: Sequence[tuple[str, Interval]], loads: Sequence[NodeLoad]) -> None:
             assert not ended
             assert {name for name, _ in found} <= {"t1"}
             told.extend(interval for _, interval in found)
