@@ -120,7 +120,7 @@ def _unfinished(view: RunView, test: Test) -> TestLine:
     load = _describe_load(view, test) if state is State.RUNNING else ""
     if rate is None or state is not State.RUNNING:
         return TestLine(test, state, None, None, None, None, load)
-    words = f"interval at {rate.interval.until:.0f} s, no result yet: {load or _name_number(rate)}"
+    words = f"interval {rate.interval.until:.0f} s, no result: {load or _name_number(rate)}"
     return TestLine(test, state, rate.smoothed, rate.interval.unit, rate.expected, rate.share, words, interval=rate)
 
 
@@ -189,7 +189,9 @@ class RoundTests(Listing[TestLine]):
         line.to(3 + name + 2).put(self.scale.symbol if self.scale else "", MUTED, 9, ">")
         line.put("expected", MUTED, 10, ">").put("of exp", MUTED, 8, ">").put("   limit", MUTED)
         if any(row.interval is not None for row in self.items):
-            line.put(f"; of tests that run: the last interval, smoothed over {SMOOTHING:.0f} s", MUTED)
+            is_wide = width >= _WIDE
+            words = "; of tests that run: the last interval, smoothed over" if is_wide else ", interval over"
+            line.put(f"{words} {SMOOTHING:.0f} s", MUTED)
         return [line.row()]
 
     def row(self, index: int, width: int) -> Row:

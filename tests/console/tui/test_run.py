@@ -385,11 +385,11 @@ def tell_intervals(look: Look, rates: Mapping[int, float], *, expected: float | 
 async def test_a_test_that_runs_shows_its_last_interval_beside_what_is_expected() -> None:
     async with looking(faulty(), until=running_round("leave")) as look:
         await look.press("3")
-        assert not any("no result yet" in line for line in look.lines)
+        assert not any("no result:" in line for line in look.lines)
         tell_intervals(look, {0: 1.2e9, 1: 0.3e9})
-        await look.until(lambda: "no result yet" in look.text)
-        slow, fast = (line for line in look.lines if "no result yet" in line)
-        assert re.search(r"▸ \S+ → \S+ +2\.40 +9\.60 +25 % +━━━─+ +interval at 3 s, no result yet: iperf3\.thro", slow)
+        await look.until(lambda: "no result:" in look.text)
+        slow, fast = (line for line in look.lines if "no result:" in line)
+        assert re.search(r"▸ \S+ → \S+ +2\.40 +9\.60 +25 % +━━━─+ +interval 3 s, no result: iperf3\.thro", slow)
         assert re.search(r" 9\.60 +9\.60 +100 % ", fast)
         assert any("of tests that run: the last interval, smoothed over 2 s" in line for line in look.lines)
         assert any("interval of" in line and "0 of 16 tests in" in line for line in look.lines)
@@ -399,21 +399,21 @@ async def test_an_interval_without_a_yardstick_has_no_share_and_no_bar() -> None
     async with looking(faulty(), until=running_round("leave")) as look:
         await look.press("3")
         tell_intervals(look, {0: 0.3e9}, expected=None)
-        await look.until(lambda: "no result yet" in look.text)
-        line = next(line for line in look.lines if "no result yet" in line)
-        assert re.search(r" 2\.40 +– +– +interval at 3 s", line)
+        await look.until(lambda: "no result:" in look.text)
+        line = next(line for line in look.lines if "no result:" in line)
+        assert re.search(r" 2\.40 +– +– +interval 3 s", line)
 
 
 async def test_the_result_takes_the_place_of_the_interval() -> None:
     async with looking(faulty(), until=running_round("leave")) as look:
         await look.press("3")
         tell_intervals(look, {0: 0.3e9})
-        await look.until(lambda: "no result yet" in look.text)
+        await look.until(lambda: "no result:" in look.text)
         current = current_round(look)
         look.player.feed(
             next(e for e in faulty().events() if isinstance(e, Result) and e.test.id == current.tests[0].id)
         )
-        await look.until(lambda: "no result yet" not in look.text)
+        await look.until(lambda: "no result:" not in look.text)
         assert any(line.startswith((" ○", "▌○")) for line in look.lines)
 
 
@@ -421,8 +421,10 @@ async def test_the_slowest_stays_in_sight_while_nobody_has_moved_the_cursor() ->
     async with looking(faulty(), until=running_round("leave"), size=(80, 24)) as look:
         await look.press("3")
         tell_intervals(look, {place: 1.2e9 - 1e7 * place for place in range(16)})
-        await look.until(lambda: "interval at" in look.text)
+        await look.until(lambda: "interval 3 s" in look.text)
+        assert any(line.rstrip().endswith("limit, interval over 2 s") for line in look.lines)
         first = next(line for line in look.lines if line.startswith("▌"))
+        assert "interval 3 s, no result" in first
         assert "8.40" in first
         tell_intervals(look, {0: 0.1e9}, until=9)
         await look.until(lambda: any(line.startswith("▌") and line != first for line in look.lines))
@@ -439,4 +441,4 @@ async def test_a_test_that_runs_shows_the_fullest_core_of_its_nodes_where_load_i
         await look.until(lambda: words in look.text)
         assert "\x1b" not in look.text
         tell_intervals(look, {0: 0.3e9})
-        await look.until(lambda: "no result yet: core 5 of" in look.text)
+        await look.until(lambda: "no result: core 5 of" in look.text)
