@@ -1,7 +1,7 @@
 """The numbers that running tests tell, put beside what they should reach, and told as events.
 
-Only while a screen looks on. What a round should reach is computed in a thread of its own once the first number of the
-round is there; until then numbers stand alone. Nothing here is stored or judged.
+Only while a screen looks on. What a round should reach is computed in a thread of its own from its first second on;
+until that is done numbers stand alone. Nothing here is stored or judged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +45,8 @@ class IntervalTeller:
         """The teller of a round that begins."""
         return RoundTeller(self, RunningRound(self._context, planned))
 
-    def compute(self, work: Callable[[], Mapping[_Name, float | None]]) -> "Future[Mapping[_Name, float | None]]":
+    def compute(self, work: Callable[[], None]) -> "Future[None]":
+        """Do ``work`` in the thread, after what it has to do already."""
         return self._beside.submit(work)
 
     def close(self) -> None:
@@ -58,24 +59,25 @@ class RoundTeller:
     def __init__(self, whole: IntervalTeller, running: RunningRound) -> None:
         self._whole = whole
         self._running = running
+        self._preparing: Future[None] | None = None
         self._expected: dict[_Name, float | None] = {}
-        self._computing: Future[Mapping[_Name, float | None]] | None = None
 
     def hear(self, found: Sequence[tuple[str, Interval]], loads: Sequence[NodeLoad]) -> None:
         """Tell one list of the round on."""
-        if self._computing is not None and self._computing.done():
-            self._expected.update(self._computing.result())
-            self._computing = None
-        named = {(test, interval.metric, interval.labels): interval for test, interval in found}
-        unknown = {name: interval for name, interval in named.items() if name not in self._expected}
-        if unknown and self._computing is None:
-            self._computing = self._whole.compute(lambda: self._find_all(unknown))
-        told = (ToldInterval(name[0], interval, self._expected.get(name)) for name, interval in named.items())
+        if self._preparing is None:
+            self._preparing = self._whole.compute(self._prepare)
+        is_ready = self._preparing.done()
+        told = (ToldInterval(test, each, self._find(test, each) if is_ready else None) for test, each in found)
         self._whole.tell(IntervalsTold(tuple(told), self._whole.clock(), tuple(loads)))
 
-    def _find_all(self, wanted: Mapping[_Name, Interval]) -> Mapping[_Name, float | None]:
+    def _prepare(self) -> None:
         try:
-            return {name: self._running.find_expected(name[0], interval) for name, interval in wanted.items()}
+            self._running.prepare()
         except (RoutingError, ArithmeticError) as error:  # the round is judged without it, too
-            _LOG.warning("", "running tests have no expected number: %s", error)
-            return dict.fromkeys(wanted)
+            _LOG.warning("", "flows that run have no expected number: %s", error)
+
+    def _find(self, test: str, interval: Interval) -> float | None:
+        name = test, interval.metric, interval.labels
+        if name not in self._expected:
+            self._expected[name] = self._running.find_expected(test, interval)
+        return self._expected[name]

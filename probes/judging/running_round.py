@@ -5,7 +5,6 @@ should if all tests of the round run at once, as they are meant to.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import speaks_of_labels, speaks_of_test
@@ -18,25 +17,35 @@ from benchconsole.topology.units import Unit
 
 
 class RunningRound:
-    """The yardsticks of ``planned``. Slow at first use and for large rounds: ask it beside the event loop."""
+    """The yardsticks of ``planned``: ``prepare`` takes long, afterwards ``find_expected`` answers at once."""
 
     def __init__(self, context: JudgingContext, planned: Round) -> None:
         self._context = context
         self._round = planned
         self._tests = {test.id: test for test in planned.tests}
         self._flows: dict[str, Mapping[tuple[str, bool], float]] = {}
+        self._bounds: Sequence[Criterion] = ()
+
+    def prepare(self) -> None:
+        """Compute what every flow should reach. RoutingError where one of them has no path."""
+        self._bounds = [
+            each
+            for each in self._context.criteria
+            if each.basis is Basis.ABSOLUTE and each.comparator is Comparator.AT_LEAST and not each.is_of_session
+        ]
+        for name in self._context.metrics:
+            if self._is_of_flows(name) and name.partition(".")[0] in self._round.probes:
+                self._flows[name] = self._expect_flows(name)
 
     def find_expected(self, test: str, interval: Interval) -> float | None:
-        """What a number of a test should reach, in its base unit; None where nothing says so beforehand.
-
-        RoutingError where a flow of the round has no path.
-        """
-        metric = self._context.metrics.get(interval.metric)
-        if metric is not None and metric.against is Against.FABRIC and self._tests[test].flows:
-            if interval.metric not in self._flows:
-                self._flows[interval.metric] = self._expect_flows(interval.metric)
-            return self._flows[interval.metric].get((test, INWARD in interval.labels))
+        """What a number of a test should reach, in its base unit; None where nothing says so beforehand."""
+        if self._is_of_flows(interval.metric) and self._tests[test].flows:
+            return self._flows.get(interval.metric, {}).get((test, INWARD in interval.labels))
         return self._find_bound(self._tests[test], interval)
+
+    def _is_of_flows(self, metric: str) -> bool:
+        known = self._context.metrics.get(metric)
+        return known is not None and known.against is Against.FABRIC
 
     def _expect_flows(self, metric: str) -> Mapping[tuple[str, bool], float]:
         """byte/s of each flow of the tests that give ``metric``, by its test and whether the peer sends it."""
@@ -60,14 +69,6 @@ class RunningRound:
             and speaks_of_labels(each, interval.labels, len(test.target.nodes))
         )
         return max(bounds, default=None)
-
-    @cached_property
-    def _bounds(self) -> Sequence[Criterion]:
-        return [
-            each
-            for each in self._context.criteria
-            if each.basis is Basis.ABSOLUTE and each.comparator is Comparator.AT_LEAST and not each.is_of_session
-        ]
 
 
 def _assume_numbers(test: Test, metric: str) -> Result:

@@ -1,6 +1,6 @@
 """Numbers of running tests beside what is expected of them, told as events and to nobody else."""
 
-import asyncio
+import threading
 from collections.abc import Sequence
 from concurrent.futures import wait
 from pathlib import Path
@@ -33,21 +33,34 @@ def told(folder: Path, *turns: Sequence[tuple[int, float]]) -> list[tuple[ToldIn
     each = teller.begin(planned)
     for turn in turns:
         each.hear([(planned.tests[place].id, number(value)) for place, value in turn], [NodeLoad("n1", "3", 0.9, 0.5)])
-        if each._computing is not None:
-            wait([each._computing], 10)
+        assert each._preparing is not None
+        wait([each._preparing], 10)
     teller.close()
     assert {event.at for event in heard} == {17.0}
     assert {event.loads for event in heard} == {(NodeLoad("n1", "3", 0.9, 0.5),)}
     return [event.found for event in heard]
 
 
-def test_the_first_number_stands_alone_and_the_next_beside_what_is_expected(tmp_path: Path) -> None:
-    first, second, third, none = told(tmp_path, [(0, 1.0)], [(0, 2.0), (1, 3.0)], [(0, 4.0), (1, 5.0)], [])
-    assert [(each.interval.value, each.expected) for each in first] == [(1.0, None)]
-    assert second[0].expected == pytest.approx(1.25e9 * 0.9415, rel=0.01)
-    assert second[1].expected is None
-    assert [each.expected is None for each in third] == [False, False]
+def test_numbers_stand_alone_until_it_is_known_what_is_expected(tmp_path: Path) -> None:
+    none, second, third = told(tmp_path, [], [(0, 2.0), (1, 3.0)], [(0, 4.0)])
     assert none == ()
+    assert [each.interval.value for each in second] == [2.0, 3.0]
+    assert [each.expected for each in second] == pytest.approx([1.25e9 * 0.9415] * 2, rel=0.01)
+    assert third[0].expected == second[0].expected
+
+
+def test_the_first_number_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_end = threading.Event()
+    prepare = running_round.RunningRound.prepare
+
+    def late(self: running_round.RunningRound) -> None:
+        may_end.wait(10)
+        prepare(self)
+
+    monkeypatch.setattr(running_round.RunningRound, "prepare", late)
+    monkeypatch.setattr("tests.console.session.test_interval_teller.wait", lambda *_: None)
+    assert [each.expected for each in told(tmp_path, [(0, 1.0)])[0]] == [None]
+    may_end.set()
 
 
 def test_a_round_that_cannot_be_routed_is_told_without_what_is_expected(
@@ -56,18 +69,15 @@ def test_a_round_that_cannot_be_routed_is_told_without_what_is_expected(
     def fail(*_: object) -> None:
         raise RoutingError("no path")
 
-    monkeypatch.setattr(running_round.RunningRound, "find_expected", fail)
+    monkeypatch.setattr(running_round.RunningRound, "_expect_flows", fail)
     assert [[each.expected for each in turn] for turn in told(tmp_path, [(0, 1.0)], [(0, 2.0)])] == [[None], [None]]
 
 
 def test_what_is_expected_is_computed_in_another_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        with pytest.raises(RuntimeError):
-            asyncio.get_running_loop()
-
-    monkeypatch.setattr(running_round.RunningRound, "find_expected", fail)
-
-    async def run() -> None:
-        told(tmp_path, [(0, 1.0)], [(0, 2.0)])
-
-    asyncio.run(run())
+    threads: list[str] = []
+    monkeypatch.setattr(
+        running_round.RunningRound, "prepare", lambda _: threads.append(threading.current_thread().name)
+    )
+    told(tmp_path, [(0, 1.0)], [(0, 2.0)])
+    assert len(threads) == 1
+    assert threads[0].startswith("yardsticks")

@@ -16,10 +16,17 @@ from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.errors import RoutingError
-from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.model.fabric import Fabric, NodeId
 from tests.fabrics import METRICS, fabric, play
 from tests.probes.judging.rounds import RATE, STAR, star
 from tests.probes.played import PROBES
+
+
+def prepared(described: Fabric, each: Round) -> RunningRound:
+    running = RunningRound(JudgingContext(described, METRICS), each)
+    running.prepare()
+    return running
+
 
 OUT, IN = (("direction", "out"),), (("direction", "in"),)
 
@@ -32,7 +39,7 @@ def test_every_flow_of_a_suite_is_expected_to_reach_what_it_is_judged_by(tmp_pat
     described = fabric(tmp_path)
     context, sums, alone = JudgingContext(described, METRICS), 0, 0
     for each in plan(described, find_suite(described, None), PROBES):
-        running = RunningRound(JudgingContext(described, METRICS), each)
+        running = prepared(described, each)
         expected = {test.id: running.find_expected(test.id, told()) or 0.0 for test in each.tests}
         subjects: dict[str, list[float]] = defaultdict(list)
         for test in each.tests:
@@ -51,15 +58,15 @@ def one(sending: Sending = Sending(4)) -> Round:  # noqa: B008 - frozen
 
 
 def test_both_directions_have_their_own_number_and_a_missing_one_has_none() -> None:
-    both = RunningRound(JudgingContext(star(), METRICS), one(Sending(4, directions=Directions.BOTH)))
+    both = prepared(star(), one(Sending(4, directions=Directions.BOTH)))
     assert both.find_expected("t", told(labels=OUT)) == both.find_expected("t", told(labels=IN)) == RATE
-    back = RunningRound(JudgingContext(star(), METRICS), one(Sending(4, directions=Directions.REVERSED)))
+    back = prepared(star(), one(Sending(4, directions=Directions.REVERSED)))
     assert back.find_expected("t", told(labels=OUT)) is None
     assert back.find_expected("t", told(labels=IN)) == RATE
 
 
 def test_a_test_that_is_held_to_a_rate_is_expected_to_reach_it() -> None:
-    held = RunningRound(JudgingContext(star(), METRICS), one(Sending(4, 0.25 * RATE)))
+    held = prepared(star(), one(Sending(4, 0.25 * RATE)))
     assert held.find_expected("t", told()) == 0.25 * RATE
 
 
@@ -68,7 +75,7 @@ def test_a_flow_without_a_path_is_said() -> None:
     ends = alone.nodes[NodeId("n1")], alone.nodes[NodeId("far")]
     each = Round(1, "one", "iperf3", (Test("t", "iperf3", Target(*ends), 1),), 5.0, "to see")
     with pytest.raises(RoutingError):
-        RunningRound(JudgingContext(alone, METRICS), each).find_expected("t", told())
+        prepared(alone, each)
 
 
 CRITERIA = """\
@@ -93,5 +100,5 @@ def test_a_test_of_a_node_is_expected_to_reach_what_criteria_ask(
 ) -> None:
     described = load_text(STAR + CRITERIA, "asked.yaml")
     test = Test("t", "fio", Target(described.nodes[NodeId(node)], None, MappingProxyType({})), 1)
-    running = RunningRound(JudgingContext(described, METRICS), Round(1, "one", "fio", (test,), 5.0, "to see"))
+    running = prepared(described, Round(1, "one", "fio", (test,), 5.0, "to see"))
     assert running.find_expected("t", told("fio.read", labels)) == expected
