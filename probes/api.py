@@ -16,6 +16,7 @@ from typing import ClassVar
 import pluggy
 
 from benchconsole.probes.model.errors import PlanError, ProbeError, ProbeOutputError, ToolError
+from benchconsole.probes.model.interval import Interval
 from benchconsole.probes.model.measuring import (
     Against,
     Demands,
@@ -102,6 +103,14 @@ class Probe(ABC):
         A cut output gives the same readings as the whole one, fewer, or the error: never others.
         """
 
+    def read_intervals(self, line: str, target: Target) -> Sequence[Interval]:
+        """The interval numbers in one line that a command of a running test printed, on any node; mostly none. Pure.
+
+        Override it where a tool tells how far it has come. The numbers are shown while the test runs, and never stored
+        or judged. Asked for whole lines without their end, of at most 500 characters.
+        """
+        return ()
+
     def conditions(self, reading: Reading, target: Target) -> Labels:
         """Labels of a reading that follow from its nodes, which the parser does not know. Pure."""
         return ()
@@ -150,8 +159,8 @@ class Probe(ABC):
 
 
 __all__ = [
-    "Against", "Comparator", "Contact", "Demands", "Directions", "Fact", "FailedAt", "Failure", "Given", "Labels",
-    "Metric", "Node", "NodeRole", "Output", "Part", "PlanError", "Probe", "ProbeError", "ProbeOutputError", "Reading",
-    "Remote", "RemoteError", "Running", "Safety", "Sending", "SendingOptions", "Shape", "Shown", "Target", "ToolError",
-    "Unit", "UnitError", "hook", "labels", "parse",
+    "Against", "Comparator", "Contact", "Demands", "Directions", "Fact", "FailedAt", "Failure", "Given", "Interval",
+    "Labels", "Metric", "Node", "NodeRole", "Output", "Part", "PlanError", "Probe", "ProbeError", "ProbeOutputError",
+    "Reading", "Remote", "RemoteError", "Running", "Safety", "Sending", "SendingOptions", "Shape", "Shown", "Target",
+    "ToolError", "Unit", "UnitError", "hook", "labels", "parse",
 ]  # fmt: skip

@@ -21,9 +21,12 @@ from benchconsole.probes.judging.detectable_loss import DetectableLoss
 @click.argument("scenario", default="default")
 @click.option("--list", "list_only", is_flag=True, help="Name the scenarios and what is planted in them.")
 @click.option("--nodes", type=int, default=None, metavar="N", help="A generated cluster of N nodes, 16 to 10240.")
+@click.option("--real-time", is_flag=True, help="Tests take as long as on a real cluster, and tell how far they are.")
 @click.option("--headless", is_flag=True, help="No screen: run the suite and print the summary.")
 @db_option
-def command(scenario: str, list_only: bool, nodes: int | None, headless: bool, db: Path | None) -> None:
+def command(
+    scenario: str, list_only: bool, nodes: int | None, real_time: bool, headless: bool, db: Path | None
+) -> None:
     """Open the console on a simulated cluster and run its default suite.
 
     The cluster listens on addresses of 127.0.0.0/8 only and answers real SSH; what it measures
@@ -48,13 +51,18 @@ def command(scenario: str, list_only: bool, nodes: int | None, headless: bool, d
         except ValueError as error:
             raise BadInput(f"benchconsole: --nodes: {error}") from None
     no_screen = headless or not (sys.stdin.isatty() and sys.stdout.isatty())
-    raise click.exceptions.Exit(open_demo(scenario, db, nodes=nodes, screen=not no_screen))
+    raise click.exceptions.Exit(open_demo(scenario, db, nodes=nodes, screen=not no_screen, real_time=real_time))
 
 
-def open_demo(scenario: str, db: Path | None, *, nodes: int | None = None, screen: bool = True) -> int:
-    """Run the suite of ``scenario``, on the screen or as lines; the exit code. ``nodes``: of the large one."""
+def open_demo(
+    scenario: str, db: Path | None, *, nodes: int | None = None, screen: bool = True, real_time: bool = False
+) -> int:
+    """Run the suite of ``scenario``, on the screen or as lines; the exit code. ``nodes``: of the large one.
+
+    In ``real_time`` its tests take as long as on real nodes.
+    """
     with tempfile.TemporaryDirectory(prefix="benchconsole-demo-") as folder:
-        cluster = SimulatedCluster(scenario, Path(folder), nodes=nodes)
+        cluster = SimulatedCluster(scenario, Path(folder), nodes=nodes, real_time=real_time)
         complain(f"starting the simulated cluster {cluster.scenario.name!r} on loopback: {cluster.scenario.summary}")
         if screen:
             return _run_on_screen(cluster, db)

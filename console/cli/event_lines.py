@@ -136,6 +136,9 @@ def _make_fields(event: events.Event) -> dict[str, object]:
         return {"at": event.at, "imported": event.imported}
     if isinstance(event, events.Noticed):
         return {"at": event.at, "text": event.text}
+    if isinstance(event, events.IntervalsTold):
+        found, loads = ([asdict(each) for each in told] for told in (event.found, event.loads))
+        return {"at": event.at, "found": found, "loads": loads}
     if isinstance(event, events.NodesProven):
         return {"at": event.at, "nodes": [{**asdict(proof), "clean": proof.clean} for proof in event.proofs]}
     return {"at": event.at, "complete": event.complete, "because": event.because}

@@ -20,8 +20,10 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.detectable_text import describe_detectable, list_detectable_sentences
 from benchconsole.console.view.events import Event
 from benchconsole.console.view.flow_paths import FlowPaths
+from benchconsole.console.view.interval_rates import NO_INTERVALS
 from benchconsole.console.view.persistent_map import LayeredMap, OpenTests
 from benchconsole.console.view.plan_text import format_left_out
+from benchconsole.console.view.reducer import NO_LOADS
 from benchconsole.console.view.run_view import DetectableFaults, RunView
 from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal
 from benchconsole.probes.api import Safety
@@ -104,6 +106,7 @@ class SessionController:
                 waiting.append(event)
                 news.set()
 
+        self._watch(is_watched=True)
         if self._start:
             self._start = False
             session = self._require_driven()
@@ -120,7 +123,12 @@ class SessionController:
                     hear(batch)
             await listening
         finally:
+            self._watch(is_watched=False)
             listening.cancel()
+
+    def _watch(self, *, is_watched: bool) -> None:
+        if isinstance(self._session, Session):
+            self._session.is_watched = is_watched
 
     def answered_by(self, ask: AskPassword) -> None:
         """From now on ``ask``, which runs on the loop of the caller, is asked for the password of ``sudo``."""
@@ -236,7 +244,7 @@ class SessionController:
 
 def as_stored(view: RunView) -> RunView:
     """``view`` without the round that is open: what of it was measured is judged and stored when it closes."""
-    return replace(view, current=None, running=OpenTests(), fresh=LayeredMap())
+    return replace(view, current=None, running=OpenTests(), fresh=LayeredMap(), intervals=NO_INTERVALS, loads=NO_LOADS)
 
 
 def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:

@@ -25,6 +25,7 @@ from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.selection import fold
 
 if TYPE_CHECKING:
+    from benchconsole.console.session.interval_teller import IntervalTeller, RoundTeller
     from benchconsole.console.session.safety import SafetyPolicy
     from benchconsole.probes.api import Probe
     from benchconsole.probes.hygiene.prerequisites import Survey
@@ -61,7 +62,8 @@ class Execution:
     ``origin`` names the distribution that brought a probe. ``sweeps`` knows which rounds of a sweep need not be run
     any more. ``interrupted`` are attempts of an earlier run that go on, with their results, by round. When all
     rounds have run, ``plan_further`` is asked for more, until it gives none. ``sample_load``: the load of nodes is
-    sampled while their tests run.
+    sampled while their tests run. ``is_watched``: whether a screen shows what running tests tell of their intervals,
+    asked as each round begins.
     """
 
     session: str
@@ -79,10 +81,12 @@ class Execution:
     interrupted: Mapping[int, tuple[int, Sequence[Result]]]
     plan_further: Callable[[], Awaitable[Sequence[Round]]]
     sample_load: bool = False
+    is_watched: Callable[[], bool] = lambda: False
     because: str = ""
     steps: StepSetter = field(init=False)
     _judged_by: str = field(init=False)
     _begun: list[Round] = field(default_factory=list)
+    _teller: "IntervalTeller | None" = None
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def __post_init__(self) -> None:
@@ -175,11 +179,21 @@ class Execution:
         tell(RoundStarted(each, clock()))
         watchers = RoundObserver(
             lambda test: tell(TestStarted(test, clock())), tell, lambda result: writer.result(each, attempt, result),
-            self._notice, self._notice,
+            self._notice, self._notice, self._begin_intervals(each),
         )  # fmt: skip
         held = await self._prepare(each)
         closed = await runner.run(each, watchers, guard=guard, done=done, held=held)
         return await self._close(closed, attempt)
+
+    def _begin_intervals(self, each: Round) -> "RoundTeller | None":
+        """Who is told what the running tests of a round say; None where no screen looks on."""
+        if not self.is_watched():
+            return None
+        if self._teller is None:
+            from benchconsole.console.session.interval_teller import IntervalTeller
+
+            self._teller = IntervalTeller(self.fabric, self.probes, self.tell, self.clock)
+        return self._teller.begin(each)
 
     async def _prepare(self, each: Round) -> Mapping["NodeId", Failure]:
         """Set the values that a round needs on nodes; the nodes of its tests that then cannot take part, and why.
@@ -235,6 +249,8 @@ class Execution:
 
     async def _leave(self, *, is_hurried: bool) -> None:
         """Have the nodes show that nothing is left, then close the connections; at once where that was ordered."""
+        if self._teller is not None:
+            self._teller.close()
         try:
             if self._begun and not self.controls.abandoned:
                 await self._prove(is_hurried=is_hurried)

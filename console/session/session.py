@@ -87,6 +87,8 @@ class Session:
         self._sampled = EVERY in self.choice.options
         self.replay: tuple[Event, ...] = ()
         """What is known of the session already, as the events that would have told it."""
+        self.is_watched = False
+        """Whether a screen shows it, which is then told what running tests say of their intervals."""
         self.has_begun = False
         """Whether a run of this session is written down, so that something may have been done on the nodes."""
 
@@ -301,7 +303,7 @@ class Session:
         return Execution(
             self.id, self.fabric, self.probes, self.origin, self.choice.policy, reach, self._judged, writer, sweeps,
             self._tell, self._clock, self._controls, self._interrupted, lambda: self._plan_confirmation(writer),
-            sample_load=bool(self.choice.options.get(SAMPLE_LOAD)),
+            sample_load=bool(self.choice.options.get(SAMPLE_LOAD)), is_watched=lambda: self.is_watched,
         )  # fmt: skip
 
     async def _plan_confirmation(self, writer: DurableWriter) -> Sequence[Round]:

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 import benchconsole
-from benchconsole.console.simulator.scenarios import SCENARIOS, find_scenario
+from benchconsole.console.simulator.scenarios import REAL_TIME, SCENARIOS, find_scenario
 
 _PORT = re.compile(r"(?<=\bport: )\d+")
 _SOURCES = str(Path(benchconsole.__file__).resolve().parents[1])
@@ -32,17 +32,18 @@ class SimulatedCluster:
     """Serves a scenario inside ``async with``; ``topology_path`` is then ready to be opened.
 
     ``directory`` receives the topology, ``ssh_config``, ``known_hosts`` and the key, and keeps them.
-    With ``nodes`` it is the large scenario in that size. SimulatorError for a scenario or a size that is not offered.
+    With ``nodes`` it is the large scenario in that size; in ``real_time`` tests take as long as on real nodes.
+    SimulatorError for a scenario or a size that is not offered.
     """
 
-    def __init__(self, scenario: str, directory: Path, *, nodes: int | None = None) -> None:
+    def __init__(self, scenario: str, directory: Path, *, nodes: int | None = None, real_time: bool = False) -> None:
         if scenario not in SCENARIOS:
             raise SimulatorError(f"found scenario {scenario!r}, expected one of {', '.join(SCENARIOS)}")
         try:
             self.scenario = find_scenario(scenario, nodes)
         except ValueError as error:
             raise SimulatorError(str(error)) from None
-        self._size = () if nodes is None else (str(nodes),)
+        self._options = (str(nodes or ""), REAL_TIME if real_time else "")
         self.directory = directory
         self.port = 0
         self._process: Process | None = None
@@ -68,7 +69,7 @@ class SimulatedCluster:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-m", "benchconsole.console.simulator.serve",
                 self.scenario.name, str(self.directory.absolute()),
-                *self._size,
+                *self._options,
                 stdin=PIPE, stdout=PIPE, stderr=log, start_new_session=True,
                 env={**os.environ, "PYTHONPATH": path},
             )  # fmt: skip

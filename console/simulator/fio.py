@@ -5,6 +5,7 @@ stripes over twelve disks, so one slow disk holds back all of them (12 x 137 MB/
 12 x 57.5 MB/s with the slow one).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from benchconsole.console.simulator.network import noise
@@ -36,6 +37,20 @@ class NodeDisks:
             # Seeks, not bytes, bound random work: small blocks give the same operations, less data.
             best *= min(1.0, _RANDOM * block / 4096)
         return best * noise(self.node, operation, sequential, block)
+
+
+def list_intervals(disks: NodeDisks, blocks: Mapping[str, int], seconds: int) -> list[str]:
+    """What the script of the probe says each second, of runs of ``seconds`` each with their blocks."""
+    lines = []
+    for rw, block in blocks.items():
+        sequential, way = not rw.startswith("rand"), rw.removeprefix("rand")
+        rate = disks.find_rate(way, sequential=sequential, block=block)
+        name = f"{'sequential' if sequential else 'random'}-{way}"
+        for second in range(1, seconds + 1):
+            amount = int(rate * noise(disks.node, rw, second, spread=0.04))
+            moved = (amount, 0) if way == "read" else (0, amount)
+            lines.append(f"benchconsole: {name} at {100 * second} in 100 read {moved[0]} written {moved[1]}\n")
+    return lines
 
 
 def format_report(disks: NodeDisks, rw: str, *, block: int, seconds: str, depth: int, at: float) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from getopt import GetoptError, getopt
 from typing import Any
 
-from benchconsole.console.simulator.network import noise
+from benchconsole.console.simulator.network import StreamLoad, noise
 from benchconsole.console.simulator.templates import render_template
 from benchconsole.topology.model.fabric import Node
 
@@ -67,6 +67,25 @@ def parse_options(argv: Sequence[str]) -> Iperf3Options:
     if rest:
         raise UsageError(rest[0])
     return Iperf3Options(**values)
+
+
+def format_interval(load: StreamLoad, second: int, omitted: int, rate: float) -> str:
+    """The line of ``iperf3 -s`` after its ``second`` (from 1), in which about ``rate`` byte/s arrived.
+
+    The first so many seconds are ``omitted``; after them it counts from 0 again.
+    """
+    rate *= noise(load.source, load.sink, "interval", second, spread=0.04)
+    end = second if second <= omitted else second - omitted
+    span = f"{end - 1:6.2f}-{f'{end:.2f}':<6}"
+    name, rest = "SUM" if load.streams > 1 else "  5", "(omitted)" if second <= omitted else ""
+    return f"[{name}] {span} sec  {_scale(rate)}Bytes  {_scale(rate * 8)}bits/sec                  {rest}\n"
+
+
+def _scale(number: float) -> str:
+    """Three digits and a prefix, as iperf3 writes them."""
+    factor, prefix = next(((f, p) for f, p in ((1e9, "G"), (1e6, "M"), (1e3, "K")) if number >= f), (1.0, ""))
+    value = number / factor
+    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f} {prefix}"
 
 
 def format_error(node: str, error: str) -> str:

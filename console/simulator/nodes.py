@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import cycle
 
 from benchconsole.console.simulator import iperf3
-from benchconsole.console.simulator.fio import NodeDisks, format_report
+from benchconsole.console.simulator.fio import NodeDisks, format_report, list_intervals
 from benchconsole.console.simulator.inventory import NodeHardware
 from benchconsole.console.simulator.network import StreamLoad, noise
 from benchconsole.console.simulator.scenarios import FaultKind, Scenario
@@ -128,16 +128,21 @@ async def _receive(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
     port = traffic.listen(node.node.id, options.port)
     line = "-" * 59
 
-    async def stay() -> Reply:
+    async def stay(second: int) -> Reply:
+        """What comes next: the line of a second in which something arrived, or the end."""
+        goes_on = False
         try:
-            await port.served.wait()
-            while not options.once:
+            goes_on = await traffic.await_second(port)
+            while not goes_on and not options.once:
                 await asyncio.Event().wait()
         finally:
-            traffic.close(port)
-        return Reply()
+            if not goes_on:
+                traffic.close(port)
+        if not goes_on:
+            return Reply()
+        return Reply(iperf3.format_interval(port.load, second, port.omit, port.rate).encode(), then=stay(second + 1))
 
-    return Reply(f"{line}\nServer listening on {options.port} (test #1)\n{line}\n".encode(), then=stay())
+    return Reply(f"{line}\nServer listening on {options.port} (test #1)\n{line}\n".encode(), then=stay(1))
 
 
 async def _send(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
@@ -154,6 +159,7 @@ async def _send(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
     legs = (others.legs.get(options.bind, ""), others.legs.get(options.client, ""))
     legs = (legs[1], legs[0]) if options.reverse else legs
     load = StreamLoad(source.id, sink.id, options.streams, others.networks.get(options.client, ""), *legs)
+    port.omit = options.omit
     rate = await others.traffic.send(load, port, options.seconds + options.omit)
     # Retransmits come from a sender's queue that overflows; a healthy pair shows a handful at most.
     resent = int(8400 * options.seconds * noise(client.id, server.id, "resent", spread=0.1)) if node.drops else 0
@@ -181,8 +187,21 @@ async def _run_fio(node: SimulatedNode, words: Sequence[str]) -> Reply:
         format_report(node.disks, rw, block=int(block), seconds=seconds, depth=int(depth), at=at)
         for rw, block in (("write", large), ("read", large), ("randwrite", small), ("randread", small))
     ]
+    whole = Reply(b"".join(node.spoil(report.encode()) for report in reports))
+    if traffic.time_scale.tells_intervals:
+        blocks = {"write": int(large), "read": int(large), "randwrite": int(small), "randread": int(small)}
+        lines = list_intervals(node.disks, blocks, int(seconds))
+        return await _tell_seconds(lines, traffic.time_scale.compress(1.0), whole)
     await asyncio.sleep(traffic.time_scale.compress(4 * float(seconds)))
-    return Reply(b"".join(node.spoil(report.encode()) for report in reports))
+    return whole
+
+
+async def _tell_seconds(lines: Sequence[str], second: float, whole: Reply) -> Reply:
+    """A line each ``second``, on standard error, and then the ``whole`` answer."""
+    if not lines:
+        return whole
+    await asyncio.sleep(second)
+    return Reply(stderr=lines[0].encode(), then=_tell_seconds(lines[1:], second, whole))
 
 
 async def _run_inventory(node: SimulatedNode, words: Sequence[str]) -> Reply:

@@ -27,6 +27,9 @@ _ROUND = 10_000
 _LAG_SPEED = {(8, 2): 25, (16, 2): 50, (16, 4): 25, (40, 4): 100, (40, 8): 50, (40, 16): 25}
 """Gb/s of each of the two members of a LAG from a leaf to a spine, by nodes of a leaf and number of spines."""
 
+REAL_TIME = "real-time"
+"""The word for a simulation whose tests take as long as on real nodes."""
+
 
 class FaultKind(StrEnum):
     """What is wrong with an element."""

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchconsole.console.simulator.network import SimulatedNetwork
 from benchconsole.console.simulator.nodes import SimulatedNodes
-from benchconsole.console.simulator.scenarios import FaultKind, Scenario, find_scenario
-from benchconsole.console.simulator.traffic import STEADY, TimeScale, Traffic
+from benchconsole.console.simulator.scenarios import REAL_TIME, FaultKind, Scenario, find_scenario
+from benchconsole.console.simulator.traffic import REAL, STEADY, TimeScale, Traffic
 from benchconsole.probes.testing.server import SEPARATE, Manner, ScriptedSshd
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
@@ -44,10 +44,10 @@ async def _wait_for_stdin() -> None:
         pass
 
 
-async def serve(scenario: Scenario, directory: Path) -> None:
+async def serve(scenario: Scenario, directory: Path, *, real_time: bool = False) -> None:
     """Serve ``scenario`` until stdin ends; it writes the port to stdout as one line of JSON."""
     fabric = load_text(scenario.describe(), f"{scenario.fabric}.yaml")
-    time_scale = STEADY if len(fabric.nodes) >= SEPARATE else TimeScale()
+    time_scale = REAL if real_time else STEADY if len(fabric.nodes) >= SEPARATE else TimeScale()
     nodes = SimulatedNodes(fabric, scenario, Traffic(SimulatedNetwork(fabric, scenario), time_scale))
     async with ScriptedSshd(nodes.answer, list_manners(fabric, scenario), directory) as sshd:
         sys.stdout.write(json.dumps({"port": sshd.port}) + "\n")
@@ -58,14 +58,15 @@ async def serve(scenario: Scenario, directory: Path) -> None:
 
 
 def main() -> None:
-    """Entry point: scenario name, directory, and how many nodes where that is asked for."""
-    name, directory, *nodes = sys.argv[1:]
+    """Entry point: scenario name, directory, how many nodes where that is asked for, and ``REAL_TIME`` or nothing."""
+    name, directory, nodes, pace = sys.argv[1:]
     # A terminal's Ctrl-C and hang-up are for the console, which ends us by closing the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard) if hard > soft else (soft, hard))
-    asyncio.run(serve(find_scenario(name, int(nodes[0]) if nodes else None), Path(directory)))
+    found = find_scenario(name, int(nodes) if nodes else None)
+    asyncio.run(serve(found, Path(directory), real_time=pace == REAL_TIME))
 
 
 if __name__ == "__main__":

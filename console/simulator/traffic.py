@@ -7,7 +7,9 @@ numbers right on a busy machine, where the clients of one round arrive far apart
 """
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from benchconsole.console.simulator.network import SimulatedNetwork, StreamLoad
 from benchconsole.topology.model.fabric import NodeId
@@ -24,11 +26,16 @@ class TimeScale:
     factor: float = 0.04
     quiet: float = 2.0
     longest: float = 0.4
+    tells_intervals: bool = False
+    """Whether tools tell of each second while they run."""
 
     def compress(self, simulated: float) -> float:
         """Real seconds for simulated ones."""
         return min(self.longest, simulated * self.factor)
 
+
+REAL = TimeScale(factor=1.0, longest=inf, tells_intervals=True)
+"""As on a real cluster: tests take their time, and tell of their intervals meanwhile."""
 
 STEADY = TimeScale(factor=0.2, longest=1.0)
 """For thousands of nodes on one machine: flows last long enough that they are seen to run together."""
@@ -36,12 +43,19 @@ STEADY = TimeScale(factor=0.2, longest=1.0)
 
 @dataclass(slots=True)
 class ServerPort:
-    """One ``iperf3 -s``: where it listens, whether a test runs on it, whether one has."""
+    """One ``iperf3 -s``: where it listens, whether a test runs on it, whether one has.
+
+    When ``sending`` is set ``load`` arrives at ``rate`` byte/s, the first ``omit`` seconds of which do not count.
+    """
 
     node: NodeId
     number: int
     busy: bool = False
     served: asyncio.Event = field(default_factory=asyncio.Event)
+    sending: asyncio.Event = field(default_factory=asyncio.Event)
+    load: StreamLoad = field(default_factory=lambda: StreamLoad(NodeId(""), NodeId(""), 0))
+    rate: float = 0.0
+    omit: int = 0
 
     @property
     def is_waiting(self) -> bool:
@@ -94,6 +108,8 @@ class Traffic:
         self._close_when_full()
         try:
             rates = await asyncio.shield(group.rates)
+            port.load, port.rate = load, rates[place]
+            port.sending.set()
             await asyncio.sleep(self.time_scale.compress(simulated))
         except asyncio.CancelledError:
             group.loads[place] = replace(load, streams=0)
@@ -101,7 +117,19 @@ class Traffic:
         finally:
             port.busy = False
             port.served.set()
+            port.sending.set()
         return rates[place]
+
+    async def await_second(self, port: ServerPort) -> bool:
+        """Wait for a second in which something arrives at ``port``; False, at its end, where no second is told."""
+        if not self.time_scale.tells_intervals:
+            await port.served.wait()
+            return False
+        await port.sending.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.time_scale.compress(1.0)):
+                await port.served.wait()
+        return not port.served.is_set()
 
     def _close_when_full(self) -> None:
         if not self._waiting:

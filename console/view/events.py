@@ -6,9 +6,11 @@ A ``Result`` tells that one test has ended: it is stored, and nothing is judged 
 
 from dataclasses import dataclass
 
+from benchconsole.console.view.interval_rates import ToldInterval
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import Proof, Result, Round, Test
 from benchconsole.topology.model.fabric import Fabric
 
@@ -52,6 +54,19 @@ class TestStarted:
 
     test: Test
     at: float
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalsTold:
+    """The numbers that the running tests of a round told in the last second, for all of them together.
+
+    Only a screen that looks on is told them. They are shown, and never stored or judged. ``loads`` are those of nodes
+    whose load is sampled, of large rounds only some at a time.
+    """
+
+    found: tuple[ToldInterval, ...]
+    at: float
+    loads: tuple[NodeLoad, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +122,7 @@ Event = (
     SessionOpened
     | RoundStarted
     | TestStarted
+    | IntervalsTold
     | Result
     | ClosedRound
     | Held

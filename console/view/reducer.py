@@ -19,6 +19,7 @@ from benchconsole.console.view.element_state import (
 from benchconsole.console.view.events import (
     Event,
     Held,
+    IntervalsTold,
     NodesProven,
     Noticed,
     Resumed,
@@ -27,6 +28,7 @@ from benchconsole.console.view.events import (
     SessionOpened,
     TestStarted,
 )
+from benchconsole.console.view.interval_rates import NO_INTERVALS, advance_rates
 from benchconsole.console.view.persistent_map import LayeredMap, OpenTests, make_layered
 from benchconsole.console.view.run_view import (
     DetectableFaults,
@@ -39,6 +41,7 @@ from benchconsole.console.view.run_view import (
     worst,
 )
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Level, Verdict
+from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Result, Round
 from benchconsole.probes.model.repeats import find_repeats
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
@@ -47,6 +50,8 @@ from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.units import counted as count
 
 LOG_LINES = 500
+
+NO_LOADS: Mapping[str, NodeLoad] = MappingProxyType({})
 
 
 def opened(event: SessionOpened) -> RunView:
@@ -82,6 +87,8 @@ def advance(view: RunView, event: Event) -> RunView:
         return _round_started(view, event)
     if isinstance(event, ClosedRound):
         return _judged(view, (event,))
+    if isinstance(event, IntervalsTold):
+        return _told_intervals(view, event)
     if isinstance(event, (Held, Resumed)):
         return _held(view, event)
     if isinstance(event, Noticed):
@@ -158,6 +165,16 @@ def _tested(view: RunView, events: Sequence[TestStarted | Result]) -> RunView:
     return replace(view, running=running.moved(started, ended, fresh), fresh=fresh)
 
 
+def _told_intervals(view: RunView, event: IntervalsTold) -> RunView:
+    if view.current is None:
+        return view
+    rates = advance_rates(view.intervals, event.found, event.at, view.running)
+    loads = {**view.loads, **{each.node: each for each in event.loads}}
+    if not (rates or view.intervals or event.loads):
+        return view
+    return replace(view, intervals=MappingProxyType(rates), loads=MappingProxyType(loads))
+
+
 def _opened_again(view: RunView, event: SessionOpened) -> RunView:
     if event.shown is not None:
         return event.shown
@@ -193,6 +210,8 @@ def _round_started(view: RunView, event: RoundStarted) -> RunView:
         current_started=event.at,
         fresh=LayeredMap(),
         running=OpenTests(),
+        intervals=NO_INTERVALS,
+        loads=NO_LOADS,
         live=True,
         ended=None,
         log=_logged(view, line),
@@ -235,6 +254,8 @@ def _ended(view: RunView, event: SessionEnded) -> RunView:
         current=None,
         running=OpenTests(),
         fresh=LayeredMap(),
+        intervals=NO_INTERVALS,
+        loads=NO_LOADS,
         held="",
         spool="",
         ended=event.at,
@@ -267,6 +288,8 @@ def _judged(view: RunView, rounds: Sequence[ClosedRound]) -> RunView:
         current=current,
         fresh=LayeredMap() if current is None else view.fresh,
         running=OpenTests() if current is None else view.running,
+        intervals=NO_INTERVALS if current is None else view.intervals,
+        loads=NO_LOADS if current is None else view.loads,
         log=_logged(view, *map(_closing_line, rounds)),
         replaced=view.replaced | replaced if replaced else view.replaced,
         stopped=MappingProxyType(stopped),

@@ -12,8 +12,10 @@ from functools import wraps
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
+from benchconsole.console.view.interval_rates import NO_INTERVALS, IntervalRates
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
+from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.grouping import group_by_key
@@ -193,7 +195,9 @@ class RunView:
     not run, ``checklists`` are kept with the session, ``sampled`` is a watch of days. ``reading`` is how many rounds of
     a stored session were read so far, of how many: until it is read nothing but its fabric is here. ``detectable`` is
     what the tests could have shown, None until that is known of all its results. ``passed`` are verdicts in columns,
-    which are not in ``verdicts``: of large sessions whose totals and ranges are told. No mapping here ever changes;
+    which are not in ``verdicts``: of large sessions whose totals and ranges are told. ``intervals`` are what tests that
+    run tell of their last seconds, ``loads`` those of nodes that are sampled in the round that runs; nothing else here
+    rests on either. No mapping here ever changes;
     those that grow share what they have in common with earlier views.
     """
 
@@ -235,6 +239,8 @@ class RunView:
     detectable: DetectableFaults | None = None
     passed: "tuple[AlikePasses, ...]" = ()
     reading: tuple[int, int] | None = None
+    intervals: IntervalRates = field(default_factory=lambda: NO_INTERVALS)
+    loads: Mapping[str, NodeLoad] = field(default_factory=lambda: MappingProxyType({}))
 
 
 T = TypeVar("T")

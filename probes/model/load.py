@@ -5,6 +5,7 @@ Each has the label ``node``; ``of`` says which statistic over the samples of the
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from benchconsole.probes.model.measuring import Fact
 
@@ -14,6 +15,19 @@ PREFIX = "load."
 
 COUNTS = frozenset(("load.samples", "load.nfsd.threads"))
 """Facts that are numbers of something; the others without a unit are shares."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLoad:
+    """The load of a node over its last step between two samples: shares of its fullest ``core``, busy and by softirq.
+
+    It is shown while tests run; their facts tell medians of all steps.
+    """
+
+    node: str
+    core: str
+    busy: float
+    softirq: float
 
 
 def is_load(fact: Fact) -> bool:

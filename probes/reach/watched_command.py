@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager, suppress
 
+from benchconsole.probes.model.interval import current_outputs
 from benchconsole.probes.model.log_records import ModuleLog, format_command
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output
 from benchconsole.probes.model.remote import RemoteError, Running
@@ -99,6 +100,16 @@ class OutputStream:
             self.has_more = end + 1 < len(self._raw)
             del self._raw[at:]
 
+    def read_from(self, place: int, most: int) -> tuple[bytes, int]:
+        """At most ``most`` bytes, the newest of those from ``place`` on, and the place behind them.
+
+        Nothing before the command has started, and nothing of a stream that is cut.
+        """
+        if self.first_line is None or self.is_cut:
+            return b"", place
+        end = len(self._raw)
+        return bytes(self._raw[max(place, end - most) :]), end
+
     def contains(self, text: bytes) -> bool:
         return self.first_line is not None and text in self._raw
 
@@ -165,6 +176,8 @@ class CommandChannel(ABC):
         self._next_beat: asyncio.TimerHandle | None = None
         self.out = OutputStream(wrapped.nonce, bound, wrapped.last)
         self.err = OutputStream(wrapped.nonce, bound, wrapped.last)
+        if (outputs := current_outputs.get()) is not None:
+            outputs.add(self.out, self.err)
         self.status: int | None = None
         self.signal: str | None = None
         self.closed = False

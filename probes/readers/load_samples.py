@@ -12,6 +12,7 @@ from itertools import pairwise
 from statistics import median
 
 from benchconsole.probes.api import Fact, Unit, labels
+from benchconsole.probes.model.load import NodeLoad, find_number, group_load
 from benchconsole.probes.readers.lines import read_lines, shorten
 
 LAST_LINE = "end of sample"
@@ -165,6 +166,17 @@ def summarize(node: str, samples: Sequence[LoadSample], names: Mapping[int, str]
             facts += told(node, steps)
         facts += _tell_top_interrupt(node, steps, names)
     return facts
+
+
+def find_last_load(node: str, text: str) -> NodeLoad | None:
+    """The load over the last step of an output, of which ``text`` is the end; None where it has no whole step."""
+    samples, _ = read_samples(text)
+    facts = group_load(summarize(node, samples[-2:], {})).get(node, {})
+    busy = facts.get(("load.core.busy", "median"))
+    if busy is None or not isinstance(busy.value, float):
+        return None
+    softirq = find_number(facts, "load.core.softirq") or 0.0
+    return NodeLoad(node, dict(busy.labels)["core"], busy.value, softirq)
 
 
 _Steps = Sequence[tuple[LoadSample, LoadSample]]

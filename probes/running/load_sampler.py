@@ -8,10 +8,17 @@ import asyncio
 import math
 from collections.abc import Mapping, Sequence
 
+from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import Fact, Failure, Test, labels
 from benchconsole.probes.model.remote import Remote, RemoteError, Running
-from benchconsole.probes.readers.load_samples import LAST_LINE, count_samples, read_samples, summarize
+from benchconsole.probes.readers.load_samples import (
+    LAST_LINE,
+    count_samples,
+    find_last_load,
+    read_samples,
+    summarize,
+)
 from benchconsole.topology.model.fabric import Fabric, Node, NodeId
 
 _LOG = ModuleLog(__name__)
@@ -23,6 +30,8 @@ PLANNED_SAMPLES = 120
 FIRST_SECONDS = 15.0
 """How long the first sample may take, before which no test begins."""
 _SPARE = 60.0
+_TAIL = 128 * 1024
+"""Bytes of the end of an output, in which the last two samples are looked for; of 512 cores they take 100 kB."""
 
 SCRIPT = f"""\
 LC_ALL=C; export LC_ALL
@@ -64,6 +73,7 @@ class LoadSampler:
         self._timeout = interval * MOST_SAMPLES + _SPARE
         self._running: dict[str, Running] = {}
         self._failed: dict[str, str] = {}
+        self._read: dict[str, int] = {}
 
     async def start(self, remotes: Mapping[NodeId, Remote | Failure]) -> None:
         """Begin on every node that is reached, and wait for a first sample of each, or for why there is none."""
@@ -92,6 +102,22 @@ class LoadSampler:
     def count(self) -> dict[str, int]:
         """The samples of every node so far."""
         return {node: count_samples(running.make_output().stdout) for node, running in self._running.items()}
+
+    def read_last(self, most: int) -> list[NodeLoad]:
+        """The load over the last step of at most ``most`` nodes, those first that were not read for longest.
+
+        Of a node that has not said more since it was read there is none.
+        """
+        found = []
+        for node in [*self._running][:most]:
+            running = self._running.pop(node)
+            self._running[node] = running  # behind all others
+            said = running.make_output().stdout
+            if len(said) > self._read.get(node, 0):
+                self._read[node] = len(said)
+                load = find_last_load(node, said[-_TAIL:].decode(errors="replace"))
+                found += [load] if load is not None else []
+        return found
 
     async def read(self, nodes: Sequence[Node], since: Mapping[str, int]) -> tuple[Fact, ...]:
         """The facts of load of ``nodes`` from the last sample of ``since`` (``count``) until now."""

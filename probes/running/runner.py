@@ -24,6 +24,7 @@ from benchconsole.probes.plugins.probe_call import GivenUpError, ProbeCodeError,
 from benchconsole.probes.plugins.probe_output import find_missing_tool, find_stage, name_missing_tool, read_outputs
 from benchconsole.probes.running.guards.guard import NEVER, Guard
 from benchconsole.probes.running.hung_tools import HungTools, compute_patience
+from benchconsole.probes.running.interval_ticker import IntervalListener, IntervalTicker
 from benchconsole.probes.running.load_sampler import LoadSampler
 from benchconsole.probes.running.pair_blame import find_blame
 from benchconsole.probes.running.start_barrier import StartBarrier, TestNodes
@@ -49,6 +50,7 @@ class RoundObserver:
     ``store`` is awaited before ``on_end`` is called, so that nobody hears of a result that could be lost. The result
     that it returns takes the place of its argument; what it raises ends the round. ``on_notice`` hears sentences that
     concern no single test. ``on_stall`` hears the same from another thread, while the loop stands still.
+    ``intervals`` hears once a second what running tests tell of their last interval; None where nobody asks.
     """
 
     on_start: Callable[[Test], None] = field(default=lambda test: None)
@@ -56,6 +58,7 @@ class RoundObserver:
     store: Callable[[Result], Awaitable[Result]] = field(default=_keep_nothing)
     on_notice: Callable[[str], None] = field(default=lambda message: None)
     on_stall: Callable[[str], None] = field(default=lambda message: None)
+    intervals: IntervalListener | None = None
 
 
 def can_be_resumed(round: Round) -> bool:
@@ -164,6 +167,7 @@ class _Attempt:
         self._guard = guard
         self._watch = watch
         self._load = load
+        self._intervals = IntervalTicker(observer.intervals, load)
         self._held = held
         self._remotes: dict[NodeId, Remote | Failure] = {}
         self._holds: dict[tuple[str, NodeId], Failure] = {}
@@ -182,7 +186,7 @@ class _Attempt:
         alarm = asyncio.create_task(self._stop_at_alarm())
         opening = asyncio.create_task(self._reach_all(tests))
         tasks: list[asyncio.Task[Result]] = []
-        patience: list[asyncio.Task[None]] = []
+        patience = [asyncio.create_task(self._intervals.run())]
         try:
             self._interruptible.add(opening)
             await asyncio.wait((opening,))
@@ -365,7 +369,8 @@ class _Attempt:
         """Run a probe's code and read its outputs; every failure of it ends here, as a failure of its test."""
         probe, outputs = self._probes[test.probe], cast("tuple[Output, ...]", ())
         try:
-            outputs = await run_probe(probe, nodes, test.target, self._watch)
+            with self._intervals.read(test, probe):
+                outputs = await run_probe(probe, nodes, test.target, self._watch)
             missing = next(filter(None, (find_missing_tool(probe, output) for output in outputs)), None)
             if missing is not None:
                 return timer.make_result(outputs, failure=missing)

@@ -26,6 +26,7 @@ from benchconsole.probes.api import (
     Target,
     Unit,
 )
+from benchconsole.probes.plugins.interval_reader import LineCutter, check_interval
 from benchconsole.probes.plugins.probe_validation import check_declaration
 from benchconsole.probes.testing.fake import HANGS, Answer, FakeContact, FakeRemote, a_node
 
@@ -96,6 +97,17 @@ def random_text_raises_nothing_else(probe: Probe, transcripts: Sequence[Output])
             _expect(not isinstance(item[1], float) or math.isfinite(item[1]), f"found {item}")
 
 
+def intervals_match_declaration(probe: Probe, transcripts: Sequence[Output]) -> None:
+    """Every line of a transcript, and of random text, gives numbers of declared metrics, or none."""
+    target = _target(probe)
+    dice = random.Random(20_261_129)  # noqa: S311 - the same text in every run
+    said = [text for transcript in transcripts for text in (transcript.stdout, transcript.stderr)]
+    for text in (*said, *_garbled(dice, said)):
+        for line in LineCutter().cut(text + b"\n"):
+            for interval in probe.read_intervals(line, target):
+                check_interval(probe, interval)
+
+
 def commands_are_argument_lists(probe: Probe, transcripts: Sequence[Output]) -> None:
     """Every command is a list of words, and what comes from the topology is never part of a shell text.
 
@@ -144,6 +156,7 @@ PROBE_CHECKS: Sequence[Check] = (
     readings_match_declaration,
     cut_transcript_gives_no_other_reading,
     random_text_raises_nothing_else,
+    intervals_match_declaration,
     commands_are_argument_lists,
     cancelling_leaves_nothing_running,
     unreachable_is_not_hidden,

@@ -66,7 +66,7 @@ class RunScreen(Page):
         self.frozen = False
         self.paused = False
         self._digested: tuple[object, object, RunDigest] | None = None
-        self._told: tuple[object, ...] = (None, None, None, None)
+        self._told: tuple[object, ...] = (None,) * 6
         self.parts = (self.headline, self.stages, self.loads, self.tests, self.unjudged, self.proofs, self.events)
 
     def on_mount(self) -> None:
@@ -127,7 +127,7 @@ class RunScreen(Page):
 
     def _show_tests(self, view: RunView) -> None:
         """The round that runs or ran last; only when something of it is new."""
-        told = (view.current, view.fresh, view.running, view.results)
+        told = (view.current, view.fresh, view.running, view.results, view.intervals, view.loads)
         current = round_of(view)
         if current is None or all(map(operator.is_, told, self._told)):
             return

@@ -1,4 +1,4 @@
-"""Load of the open round on the links that it fills, from the measurements so far."""
+"""Load of the open round on the links that it fills: results so far, and the last intervals of tests that run."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,13 +17,17 @@ from benchconsole.topology.units import Unit
 
 @dataclass(frozen=True, slots=True)
 class TargetLoad:
-    """One bundle: byte/s measured so far, what its links carry as built, tests that are in."""
+    """One bundle: byte/s measured so far, what its links carry as built, tests that are in.
+
+    ``running`` tests told byte/s of their last interval, which are among those that are ``measured`` so far.
+    """
 
     name: str
     measured: float
     capacity: float
     done: int
     tests: int
+    running: int = 0
 
 
 def loads(view: RunView) -> tuple[TargetLoad, ...]:
@@ -35,13 +39,25 @@ def loads(view: RunView) -> tuple[TargetLoad, ...]:
     for result in view.fresh.values():
         found = (m.value for m in result.measurements if m.unit is Unit.BYTE_RATE)
         rates.setdefault(result.test.bundle, []).append(next(found, 0.0))
+    now: dict[str, list[float]] = {}
+    for test in view.current.tests if view.intervals else ():
+        if test.id not in view.fresh and test.id in view.intervals:
+            found = (each.smoothed for each in view.intervals[test.id] if each.interval.unit is Unit.BYTE_RATE)
+            now.setdefault(test.bundle, []).append(next(found, 0.0))
     made = []
     for bundle in view.current.bundles:
         links = [view.fabric.links[way.link] for way in bundle.elements if way.link in view.fabric.links]
         full = sum(view.fabric.payload(link) for link in links)
-        known = rates.get(bundle.name, [])
-        made.append(TargetLoad(sanitize(bundle.name), sum(known), full, len(known), tests[bundle.name]))
+        known, moving = rates.get(bundle.name, []), now.get(bundle.name, [])
+        load = sum(known) + sum(moving)
+        made.append(TargetLoad(sanitize(bundle.name), load, full, len(known), tests[bundle.name], running=len(moving)))
     return tuple(sorted(made, key=lambda each: each.measured / each.capacity if each.capacity else 0.0))
+
+
+def _count_tests(load: TargetLoad) -> str:
+    """How many results there are, and of how many tests only an interval."""
+    running = f", interval of {load.running}" if load.running else ""
+    return f"{load.done} of {load.tests} tests in{running}"
 
 
 class LoadsView(CellWidget):
@@ -72,7 +88,7 @@ class LoadsView(CellWidget):
             line.extend(link_glyphs.wire(wire, each.measured / each.capacity if each.capacity else 0.0)).put(" ")
             line.put(gigabits(each.measured, each.capacity), TEXT, 7, ">")
             line.put(f" of {gigabits(each.capacity, each.capacity)}", MUTED).put("   ")
-            rows.append(line.put(f"{each.done} of {each.tests} tests in", MUTED).row())
+            rows.append(line.put(_count_tests(each), MUTED).row())
         if len(shown) < len(self.loads):
             rows.append(CellLine(width).to(3).put(f"{len(self.loads) - len(shown)} more", MUTED).row())
         return rows

@@ -4,19 +4,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
-from itertools import chain, islice
+from itertools import chain
 
 from benchconsole.console.text.cells import measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries import view_queries
+from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.scales import Scale, scale_for
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, value_tone
 from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.widgets.listing import Listing, find_again
+from benchconsole.console.view.interval_rates import SMOOTHING, IntervalRate, find_shown
 from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, worst
 from benchconsole.console.view.wording import format_share
 from benchconsole.probes.model.judgement import Verdict
-from benchconsole.probes.model.measuring import Result, Round, Test
+from benchconsole.probes.model.measuring import INWARD, Result, Round, Test
 from benchconsole.topology.units import Shown, Unit
 
 
@@ -34,6 +36,8 @@ class TestLine:
     share: float | None
     limit: str
     name: str = ""
+    interval: IntervalRate | None = None
+    """The number of the last seconds, where that is what is shown: the test runs, and has no result."""
 
 
 def round_of(view: RunView) -> Round | None:
@@ -49,18 +53,26 @@ MOST_ROWS = 500
 
 
 def test_rows(view: RunView, each: Round) -> tuple[TestLine, ...]:
-    """Failed first, then by share of what was expected, then by value; tests that still run come last."""
+    """Failed first, then by share of what was expected, then by value; tests that say nothing yet come last."""
     sums = _sums(view, each)
     rows = chain(sums.values(), (_row(view, test, sums) for test in _told(view, each)))
     return tuple(nsmallest(MOST_ROWS, rows, key=_slowness))
 
 
 def _told(view: RunView, each: Round) -> Iterable[Test]:
-    """The tests worth a row: all of a small round; of a large open one those that ended, then some that run."""
+    """The tests worth a row: all of a small round; of a large open one those that ended, then the slowest that run."""
     if len(each.tests) <= MOST_ROWS or view.current is None or view.current.number != each.number:
         return each.tests
-    running = islice((test for test in each.tests if test.id in view.running), MOST_ROWS)
-    return chain((result.test for result in view.fresh.values()), running)
+    running = [test for test in each.tests if test.id in view.running]
+    if view.intervals:
+        running = nsmallest(MOST_ROWS, running, key=lambda test: _interval_slowness(view, test))
+    return chain((result.test for result in view.fresh.values()), running[:MOST_ROWS])
+
+
+def _interval_slowness(view: RunView, test: Test) -> tuple[float, float]:
+    rate = find_shown(view.intervals.get(test.id, ()))
+    share = None if rate is None else rate.share
+    return (9.9 if share is None else share), (0.0 if rate is None else rate.smoothed)
 
 
 def _slowness(row: TestLine) -> tuple[int, float, float]:
@@ -91,7 +103,7 @@ def _row(view: RunView, test: Test, sums: Mapping[str, TestLine]) -> TestLine:
     open_now = view.current is not None and view.current.number == test.round
     result = view.fresh.get(test.id) if open_now else view.results.get(test.id)
     if result is None:
-        return TestLine(test, State.RUNNING if test.id in view.running else State.SKIPPED, None, None, None, None, "")
+        return _unfinished(view, test)
     if result.failure is not None:
         words = sanitize(f"{result.failure.stage}: {result.failure.detail}".rstrip(": "))
         return TestLine(test, state_of_failure(result.failure.stage), None, None, None, None, words)
@@ -99,6 +111,34 @@ def _row(view: RunView, test: Test, sums: Mapping[str, TestLine]) -> TestLine:
     if test.bundle in sums:
         return _measured(test, result, sums[test.bundle])
     return _judged(test, verdicts) if verdicts else _measured(test, result)
+
+
+def _unfinished(view: RunView, test: Test) -> TestLine:
+    """A test without a result: it runs, with the number of its last seconds where it told one, or it waits."""
+    state = State.RUNNING if test.id in view.running else State.SKIPPED
+    rate = find_shown(view.intervals.get(test.id, ()))
+    load = _describe_load(view, test) if state is State.RUNNING else ""
+    if rate is None or state is not State.RUNNING:
+        return TestLine(test, state, None, None, None, None, load)
+    words = f"interval {rate.interval.until:.0f} s, no result: {load or _name_number(rate)}"
+    return TestLine(test, state, rate.smoothed, rate.interval.unit, rate.expected, rate.share, words, interval=rate)
+
+
+def _describe_load(view: RunView, test: Test) -> str:
+    """The fullest core among the nodes of a test, in the last second that was sampled; empty where none was."""
+    found = (view.loads[node.id] for node in test.target.nodes if node.id in view.loads)
+    most = max(found, key=lambda each: each.busy, default=None)
+    if most is None:
+        return ""
+    busy, softirq = format_share(most.busy), format_share(most.softirq)
+    return sanitize(f"core {most.core} of {most.node} {busy} busy, {softirq} softirq")
+
+
+def _name_number(rate: IntervalRate) -> str:
+    """The metric that the intervals are of, and which of its numbers."""
+    told = dict(rate.interval.labels)
+    what = (rate.interval.metric, told.get("pattern", ""), "sent by the peer" if INWARD in rate.interval.labels else "")
+    return sanitize(" ".join(filter(None, what)))
 
 
 def _judged(test: Test, verdicts: Sequence[Verdict]) -> TestLine:
@@ -117,8 +157,12 @@ def _measured(test: Test, result: Result, total: TestLine | None = None) -> Test
     return TestLine(test, state, value, unit, None, None, f"counted in {sanitize(test.bundle)}")
 
 
+_WIDE, _BAR = 100, 12
+"""Cells from which on a test that runs has a bar of its share, and the cells of that bar."""
+
+
 class RoundTests(Listing[TestLine]):
-    """Sender, receiver, value, expected, share, limit."""
+    """Sender, receiver, value, expected, share, limit; of a test that runs the numbers are those of its intervals."""
 
     scale: Scale | None = None
     title = "tests"
@@ -132,6 +176,8 @@ class RoundTests(Listing[TestLine]):
         unit = next((row.unit for row in rows if row.unit is not None), None)
         self.scale = scale_for(unit, Shown.NETWORK if network else Shown.PLAIN, values) if unit else None
         here, self.items = self.chosen, rows
+        # nobody has moved it: what is slowest now stays in sight
+        here = None if self.cursor == 0 and any(row.interval is not None for row in rows) else here
         self.cursor = find_again(here, rows, lambda row: row.test.id, otherwise=0)
         self.redraw()
 
@@ -142,6 +188,10 @@ class RoundTests(Listing[TestLine]):
         name = self._names_width(width)
         line.to(3 + name + 2).put(self.scale.symbol if self.scale else "", MUTED, 9, ">")
         line.put("expected", MUTED, 10, ">").put("of exp", MUTED, 8, ">").put("   limit", MUTED)
+        if any(row.interval is not None for row in self.items):
+            is_wide = width >= _WIDE
+            words = "; of tests that run: the last interval, smoothed over" if is_wide else ", interval over"
+            line.put(f"{words} {SMOOTHING:.0f} s", MUTED)
         return [line.row()]
 
     def row(self, index: int, width: int) -> Row:
@@ -152,11 +202,14 @@ class RoundTests(Listing[TestLine]):
         line.put(text, TEXT, self._names_width(width)).put("  ")
         shown = self.scale.shown if self.scale else lambda value: "–"
         quiet = row.state in (State.PASS, State.MEASURED, State.RUNNING, State.SKIPPED)
-        tone = TEXT if quiet else value_tone(row.state)
+        tone = MUTED if row.interval is not None else TEXT if quiet else value_tone(row.state)
         line.put(shown(row.value) if row.value is not None else "–", tone, 9, ">")
         line.put(shown(row.expected) if row.expected is not None else "–", MUTED, 10, ">")
         line.put(format_share(row.share), tone, 8, ">")
-        return line.put("   ").put(row.limit, MUTED).row()
+        line.put("   ")
+        if row.interval is not None and row.share is not None and width >= _WIDE:
+            line.extend(link_glyphs.wire(_BAR, row.share)).put("  ")
+        return line.put(row.limit, MUTED).row()
 
     def _names_width(self, width: int) -> int:
         return min(self._longest, max(width - 36, 10), 44)

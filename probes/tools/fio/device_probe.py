@@ -9,8 +9,9 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from benchconsole.probes import blank_devices, scratch
-from benchconsole.probes.api import Contact, Demands, Output, Part, Probe, Reading, Safety, Target
-from benchconsole.probes.tools.fio.probe import Fio, read_output, rename_metric
+from benchconsole.probes.api import Contact, Demands, Interval, Output, Part, Probe, Reading, Safety, Target
+from benchconsole.probes.tools.fio import interval_lines
+from benchconsole.probes.tools.fio.probe import Fio, read_interval_line, read_output, rename_metric
 
 _RUNS = ("read", "randread", "write", "randwrite")
 
@@ -18,6 +19,7 @@ _RUNS = ("read", "randread", "write", "randwrite")
 # The reads come first and may not write at all; the disk is looked at before each run.
 _SCRIPT = scratch.script(
     blank_devices.BLANK
+    + interval_lines.TOLD
     + r"""
     size=$2 seconds=$3 large=$4 small=$5;
     command -v fio >/dev/null 2>&1 || { say "fio: command not found"; exit 127; };
@@ -27,7 +29,7 @@ _SCRIPT = scratch.script(
         case $rw in *read) guard=--readonly;; *) guard=--allow_mounted_write=0;; esac;
         blank "$1" "$6";
         [ "$size" -le "$bytes" ] || refuse "$device has $bytes bytes, $size are to be written";
-        run fio --output-format=json --eta=never "$guard" --filename="$device"
+        told "$pattern-${rw#rand}" rchar wchar fio --output-format=json --eta=never "$guard" --filename="$device"
             --name="$pattern-${rw#rand}" --rw="$rw" --bs="$block" --size="$size" --ioengine=psync
             --direct=1 --end_fsync=1 --time_based --runtime="$seconds" || exit $?;
     done
@@ -77,7 +79,10 @@ class FioDevice(Probe):
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         allowed = 2.0 * self.estimate(target.options) + 60.0
         said = await contact.here.run(self.command(target), timeout=allowed, privileged=True)
-        return (scratch.heed(said, contact.here.node),)
+        return (interval_lines.drop_lines(scratch.heed(said, contact.here.node)),)
+
+    def read_intervals(self, line: str, target: Target) -> Sequence[Interval]:
+        return read_interval_line(line, self.name, self.given(target.options))
 
     def parse(self, output: Output) -> Sequence[Reading]:
         return read_output(output, self.name)

@@ -11,10 +11,11 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from benchconsole.probes import scratch
-from benchconsole.probes.api import Demands, Metric, Output, Reading, Shown, Target, Unit
+from benchconsole.probes.api import Contact, Demands, Given, Interval, Metric, Output, Reading, Shown, Target, Unit
+from benchconsole.probes.readers.numbers import format_bytes
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.tools.files.node_directory import SCRATCH, ScratchProbe
-from benchconsole.probes.tools.fio import json_reader
+from benchconsole.probes.tools.fio import interval_lines, json_reader
 
 _BLOCKS = {"large": "1 MiB", "small": "4 KiB"}
 _WAYS = ("write", "read", "randwrite", "randread")
@@ -41,11 +42,15 @@ WORDS = "place=$1 bytes=$2 seconds=$3 direct=$4 large=$5 small=$6 jobs=$7 depth=
 
 _SCRIPT = scratch.script(
     WORDS
+    + interval_lines.TOLD
     + r"""
     command -v fio >/dev/null 2>&1 || { say "fio: command not found"; exit 127; };
     case $place in *:*) refuse "fio cannot work in a path with a colon, $place";; esac;
     scratch "$place" "$((bytes * jobs))" "$((jobs + 16))";
-    one() { name=$1; shift; run fio --output-format=json --eta=never --directory="$made" --name="$name" "$@"; };
+    counters="rchar wchar"; [ "$depth" = 1 ] || counters="read_bytes write_bytes";
+    one() {
+        name=$1; shift;
+        told "$name" $counters fio --output-format=json --eta=never --directory="$made" --name="$name" "$@"; };
     runs="write read randwrite randread";
     [ "$mix" = 0 ] || runs="$runs randrw";
     """
@@ -63,6 +68,14 @@ def read_output(output: Output, probe: str) -> Sequence[Reading]:
     refuse_failed(output, probe)
     found = json_reader.readings(output.text, output.error_text)
     return tuple(replace(one, metric=rename_metric(one.metric, probe)) for one in found)
+
+
+def read_interval_line(line: str, probe: str, given: Given) -> Sequence[Interval]:
+    """What one line tells of an interval, with the blocks that a test was ``given``; mostly nothing."""
+    if not line.startswith(interval_lines.BEGIN):
+        return ()
+    blocks = {"sequential": given.size("large", 512), "random": given.size("small", 512)}
+    return interval_lines.read_line(line, probe, {name: format_bytes(size) for name, size in blocks.items()})
 
 
 class Fio(ScratchProbe):
@@ -137,6 +150,12 @@ class Fio(ScratchProbe):
         if depth > 1 and not direct:
             raise given.refused("depth", "1 without direct I/O, because the page cache takes one request at a time")
         return [given.text("scratch"), sizes[0], str(seconds), str(direct), *sizes[1:], *map(str, (jobs, depth, mix))]
+
+    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+        return tuple(map(interval_lines.drop_lines, await super().run(contact, target)))
+
+    def read_intervals(self, line: str, target: Target) -> Sequence[Interval]:
+        return read_interval_line(line, self.name, self.given(target.options))
 
     def parse(self, output: Output) -> Sequence[Reading]:
         return read_output(output, self.name)

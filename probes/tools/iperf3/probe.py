@@ -12,6 +12,7 @@ from benchconsole.probes.api import (
     Comparator,
     Contact,
     Given,
+    Interval,
     Metric,
     Output,
     Reading,
@@ -24,7 +25,7 @@ from benchconsole.probes.api import (
 from benchconsole.probes.readers.lines import strip_colours
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.serving import PORTS
-from benchconsole.probes.tools.iperf3 import archive_reader, json_reader
+from benchconsole.probes.tools.iperf3 import archive_reader, interval_lines, json_reader
 from benchconsole.probes.tools.network.pair_probe import PairProbe, bind_option
 
 _LINES_FLAG = "--json-stream"
@@ -139,6 +140,12 @@ class Iperf3(PairProbe):
                     continue
                 await contact.together()
                 return (await contact.here.run(self.client(target, port, lines=lines), timeout=seconds + _LATE),)
+
+    def read_intervals(self, line: str, target: Target) -> Sequence[Interval]:
+        """What the server prints each second: the client says nothing before its end."""
+        is_single = str(target.options.get("streams", self.options["streams"])) == "1"
+        sends = str(target.options.get("reverse", "")) == "1"
+        return interval_lines.read_line(line, is_single=is_single, sends=sends)
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read JSON of versions 3.1 to 3.17 and later, its line-by-line form, or the text form.

@@ -15,18 +15,21 @@ from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.safety import InUseError, SafetyPolicy
 from benchconsole.console.session.session import Session
-from benchconsole.console.view.events import Event, Noticed, SessionEnded, SessionOpened
+from benchconsole.console.view.events import Event, IntervalsTold, Noticed, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.console.view.run_view import RunView, State
-from benchconsole.probes.api import Demands, Metric, Probe, Safety, Target, Unit
+from benchconsole.probes.api import Contact, Demands, Interval, Metric, Output, Probe, Safety, Target, Unit
 from benchconsole.probes.blank_devices import require_agreement
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.interval import current_outputs
 from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.running import interval_ticker
 from benchconsole.store.model import SessionState
 from benchconsole.store.store import Store
 from tests import plain_sqlite
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES, Alone, Pair, PlayedReach
+from tests.probes.plugins.test_interval_reader import Said
 
 SUITE = SMALL.replace("  default:\n", "  default:\n    - {probe: inventory}\n")
 
@@ -296,3 +299,57 @@ async def test_only_the_stage_that_nobody_confirmed_is_left_out(tmp_path: Path) 
     assert sum("wipe is not run" in line for line in proposal.notes.held_back) == 1
     assert any(test.target.node.id == "st1" for each in proposal.rounds for test in each.tests)
     await conductor.close()
+
+
+class Telling(Loading):
+    """Says a line when it begins, and ends when somebody has heard of it."""
+
+    def __init__(self) -> None:
+        self.heard = threading.Event()
+        self.said = Said(b"a line\n")
+
+    def read_intervals(self, line: str, target: Target) -> Sequence[Interval]:
+        return (Interval("iperf3.throughput", 777.0, Unit.BYTE_RATE, 1.0, 1.0),)
+
+    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+        if (outputs := current_outputs.get()) is not None:
+            outputs.add(self.said)
+            await asyncio.to_thread(self.heard.wait, 20)
+        return await super().run(contact, target)
+
+
+async def test_a_screen_is_told_of_intervals_and_nothing_of_them_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interval_ticker, "EVERY", 0.0)
+    probe = Telling()
+    conductor, session = conducted(tmp_path, start=True, probes={"iperf3": probe})
+    latest = Watched()
+
+    def hear(events: Sequence[Event]) -> None:
+        latest.take(events)
+        if any(isinstance(event, IntervalsTold) and event.found for event in events):
+            probe.heard.set()
+
+    following = asyncio.create_task(conductor.follow(hear))
+    view = await latest.ended()
+    assert view.complete
+    told = [each for event in latest.events if isinstance(event, IntervalsTold) for each in event.found]
+    assert {each.interval.value for each in told} == {777.0}
+    assert {each.test for each in told} <= set(view.results)
+    assert all(each.value != 777.0 for result in session.view().results.values() for each in result.measurements)
+    await conductor.finished()
+    await conductor.close()
+    await asyncio.wait([following], timeout=10)
+    assert b"a line" not in (tmp_path / "sessions.db").read_bytes()
+
+
+async def test_a_run_without_a_screen_is_told_of_no_intervals(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "sessions.db") as store:
+        known = {**PROBES, "iperf3": Telling()}
+        session = Session(fabric(tmp_path, SUITE), known, store, make_reach=lambda _fabric, _session: PlayedReach())
+        session.start(session.propose())
+        await asyncio.wait_for(session.finished(), 20)
+        told = [session._queue.get_nowait() for _ in range(session._queue.qsize())]
+    assert any(isinstance(event, SessionEnded) for event in told)
+    assert not any(isinstance(event, IntervalsTold) for event in told)

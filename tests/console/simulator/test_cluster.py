@@ -4,13 +4,15 @@ import asyncio
 import os
 import select
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from benchconsole.console.simulator.cluster import SimulatedCluster, SimulatorError
+from benchconsole.probes.api import Interval
+from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Result, Round, Target, Test
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.ssh import SshReach
@@ -173,3 +175,24 @@ async def test_a_cluster_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(SimulatorError, match=r"did not start: .*known_hosts"):
         async with SimulatedCluster("healthy", tmp_path):
             pass
+
+
+async def test_in_real_time_tests_tell_of_their_seconds_over_real_ssh(tmp_path: Path) -> None:
+    class Hearing:
+        def __init__(self) -> None:
+            self.told: list[tuple[str, Interval]] = []
+
+        def hear(self, found: Sequence[tuple[str, Interval]], loads: Sequence[NodeLoad]) -> None:
+            self.told.extend(found)
+
+    heard = Hearing()
+    async with SimulatedCluster("healthy", tmp_path, real_time=True) as running:
+        fabric = load(running.topology_path)
+        reaching = SshReach(fabric.access, "demo")
+        each = round_of(fabric, "iperf3", ("n001", "n002"), seconds=3, omit=0)
+        closed = await Runner(reaching, {"iperf3": Iperf3()}).run(each, RoundObserver(intervals=heard))
+        await reaching.close()
+    rate = value(closed.results[0], "iperf3.throughput")
+    assert heard.told
+    assert all(interval.value == pytest.approx(rate, rel=0.06) for _, interval in heard.told)
+    assert 3 < closed.results[0].seconds < 20

@@ -7,8 +7,13 @@ import pytest
 
 from benchconsole.console.tui.app import console_app
 from benchconsole.console.tui.app.console_app import ConsoleApp
-from benchconsole.console.view.events import Event, RoundStarted
+from benchconsole.console.tui.widgets import round_tests
+from benchconsole.console.view.events import Event, IntervalsTold, RoundStarted, SessionOpened
+from benchconsole.console.view.interval_rates import ToldInterval
+from benchconsole.console.view.reducer import advance, advance_all, opened
+from benchconsole.probes.api import Interval, Unit
 from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import Result
 from tests.console.tui.looking import large, looking
 from tests.console.tui.test_bytes import watching
 
@@ -72,3 +77,22 @@ async def test_a_picture_is_asked_for_ten_times_a_second_and_by_one_clock(monkey
     monkeypatch.setattr(ConsoleApp, "set_interval", note)
     async with looking(large(), SIZE, until=1):
         assert clocks == [(0.1, "tick")]
+
+
+def test_of_ten_thousand_that_run_the_slowest_are_listed() -> None:
+    opening, *_ = large().events()
+    assert isinstance(opening, SessionOpened)
+    events = [event for event in first_round() if not isinstance(event, Result)]
+    view = advance_all(opened(opening), events)
+    current = view.current
+    assert current is not None
+    slow = current.tests[-3:]
+    found = [
+        ToldInterval(test.id, Interval("iperf3.throughput", 2e8 if test in slow else 1e9, Unit.BYTE_RATE, 1, 1), 1e9)
+        for test in current.tests
+    ]
+    view = advance(view, IntervalsTold(tuple(found), 1.0))
+    rows = round_tests.test_rows(view, current)
+    assert len(rows) == round_tests.MOST_ROWS < len(current.tests)
+    assert {row.test.id for row in rows[:3]} == {test.id for test in slow}
+    assert [row.share for row in rows[:4]] == [0.2, 0.2, 0.2, 1.0]

@@ -10,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.console.cli.event_lines import format_proofs
+from benchconsole.console.session.controller import as_stored
 from benchconsole.console.view import reducer
 from benchconsole.console.view.element_state import apply_findings, read_session_links
 from benchconsole.console.view.events import (
     Event,
     Held,
+    IntervalsTold,
     NodesProven,
     Noticed,
     Resumed,
@@ -23,11 +25,14 @@ from benchconsole.console.view.events import (
     SessionOpened,
 )
 from benchconsole.console.view.events import TestStarted as Started
+from benchconsole.console.view.interval_rates import ToldInterval
 from benchconsole.console.view.reducer import LatestView, advance, advance_all, opened, read_judged
 from benchconsole.console.view.run_view import Coverage, RunView, State, state_of_failure, superseding
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import TotalsCache, compute_totals
+from benchconsole.probes.api import Interval, Unit
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
+from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
@@ -255,3 +260,65 @@ def test_a_session_that_is_told_anew_forgets_what_was_told_before() -> None:
     assert spoken(twice) == spoken(once)
     assert twice.log == once.log
     assert twice.left_out == once.left_out
+
+
+def _running(until: type[Event]) -> tuple[RunView, Round]:
+    """The story up to the first event of a kind after a test has begun, and the round that runs."""
+    first, *events = story().events()
+    assert isinstance(first, SessionOpened)
+    view = opened(first)
+    for event in events:
+        if view.running and isinstance(event, until):
+            break
+        view = advance(view, event)
+    assert view.current is not None
+    return view, view.current
+
+
+def _tell(view: RunView, *tests: str, at: float = 9.0, until: float = 1.0) -> RunView:
+    told = (Interval("iperf3.throughput", 7.0, Unit.BYTE_RATE, until, 1.0) for _ in tests)
+    found = tuple(ToldInterval(test, each, 10.0) for test, each in zip(tests, told, strict=True))
+    return advance(view, IntervalsTold(found, at))
+
+
+def test_an_interval_changes_nothing_but_the_intervals() -> None:
+    view, each = _running(Result)
+    after = _tell(view, each.tests[0].id)
+    assert [rate.smoothed for rate in after.intervals[each.tests[0].id]] == [7.0]
+    assert replace(after, intervals=view.intervals) == view
+    assert dict(view.intervals) == {}
+    assert spoken(after) == spoken(view)
+    assert decide(after) == decide(view)
+    assert as_stored(after).intervals == {}
+
+
+def test_an_interval_gives_way_to_the_result_and_to_the_end_of_the_round() -> None:
+    view, each = _running(Result)
+    ended, other = each.tests[0].id, each.tests[1].id
+    result = next(event for event in story().events() if isinstance(event, Result) and event.test.id == ended)
+    view = advance(_tell(view, ended, other), result)
+    assert set(_tell(view, at=10.0).intervals) == {other}
+    closed = next(event for event in story().events() if isinstance(event, ClosedRound))
+    assert dict(advance(view, closed).intervals) == {}
+    assert dict(advance(view, RoundStarted(each, 11.0)).intervals) == {}
+    assert dict(advance(view, SessionEnded(11.0, complete=False)).intervals) == {}
+
+
+def test_an_interval_of_a_test_that_does_not_run_is_not_shown() -> None:
+    view, each = _running(Result)
+    assert _tell(view, "no such test") is view
+    first = next(iter(story().events()))
+    assert isinstance(first, SessionOpened)
+    assert _tell(opened(first), each.tests[0].id).intervals == {}
+
+
+def test_the_load_of_a_node_stands_until_its_next_and_the_end_of_the_round() -> None:
+    view, each = _running(Result)
+    first, other, second = (NodeLoad(node, "3", busy, 0.5) for node, busy in (("n1", 0.9), ("n2", 0.8), ("n1", 0.7)))
+    view = advance(advance(view, IntervalsTold((), 9.0, (first, other))), IntervalsTold((), 10.0, (second,)))
+    assert dict(view.loads) == {"n1": second, "n2": other}
+    assert as_stored(view).loads == {}
+    assert advance(view, RoundStarted(each, 11.0)).loads == {}
+    ended = advance(view, SessionEnded(11.0, complete=False))
+    assert ended.loads == {}
+    assert advance(ended, IntervalsTold((), 12.0, (first,))) is ended

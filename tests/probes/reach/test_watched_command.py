@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchconsole.probes.model.interval import RunningOutputs, current_outputs
+from benchconsole.probes.reach.slurm.local_steps import LocalRemote
 from benchconsole.probes.reach.watchdog import wrap_command
 from benchconsole.probes.reach.watched_command import (
     KEPT_OF_FLOOD,
@@ -141,3 +143,38 @@ async def test_what_the_second_stream_says_counts_too() -> None:
     channel.take_in(channel.err, b"x" * (_MIB + 1))
     assert channel.is_flooded
     assert channel.size == 2 * KEPT_OF_FLOOD
+
+
+def test_what_is_new_is_read_after_the_first_line_and_up_to_a_bound() -> None:
+    stream = OutputStream(NONCE, BOUND)
+    stream.add(b"noise")
+    assert stream.read_from(0, 99) == (b"", 0)
+    stream.add(b"%s 7 boot root\nabc" % NONCE)
+    assert stream.read_from(0, 99) == (b"abc", 3)
+    assert stream.read_from(3, 99) == (b"", 3)
+    stream.add(b"defg")
+    assert stream.read_from(3, 99) == (b"defg", 7)
+    assert stream.read_from(3, 2) == (b"fg", 7)
+
+
+def test_nothing_is_read_of_a_stream_that_was_cut() -> None:
+    stream = OutputStream(NONCE, 10)
+    stream.add(b"%s 7 boot root\n%s" % (NONCE, b"x" * 11))
+    assert stream.is_cut
+    assert stream.read_from(0, 99) == (b"", 0)
+
+
+async def test_commands_leave_their_streams_where_somebody_reads_them() -> None:
+    outputs = RunningOutputs()
+    token = current_outputs.set(outputs)
+    remote = LocalRemote("intervals")
+    try:
+        async with remote.start(["sh", "-c", "echo one; echo two >&2; exec sleep 30"], timeout=40) as running:
+            await running.says("two", timeout=10)
+            await running.says("one", timeout=10)
+            streams = [stream for each in outputs.take_fresh() if (stream := each()) is not None]
+            assert [each.read_from(0, 99)[0] for each in streams] == [b"one\n", b"two\n"]
+    finally:
+        current_outputs.reset(token)
+    await remote.run(["true"], timeout=10)
+    assert outputs.take_fresh() == []

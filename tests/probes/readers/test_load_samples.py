@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from benchconsole.probes.api import Fact
 from benchconsole.probes.model.load import find_number, group_load
-from benchconsole.probes.readers.load_samples import LAST_LINE, MOST_PARTS, count_samples, read_samples, summarize
+from benchconsole.probes.readers.load_samples import (
+    LAST_LINE,
+    MOST_PARTS,
+    count_samples,
+    find_last_load,
+    read_samples,
+    summarize,
+)
 from benchconsole.probes.running.load_sampler import SCRIPT
 
 NAMES = "irq 24 PCI-MSIX-0000:01:00.0 0-edge mlx5_comp0\n"
@@ -153,3 +160,24 @@ def test_the_script_gives_on_this_machine_what_the_reader_reads() -> None:
                      ("load.softirq.net_rx", "median"), ("load.memory.available", "min"),
                      ("load.memory.largest", "max"), ("load.sampler.cpu", "mean")):  # fmt: skip
         assert find_number(found, name, of) is not None, name
+
+
+def test_the_last_load_is_that_of_the_last_step() -> None:
+    text = OUTPUT + make_sample(4, busy=96, packets=50)
+    last = make_sample(3, busy=0, packets=0) + make_sample(4, busy=20, packets=10)
+    found = find_last_load("n3", OUTPUT + last)
+    assert found is not None
+    assert (found.node, found.core) == ("n3", "3")
+    assert [found.busy, found.softirq] == pytest.approx([0.8, 0.4])
+    assert find_last_load("n3", text) is not None
+
+
+@given(cut=st.integers(0, len(OUTPUT)))
+def test_the_end_of_an_output_that_is_cut_at_its_beginning_tells_the_same_or_nothing(cut: int) -> None:
+    assert find_last_load("n3", OUTPUT[cut:]) in (None, find_last_load("n3", OUTPUT))
+
+
+@given(text=st.text(max_size=400))
+def test_of_hostile_text_there_is_no_last_load(text: str) -> None:
+    assert find_last_load("n3", text) is None
+    assert find_last_load("n3", OUTPUT + text + "\n") == find_last_load("n3", OUTPUT)

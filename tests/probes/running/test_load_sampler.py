@@ -148,3 +148,20 @@ def test_servers_of_the_storage_that_a_test_names_are_sampled_too() -> None:
     assert [node.id for node in list_sampled(fabric, test)] == ["n1", "o1", "o2"]
     alone = replace(test, target=replace(target, options=MappingProxyType({"shared": ""})))
     assert [node.id for node in list_sampled(fabric, alone)] == ["n1"]
+
+
+async def test_the_last_load_of_some_nodes_is_read_in_turn_and_once(tmp_path: Path) -> None:
+    sampler, nodes = LoadSampler(10), ("n1", "n2", "n3")
+    remotes = {name: FakeRemote(name).when("sh", answers=Output(("sh",), OUTPUT.encode())) for name in nodes}
+    await sampler.start({NodeId(name): remote for name, remote in remotes.items()})
+    try:
+        assert sampler.read_last(0) == []
+        first, second, third = (sampler.read_last(2) for _ in range(3))
+        assert [each.node for each in first] == ["n1", "n2"]
+        assert [each.node for each in second] == ["n3"], "n1 has said nothing since"
+        assert third == []
+        assert {each.core for each in first} == {"3"}
+        assert [first[0].busy, first[0].softirq] == pytest.approx([0.98, 0.97])
+    finally:
+        for task in sampler.tasks:
+            task.cancel()
