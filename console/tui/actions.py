@@ -122,13 +122,17 @@ GLOBAL = (
 )  # fmt: skip
 """Actions that are valid on every screen; those of a replay only there."""
 
-ACTING = frozenset(
-    (
-        "plan", "repeat", "stop", "mark", "mark_shown", "label", "remark", "remove", "export", "add_criterion",
-        "change_criterion",
-    )
-)  # fmt: skip
+DRIVING = frozenset(("plan", "repeat", "stop", "add_criterion", "change_criterion"))
+"""Actions of who drives the session: one that another console drives, or that is played again, takes none of them."""
+
+ACTING = DRIVING | {"mark", "mark_shown", "label", "remark", "remove", "export"}
 """Actions that lead to something on nodes, in the database or in files; a console that only looks has none of them."""
+
+
+def find_refused(*, follows: bool, looks_only: bool) -> frozenset[str]:
+    """The actions that a console does not take that ``follows`` another one or a replay, or ``looks_only``."""
+    return ACTING if looks_only else DRIVING if follows else frozenset()
+
 
 MOVES = ("up", "down", "page_up", "page_down", "first", "last", "enter", "back")
 

@@ -8,7 +8,7 @@ from textual.app import App
 
 from benchconsole.console.curves.sweep_series import ChartCache
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import ACTING, GLOBAL, REPLAYING
+from benchconsole.console.tui.actions import GLOBAL, REPLAYING, find_refused
 from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.base.page import Page
@@ -94,7 +94,9 @@ class Navigation:
         """Ids of the actions of the page in front and of the application."""
         frame = self.frame
         every = dict.fromkeys((*(frame.VALID if frame else ()), *GLOBAL))
-        hidden = {*(ACTING if self._session.looks_only else ()), *(() if self._session.front.clock else REPLAYING)}
+        session = self._session
+        refused = find_refused(follows=bool(session.follows), looks_only=bool(session.looks_only))
+        hidden = {*refused, *(() if session.front.clock else REPLAYING)}
         return tuple(each for each in every if each not in hidden)
 
     @property

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchconsole.console.tui.actions import ACTING, ACTIONS
+from benchconsole.console.tui.actions import ACTING, ACTIONS, DRIVING
 from benchconsole.console.tui.app.console_app import LOOKS_ONLY
 from tests.console.tui.looking import Look, faulty, looking
 
@@ -34,6 +34,21 @@ async def test_no_key_that_acts_is_shown(place: str) -> None:
         assert keys.isdisjoint(ACTIONS[each].shown for each in ("repeat", "plan", "export", "mark", "mark_shown"))
         assert "filter" in look.lines[-1] or "command" in look.lines[-1]
         assert set(look.app.navigation.valid_actions).isdisjoint(ACTING)
+
+
+async def test_a_console_that_follows_shows_no_key_that_drives_until_it_may() -> None:
+    """Marks and reports are its own; only what the other console decides is hidden."""
+    async with looking(faulty(), (200, 60)) as look:
+        await look.press("4")
+        assert {"plan", "repeat"} <= set(look.app.navigation.valid_actions)
+        look.player.follows = "Another console drives it."
+        await look.settle()
+        assert set(look.app.navigation.valid_actions).isdisjoint(DRIVING)
+        assert " plan a run" not in look.lines[-1]
+        assert " export" in look.lines[-1]
+        look.player.follows = ""
+        await look.settle()
+        assert " plan a run" in look.lines[-1]
 
 
 @pytest.mark.parametrize(("place", "key"), REFUSED)

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
-from benchconsole.console.tui.actions import ACTING, MOVES, TypedCommand, bindings
+from benchconsole.console.tui.actions import MOVES, TypedCommand, bindings, find_refused
 from benchconsole.console.tui.messages import OrderSession, SessionOrder
 from benchconsole.console.tui.widgets.banner import Banner
 from benchconsole.console.tui.widgets.crumb import Crumb
@@ -96,7 +96,7 @@ class Page(Screen[None]):
     def show(self, view: RunView, badges: Badges) -> None:
         """Take the latest view; paint when it is another."""
         self.tabs.show(badges)
-        self.keys.hide(ACTING if badges.looks_only else frozenset())
+        self.keys.hide(find_refused(follows=badges.read_only, looks_only=badges.looks_only))
         if self.is_mounted:
             self.banner.show(view.held, view.spool)
             self.seek_bar.show(badges.place, is_paused=badges.paused)
