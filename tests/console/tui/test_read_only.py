@@ -40,15 +40,16 @@ async def test_a_console_that_follows_shows_no_key_that_drives_until_it_may() ->
     """Marks and reports are its own; only what the other console decides is hidden."""
     async with looking(faulty(), (200, 60)) as look:
         await look.press("4")
+        assert " repeat" in look.lines[-1]
         assert {"plan", "repeat"} <= set(look.app.navigation.valid_actions)
         look.player.follows = "Another console drives it."
         await look.settle()
         assert set(look.app.navigation.valid_actions).isdisjoint(DRIVING)
-        assert " plan a run" not in look.lines[-1]
+        assert " repeat" not in look.lines[-1]
         assert " export" in look.lines[-1]
         look.player.follows = ""
         await look.settle()
-        assert " plan a run" in look.lines[-1]
+        assert " repeat" in look.lines[-1]
 
 
 @pytest.mark.parametrize(("place", "key"), REFUSED)
