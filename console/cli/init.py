@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import click
 
 from benchconsole import topology
-from benchconsole.console.exits import BadInput
+from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.console.text.atomic_write import FileError, write_whole
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.topology.description.document import Imported, source_text
@@ -21,6 +21,11 @@ from benchconsole.topology.units import UnitError, format_link_speed, parse_link
 from benchconsole.topology.units import counted as count
 from benchconsole.topology.writing.topology_file import write
 
+if TYPE_CHECKING:
+    from benchconsole.console.cli.asked_topology import AskedNodes
+
+ASKED = "ssh"
+"""The word after --from by which the nodes are asked themselves."""
 SCHEMA_COPY = "benchconsole.schema.json"
 _LOOKED_AT = 20
 """Files of a directory that are looked at for its format."""
@@ -110,6 +115,11 @@ suites:
   default:
     - {probe: inventory}
 """
+SUITE_AS_ROOT = """\
+suites:
+  default:
+    - {probe: inventory, sudo: 1}                                        # modules of memory are told to root only
+"""
 LINKED = """\
     - {probe: iperf3, design: neighbours, streams: 4, seconds: 5}        # every NIC, both ways
 """
@@ -122,20 +132,34 @@ TRUNKED = """\
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), default="cluster.yaml")
 @click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE]...")
 @click.option(
-    "--from", "source_format", type=click.Choice(["auto", *FORMATS]), default=None, help="Read SOURCE in this format."
+    "--from",
+    "source_format",
+    type=click.Choice(["auto", *FORMATS, ASKED]),
+    default=None,
+    help="Read SOURCE in this format; ssh: ask the nodes SOURCE, such as n[01-16].",
 )
 @click.option(
     "--example", type=click.Choice([path.stem for path in EXAMPLES]), default=None, help="A published machine instead."
 )
 @click.option("--link-speed", default=None, metavar="SPEED", help='Speed of links whose source has none: "25 Gb/s".')
 @click.option("--ask", metavar="HOST", default=None, help="With --from ib: ask this host over SSH (ibnetdiscover).")
-@click.option("--sudo", is_flag=True, help="With --ask: as the administrator, through sudo.")
+@click.option("--all-hosts", is_flag=True, help="With --from ssh: every host that your ssh_config names.")
+@click.option(
+    "--ssh-config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    metavar="FILE",
+    help="With --from ssh: this ssh_config instead of your own; the topology names it.",
+)
+@click.option("--sudo", is_flag=True, help="With --ask or --from ssh: as the administrator, through sudo.")
+@click.option("--yes", is_flag=True, help="With --from ssh: write without asking.")
 @click.option("--schema", is_flag=True, help=f"Write {SCHEMA_COPY} beside FILE, for editors on other machines.")
 @click.option("--checklist", is_flag=True, help="Write NAME-checklist.yaml beside FILE: functions to be shown.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def command(
     file: Path, sources: tuple[Path, ...], source_format: str | None, example: str | None, link_speed: str | None,
-    ask: str | None, sudo: bool, schema: bool, checklist: bool, force: bool,
+    ask: str | None, all_hosts: bool, ssh_config: Path | None, sudo: bool, yes: bool, schema: bool, checklist: bool,
+    force: bool,
 ) -> None:  # fmt: skip
     """Write a commented topology to FILE (default cluster.yaml), to be edited by hand.
 
@@ -144,18 +168,26 @@ def command(
     was inferred, and what the source does not have, stands in comments. The first line tells
     editors where the schema is.
 
+    With --from ssh the nodes are asked themselves: your ssh_config says how they are reached, their
+    host keys are verified, and nothing on them is changed. They tell their LLDP neighbours, speeds,
+    bonds, addresses and hardware. The fabric is shown before it is saved, and at a terminal you are
+    asked. Exit codes then: 0 every node told its cables, 2 bad input, 3 something is missing in the
+    file (comments say what), no node answered, or you said no.
+
     \b
       benchconsole init cluster.yaml --from containerlab lab.clab.yml
       benchconsole init cluster.yaml --from slurm /etc/slurm/topology.conf --link-speed "25 Gb/s"
       benchconsole init cluster.yaml --from lldp lldp/
       benchconsole init cluster.yaml --from ib subnet.txt node-name-map
       benchconsole init cluster.yaml --from ib --ask n01
+      benchconsole init cluster.yaml --from ssh "n[01-16]" st1
     """
     from benchconsole.topology.description.resolve import load_text, resolve
 
-    _refuse_misuse(file, sources, source_format, asked=ask is not None, force=force)
-    if (ask or sudo) and (source_format != "ib" or sources or not ask):
+    _refuse_misuse(file, sources, source_format, asked=ask is not None or all_hosts, force=force)
+    if (ask or (sudo and source_format != ASKED)) and (source_format != "ib" or sources or not ask):
         raise BadInput("benchconsole: --ask and --sudo, expected: benchconsole init FILE --from ib --ask HOST")
+    _refuse_asking(source_format, all_hosts or yes or ssh_config is not None)
     if checklist:
         _write_checklist(file, example, force=force)
     if example is not None:
@@ -168,6 +200,9 @@ def command(
         _write_file(file, TEMPLATE.format(name=file, fabric=_name_fabric(file)), copy=schema)
         click.echo(f"wrote {file}; edit it, then: benchconsole check {file}")
         return
+    if source_format == ASKED:
+        nodes = _choose_nodes(sources, all_hosts, ssh_config, sudo=sudo)
+        _write_asked(file, nodes, _parse_speed(link_speed), yes=yes, copy=schema)
     chosen = _find_format(sources) if source_format == "auto" else source_format
     if len(sources) > 1 and chosen not in SEVERAL:
         raise BadInput(f"benchconsole: {len(sources)} sources, expected one for {chosen}")
@@ -180,6 +215,32 @@ def command(
     load_text(text, file)  # before it is written: a file that cannot be read again helps nobody
     _write_file(file, text, copy=schema)
     click.echo("\n".join(_format_outcome(imported, described, chosen, file)))
+
+
+def _choose_nodes(sources: tuple[Path, ...], all_hosts: bool, ssh_config: Path | None, *, sudo: bool) -> "AskedNodes":
+    from benchconsole.console.cli.asked_topology import AskedNodes
+
+    return AskedNodes([str(each) for each in sources], all_hosts, ssh_config, sudo)
+
+
+def _write_asked(file: Path, nodes: "AskedNodes", speed: str | None, *, yes: bool, copy: bool) -> NoReturn:
+    """Ask, show, and write with consent; ends the command with its exit code."""
+    from benchconsole.console.cli.asked_topology import agree_to_write, ask_nodes, show_fabric
+    from benchconsole.topology.description.resolve import load_text, resolve
+
+    told = ask_nodes(nodes, _name_fabric(file), speed)
+    if told is None:
+        complain("no node answered: nothing was written")
+        raise click.exceptions.Exit(Exit.UNTESTED)
+    described = resolve(told.imported.document, file)
+    text = _format_topology(told.imported, described, "its nodes (ssh)", file, sudo=nodes.sudo)
+    load_text(text, file)  # before it is shown: a file that cannot be read again helps nobody
+    click.echo("\n".join([*show_fabric(described), *_format_inferences(told.imported)]))
+    if not yes and not agree_to_write(file):
+        raise click.exceptions.Exit(Exit.UNTESTED)
+    _write_file(file, text, copy=copy)
+    click.echo(f"wrote {file} from {ASKED}: {_count_elements(described)}\nedit it, then: benchconsole check {file}")
+    raise click.exceptions.Exit(Exit.UNTESTED if told.gaps else Exit.PASSED)
 
 
 def _ask_host(host: str, speed: str | None, *, sudo: bool) -> Imported:
@@ -204,6 +265,8 @@ def _refuse_misuse(
 ) -> None:
     if source_format is None and sources:
         raise BadInput(f"benchconsole: {sources[0]} without --from, expected --from and one of {', '.join(FORMATS)}")
+    if source_format == ASKED and not sources and not asked:
+        raise BadInput("benchconsole: no node, expected: benchconsole init FILE --from ssh NODES..., or --all-hosts")
     if source_format is not None and not sources and not asked:
         raise BadInput(f"benchconsole: no source, expected: benchconsole init FILE --from {source_format} SOURCE")
     if source_format is not None and file.suffix not in (".yaml", ".yml"):
@@ -212,6 +275,11 @@ def _refuse_misuse(
         raise BadInput(f"benchconsole: {file} is a source itself, expected another name for the topology")
     if file.exists() and not force:
         raise BadInput(f"benchconsole: {file} exists already, expected a new name (or --force)")
+
+
+def _refuse_asking(source_format: str | None, is_chosen: bool) -> None:
+    if is_chosen and source_format != ASKED:
+        raise BadInput("benchconsole: --all-hosts, --ssh-config or --yes, expected --from ssh beside it")
 
 
 def _write_checklist(file: Path, example: str | None, *, force: bool) -> None:
@@ -253,27 +321,34 @@ def _parse_speed(text: str | None) -> str | None:
         raise BadInput(f"benchconsole: --link-speed: {error}") from None
 
 
-def _format_topology(imported: Imported, fabric: Fabric, source: str, file: Path) -> str:
+def _format_topology(imported: Imported, fabric: Fabric, source: str, file: Path, *, sudo: bool = False) -> str:
     head = [
         f"A machine for benchconsole, read from {source}. Check it with: benchconsole check {file}",
         "Speeds of links are in bits (25 Gb/s), sizes and storage rates in bytes (64 GiB, 1.5 GB/s).",
     ]
     trunks = any(link.a in fabric.switches for link in fabric.links.values())
-    suite = SUITE + (LINKED if fabric.links else "") + (TRUNKED if trunks else "")
+    suite = (SUITE_AS_ROOT if sudo else SUITE) + (LINKED if fabric.links else "") + (TRUNKED if trunks else "")
     return write(imported, head, suite if fabric.nodes else "")
 
 
 def _format_outcome(imported: Imported, fabric: Fabric, chosen: str, file: Path) -> Iterator[str]:
+    yield f"wrote {file} from {chosen}: {_count_elements(fabric)}"
+    yield from _format_inferences(imported)
+    yield f"edit it, then: benchconsole check {file}"
+
+
+def _count_elements(fabric: Fabric) -> str:
     switches = f"{len(fabric.switches):,} switch{'' if len(fabric.switches) == 1 else 'es'}"
-    parts = [count(len(fabric.nodes), "node"), switches, count(len(fabric.links), "link")]
-    yield f"wrote {file} from {chosen}: {', '.join(parts)}"
+    return ", ".join([count(len(fabric.nodes), "node"), switches, count(len(fabric.links), "link")])
+
+
+def _format_inferences(imported: Imported) -> Iterator[str]:
     # Each kind of inference with the devices, or the number of links, that it was made for.
     alike = group_by_key(((at[0], note), str(at[1])) for at, note in imported.notes.items())
     for (section, note), those in alike.items():
         where = f" ({len(those):,} times in links)" if section == "links" else f": {fold(those)}"
         yield f"  inferred: {sanitize(note + where)}"
     yield from (f"  note: {sanitize(remark)}" for remark in imported.remarks)
-    yield f"edit it, then: benchconsole check {file}"
 
 
 def _write_file(file: Path, text: str, *, copy: bool) -> None:

@@ -1,7 +1,6 @@
 """The ten jobs of `docs/howto/ten-jobs.md`, each done with its keys in a real terminal, and the number of keys counted."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,8 @@ import pytest
 from tests.lab import wait_for
 from tests.scenarios.commands import benchconsole
 from tests.scenarios.terminal import Terminal
-from tests.scenarios.test_judging_trials import TRANSCRIPTS, WEAK, Site, stream
+from tests.scenarios.test_judging_trials import WEAK, Site, stream
+from tests.told_nodes import TellingCluster, tell
 
 pytestmark = pytest.mark.lab
 
@@ -164,15 +164,16 @@ def test_add_a_criterion(tmp_path: Path) -> None:
 
 
 def test_write_the_topology_from_the_nodes(tmp_path: Path) -> None:
-    told = tmp_path / "lldp"
-    told.mkdir()
-    for name in ("n01", "n02"):
-        shutil.copy(TRANSCRIPTS / "inventory" / "lldpctl-1.0.json", told / f"{name}.json")
     topology = tmp_path / "cluster.yaml"
-    with Terminal(tmp_path, SIZE, "init", topology, "--from", "lldp", told, "--link-speed", "25 Gb/s") as terminal:
-        terminal.wait("EXIT=0")
+    nodes = {f"n{number:02}": tell(number) for number in range(1, 5)} | {"st1": tell(9, switch="leaf2")}
+    with (
+        TellingCluster(tmp_path, nodes),
+        Terminal(tmp_path, SIZE, "init", topology, "--from", "ssh", "n[01-04]", "st1", HOME=str(tmp_path)) as terminal,
+    ):
+        assert "5 nodes (4 compute, 1 storage)" in terminal.wait("cluster.yaml? [y/N]")
+        assert not topology.exists()
+        press(terminal, "Write the topology from the nodes", "y", ("Enter", "EXIT=0"))
     opened = tmp_path / "opened"
     opened.mkdir()
     with Terminal(opened, SIZE, "open", topology, "--db", tmp_path / "s.db") as terminal:
-        press(terminal, "Write the topology from the nodes")
-        terminal.wait("n01")
+        terminal.wait("leaf2")

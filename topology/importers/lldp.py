@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchconsole.topology.description.document import Document, Imported, Location, source_text
-from benchconsole.topology.errors import Position, refuse
+from benchconsole.topology.errors import Position, TopologyError, refuse
 from benchconsole.topology.ethernet_speeds import read_mau_type, read_port_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.importers.bundles import SourceCable
@@ -80,9 +80,28 @@ def _combine(sources: Sequence[tuple[str, str, str]], draft: Draft) -> Draft:
         draft.device(DraftDevice(own, found[0].at(()), forwards))
         seen.append((own, [each for document in found for each in _list_neighbours(document)]))
     for own, each in seen:
-        _add(own, _drop_ambiguous(own, each, draft), draft)
-    draft.cables = list(_take_ports(list(_drop_repeated(draft.cables)), draft))
+        add_neighbours(own, each, draft)
+    settle_cables(draft)
     return draft
+
+
+def read_neighbours(text: str, file: str) -> list[LldpNeighbour]:
+    """What one node sees, from its output of ``lldpctl``, called ``file`` in messages. Raises TopologyError."""
+    documents = parse_documents(text, file)
+    problems = [problem for document in documents for problem in document.problems]
+    if problems:
+        raise TopologyError(problems)
+    return [each for document in documents for each in _list_neighbours(document)]
+
+
+def add_neighbours(own: str, seen: Sequence[LldpNeighbour], draft: Draft) -> None:
+    """The neighbours of ``own`` as devices and cables of ``draft``, less those that cannot be told apart."""
+    _add(own, _drop_ambiguous(own, seen, draft), draft)
+
+
+def settle_cables(draft: Draft) -> None:
+    """Keep each cable once, also where both ends told of it, and no port that several cables seem to end in."""
+    draft.cables = list(_take_ports(list(_drop_repeated(draft.cables)), draft))
 
 
 def _list_neighbours(document: Document) -> Iterator[LldpNeighbour]:
