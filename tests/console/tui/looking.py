@@ -1,5 +1,6 @@
 """Runs the console without a terminal and reads what it would paint."""
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -60,6 +61,10 @@ def large() -> Story:
     return tell(ten_thousand(), TEN_THOUSAND, most=2)
 
 
+MOST_SECONDS = 60.0
+"""How long a test waits for what another thread does; a loaded machine is slow, and none of the tests needs that long."""
+
+
 class Look:
     """One running console."""
 
@@ -80,11 +85,12 @@ class Look:
         await self.pilot.pause()
 
     async def until(self, reached: Callable[[], bool]) -> None:
-        for _ in range(500):
-            if reached():
-                return
-            await self.settle()
-        raise AssertionError("never reached")
+        try:
+            async with asyncio.timeout(MOST_SECONDS):
+                while not reached():
+                    await self.settle()
+        except TimeoutError:
+            raise AssertionError(f"never reached; the last line says {self.lines[-1].strip()!r}") from None
 
     @property
     def lines(self) -> list[str]:
