@@ -312,7 +312,8 @@ def _read_fabric(session: Session, text: str, path: Path) -> Fabric:
     try:
         return load_text(text, path.absolute(), lambda: make_vocabulary(session.probes), settings)
     except TopologyError as error:
-        raise CriterionEditError(*map(str, error.problems)) from None
+        folder = f"{path.absolute().parent}/"  # the form names the file; a long path would push the reason off it
+        raise CriterionEditError(*(str(each).removeprefix(folder) for each in error.problems)) from None
 
 
 def _read_typed(form: CriterionForm, typed: Mapping[str, str]) -> dict[str, object]:

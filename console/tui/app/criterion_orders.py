@@ -75,10 +75,12 @@ class CriterionOrders(Orders):
         words, is_wrong = "", True
         try:
             words, is_wrong = await control.criteria.write(proposal), False
-        except (FileError, PlanError) as error:
+        except FileError as error:  # with the name alone: a long path would push the reason off the screen
+            words = f"{proposal.path.name} is not written: {error.found}. {error.do}."
+        except PlanError as error:
             words = f"not written: {error}"
         except StoreError as error:
-            words = f"{proposal.path} is written, but the session is judged as before: {error}"
+            words = f"{proposal.path.name} is written, but the session is judged as before: {error}"
         finally:
             opened.is_judging = False
             if frame is not None:
