@@ -5,10 +5,11 @@ a quarter of the memory that a node costs.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
+from benchconsole.probes.model.fetched_sequence import FetchedSequence
 from benchconsole.probes.model.measuring import Labels, Reading, Result
 from benchconsole.topology.units import Unit
 
@@ -33,7 +34,7 @@ class _Columns(NamedTuple):
     raws: bytes
 
 
-class KeptReadings(Sequence[Reading]):
+class KeptReadings(FetchedSequence[Reading]):
     """The ``readings`` of the test with the id ``test``, as measurements made ``at`` (UTC, seconds since 1970).
 
     The id of each is that of its test with its place. They are objects until ``release``, and from then on made anew
@@ -61,7 +62,7 @@ class KeptReadings(Sequence[Reading]):
 
     def hold(self) -> None:
         """Make the objects once for all who look before the next ``release``."""
-        self._at_hand = self._list()
+        self._at_hand = self._fetch()
 
     def release(self) -> None:
         """Let the objects go; what they say is kept."""
@@ -76,34 +77,14 @@ class KeptReadings(Sequence[Reading]):
         self._columns = _make_columns(kinds, values, raws)
         self._at_hand = None
 
-    @overload
-    def __getitem__(self, index: int) -> Reading: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Reading]: ...
-
-    def __getitem__(self, index: int | slice) -> Reading | Sequence[Reading]:
-        return self._list()[index]
-
     def __len__(self) -> int:
         at_hand = self._at_hand  # first: ``release`` in another thread sets the columns before it lets go
         return len(at_hand) if at_hand is not None else len(self._columns.values) if self._columns is not None else 0
 
-    def __iter__(self) -> Iterator[Reading]:
-        return iter(self._list())
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence):
-            return NotImplemented
-        return len(self) == len(other) and self._list() == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(self._list())
-
     def __repr__(self) -> str:
-        return repr(self._list())
+        return repr(self._fetch())
 
-    def _list(self) -> tuple[Reading, ...]:
+    def _fetch(self) -> tuple[Reading, ...]:
         at_hand, columns = self._at_hand, self._columns
         if at_hand is not None or columns is None:
             return at_hand or ()

@@ -3,11 +3,11 @@
 Committed rows never change, so the last few that were read are cached.
 """
 
-from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeVar, overload
+from typing import NamedTuple, TypeVar
 
+from benchconsole.probes.model.fetched_sequence import FetchedSequence
 from benchconsole.probes.model.measuring import Fact, KeptOutputs, Output
 from benchconsole.store.codec.long_words import restore_words
 from benchconsole.store.codec.rows import FactRow, OutputRow, parse_fact, parse_labels, parse_output
@@ -30,10 +30,10 @@ class ResultAddress(NamedTuple):
     test: str
 
 
-class LazyParts(Sequence[T]):
+class LazyParts(FetchedSequence[T]):
     """Parts of one stored result. How many there are is known, all else is in the file.
 
-    Reading raises StoreError. Equal to any sequence of the same parts. May be read in any thread.
+    Reading raises StoreError. May be read in any thread.
     """
 
     __slots__ = ("_address", "_count")
@@ -42,29 +42,8 @@ class LazyParts(Sequence[T]):
         self._address = address
         self._count = count
 
-    @abstractmethod
-    def _fetch(self) -> tuple[T, ...]:
-        """All of them, from the file."""
-
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
-        return self._fetch()[index]
-
     def __len__(self) -> int:
         return self._count
-
-    def __iter__(self) -> Iterator[T]:
-        return iter(self._fetch())
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence):
-            return NotImplemented
-        return len(self) == len(other) and self._fetch() == tuple(other)
 
     def __hash__(self) -> int:
         return hash((type(self), self._address))
