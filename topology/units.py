@@ -173,13 +173,12 @@ _ANY = (
 
 def parse_any(text: str) -> tuple[float, Unit]:
     """A quantity whose unit tells its dimension: ``12 MB/s``, ``80 %``, ``645 GFLOP/s``."""
-    failure: UnitError | None = None
+    suggestion: str | None = None
     for unit in _ANY:
         try:
             return parse(text, unit), unit
         except UnitError as error:
-            failure = failure if failure and failure.suggestion else error
-    suggestion = failure.suggestion if failure else None
+            suggestion = suggestion or error.suggestion
     raise UnitError(text, "a quantity such as 1 GB/s, 10 Gb/s, 80 % or 645 GFLOP/s", suggestion)
 
 

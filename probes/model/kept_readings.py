@@ -1,11 +1,13 @@
-"""The measurements of one test, which become columns once its round is judged: objects are made when somebody looks.
+"""The measurements of tests, which become columns once their round is judged: objects are made when somebody looks.
 
 A session keeps the numbers of all its tests until its end, and hardly any of them is read again. As objects they are
-a quarter of the memory that a node costs.
+a quarter of the memory that a node costs. The texts that they were read from are alike in the tests of a round, and
+are packed together.
 """
 
+import zlib
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,32 +18,76 @@ from benchconsole.topology.units import Unit
 _SHARED = 4096
 """Lists of kinds of which each is kept once: tests that measure alike have the same."""
 
-_BETWEEN = b"\xff"
-"""Stands between texts in UTF-8, in which this byte never occurs."""
+_UNPACKED = 2
+"""Rounds of which the texts that were read last are at hand: who looks at a test looks at its neighbours, too."""
+
+_BETWEEN, _BETWEEN_TESTS = b"\xff", b"\xfe"
+"""Stand between texts in UTF-8, in which these bytes never occur."""
 
 _SURROGATES = "surrogatepass"
 """How texts go to UTF-8 and back: a tool may have printed anything."""
+
+_FAST = 1
+"""The level of zlib: a higher one saves a tenth and takes twice the time."""
 
 Kinds = tuple[tuple[str, Unit, Labels], ...]
 """Metric, unit and labels of each measurement."""
 
 
-class _Columns(NamedTuple):
-    """Measurements by column; ``raws`` are the texts that they were read from, joined."""
+class ReadingColumns(NamedTuple):
+    """The measurements of the test with the id ``test`` by column, made ``at`` (UTC, seconds since 1970)."""
 
+    test: str
+    at: float
     kinds: Kinds
-    values: "array[float]"
-    raws: bytes
+    values: Iterable[float]
+    raws: Iterable[str]
+
+
+class _Columns:
+    """The measurements of several tests; those of one stand between its place in ``starts`` and the next."""
+
+    __slots__ = ("kinds", "packed", "starts", "values")
+
+    def __init__(self, tests: Iterable[ReadingColumns]) -> None:
+        self.kinds: list[Kinds] = []
+        self.starts = array("L", [0])
+        self.values = array("d")
+        texts: list[bytes] = []
+        for each in tests:
+            self.kinds.append(_share_kinds(each.kinds))
+            self.values.extend(each.values)
+            self.starts.append(len(self.values))
+            texts.append(_BETWEEN.join([raw.encode("utf-8", _SURROGATES) for raw in each.raws]))
+        self.packed = zlib.compress(_BETWEEN_TESTS.join(texts), _FAST)
+
+    def count(self, place: int) -> int:
+        return self.starts[place + 1] - self.starts[place]
+
+    def list_rows(self, place: int) -> list[tuple[tuple[str, Unit, Labels], float, str]]:
+        """Kind, value and text of each measurement of the test at this place."""
+        if not self.count(place):
+            return []
+        raws = [each.decode("utf-8", _SURROGATES) for each in _unpack(self)[place].split(_BETWEEN)]
+        values = self.values[self.starts[place] : self.starts[place + 1]]
+        return list(zip(self.kinds[place], values, raws, strict=True))
+
+
+@lru_cache(maxsize=_UNPACKED)
+def _unpack(columns: _Columns) -> list[bytes]:
+    """The texts of each test, joined."""
+    return zlib.decompress(columns.packed).split(_BETWEEN_TESTS)
 
 
 class KeptReadings(FetchedSequence[Reading]):
     """The ``readings`` of the test with the id ``test``, as measurements made ``at`` (UTC, seconds since 1970).
 
-    The id of each is that of its test with its place. They are objects until ``release``, and from then on made anew
-    for each who looks, until ``hold``. Equal to any sequence of the same measurements; may be read in any thread.
+    The id of each is that of its test with its place. They are objects until ``release_readings``, and from then on
+    made anew for each who looks, until ``hold_readings``. Equal to any sequence of the same measurements; may be read
+    in any thread.
     """
 
-    __slots__ = ("_at", "_at_hand", "_columns", "_test")
+    __slots__ = ("_at", "_at_hand", "_columns", "_place", "_test")
 
     def __init__(self, test: str, at: float, readings: Iterable[Reading]) -> None:
         self._test = test
@@ -49,37 +95,34 @@ class KeptReadings(FetchedSequence[Reading]):
         rows = (((each.metric, each.unit, each.labels), float(each.value), each.raw) for each in readings)
         self._at_hand: tuple[Reading, ...] | None = self._make(rows)
         self._columns: _Columns | None = None
-
-    @classmethod
-    def of_columns(
-        cls, test: str, at: float, kinds: Kinds, values: Iterable[float], raws: Iterable[str]
-    ) -> "KeptReadings":
-        """Measurements that are given by column, and are no objects; at least one."""
-        made = cls(test, at, ())
-        made._columns = _make_columns(kinds, values, raws)
-        made._at_hand = None
-        return made
+        self._place = 0
 
     def hold(self) -> None:
-        """Make the objects once for all who look before the next ``release``."""
+        """Make the objects once for all who look before they are released."""
         self._at_hand = self._fetch()
 
-    def release(self) -> None:
-        """Let the objects go; what they say is kept."""
-        at_hand = self._at_hand
-        if not at_hand:
-            return
-        if self._columns is not None:
-            self._at_hand = None
-            return
-        kinds = tuple((each.metric, each.unit, each.labels) for each in at_hand)
-        values, raws = (each.value for each in at_hand), (each.raw for each in at_hand)
-        self._columns = _make_columns(kinds, values, raws)
+    @property
+    def is_in_columns(self) -> bool:
+        return self._columns is not None
+
+    def list_columns(self) -> ReadingColumns:
+        """The same by column."""
+        own = self._fetch()
+        kinds = tuple((each.metric, each.unit, each.labels) for each in own)
+        return ReadingColumns(self._test, self._at, kinds, [each.value for each in own], [each.raw for each in own])
+
+    def release(self, columns: _Columns | None = None, place: int = 0) -> None:
+        """Let the objects go; what they say stands at this place of the columns, or where it stood already."""
+        if columns is not None:
+            self._place = place
+            self._columns = columns
         self._at_hand = None
 
     def __len__(self) -> int:
         at_hand = self._at_hand  # first: ``release`` in another thread sets the columns before it lets go
-        return len(at_hand) if at_hand is not None else len(self._columns.values) if self._columns is not None else 0
+        if at_hand is not None:
+            return len(at_hand)
+        return self._columns.count(self._place) if self._columns is not None else 0
 
     def __repr__(self) -> str:
         return repr(self._fetch())
@@ -88,8 +131,7 @@ class KeptReadings(FetchedSequence[Reading]):
         at_hand, columns = self._at_hand, self._columns
         if at_hand is not None or columns is None:
             return at_hand or ()
-        raws = (each.decode("utf-8", _SURROGATES) for each in columns.raws.split(_BETWEEN))
-        return self._make(zip(columns.kinds, columns.values, raws, strict=True))
+        return self._make(columns.list_rows(self._place))
 
     def _make(self, rows: Iterable[tuple[tuple[str, Unit, Labels], float, str]]) -> tuple[Reading, ...]:
         test, at = self._test, self._at
@@ -97,6 +139,13 @@ class KeptReadings(FetchedSequence[Reading]):
             Reading(metric, value, unit, labels, raw, name_measurement(test, place), at)
             for place, ((metric, unit, labels), value, raw) in enumerate(rows)
         )
+
+
+def keep_columns(tests: Sequence[ReadingColumns]) -> list[KeptReadings]:
+    """Measurements that are given by column, and are no objects, in the order of ``tests``."""
+    made = [KeptReadings(each.test, each.at, ()) for each in tests]
+    _release_together(made, tests)
+    return made
 
 
 def hold_readings(results: Iterable[Result]) -> None:
@@ -108,19 +157,24 @@ def hold_readings(results: Iterable[Result]) -> None:
 
 def release_readings(results: Iterable[Result]) -> None:
     """Let the objects of their measurements go."""
-    for result in results:
-        if isinstance(result.measurements, KeptReadings):
-            result.measurements.release()
+    kept = [result.measurements for result in results if isinstance(result.measurements, KeptReadings)]
+    for each in kept:
+        if each.is_in_columns:
+            each.release()
+    new = [each for each in kept if not each.is_in_columns]
+    _release_together(new, (each.list_columns() for each in new))
+
+
+def _release_together(kept: Sequence[KeptReadings], tests: Iterable[ReadingColumns]) -> None:
+    if kept:
+        columns = _Columns(tests)
+        for place, each in enumerate(kept):
+            each.release(columns, place)
 
 
 def name_measurement(test: str, place: int) -> str:
     """The id of the measurement at this place of a test."""
     return f"{test}#{place}"
-
-
-def _make_columns(kinds: Kinds, values: Iterable[float], raws: Iterable[str]) -> _Columns:
-    joined = _BETWEEN.join([each.encode("utf-8", _SURROGATES) for each in raws])
-    return _Columns(_share_kinds(kinds), array("d", values), joined)
 
 
 @lru_cache(maxsize=_SHARED)

@@ -80,15 +80,20 @@ class FlowClasses:
         self._caps = caps or Caps()
         self._sides: dict[tuple[str, str | None], NodeSide | None] = {}
         self._numbers: dict[object, int] = {}
-        self._paths: dict[tuple[int, int], _Path | None] = {}
-        self._classes: dict[tuple[int, int], FlowClass | None] = {}
+        self._all_paths: dict[object, dict[tuple[int, int], _Path | None]] = {}
+        self._all_classes: dict[object, dict[tuple[int, int], FlowClass | None]] = {}
         self._systems: dict[str, tuple[str, ...]] = {}
         for name in self._caps.storage:
             for server in routes.fabric.storage[name].servers if name in routes.fabric.storage else ():
                 self._systems[server] = (*self._systems.get(server, ()), name)
-        self._siblings: dict[int | None, FlowClasses] = {None: self}
-        self._others: dict[tuple[str, str | None, str | None], FlowClasses] = {("", None, None): self}
         self._measure()
+        self._find_known()
+
+    def _find_known(self) -> None:
+        """Take up what is known already of tests like these: all that are made of one another keep it together."""
+        ends = (self.network, self.leg, self.last_leg)
+        self._paths = self._all_paths.setdefault(ends, {})
+        self._classes = self._all_classes.setdefault((ends, self.streams), {})
 
     def _measure(self) -> None:
         """Per directed link: what it may carry, its fastest member, whether it has several, its ends."""
@@ -104,20 +109,18 @@ class FlowClasses:
 
     def sending(self, streams: int | None) -> "FlowClasses":
         """The classes of tests of so many streams; paths are looked up once for all of them."""
-        if streams not in self._siblings:
-            other = self._siblings[streams] = copy(self)
-            other.streams, other._classes = streams, {}  # noqa: SLF001 - a copy of this
-        return self._siblings[streams]
+        return self if streams == self.streams else self._turn_to(self.network, self.leg, self.last_leg, streams)
 
     def over(self, network: str, leg: str | None = None, last_leg: str | None = None) -> "FlowClasses":
         """The classes of tests that name this network, and these ports of their two nodes."""
-        key = (network, leg, last_leg)
-        if key not in self._others:
-            other = self._others[key] = copy(self)
-            other.network, other.streams, other._paths, other._classes = network, None, {}, {}  # noqa: SLF001 - a copy
-            other.leg, other.last_leg = leg, last_leg
-            other._siblings = {None: other}  # noqa: SLF001
-        return self._others[key]
+        return self._turn_to(network, leg, last_leg, None)
+
+    def _turn_to(self, network: str, leg: str | None, last_leg: str | None, streams: int | None) -> "FlowClasses":
+        # None of them refers to another: what planning made is gone with the last that uses it.
+        other = copy(self)
+        other.network, other.leg, other.last_leg, other.streams = network, leg, last_leg, streams
+        other._find_known()  # noqa: SLF001 - a copy of this
+        return other
 
     def find_side(self, node: NodeId) -> NodeSide | None:
         """How ``node`` takes part as a sender; None for one without a cable."""

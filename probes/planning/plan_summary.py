@@ -298,9 +298,12 @@ class _StageSums:
         """What each directed link, by number, is offered as a share of its capacity; those that a bundle loads."""
         load: defaultdict[int, float] = defaultdict(float)
         meant: set[int] = set()
+        sent: dict[object, FlowClasses] = {}
         for test, flow in each.sent:
-            over = self.flow_classes.over(flow.network, flow.leg, flow.last_leg)
-            classes = over.sending(None if test.bundle else test.sending.streams)
+            ends, streams = (flow.network, flow.leg, flow.last_leg), None if test.bundle else test.sending.streams
+            if (ends, streams) not in sent:
+                sent[ends, streams] = self.flow_classes.over(*ends).sending(streams)
+            classes = sent[ends, streams]
             flow_class = classes.find_class(flow.source, flow.sink)
             if flow_class is None:
                 continue

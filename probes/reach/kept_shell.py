@@ -27,15 +27,15 @@ that is long, or not plain ASCII, is not told to a kept shell.
 import secrets
 import shlex
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 
 from benchconsole.probes.reach.watchdog import (
     FUNCTIONS,
     PATIENCE,
     WrappedCommand,
     feed_stdin,
-    join_words,
     limit_time,
+    require_words,
 )
 
 LIFE = 600
@@ -88,13 +88,16 @@ def write_request(argv: Sequence[str], *, timeout: float, stdin: bytes = b"", no
     """
     if timeout > LONGEST_TIME:
         return None
+    require_words(argv)
     nonce, last = nonce or secrets.token_hex(12), secrets.token_hex(12)
     limit = limit_time(timeout)
-    words = join_words(argv)
+    words = shlex.join(argv)
     setting = ""
     if "\n" in words:  # only ever inside single quotes
         setting, words = _NEW_LINE, words.replace("\n", "'\"$N\"'")
     line = f"{setting}request {nonce} {last} {limit} {1 if stdin else 0} {words}"
     if len(line) > _LONGEST_LINE or not (line.isascii() and line.isprintable()):
         return None
-    return WrappedCommand(f"{line}\n", feed_stdin(stdin), float(limit), nonce.encode(), last=last.encode())
+    return WrappedCommand(
+        partial(str, f"{line}\n"), feed_stdin(stdin), float(limit), nonce.encode(), last=last.encode()
+    )

@@ -40,8 +40,9 @@ every exclamation mark, because the user's login shell (csh, fish) reads it firs
 import re
 import secrets
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 
 NOT_ENDED = 96
@@ -118,9 +119,12 @@ class StartedProcess:
 
 @dataclass(frozen=True, slots=True)
 class WrappedCommand:
-    """A command ready to be sent: its text for the login shell, and what it expects on its stdin."""
+    """A command ready to be sent: its text for the login shell, and what it expects on its stdin.
 
-    text: str
+    The text is written when it is sent: thousands wait for their turn, and an inventory's has 12 kB.
+    """
+
+    write_text: Callable[[], str]
     feed: bytes
     limit: float
     nonce: bytes
@@ -146,20 +150,24 @@ def wrap_command(
     twice ``silence`` (seconds) has a heartbeat; a shorter one is over soon after a cut anyhow.
     """
     nonce = nonce or secrets.token_hex(12)
-    words = join_words(argv)
+    require_words(argv)
     limit = limit_time(timeout)
     before = f"{shlex.join(under)} " if under else ""
     silence = ceil(silence) if limit >= 2 * silence else 0
     own = f"benchconsole {shlex.quote(session)} {nonce} {limit} {1 if stdin else 0} '{PATIENCE}' {silence}"
-    text = f"exec {before}/bin/sh -c {_WORDS} {own} {words}"
-    return WrappedCommand(text, feed_stdin(stdin), float(limit), nonce.encode(), float(silence))
+    return WrappedCommand(
+        partial(_write_text, before, own, argv), feed_stdin(stdin), float(limit), nonce.encode(), float(silence)
+    )
 
 
-def join_words(argv: Sequence[str]) -> str:
-    """``argv`` as a shell reads it; ValueError for what no shell can run."""
+def _write_text(before: str, own: str, argv: Sequence[str]) -> str:
+    return f"exec {before}/bin/sh -c {_WORDS} {own} {shlex.join(argv)}"
+
+
+def require_words(argv: Sequence[str]) -> None:
+    """ValueError for an argument list that no shell can run."""
     if not argv or any("\0" in word for word in argv):
         raise ValueError("a command is at least one word, and no word holds a NUL")
-    return shlex.join(argv)
 
 
 def limit_time(timeout: float) -> int:

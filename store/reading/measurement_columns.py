@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from benchconsole.probes.model.kept_readings import KeptReadings, Kinds, name_measurement
+from benchconsole.probes.model.kept_readings import Kinds, ReadingColumns, keep_columns, name_measurement
 from benchconsole.probes.model.measuring import Labels, Reading
 from benchconsole.store.codec.rows import MeasurementRow, parse_measurement, parse_unit
 from benchconsole.store.codec.values import read_number
@@ -26,6 +26,7 @@ def read_measurements(
         of_result[number].append(row)
     kinds: dict[tuple[tuple[int, ...], tuple[int, ...]], Kinds] = {}
     found: dict[int, Sequence[Reading]] = {}
+    in_columns: dict[int, ReadingColumns] = {}
     for number, own in of_result.items():
         metric, of, keys, values, raws, times = zip(*own, strict=True)
         test = tests[number]
@@ -36,5 +37,5 @@ def read_measurements(
         if (metric, of) not in kinds:
             pairs = [(*metrics[each], labels[one]) for each, one in zip(metric, of, strict=True)]
             kinds[metric, of] = tuple((name, parse_unit(unit), own_labels) for name, unit, own_labels in pairs)
-        found[number] = KeptReadings.of_columns(test, times[0], kinds[metric, of], map(read_number, values), raws)
-    return found
+        in_columns[number] = ReadingColumns(test, times[0], kinds[metric, of], map(read_number, values), raws)
+    return found | dict(zip(in_columns, keep_columns(tuple(in_columns.values())), strict=True))

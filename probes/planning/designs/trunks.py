@@ -5,8 +5,8 @@ fill together are one bundle, judged by its sum.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
-from functools import cache, partial
+from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -55,9 +55,9 @@ class _Trunks:
         self.rate = {node: sum(link.capacity for link in self.fabric.active_legs(node)) for node in self.nodes}
         self.payload = max(self.fabric.goodput_of(link) for link in self.fabric.links.values()) if self.homes else 1.0
         self.covered: set[Direction] = set()
-        self._rings = cache(self._find_rings)
-        self._flows = cache(self._choose_flows)
-        self._full_of = cache(lambda key: compute_fill(self.fabric, self._flows(key)[0], self.routes))
+        self._found_rings: dict[str, list[list[int]]] = {}
+        self._found_flows: dict[_Key, tuple[tuple[Flow, ...], float]] = {}
+        self._found_fill: dict[_Key, Mapping[Direction, float]] = {}
 
     def loads(self) -> list[FlowLoad]:
         """One load for each directed link between switches that has nodes on both sides, then NICs."""
@@ -74,7 +74,7 @@ class _Trunks:
     def _full(self, way: Direction, *, alone: bool) -> FlowLoad | None:
         """A load that fills ``way``; ``alone``: it crosses it whole, so that no other link can hide what it loses."""
         for key in self._tried(way, alone=alone):
-            if self._most(key, way) >= FULL and self._full_of(key).get(way, 0.0) >= FULL:
+            if self._most(key, way) >= FULL and self._find_fill(key).get(way, 0.0) >= FULL:
                 return self._covering(key, way)
         return None
 
@@ -85,15 +85,15 @@ class _Trunks:
         for key in sorted(tried, key=lambda key: -self._most(key, way)):
             if best is not None and most >= self._most(key, way) * (1 - 1e-9):
                 break
-            fill = self._full_of(key).get(way, 0.0)
+            fill = self._find_fill(key).get(way, 0.0)
             if best is None or fill > most * (1 + 1e-9):
                 best, most = key, fill
         return None if best is None else self._covering(best, way)
 
     def _covering(self, key: _Key, way: Direction) -> FlowLoad:
-        bundle = make_bundle(self.fabric, way, self._full_of(key), self.covered)
+        bundle = make_bundle(self.fabric, way, self._find_fill(key), self.covered)
         self.covered.update(bundle.elements)
-        return FlowLoad(self._flows(key)[0], bundle)
+        return FlowLoad(self._find_flows(key)[0], bundle)
 
     def _tried(self, way: Direction, *, alone: bool) -> Iterator[_Key]:
         """Pairs of switches whose flows cross ``way`` whole (``alone``) or in parts, and the byte/s that fill it.
@@ -127,16 +127,29 @@ class _Trunks:
     def _nearest(self, switch: str, start: int) -> list[str]:
         """The switches with nodes that are nearest to ``switch``; of equally near ones those from ``start`` on."""
         found: list[int] = []
-        for ring in self._rings(switch):
+        for ring in self._find_rings(switch):
             first = bisect_left(ring, start)
             found += [*ring[first : first + NEAREST], *ring[: min(first, NEAREST)]][: NEAREST - len(found)]
         return [self.homes[number] for number in found]
 
     def _find_rings(self, switch: str) -> list[list[int]]:
         """The switches with nodes, by number, in groups that are equally far from ``switch``."""
-        hops = self.routes.hops_to(switch)
-        rings = group_by_key((hops.get(home, _FAR), number) for number, home in enumerate(self.homes))
-        return [rings[distance] for distance in sorted(rings)]
+        if switch not in self._found_rings:
+            hops = self.routes.hops_to(switch)
+            rings = group_by_key((hops.get(home, _FAR), number) for number, home in enumerate(self.homes))
+            self._found_rings[switch] = [rings[distance] for distance in sorted(rings)]
+        return self._found_rings[switch]
+
+    def _find_fill(self, key: _Key) -> Mapping[Direction, float]:
+        """How far its flows fill each direction that they cross."""
+        if key not in self._found_fill:
+            self._found_fill[key] = compute_fill(self.fabric, self._find_flows(key)[0], self.routes)
+        return self._found_fill[key]
+
+    def _find_flows(self, key: _Key) -> tuple[tuple[Flow, ...], float]:
+        if key not in self._found_flows:
+            self._found_flows[key] = self._choose_flows(key)
+        return self._found_flows[key]
 
     def _choose_flows(self, key: _Key) -> tuple[tuple[Flow, ...], float]:
         """The flows, and the most of what they need that they can offer."""
@@ -159,7 +172,7 @@ class _Trunks:
     def _most(self, key: _Key, way: Direction) -> float:
         """No flows between the two switches fill ``way`` further than this."""
         goodput = self.fabric.goodput_of(self.fabric.links[way.link])
-        return min(self._flows(key)[1] * self.payload / goodput, 1.0)
+        return min(self._find_flows(key)[1] * self.payload / goodput, 1.0)
 
     def _nic(self, node: NodeId, *, sends: bool) -> FlowLoad | None:
         flows: list[Flow] = []

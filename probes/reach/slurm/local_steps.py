@@ -61,7 +61,7 @@ class LocalRemote:
             lambda: _ProcessChannel(wrapped, self._limit, self._together),
             "/bin/sh",
             "-c",
-            wrapped.text,
+            wrapped.write_text(),
             start_new_session=True,
         )
         channel.write(wrapped.feed)

@@ -129,7 +129,7 @@ async def _open_channel(link: SshConnection, wrapped: WrappedCommand, prompt: Su
     if wrapped.last:
         return _tell_shell(link, cast(KeptShell, await _create(link, KeptShell, open_shell(link.session))), wrapped)
     make = partial(SshChannel, wrapped, link.limits.output, link.shared.output, prompt)
-    channel = cast(SshChannel, await _create(link, make, wrapped.text))
+    channel = cast(SshChannel, await _create(link, make, wrapped.write_text()))
     if wrapped.feed and prompt is None:
         channel.write(wrapped.feed)
     return channel

@@ -120,7 +120,7 @@ class ShellChannel(CommandChannel):
         self._is_over = False
         if not shell.is_fresh:
             self.err.first_line = b""  # there the shell says only once that a command begins
-        shell.tell(self, wrapped.text.encode() + wrapped.feed)
+        shell.tell(self, wrapped.write_text().encode() + wrapped.feed)
 
     def take_in(self, stream: OutputStream, data: bytes) -> None:
         super().take_in(stream, data)

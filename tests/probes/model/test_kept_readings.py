@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchconsole.probes.api import Reading, Unit, labels
-from benchconsole.probes.model.kept_readings import KeptReadings, hold_readings, release_readings
+from benchconsole.probes.model.kept_readings import (
+    KeptReadings,
+    ReadingColumns,
+    hold_readings,
+    keep_columns,
+    release_readings,
+)
 from benchconsole.probes.model.measuring import Result, Target, Test
 from benchconsole.probes.testing import a_node
 
@@ -30,11 +36,12 @@ def test_a_released_measurement_says_what_it_said(readings: list[Reading], test:
         Reading(each.metric, each.value, each.unit, each.labels, each.raw, f"{test}#{place}", at)
         for place, each in enumerate(readings)
     ]
+    beside = KeptReadings("beside", at, [Reading("a.rate", 7.0, Unit.ONE, raw="seven")])
     check(kept, wanted)
-    kept.release()
-    check(kept, wanted)
-    kept.release()
-    check(kept, wanted)
+    for _ in range(2):
+        release(beside, kept, beside)
+        check(kept, wanted)
+        assert [each.raw for each in beside] == ["seven"]
 
 
 def check(kept: KeptReadings, wanted: list[Reading]) -> None:
@@ -70,7 +77,7 @@ def test_a_number_that_is_no_float_is_one_from_the_start() -> None:
 def test_what_is_released_is_gone() -> None:
     kept = KeptReadings("t", 2.0, [Reading("a.rate", 1.0, Unit.ONE, raw="1") for _ in range(3)])
     assert kept[0] is kept[0]
-    kept.release()
+    release(kept)
     gc.collect()
     assert not [each for each in gc.get_objects() if isinstance(each, Reading) and each.id.startswith("t#")]
     assert kept[0] is not kept[0]
@@ -79,21 +86,21 @@ def test_what_is_released_is_gone() -> None:
 
 def test_kinds_are_shared() -> None:
     first, second = (KeptReadings(name, 2.0, [Reading("a.rate", 1.0, Unit.ONE, labels(x=1))]) for name in "ab")
-    first.release()
-    second.release()
+    release(first)
+    release(second)
     assert first[0].labels is second[0].labels
 
 
 @pytest.mark.parametrize("index", [1, -2])
 def test_an_index_beyond_the_end_is_refused(index: int) -> None:
     kept = KeptReadings("t", 2.0, [Reading("a.rate", 1.0, Unit.ONE)])
-    kept.release()
+    release(kept)
     with pytest.raises(IndexError):
         kept[index]
 
 
 def test_objects_are_at_hand_between_hold_and_release() -> None:
-    kept = KeptReadings.of_columns("t", 2.0, (("a.rate", Unit.ONE, ()),), [1.0], ["one"])
+    kept = keep_columns([ReadingColumns("t", 2.0, (("a.rate", Unit.ONE, ()),), [1.0], ["one"])])[0]
     result = Result(a_test(), measurements=kept)
     assert kept[0] is not kept[0]
     hold_readings([result, Result(a_test(), measurements=(kept[0],))])
@@ -102,6 +109,10 @@ def test_objects_are_at_hand_between_hold_and_release() -> None:
     release_readings([result, Result(a_test(), measurements=(kept[0],))])
     assert kept[0] is not kept[0]
     assert list(kept) == [Reading("a.rate", 1.0, Unit.ONE, (), "one", "t#0", 2.0)]
+
+
+def release(*kept: KeptReadings) -> None:
+    release_readings([Result(a_test(), measurements=each) for each in kept])
 
 
 def a_test() -> Test:

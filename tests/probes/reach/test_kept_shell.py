@@ -45,7 +45,7 @@ class Shell:
         request = write_request(argv, timeout=timeout, stdin=stdin)
         assert request is not None
         assert self.process.stdin is not None
-        self.process.stdin.write(request.text.encode() + request.feed)
+        self.process.stdin.write(request.write_text().encode() + request.feed)
         self.process.stdin.flush()
         return request.nonce, request.last
 
@@ -256,7 +256,7 @@ def test_no_command_can_be_told_that_outlives_its_shell() -> None:
 def test_only_short_and_plain_commands_are_told(argv: list[str], timeout: float, is_told: bool) -> None:
     request = write_request(argv, timeout=timeout)
     assert (request is not None) is is_told
-    assert request is None or request.text.count("\n") == 1
+    assert request is None or request.write_text().count("\n") == 1
 
 
 @pytest.mark.parametrize("argv", [[], ["a\0b"]])

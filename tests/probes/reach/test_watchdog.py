@@ -45,7 +45,7 @@ def _start(
 ) -> "subprocess.Popen[bytes]":
     """Start the wrapper in ``shell`` as the node's /bin/sh; the same shell is the user's login shell."""
     wrapped = wrap_command(argv, session=SESSION, nonce=NONCE, timeout=timeout, stdin=stdin, silence=silence)
-    text = wrapped.text.replace("/bin/sh", link_as_sh(shell), 1)
+    text = wrapped.write_text().replace("/bin/sh", link_as_sh(shell), 1)
     process = subprocess.Popen(
         [shell, *(("sh",) if shell.endswith("busybox") else ()), "-c", text],
         stdin=subprocess.PIPE,

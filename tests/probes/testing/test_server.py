@@ -44,7 +44,7 @@ async def test_a_directory_with_blanks_and_quotes_still_works(tmp_path: Path) ->
 async def test_the_watchdog_is_taken_off_and_answered_as_a_node_would(tmp_path: Path) -> None:
     sent = wrap_command(("cat", "-"), session="s1", nonce="n0nce", timeout=5, stdin=b"50%\n\0'x'")
     async with ScriptedSshd(echo, [HERE], tmp_path) as sshd, client(sshd) as connection:
-        process = await connection.create_process(sent.text, encoding=None)
+        process = await connection.create_process(sent.write_text(), encoding=None)
         process.stdin.write(sent.feed)
         first = await process.stdout.readline()
         rest = await process.stdout.read()
@@ -71,7 +71,7 @@ async def test_a_command_that_stays_is_ended_by_the_end_of_stdin(tmp_path: Path)
 
     sent = wrap_command(("serve",), session="s1", nonce="n0nce", timeout=5)
     async with ScriptedSshd(answer, [HERE], tmp_path) as sshd, client(sshd) as connection:
-        process = await connection.create_process(sent.text, encoding=None)
+        process = await connection.create_process(sent.write_text(), encoding=None)
         await process.stdout.readline()
         assert await process.stdout.readline() == b"listening\n"
         process.stdin.write_eof()
@@ -210,7 +210,7 @@ async def test_a_kept_shell_is_told_one_command_after_the_other(tmp_path: Path) 
         shell = await connection.create_process(open_shell("s"), encoding=None)
         for number, request in enumerate(requests, start=1):
             assert request is not None
-            shell.stdin.write(request.text.encode() + request.feed)
+            shell.stdin.write(request.write_text().encode() + request.feed)
             out = await shell.stdout.readuntil(request.last + f" {number}\n".encode())
             err = await shell.stderr.readuntil(request.last + b"\n")
             assert out.startswith(request.nonce)
