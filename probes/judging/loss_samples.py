@@ -34,17 +34,18 @@ PACKET = 1448.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossSample:
-    """One flow that tells of its way: the ``share`` of its packets that were lost or sent again, of ``sent`` bytes.
-
-    ``crossed`` are the parts on its way with the share of the flow over each.
-    """
+    """One flow that tells of its way: the ``share`` of its packets that were lost or sent again, of ``sent`` bytes."""
 
     flow: MeasuredFlow
     round: int
     protocol: str
     share: float
     sent: float
-    crossed: Mapping[int, float]
+
+    @property
+    def crossed(self) -> Mapping[int, float]:
+        """The parts on its way with the share of the flow over each."""
+        return dict(zip(self.flow.parts.tolist(), self.flow.shares.tolist(), strict=True))
 
     @property
     def lost(self) -> float:
@@ -79,7 +80,7 @@ class SampleReader:
         found: dict[FlowKey, LossSample] = {}
         for place in self._list_roomy(flows):
             (each,) = flows.find_measured([flows.measurements[place][0].id])
-            sample = _read_sample(self._context, each, judged.round.number, _list_crossed(flows, place))
+            sample = _read_sample(self._context, each, judged.round.number)
             if sample is not None:
                 key = make_test_key(each.result.test, judged.round.stage)
                 found[key, each.flow.source == each.result.test.target.node.id] = sample
@@ -102,13 +103,6 @@ class SampleReader:
         return np.asarray(most <= self._cable * np.where(count > 1, ROOM, 1 + 1e-6), bool)
 
 
-def _list_crossed(flows: RoundFlows, place: int) -> Mapping[int, float]:
-    """The parts that a flow crosses, with its share over each."""
-    crossed = flows.crossings
-    first, last = np.searchsorted(crossed.owner, (place, place + 1)).tolist()
-    return dict(zip(crossed.part[first:last].tolist(), crossed.share[first:last].tolist(), strict=True))
-
-
 def _may_have_lost(result: Result) -> bool:
     """Whether a test tells of a notable share, or of segments sent again without their share."""
     shares = [each.value for each in result.measurements if each.metric.endswith((".resent", ".loss"))]
@@ -117,9 +111,7 @@ def _may_have_lost(result: Result) -> bool:
     return any(each.value > 0 for each in result.measurements if each.metric.endswith(".retransmits"))
 
 
-def _read_sample(
-    context: JudgingContext, each: MeasuredFlow, number: int, crossed: Mapping[int, float]
-) -> LossSample | None:
+def _read_sample(context: JudgingContext, each: MeasuredFlow, number: int) -> LossSample | None:
     """A flow with what it lost; None where that is not known, or where its own way overflows."""
     found, ran = FlowConditions(each), each.result.ran
     limits, source = each.expected.limiting, each.flow.source
@@ -132,4 +124,4 @@ def _read_sample(
         return None
     if share is None or not 0 <= share < 1 or not ran:
         return None
-    return LossSample(each, number, found.protocol, share, each.value * ran / (1 - share), crossed)
+    return LossSample(each, number, found.protocol, share, each.value * ran / (1 - share))
