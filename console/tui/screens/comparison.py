@@ -6,7 +6,7 @@ from dataclasses import replace
 from textual import on
 
 from benchconsole.console.conclusions.session_comparison import ComparedMetric
-from benchconsole.console.reports.comparison_page import ABOUT, ComparisonReport, format_outcome
+from benchconsole.console.reports.comparison_page import ABOUT, ComparisonReport, format_outcome, tell_beside
 from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.session.stored_comparison import ComparisonError
 from benchconsole.console.text.sanitize import sanitize
@@ -24,7 +24,7 @@ from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.headline import Headline
 from benchconsole.console.tui.widgets.listing import Listing
-from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.run_view import RunView, State
 from benchconsole.store.errors import StoreError
 from benchconsole.topology.model.fabric import NodeId
 
@@ -109,9 +109,12 @@ class ComparisonScreen(AreaPage):
         self.show_area(area)
         lead, _, counts = format_outcome(self.report).partition(":")
         names = tuple(map(sanitize, self.report.briefs))
+        outcome = self.report.outcome
+        is_quiet = outcome in QUIET and bool(tell_beside(self.report))
         self.headline.show(
-            SIGNS_OF[self.report.outcome], f"{lead.capitalize()}:", f"{counts}.", why=f"A {names[0]}   B {names[1]}"
-        )
+            State.MEASURED if is_quiet else SIGNS_OF[outcome], f"{lead[:1].upper()}{lead[1:]}:", f"{counts}.",
+            why=f"A {names[0]}   B {names[1]}",
+        )  # fmt: skip
         if self.run_view is not None:
             self.paint(self.run_view)
 

@@ -14,6 +14,7 @@ from benchconsole.console.tui.screens.comparison import ComparisonScreen, Subjec
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.sessions import SessionsScreen
 from benchconsole.console.view.reducer import LatestView
+from benchconsole.console.view.run_view import State
 from benchconsole.store.reading.remark_reading import read_remarks
 from benchconsole.store.store import Store
 from tests.console.cli.test_compare import measure
@@ -230,6 +231,24 @@ async def test_w_swaps_both_and_z_folds_what_does_not_differ(site: Site) -> None
         await look.press("z", "w")
         await look.until(lambda: "Better:" in look.lines[3])
         assert "A after," in look.lines[4]
+
+
+async def test_the_headline_says_same_of_the_numbers_alone_where_the_topology_differs(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    await asyncio.to_thread(measure, site, "before", 110.3, 110.8, 109.1, 110.2)
+    site.topology = site.write("other.yaml", (), FABRIC + "# another file\n")
+    await asyncio.to_thread(measure, site, "after", 110.3, 110.8, 109.1, 110.2)
+    async with opened(site) as look:
+        await listed(look)
+        await look.press("down", "c")
+        page = look.app.screen
+        assert isinstance(page, ComparisonScreen)
+        await look.until(lambda: page.table.count > 0)
+        await look.settle()
+        assert [row.words("what") for row in page.table.items if row.words("outcome") == "differs"] == ["topology file"]
+        assert "Compared numbers are the same:" in look.lines[3]
+        assert "differs: topology file" in look.lines[3] + look.lines[4]
+        assert page.headline.state is State.MEASURED
 
 
 @pytest.mark.parametrize(
