@@ -12,6 +12,7 @@ from benchconsole.console.session.stored_comparison import ComparisonError
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import OpenNode, ReadInFull, ShowInFabric
+from benchconsole.console.tui.queries.change_matrix import has_map
 from benchconsole.console.tui.queries.comparison_area import (
     QUIET,
     SIGNS_OF,
@@ -21,6 +22,7 @@ from benchconsole.console.tui.queries.comparison_area import (
 )
 from benchconsole.console.tui.screens.base.area_page import AreaPage
 from benchconsole.console.tui.screens.base.page import OpenPage
+from benchconsole.console.tui.screens.change_map import NO_MAP, ChangeMapScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.headline import Headline
 from benchconsole.console.tui.widgets.listing import Listing
@@ -39,9 +41,10 @@ _ACTIONS = (
 class ComparisonScreen(AreaPage):
     """The session ``other`` and the one on the screen, ``shown``; the one that began first is A."""
 
-    VALID = (*_ACTIONS, "swap", "fold")
+    VALID = (*_ACTIONS, "swap", "fold", "values")
     KEYS = (
-        ("enter", "its nodes"), ("next_fault", "next worse"), ("fold", "fold same"), "swap", "filter", "sort",
+        ("enter", "its nodes"), ("values", "map"), ("next_fault", "next worse"), ("fold", "fold same"), "swap",
+        "filter", "sort",
         "in_full", ("back", "back"), "command", "help",
     )  # fmt: skip
     DEFAULT_CSS = "ComparisonScreen LineInput { margin-top: 0; }"
@@ -118,6 +121,15 @@ class ComparisonScreen(AreaPage):
         if self.run_view is not None:
             self.paint(self.run_view)
 
+    def action_values(self) -> None:
+        """The metric of the row as a map of changes."""
+        row, report = self.table.chosen, self.report
+        metric = None if row is None or report is None else find_metric(report, row)
+        if metric is None or report is None or not has_map(metric):
+            self.say(NO_MAP)
+        else:
+            self.post_message(OpenPage(ChangeMapScreen(metric, report, self.shown, tab=self.tab)))
+
     @on(Listing.Chosen)
     def _chosen(self) -> None:
         """The nodes, pairs or sets of a metric; the node whose fact is another one now."""
@@ -168,10 +180,10 @@ class ComparisonScreen(AreaPage):
 class SubjectsScreen(AreaPage):
     """One metric of a comparison node by node, pair by pair or set by set; enter opens what its test printed."""
 
-    VALID = _ACTIONS
+    VALID = (*_ACTIONS, "values")
     KEYS = (
-        ("enter", "raw output"), ("next_fault", "next apart"), "filter", "sort", ("column_left", "and > column"),
-        "in_fabric", "copy", ("back", "back"), "command", "help",
+        ("enter", "raw output"), ("values", "map"), ("next_fault", "next apart"), "filter", "sort",
+        ("column_left", "and > column"), "in_fabric", "copy", ("back", "back"), "command", "help",
     )  # fmt: skip
 
     def __init__(self, metric: ComparedMetric, report: ComparisonReport, shown: str, *, tab: str) -> None:
@@ -179,6 +191,7 @@ class SubjectsScreen(AreaPage):
         super().__init__(named_by="of", tab=tab, subject=f"subjects {name} {metric.labels} {report.keys}")
         self.metric = metric
         self.report = report
+        self.shown = shown
         self.side = "tests_a" if report.keys[0] == shown else "tests_b"
 
     def on_mount(self) -> None:
@@ -204,3 +217,10 @@ class SubjectsScreen(AreaPage):
         row = self.table.chosen
         if row is not None:
             self.post_message(ShowInFabric(str(row.record["of"]).partition(">")[0]))
+
+    def action_values(self) -> None:
+        """As a map of changes."""
+        if has_map(self.metric):
+            self.post_message(OpenPage(ChangeMapScreen(self.metric, self.report, self.shown, tab=self.tab)))
+        else:
+            self.say(NO_MAP)
