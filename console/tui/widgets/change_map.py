@@ -74,5 +74,8 @@ def _find_tone(cell: ChangeCell) -> Tone:
 
 
 def _format_percent(change: float | None) -> str:
-    """``-12``, ``+3``; nothing without a share, and ``>999`` beyond ten times as much."""
-    return "" if change is None else ">999" if change >= _MOST else f"{change * 100:+.0f}"
+    """``-12``, ``+3``, ``0``; nothing without a share, and ``>999`` beyond ten times as much."""
+    if change is None:
+        return ""
+    shown = round(change * 100)
+    return ">999" if change >= _MOST else f"{shown:+d}" if shown else "0"
