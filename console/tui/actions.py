@@ -70,7 +70,7 @@ _TABLE = (
     Action("filter", "slash", "/", "filter", "only rows that match: text, !text, col>x, joined by &", "filter", "TEXT"),
     Action("command", "colon", ":", "command", "type a command by name"),
     Action("help", "question_mark", "?", "help", "keys and commands that are valid here"),
-    Action("mark", "space", "space", "mark", "mark the node; R then plans on marked nodes only", call="mark(False)"),
+    Action("mark", "space", "space", "mark", "mark the row: nodes for R, r; sessions for c, x", call="mark(False)"),
     Action("mark_shown", "asterisk", "*", "mark shown", "mark all that are shown, or none of them", call="mark(True)"),
     Action("freeze", "F", "F", "freeze", "stop painting; what happens meanwhile is counted, not lost"),
     Action("values", "v", "v", "values", "cells as states, or shares of what was expected; pairs or changes as a map"),

@@ -6,6 +6,7 @@ from benchconsole.console.conclusions.session_comparison import ComparedMetric
 from benchconsole.console.reports.comparison_page import ComparisonReport
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.change_matrix import ChangeCell, make_change_matrix, tell_counts
+from benchconsole.console.tui.queries.comparison_area import find_shown_tests
 from benchconsole.console.tui.queries.matrix import Place
 from benchconsole.console.tui.queries.node_columns import under_of
 from benchconsole.console.tui.screens.base.matrix_page import MatrixPage
@@ -17,6 +18,13 @@ from benchconsole.console.view.run_view import RunView
 NO_MAP = "Metrics of nodes or of pairs that were compared have a map; this row has none."
 
 
+def explain_no_output(report: ComparisonReport, view: RunView | None) -> str:
+    """Why there is no output to open: the session on the screen is none of both, or did not measure it."""
+    if view is None or view.session not in report.keys:
+        return "Neither session is on the screen; enter in Sessions opens one."
+    return "The session on the screen did not measure it; the other one did."
+
+
 class ChangeMapScreen(MatrixPage):
     """``within`` are the switches whose pairs are shown; None for all, by switch where nodes are many."""
 
@@ -25,7 +33,7 @@ class ChangeMapScreen(MatrixPage):
     )  # fmt: skip
 
     def __init__(
-        self, metric: ComparedMetric, report: ComparisonReport, shown: str, *, tab: str, within: Place | None = None
+        self, metric: ComparedMetric, report: ComparisonReport, *, tab: str, within: Place | None = None
     ) -> None:
         self.map = ChangeMap()
         self.legend = ChangeLegend()
@@ -37,7 +45,6 @@ class ChangeMapScreen(MatrixPage):
         )  # fmt: skip
         self.metric = metric
         self.report = report
-        self.shown = shown
         self.within = within
         self.parts = (self.map, self.legend, self.status)
 
@@ -75,17 +82,13 @@ class ChangeMapScreen(MatrixPage):
         if matrix is None or place is None or cell is None:
             self.say("Nothing was measured there.")
         elif matrix.is_grouped:
-            self.post_message(
-                OpenPage(ChangeMapScreen(self.metric, self.report, self.shown, tab=self.tab, within=place))
-            )
+            self.post_message(OpenPage(ChangeMapScreen(self.metric, self.report, tab=self.tab, within=place)))
         else:
             self._open_output(cell)
 
     def _open_output(self, cell: ChangeCell) -> None:
-        tests = cell.row.record["tests_a" if self.report.keys[0] == self.shown else "tests_b"]
-        view = self.run_view
-        known = [each for each in tests if view is not None and each in view.results] if isinstance(tests, list) else []
-        if known:
-            self.post_message(OpenPage(RawScreen(str(known[0]), tab=self.tab)))
+        tests = find_shown_tests(cell.row, self.report.keys, self.run_view)
+        if tests:
+            self.post_message(OpenPage(RawScreen(tests[0], tab=self.tab)))
         else:
-            self.say("The session on the screen did not measure it; the other one did.")
+            self.say(explain_no_output(self.report, self.run_view))

@@ -17,12 +17,13 @@ from benchconsole.console.tui.queries.comparison_area import (
     QUIET,
     SIGNS_OF,
     find_metric,
+    find_shown_tests,
     list_compared,
     list_subjects,
 )
 from benchconsole.console.tui.screens.base.area_page import AreaPage
 from benchconsole.console.tui.screens.base.page import OpenPage
-from benchconsole.console.tui.screens.change_map import NO_MAP, ChangeMapScreen
+from benchconsole.console.tui.screens.change_map import NO_MAP, ChangeMapScreen, explain_no_output
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.headline import Headline
 from benchconsole.console.tui.widgets.listing import Listing
@@ -39,7 +40,7 @@ _ACTIONS = (
 
 
 class ComparisonScreen(AreaPage):
-    """The session ``other`` and the one on the screen, ``shown``; the one that began first is A."""
+    """Two sessions, ``other`` and ``shown``; the one that began first is A. Outputs are of the one on the screen."""
 
     VALID = (*_ACTIONS, "swap", "fold", "values")
     KEYS = (
@@ -128,7 +129,7 @@ class ComparisonScreen(AreaPage):
         if metric is None or report is None or not has_map(metric):
             self.say(NO_MAP)
         else:
-            self.post_message(OpenPage(ChangeMapScreen(metric, report, self.shown, tab=self.tab)))
+            self.post_message(OpenPage(ChangeMapScreen(metric, report, tab=self.tab)))
 
     @on(Listing.Chosen)
     def _chosen(self) -> None:
@@ -138,7 +139,7 @@ class ComparisonScreen(AreaPage):
             return
         metric = find_metric(report, row) if row.record["kind"] == "metric" else None
         if metric is not None:
-            self.post_message(OpenPage(SubjectsScreen(metric, report, self.shown, tab=self.tab)))
+            self.post_message(OpenPage(SubjectsScreen(metric, report, tab=self.tab)))
         elif self._find_node() is not None:
             self.post_message(OpenNode(NodeId(str(row.record["nodes"]))))
         else:
@@ -186,13 +187,11 @@ class SubjectsScreen(AreaPage):
         ("column_left", "and > column"), "in_fabric", "copy", ("back", "back"), "command", "help",
     )  # fmt: skip
 
-    def __init__(self, metric: ComparedMetric, report: ComparisonReport, shown: str, *, tab: str) -> None:
+    def __init__(self, metric: ComparedMetric, report: ComparisonReport, *, tab: str) -> None:
         name = sanitize(metric.like.key.metric)
         super().__init__(named_by="of", tab=tab, subject=f"subjects {name} {metric.labels} {report.keys}")
         self.metric = metric
         self.report = report
-        self.shown = shown
-        self.side = "tests_a" if report.keys[0] == shown else "tests_b"
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -205,13 +204,12 @@ class SubjectsScreen(AreaPage):
 
     @on(Listing.Chosen)
     def _chosen(self) -> None:
-        row, view = self.table.chosen, self.run_view
-        tests = [] if row is None else row.record[self.side]
-        known = [] if view is None or not isinstance(tests, list) else [test for test in tests if test in view.results]
-        if known:
-            self.post_message(OpenPage(RawScreen(str(known[0]), tab=self.tab)))
+        row = self.table.chosen
+        tests = [] if row is None else find_shown_tests(row, self.report.keys, self.run_view)
+        if tests:
+            self.post_message(OpenPage(RawScreen(tests[0], tab=self.tab)))
         else:
-            self.say("The session on the screen did not measure it; the other one did.")
+            self.say(explain_no_output(self.report, self.run_view))
 
     def action_in_fabric(self) -> None:
         row = self.table.chosen
@@ -221,6 +219,6 @@ class SubjectsScreen(AreaPage):
     def action_values(self) -> None:
         """As a map of changes."""
         if has_map(self.metric):
-            self.post_message(OpenPage(ChangeMapScreen(self.metric, self.report, self.shown, tab=self.tab)))
+            self.post_message(OpenPage(ChangeMapScreen(self.metric, self.report, tab=self.tab)))
         else:
             self.say(NO_MAP)
