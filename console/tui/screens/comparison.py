@@ -127,7 +127,7 @@ class ComparisonScreen(AreaPage):
         row, report = self.table.chosen, self.report
         metric = None if row is None or report is None else find_metric(report, row)
         if metric is None or report is None or not has_map(metric):
-            self.say(NO_MAP)
+            self.say(COMPARING if report is None else NO_MAP)
         else:
             self.post_message(OpenPage(ChangeMapScreen(metric, report, tab=self.tab)))
 
