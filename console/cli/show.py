@@ -14,10 +14,12 @@ from benchconsole.topology.collector import pause_collector
 
 if TYPE_CHECKING:
     from benchconsole.console.tui.queries.area import Area
+    from benchconsole.console.view.run_view import RunView
     from benchconsole.store.store import Store
 
 AREAS = (
-    "nodes", "links", "findings", "rounds", "pairs", "results", "curves", "criteria", "sessions", "compare",
+    "fabric", "nodes", "node", "links", "findings", "rounds", "pairs", "results", "curves", "criteria", "sessions",
+    "compare",
 )  # fmt: skip
 
 
@@ -25,24 +27,29 @@ AREAS = (
 @click.argument("session", default="last")
 @click.option("--area", type=click.Choice(AREAS), help="An area of the screen instead of the summary, whole.")
 @click.option("--with", "other", default=None, metavar="OTHER", help="With --area compare: the other session.")
+@click.option("--node", "node", default=None, metavar="NODE", help="With --area node: the node.")
 @click.option("--filter", "text", default="", metavar="TEXT", help="With --area: what / takes on the screen.")
 @common.db_option
 @click.option("--json", "as_json", is_flag=True, help="With --area: as JSON, in base units.")
 @click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters.")
 @pause_collector()
 def command(
-    session: str, area: str | None, other: str | None, text: str, db: Path | None, as_json: bool, ascii_only: bool,
+    session: str, area: str | None, other: str | None, node: str | None, text: str, db: Path | None, as_json: bool,
+    ascii_only: bool,
 ) -> None:  # fmt: skip
     """Print the summary of SESSION (id, label, last, last-1; default last).
 
     With --area what a tab of the console shows, every row of it: `show --area nodes --filter state!=pass`. The area
-    sessions lists all of the database; compare holds SESSION against OTHER, the one that began first as A.
+    node tells of one NODE its results and facts; sessions lists all of the database; compare holds SESSION against
+    OTHER, the one that began first as A.
     """
     ascii_only = ascii_only or not common.can_show_unicode()
     if (other is None) is (area == "compare"):
         raise BadInput("benchconsole: --area compare takes --with OTHER, and --with needs --area compare")
+    if (node is None) is (area == "node"):
+        raise BadInput("benchconsole: --area node takes --node NODE, and --node needs --area node")
     if area is not None:
-        _show_area(session, area, other, text, db, as_json=as_json, ascii_only=ascii_only)
+        _show_area(session, area, other or node, text, db, as_json=as_json, ascii_only=ascii_only)
         return
     if text or as_json:
         raise BadInput(
@@ -54,14 +61,14 @@ def command(
 
 
 def _show_area(
-    session: str, name: str, other: str | None, text: str, db: Path | None, *, as_json: bool, ascii_only: bool
+    session: str, name: str, of: str | None, text: str, db: Path | None, *, as_json: bool, ascii_only: bool
 ) -> None:
     from benchconsole.console.text.cells import to_ascii
     from benchconsole.console.text.table import format_table
     from benchconsole.console.tui.queries.filtering import FilterError
 
     with common.open_store(db, create=False) as store:
-        whole = _read_area(store, session, name, other)
+        whole = _read_area(store, session, name, of)
     try:
         area = whole.filter(text)
     except FilterError as error:
@@ -76,22 +83,44 @@ def _show_area(
     click.echo("\n".join(map(to_ascii, lines) if ascii_only else lines))
 
 
-def _read_area(store: "Store", session: str, name: str, other: str | None) -> "Area":
-    """An area of one session, of all of the database, or of two sessions; BadInput for two that cannot be compared."""
+def _read_area(store: "Store", session: str, name: str, of: str | None) -> "Area":
+    """An area of one session, of all of the database, or of two sessions; ``of`` is the other session, or the node.
+
+    BadInput for sessions that cannot be compared, and for a node that is not there.
+    """
     if name == "sessions":
         from benchconsole.console.session.listed_sessions import join_measures, list_newest_first, measure_sessions
         from benchconsole.console.tui.queries.session_area import list_session_rows
 
         listed = join_measures(list_newest_first(store), measure_sessions(store))
         return list_session_rows(listed, store.find_session(session) if listed else "", time.time())
-    if other is not None:
+    if name == "compare" and of is not None:
         from benchconsole.console.session.stored_comparison import ComparisonError, compare_in_order
         from benchconsole.console.tui.queries.comparison_area import list_compared
 
         try:
-            return list_compared(compare_in_order(store, other, session, common.load_installed_probes()))
+            return list_compared(compare_in_order(store, of, session, common.load_installed_probes()))
         except ComparisonError as error:
             raise BadInput(f"benchconsole: {error}") from None
+    view = common.read_stored_view(store, session, common.load_installed_probes())
+    if name == "node" and of is not None:
+        return _read_node(view, of)
+    if name == "fabric":
+        from benchconsole.console.tui.fabric_map.fabric_area import list_fabric
+
+        return list_fabric(view)
     from benchconsole.console.tui.queries import areas
 
-    return areas.AREAS[name](common.read_stored_view(store, session, common.load_installed_probes()))
+    return areas.AREAS[name](view)
+
+
+def _read_node(view: "RunView", name: str) -> "Area":
+    from benchconsole.console.tui.queries.node_area import list_node
+    from benchconsole.topology.errors import find_near
+    from benchconsole.topology.model.fabric import NodeId
+
+    if name not in view.fabric.nodes:
+        near = find_near(name, view.fabric.nodes)
+        hint = f", did you mean {near}?" if near else ""
+        raise BadInput(f"benchconsole: --node {name}: no node of {view.fabric.name} is called so{hint}")
+    return list_node(view, NodeId(name))

@@ -77,7 +77,7 @@ class ComparedMetric:
 
     ``means`` are those of the means of subjects, in the unit of ``like``; ``left_out`` counts the subjects that only A,
     and only B has. ``why`` says why nothing is compared. ``spread`` is None where too little tells it. ``samples`` are
-    those of A and of B where their numbers were compared, else empty.
+    those of A and of B where their numbers were compared, else empty. ``sense``: which bound means something.
     """
 
     like: MetricSample
@@ -89,6 +89,7 @@ class ComparedMetric:
     why: str = ""
     spread: SpreadComparison | None = None
     samples: tuple[MetricSample, ...] = ()
+    sense: Comparator | None = None
 
 
 def part_session(view: RunView, name: Naming, parts: tuple[str, str]) -> tuple[Side, Side]:
@@ -215,7 +216,7 @@ def _compare(one: MetricSample, other: MetricSample, labels: Labels, choice: Com
     sense = choice.senses.get(one.key.metric)
     outcome = _judge(found.difference, sense)
     means, spread = (_average(before), _average(after)), compare_spread(before, after)
-    return ComparedMetric(one, labels, outcome, means, found, left_out, found.why, spread, (one, other))
+    return ComparedMetric(one, labels, outcome, means, found, left_out, found.why, spread, (one, other), sense)
 
 
 def _compare_typed(

@@ -101,10 +101,42 @@ def _format_spreads(
 
 
 def format_outcome(report: ComparisonReport) -> str:
-    """``mixed: 1 better, 2 worse, 3 same``."""
+    """``mixed: 1 better, 2 worse, 3 same``, then what differs beside the metrics.
+
+    The lead is of the compared numbers alone, and says so, where something else differs or was not compared.
+    """
     counts = Counter(each.outcome for each in report.metrics)
     told = ", ".join(f"{counts[each]} {each}" for each in Outcome if counts[each])
-    return f"{report.outcome}: {told}" if told else "nothing was measured"
+    if not told:
+        return "nothing was measured"
+    beside = tell_beside(report)
+    is_whole = not beside and not counts[Outcome.NOT_COMPARABLE]
+    lead = report.outcome.value if is_whole else _NARROWED.get(report.outcome, report.outcome.value)
+    return "; ".join((f"{lead}: {told}", *beside))
+
+
+_NARROWED = {Outcome.SAME: "compared numbers are the same", Outcome.NO_EFFECT: "compared numbers show no effect"}
+"""The leads that would otherwise deny a difference that stands in another row."""
+
+
+def tell_beside(report: ComparisonReport) -> tuple[str, ...]:
+    """What differs beside the means of the metrics, and what was not compared; empty for neither."""
+    differs = [
+        *(sanitize(each.what) for each in report.record),
+        *((f"{len(report.criteria):,} criteria" if report.criteria[1:] else "1 criterion",) if report.criteria else ()),
+        *((f"{counted(len(report.facts.shared), 'fact')} of nodes",) if report.facts.shared else ()),
+    ]
+    apart = sum(each.comparison is not None and bool(each.comparison.apart) for each in report.metrics)
+    spread = sum(each.spread is not None and each.spread.is_sure for each in report.metrics)
+    alone = sum(any(each.left_out) for each in report.metrics)
+    found = (
+        (differs, f"differs: {', '.join(differs)}"),
+        (apart, f"parts changed otherwise: {counted(apart, 'metric')}"),
+        (spread, f"spread differs: {counted(spread, 'metric')}"),
+        (alone, f"partly measured in one alone: {counted(alone, 'metric')}"),
+        (not report.facts.nodes, "facts of nodes: not compared"),
+    )
+    return tuple(words for has_it, words in found if has_it)
 
 
 def find_common_labels(metrics: Sequence[ComparedMetric]) -> Mapping[str, Set[tuple[str, str]]]:
@@ -248,6 +280,7 @@ def make_record(report: ComparisonReport) -> dict[str, object]:
         "a": report.names[0],
         "b": report.names[1],
         "outcome": report.outcome.value,
+        "beside": list(tell_beside(report)),
         "confidence": CONFIDENCE,
         "metrics": [make_metric_record(each) for each in report.metrics],
         "record": [each._asdict() for each in report.record],

@@ -6,7 +6,7 @@ moved meanwhile. All of them take a while and belong into a thread; StoreError s
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from benchconsole.console.session.listed_sessions import (
 )
 from benchconsole.console.session.remarks import check_text
 from benchconsole.console.session.replay_clock import ReplayClock
-from benchconsole.console.session.session_removal import remove_session
+from benchconsole.console.session.session_removal import find_staying, remove_session
 from benchconsole.console.session.stored_comparison import compare_in_order
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.probes.model.remark import About, Remark, RemarkKind
@@ -66,15 +66,16 @@ class SessionArchive:
         with self._open() as store:
             asyncio.run(store.append_remark(key, remark))
 
-    def check_removable(self, key: str) -> None:
-        """StoreError where a session may not go: it runs, or others are held against it."""
+    def find_staying(self, keys: Iterable[str]) -> dict[str, str]:
+        """Of these sessions those that may not go, each with the reason: it runs, or others are held against it."""
         with self._open() as store:
-            store.require_removable(key)
+            return find_staying(store, keys)
 
-    def remove(self, key: str) -> str:
-        """Remove a session for good; why it stays, empty where it is gone."""
+    def remove(self, keys: Iterable[str]) -> dict[str, str]:
+        """Remove sessions for good; those that stay, each with the reason."""
         with self._open() as store:
-            return remove_session(store, key)
+            reasons = {key: remove_session(store, key) for key in keys}
+        return {key: why for key, why in reasons.items() if why}
 
     def compare(self, one: str, other: str, *, swapped: bool = False) -> ComparisonReport:
         """Two sessions as ``compare_in_order`` does it."""

@@ -1,6 +1,6 @@
 """Which sessions may be removed for good, and the removal of one; the reason where it stays. Light to import."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from benchconsole.store.errors import ConflictError, DrivenError, StoreError
@@ -14,15 +14,20 @@ def split_removable(
     store: "Store", chosen: "Sequence[SessionSummary]"
 ) -> "tuple[list[SessionSummary], list[tuple[SessionSummary, str]]]":
     """Sessions that may go, and those that stay with the reason."""
-    leaving, staying = [], []
-    for each in chosen:
+    reasons = find_staying(store, (each.id for each in chosen))
+    staying = [(each, reasons[each.id]) for each in chosen if each.id in reasons]
+    return [each for each in chosen if each.id not in reasons], staying
+
+
+def find_staying(store: "Store", keys: Iterable[str]) -> dict[str, str]:
+    """Of these sessions those that may not go, each with the reason."""
+    staying = {}
+    for key in keys:
         try:
-            store.require_removable(each.id)
+            store.require_removable(key)
         except StoreError as error:
-            staying.append((each, error.found))
-        else:
-            leaving.append(each)
-    return leaving, staying
+            staying[key] = error.found
+    return staying
 
 
 def remove_session(store: "Store", key: str) -> str:

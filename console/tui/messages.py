@@ -94,9 +94,11 @@ class SessionOrder(StrEnum):
 class OrderSession(Message):
     """Do it with the session of this id; ``text`` is what was typed, empty where that has to be asked.
 
+    ``marked`` are the sessions that REMOVE takes away together.
     LEAVE goes back to the session from which the one on the screen was opened.
     """
 
     order: SessionOrder
     session: str = ""
     text: str = ""
+    marked: tuple[str, ...] = ()

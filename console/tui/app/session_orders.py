@@ -21,6 +21,7 @@ from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.typed_line import TypedLineSheet
 from benchconsole.console.tui.widgets.options import Option
 from benchconsole.topology.errors import SelectionError
+from benchconsole.topology.units import counted
 
 if TYPE_CHECKING:
     from benchconsole.console.session.session_archive import SessionArchive
@@ -39,6 +40,9 @@ REMOVE = (
     Option("k", "keep", "remove nothing", "keep"),
     Option("r", "remove", "with all its outputs, verdicts, remarks and reports, for good", "remove"),
 )
+
+_MOST_ROWS = 12
+"""Rows that the names of sessions get before they are removed."""
 
 
 class SessionOrders(Orders):
@@ -96,12 +100,13 @@ class SessionOrders(Orders):
     # -- orders
 
     def compare(self) -> None:
-        """Compare the session under the cursor; elsewhere list the sessions, so that one can be chosen."""
+        """Compare the marked sessions or the one under the cursor; elsewhere list the sessions, to choose one."""
         from benchconsole.console.tui.screens.sessions import SessionsScreen
 
         frame = self._navigation.frame
-        if isinstance(frame, SessionsScreen) and frame.chosen_session:
-            self.compare_with(frame.chosen_session)
+        chosen = frame.chosen_sessions if isinstance(frame, SessionsScreen) else ()
+        if chosen:
+            self._compare_chosen(chosen)
             return
         self.list_sessions()
         if self.archive is not None:
@@ -121,6 +126,17 @@ class SessionOrders(Orders):
 
             self._navigation.open(ComparisonScreen(archive, name, self._shown, tab=self._navigation.tab))
 
+    def _compare_chosen(self, chosen: tuple[str, ...]) -> None:
+        """Hold two marked sessions against each other, or one against that on the screen."""
+        if len(chosen) == 1:
+            self.compare_with(chosen[0])
+        elif len(chosen) == 2 and self.archive is not None:
+            from benchconsole.console.tui.screens.comparison import ComparisonScreen
+
+            self._navigation.open(ComparisonScreen(self.archive, *chosen, tab=self._navigation.tab))
+        else:
+            self._navigation.say(f"c compares two sessions, and {len(chosen):,} are marked", wrong=True)
+
     def obey(self, message: OrderSession) -> None:
         """Do what a page asks for."""
         if message.order is SessionOrder.LEAVE:
@@ -130,7 +146,7 @@ class SessionOrders(Orders):
         elif message.order is not SessionOrder.REPLAY and self.refuses():
             return
         elif message.order is SessionOrder.REMOVE:
-            self._work(self._ask_removal(message.session))
+            self._work(self._ask_removal(message.marked))
         else:
             orders = {
                 SessionOrder.REPLAY: self._replay, SessionOrder.LABEL: self._label, SessionOrder.REMARK: self._remark,
@@ -221,28 +237,43 @@ class SessionOrders(Orders):
         sheet = TypedLineSheet("remark", words, "", self._session.badges)
         self._navigation.ask(sheet, lambda said: self._remark(key, said) if said else None)
 
-    async def _ask_removal(self, key: str) -> None:
-        """Ask for consent, unless the session has to stay: one that runs, or that was a baseline."""
+    async def _ask_removal(self, keys: tuple[str, ...]) -> None:
+        """Ask for consent, unless all have to stay: one that runs, that was a baseline, or that is shown."""
         from benchconsole.store.errors import StoreError
 
         archive = self.archive
         if archive is None:
             return
-        if key in (self._shown, *(each.view.session for each in self._session.behind if each.view is not None)):
-            self._navigation.say(f"{key} stays: this console shows it", wrong=True)
-            return
+        opened = {self._shown, *(each.view.session for each in self._session.behind if each.view is not None)}
+        staying = {key: "this console shows it" for key in keys if key in opened}
         try:
-            await asyncio.to_thread(archive.check_removable, key)
+            refused = await asyncio.to_thread(archive.find_staying, [key for key in keys if key not in staying])
         except StoreError as error:
-            self._navigation.say(f"{key} stays: {error.found}", wrong=True)
+            self._navigation.say(f"nothing is removed: {error.found}", wrong=True)
             return
-        listed = next((each for each in self._summaries if each.id == key), None)
-        named = key if listed is None else f"{key} {sanitize(listed.label)}, {listed.tested:,} tests"
-        sheet = ChoiceSheet("remove a session", f"Session {named}.", REMOVE, self._session.badges)
-        self._navigation.ask(sheet, lambda answer: self._remove(key) if answer == "remove" else None)
+        staying |= refused
+        leaving = tuple(key for key in keys if key not in staying)
+        stay = "; ".join(f"{key} stays: {why}" for key, why in staying.items())
+        if not leaving:
+            self._navigation.say(stay, wrong=True)
+            return
+        text = f"{_name_count(leaving)}: {'; '.join(map(self._name, leaving))}. {stay}".strip()
+        rows = min(2 + len(keys), _MOST_ROWS)
+        sheet = ChoiceSheet(f"remove {_name_count(leaving)}", text, REMOVE, self._session.badges, rows)
+        self._navigation.ask(sheet, lambda answer: self._remove(leaving) if answer == "remove" else None)
 
-    def _remove(self, key: str) -> None:
-        self._change(lambda archive: archive.remove(key), f"{key} is removed; benchconsole vacuum gives its room back")
+    def _name(self, key: str) -> str:
+        """A session by its id, its label and what it holds."""
+        listed = next((each for each in self._summaries if each.id == key), None)
+        return key if listed is None else f"{key} {sanitize(listed.label)}, {listed.tested:,} tests"
+
+    def _remove(self, keys: tuple[str, ...]) -> None:
+        done = keys[0] if len(keys) == 1 else _name_count(keys)
+        verb = "is" if len(keys) == 1 else "are"
+        self._change(
+            lambda archive: "; ".join(f"{key}: {why}" for key, why in archive.remove(keys).items()),
+            f"{done} {verb} removed; benchconsole vacuum gives the room back",
+        )
 
     def _change(self, change: "Callable[[SessionArchive], str | None]", done: str) -> None:
         """Have something written beside the screen; ``change`` gives the reason where it was not."""
@@ -260,7 +291,7 @@ class SessionOrders(Orders):
         except (StoreError, SelectionError) as error:
             self._navigation.say(f"not done: {getattr(error, 'found', error)}", wrong=True)
         else:
-            self._navigation.say(f"it stays: {refusal}" if refusal else done, wrong=bool(refusal))
+            self._navigation.say(f"not all is done: {refusal}" if refusal else done, wrong=bool(refusal))
         frame = self._navigation.frame
         if isinstance(frame, SessionsScreen):
             frame.read()
@@ -270,3 +301,7 @@ class SessionOrders(Orders):
         """The id of the session on the screen; empty before anything of it is stored."""
         view = self._session.latest.view
         return "" if view is None else view.session
+
+
+def _name_count(keys: Sequence[str]) -> str:
+    return counted(len(keys), "session")

@@ -18,7 +18,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, number, words
 from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
 from benchconsole.console.tui.rows.scales import scale_for
-from benchconsole.console.view.run_view import State
+from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import NOT_MEASURED
 from benchconsole.topology.natural_order import make_natural_key
 from benchconsole.topology.units import Shown, Unit, show_change
@@ -163,6 +163,14 @@ def _list_tests(each: ComparedMetric, side: int) -> dict[str, list[str]]:
     for name, test in zip(sample.subjects, sample.tests, strict=True):
         found.setdefault(name, []).append(test.id)
     return found
+
+
+def find_shown_tests(row: Row, keys: tuple[str, str], view: RunView | None) -> list[str]:
+    """The tests behind a row of ``list_subjects`` in the session ``view``, which may be neither of the compared."""
+    if view is None or view.session not in keys:
+        return []
+    tests = row.record["tests_a" if view.session == keys[0] else "tests_b"]
+    return [str(test) for test in tests if test in view.results] if isinstance(tests, list) else []
 
 
 def _make_subject(

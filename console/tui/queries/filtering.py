@@ -74,6 +74,11 @@ def compile_filter(text: str, columns: Mapping[str, Scale | None]) -> Filter:
     return Filter(text.strip(), tuple(tests))
 
 
+def compile_words(text: str) -> Filter:
+    """Read ``text`` as words alone, for lines without columns: ``text``, ``!text``, ``one|other``, joined by ``&``."""
+    return Filter(text.strip(), tuple(map(_word, text.replace("&", " ").split())))
+
+
 def _word(word: str) -> Test:
     inverse, wanted = word.startswith("!"), word.lower().removeprefix("!")
     if not wanted:

@@ -5,19 +5,14 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeVar
 
+from benchconsole.console.tui.queries.matrix import MOST_NODES, Matrix, Place, order_names
 from benchconsole.console.tui.queries.node_columns import under_of
 from benchconsole.console.tui.queries.result_areas import is_pair
 from benchconsole.console.view.result_rows import ResultRow, list_current_rows
 from benchconsole.console.view.run_view import RunView, State, worst
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.natural_order import make_natural_key
-
-MOST_NODES = 32
-"""Nodes up to which each has a row and a column of its own."""
 
 _Key = TypeVar("_Key", bound=Hashable)
-Place = tuple[str, str]
-"""A sender and a receiver, each a node or the switch that nodes are under."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +28,7 @@ class PairCell:
     mean: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class PairMatrix:
-    """``cells`` by sender and receiver, in the order of ``sources`` and ``sinks``; each of these has a sum of its own.
-
-    ``is_grouped``: they are switches, and a cell holds the pairs from the nodes under one to those under the other.
-    """
-
-    sources: tuple[str, ...]
-    sinks: tuple[str, ...]
-    cells: Mapping[Place, PairCell]
-    by_source: Mapping[str, PairCell]
-    by_sink: Mapping[str, PairCell]
-    is_grouped: bool
+PairMatrix = Matrix[PairCell]
 
 
 def make_pair_matrix(view: RunView, within: Place | None = None) -> PairMatrix:
@@ -58,8 +41,8 @@ def make_pair_matrix(view: RunView, within: Place | None = None) -> PairMatrix:
     is_grouped = within is None and len(nodes) > MOST_NODES
     placed = [(_name(row, under if is_grouped else {}), row) for row in pairs]
     return PairMatrix(
-        _order(source for (source, _), _ in placed),
-        _order(sink for (_, sink), _ in placed),
+        order_names(source for (source, _), _ in placed),
+        order_names(sink for (_, sink), _ in placed),
         _sum_up(placed),
         _sum_up((source, row) for (source, _), row in placed),
         _sum_up((sink, row) for (_, sink), row in placed),
@@ -70,10 +53,6 @@ def make_pair_matrix(view: RunView, within: Place | None = None) -> PairMatrix:
 def _name(row: ResultRow, under: Mapping[str, str]) -> Place:
     source, sink = row.nodes
     return under.get(source) or source, under.get(sink) or sink
-
-
-def _order(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted({*names}, key=make_natural_key))
 
 
 def _sum_up(placed: Iterable[tuple[_Key, ResultRow]]) -> dict[_Key, PairCell]:

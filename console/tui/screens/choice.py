@@ -17,23 +17,23 @@ from benchconsole.console.tui.widgets.tabs import Badges
 class TextLines(CellWidget):
     """A few lines of text."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, rows: int = 2) -> None:
         super().__init__()
         self.text = text
-        self.styles.height = 2
+        self.styles.height = rows
 
     def draw(self, width: int, height: int) -> list[Row]:
         return [CellLine(width).to(1).put(line, TEXT).row() for line in wrap_clipped(self.text, width - 2, height)]
 
 
 class ChoiceSheet(Sheet[str]):
-    """Dismisses with the value of the option that was chosen."""
+    """Dismisses with the value of the option that was chosen. ``text`` gets as many ``rows``."""
 
     KEYS = (("enter", "choose"), ("esc", "go back"))
 
-    def __init__(self, title: str, text: str, options: Sequence[Option], badges: Badges) -> None:
+    def __init__(self, title: str, text: str, options: Sequence[Option], badges: Badges, rows: int = 2) -> None:
         super().__init__(title, badges)
-        self.words = TextLines(text)
+        self.words = TextLines(text, rows)
         self.options = OptionListing(options)
         self.parts = (self.words, self.options)
 

@@ -6,25 +6,28 @@ from dataclasses import replace
 from textual import on
 
 from benchconsole.console.conclusions.session_comparison import ComparedMetric
-from benchconsole.console.reports.comparison_page import ABOUT, ComparisonReport, format_outcome
+from benchconsole.console.reports.comparison_page import ABOUT, ComparisonReport, format_outcome, tell_beside
 from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.session.stored_comparison import ComparisonError
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import OpenNode, ReadInFull, ShowInFabric
+from benchconsole.console.tui.queries.change_matrix import has_map
 from benchconsole.console.tui.queries.comparison_area import (
     QUIET,
     SIGNS_OF,
     find_metric,
+    find_shown_tests,
     list_compared,
     list_subjects,
 )
 from benchconsole.console.tui.screens.base.area_page import AreaPage
 from benchconsole.console.tui.screens.base.page import OpenPage
+from benchconsole.console.tui.screens.change_map import NO_MAP, ChangeMapScreen, explain_no_output
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.headline import Headline
 from benchconsole.console.tui.widgets.listing import Listing
-from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.run_view import RunView, State
 from benchconsole.store.errors import StoreError
 from benchconsole.topology.model.fabric import NodeId
 
@@ -37,11 +40,12 @@ _ACTIONS = (
 
 
 class ComparisonScreen(AreaPage):
-    """The session ``other`` and the one on the screen, ``shown``; the one that began first is A."""
+    """Two sessions, ``other`` and ``shown``; the one that began first is A. Outputs are of the one on the screen."""
 
-    VALID = (*_ACTIONS, "swap", "fold")
+    VALID = (*_ACTIONS, "swap", "fold", "values")
     KEYS = (
-        ("enter", "its nodes"), ("next_fault", "next worse"), ("fold", "fold same"), "swap", "filter", "sort",
+        ("enter", "its nodes"), ("values", "map"), ("next_fault", "next worse"), ("fold", "fold same"), "swap",
+        "filter", "sort",
         "in_full", ("back", "back"), "command", "help",
     )  # fmt: skip
     DEFAULT_CSS = "ComparisonScreen LineInput { margin-top: 0; }"
@@ -109,11 +113,23 @@ class ComparisonScreen(AreaPage):
         self.show_area(area)
         lead, _, counts = format_outcome(self.report).partition(":")
         names = tuple(map(sanitize, self.report.briefs))
+        outcome = self.report.outcome
+        is_quiet = outcome in QUIET and bool(tell_beside(self.report))
         self.headline.show(
-            SIGNS_OF[self.report.outcome], f"{lead.capitalize()}:", f"{counts}.", why=f"A {names[0]}   B {names[1]}"
-        )
+            State.MEASURED if is_quiet else SIGNS_OF[outcome], f"{lead[:1].upper()}{lead[1:]}:", f"{counts}.",
+            why=f"A {names[0]}   B {names[1]}",
+        )  # fmt: skip
         if self.run_view is not None:
             self.paint(self.run_view)
+
+    def action_values(self) -> None:
+        """The metric of the row as a map of changes."""
+        row, report = self.table.chosen, self.report
+        metric = None if row is None or report is None else find_metric(report, row)
+        if metric is None or report is None or not has_map(metric):
+            self.say(COMPARING if report is None else NO_MAP)
+        else:
+            self.post_message(OpenPage(ChangeMapScreen(metric, report, tab=self.tab)))
 
     @on(Listing.Chosen)
     def _chosen(self) -> None:
@@ -123,7 +139,7 @@ class ComparisonScreen(AreaPage):
             return
         metric = find_metric(report, row) if row.record["kind"] == "metric" else None
         if metric is not None:
-            self.post_message(OpenPage(SubjectsScreen(metric, report, self.shown, tab=self.tab)))
+            self.post_message(OpenPage(SubjectsScreen(metric, report, tab=self.tab)))
         elif self._find_node() is not None:
             self.post_message(OpenNode(NodeId(str(row.record["nodes"]))))
         else:
@@ -165,18 +181,17 @@ class ComparisonScreen(AreaPage):
 class SubjectsScreen(AreaPage):
     """One metric of a comparison node by node, pair by pair or set by set; enter opens what its test printed."""
 
-    VALID = _ACTIONS
+    VALID = (*_ACTIONS, "values")
     KEYS = (
-        ("enter", "raw output"), ("next_fault", "next apart"), "filter", "sort", ("column_left", "and > column"),
-        "in_fabric", "copy", ("back", "back"), "command", "help",
+        ("enter", "raw output"), ("values", "map"), ("next_fault", "next apart"), "filter", "sort",
+        ("column_left", "and > column"), "in_fabric", "copy", ("back", "back"), "command", "help",
     )  # fmt: skip
 
-    def __init__(self, metric: ComparedMetric, report: ComparisonReport, shown: str, *, tab: str) -> None:
+    def __init__(self, metric: ComparedMetric, report: ComparisonReport, *, tab: str) -> None:
         name = sanitize(metric.like.key.metric)
         super().__init__(named_by="of", tab=tab, subject=f"subjects {name} {metric.labels} {report.keys}")
         self.metric = metric
         self.report = report
-        self.side = "tests_a" if report.keys[0] == shown else "tests_b"
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -189,15 +204,21 @@ class SubjectsScreen(AreaPage):
 
     @on(Listing.Chosen)
     def _chosen(self) -> None:
-        row, view = self.table.chosen, self.run_view
-        tests = [] if row is None else row.record[self.side]
-        known = [] if view is None or not isinstance(tests, list) else [test for test in tests if test in view.results]
-        if known:
-            self.post_message(OpenPage(RawScreen(str(known[0]), tab=self.tab)))
+        row = self.table.chosen
+        tests = [] if row is None else find_shown_tests(row, self.report.keys, self.run_view)
+        if tests:
+            self.post_message(OpenPage(RawScreen(tests[0], tab=self.tab)))
         else:
-            self.say("The session on the screen did not measure it; the other one did.")
+            self.say(explain_no_output(self.report, self.run_view))
 
     def action_in_fabric(self) -> None:
         row = self.table.chosen
         if row is not None:
             self.post_message(ShowInFabric(str(row.record["of"]).partition(">")[0]))
+
+    def action_values(self) -> None:
+        """As a map of changes."""
+        if has_map(self.metric):
+            self.post_message(OpenPage(ChangeMapScreen(self.metric, self.report, tab=self.tab)))
+        else:
+            self.say(NO_MAP)

@@ -3,8 +3,9 @@
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import Copy
+from benchconsole.console.tui.queries.node_facts import list_node_facts
 from benchconsole.console.tui.screens.base.filtered_page import FilteredPage
-from benchconsole.console.tui.widgets.fact_table import FactTable, list_node_facts
+from benchconsole.console.tui.widgets.fact_table import FactTable
 from benchconsole.console.view.run_view import RunView
 from benchconsole.store.errors import StoreError
 from benchconsole.topology.model.fabric import NodeId

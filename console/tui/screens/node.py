@@ -9,6 +9,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import Copy, OpenFinding, OpenStatic, PlanRun, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings, view_queries
+from benchconsole.console.tui.queries.node_results import NodeResult, list_node_results
 from benchconsole.console.tui.rows.text_rows import CellText
 from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.page import OpenPage, Page
@@ -19,7 +20,7 @@ from benchconsole.console.tui.widgets.inventory import InventoryView
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.path import PathView
 from benchconsole.console.tui.widgets.raw import RawPane
-from benchconsole.console.tui.widgets.results import NodeResult, ResultList, list_node_results
+from benchconsole.console.tui.widgets.results import ResultList
 from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.console.view.session_control import FlowHop
 from benchconsole.console.view.severity_signs import SEVERITIES

@@ -1,25 +1,42 @@
 """The raw output of one test in full, with the text that the value was read from."""
 
+from textual import on
+
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.actions import MOVES, TypedCommand
 from benchconsole.console.tui.messages import Copy, PlanRun
 from benchconsole.console.tui.queries import raw_output
+from benchconsole.console.tui.queries.filtering import compile_words
 from benchconsole.console.tui.rows.text_rows import CellText, Row
-from benchconsole.console.tui.rows.themes import MUTED
+from benchconsole.console.tui.rows.themes import KEY, MUTED
 from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.raw import RawPane
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import format_quantity
 from benchconsole.probes.model.measuring import Reading
-from benchconsole.topology.units import Shown
+from benchconsole.topology.units import Shown, counted
+
+HINT = "text, !text, one|other, joined by &"
 
 
 class RawScreen(Page):
-    """``tab`` goes through the outputs of the test, arrows scroll."""
+    """``tab`` goes through the outputs of the test, arrows scroll, ``/`` shows the lines with some words alone."""
 
-    VALID = (*MOVES, "left", "right", "pane", "pane_back", "copy", "copy_all", "repeat")
-    KEYS = (("back", "back"), ("pane", "next output"), ("copy_all", "copy output"), "repeat", "command", "help")
-    DEFAULT_CSS = "RawScreen RawPane { margin-top: 1; } RawScreen.-low RawPane { margin-top: 0; }"
+    VALID = (*MOVES, "left", "right", "pane", "pane_back", "filter", "copy", "copy_all", "repeat")
+    KEYS = (
+        ("back", "back"),
+        ("pane", "next output"),
+        "filter",
+        ("copy_all", "copy output"),
+        "repeat",
+        "command",
+        "help",
+    )
+    DEFAULT_CSS = """
+    RawScreen LineInput { margin-top: 1; margin-bottom: 1; }
+    RawScreen.-low LineInput { margin-top: 0; margin-bottom: 0; }
+    """
 
     def __init__(self, test: str, measurement: Reading | None = None, *, tab: str = "Nodes") -> None:
         super().__init__(tab=tab, subject=test)
@@ -27,7 +44,9 @@ class RawScreen(Page):
         self.measurement = measurement
         self.place: int | None = None
         self.raw = RawPane()
-        self.parts = (self.raw,)
+        self.prompt = LineInput("/")
+        self.commands["filter"] = TypedCommand(self._filter_by, tuple)
+        self.parts = (self.prompt, self.raw)
 
     def paint(self, view: RunView) -> None:
         result = view.results.get(self.test)
@@ -38,15 +57,61 @@ class RawScreen(Page):
         if self.measurement is not None:
             reading = self.measurement
             shown = next((v.shown for v in view.verdicts.get(self.test, ()) if v.metric == reading.metric), None)
-            words = format_quantity(reading.value, reading.unit, shown or self._shown(view, reading.metric))
+            words = format_quantity(reading.value, reading.unit, shown or _find_shown(view, reading.metric))
             value = (CellText(f"{sanitize(reading.metric)} {words}", MUTED),)
         self.crumb.show((sanitize(view.fabric.name), sanitize(target.key), f"raw {sanitize(result.test.probe)}"), value)
-        self.raw.show(raw_output.read_output(result, self.measurement, self.place))
+        self.raw.show(raw_output.read_output(result, self.measurement, self.place), self.raw.filter)
+        self._annotate()
 
-    def _shown(self, view: RunView, metric: str) -> Shown:
-        """How other verdicts show this metric: a test of a bundle has none of its own."""
-        every = (verdict for found in view.verdicts.values() for verdict in found)
-        return next((verdict.shown for verdict in every if verdict.metric == metric), Shown.PLAIN)
+    def _annotate(self) -> None:
+        """Say how many lines are shown, and whether the one with the value is among them."""
+        shown = self.raw.evidence
+        total = len(shown.lines) if shown is not None else 0
+        if not self.raw.filter.text:
+            note = (CellText(HINT if self.prompt.has_focus else counted(total, "line"), MUTED),)
+            self.prompt.show(note=note)
+            return
+        places = {line.place for line in self.raw.items}
+        hides = shown is not None and shown.marked is not None and shown.marked.line not in places
+        away = ", not the one that the value was read from" if hides else ""
+        words = f"{len(places):,} of {counted(total, 'line')} shown{away}   "
+        self.prompt.show(note=(CellText(words, MUTED), CellText("esc", KEY), CellText(" clears", MUTED)))
+
+    def _filter_by(self, text: str) -> None:
+        if text != self.prompt.text:
+            self.prompt.fill(text)
+        self.raw.show(self.raw.evidence, compile_words(text))
+        self._annotate()
+
+    def action_filter(self) -> None:
+        self.set_focus(self.prompt)  # now: what is typed next is for it
+        self.call_after_refresh(self._annotate)
+
+    def action_back(self) -> None:
+        """Clear the filter first."""
+        if self.prompt.text:
+            self._left()
+        else:
+            super().action_back()
+
+    @on(LineInput.Changed)
+    def _typed(self, event: LineInput.Changed) -> None:
+        event.stop()
+        self._filter_by(event.text)
+
+    @on(LineInput.Entered)
+    def _entered(self) -> None:
+        self.raw.focus()
+        self.call_after_refresh(self._annotate)
+
+    @on(LineInput.Asked)
+    def _asked(self, event: LineInput.Asked) -> None:
+        self.raw.move({"up": -1, "down": 1}.get(event.key, 0))
+
+    @on(LineInput.Left)
+    def _left(self) -> None:
+        self.raw.focus()
+        self._filter_by("")
 
     def action_shift(self, step: int) -> None:
         self.raw.sideways(8 * step)
@@ -64,7 +129,15 @@ class RawScreen(Page):
 
     def action_copy_all(self) -> None:
         if self.raw.evidence is not None:
-            self.post_message(Copy("\n".join(self.raw.evidence.lines) + "\n", "the output"))
+            lines = "\n".join(line.text for line in self.raw.items)
+            what = f"{counted(self.raw.count, 'line')} of the output" if self.raw.filter.text else "the output"
+            self.post_message(Copy(f"{lines}\n", what))
 
     def action_repeat(self) -> None:
         self.post_message(PlanRun(only=(self.test,)))
+
+
+def _find_shown(view: RunView, metric: str) -> Shown:
+    """How other verdicts show this metric: a test of a bundle has none of its own."""
+    every = (verdict for found in view.verdicts.values() for verdict in found)
+    return next((verdict.shown for verdict in every if verdict.metric == metric), Shown.PLAIN)

@@ -11,11 +11,11 @@ from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES, TypedCommand
 from benchconsole.console.tui.messages import OrderSession, SessionOrder
-from benchconsole.console.tui.queries.area import Row
 from benchconsole.console.tui.queries.session_area import is_running, list_session_rows
 from benchconsole.console.tui.rows.text_rows import CellText
 from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.area_page import AreaPage
+from benchconsole.console.tui.widgets.area_table import AreaTable
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView
 from benchconsole.store.errors import StoreError
@@ -33,16 +33,17 @@ class SessionsScreen(AreaPage):
 
     VALID = (
         *MOVES, "filter", "sort", "sort_also", "column_left", "column_right", "next_fault", "previous_fault", "in_full",
-        "label", "remark", "replay", "remove", "copy", "copy_all",
+        "label", "remark", "replay", "remove", "copy", "copy_all", "mark", "mark_shown",
     )  # fmt: skip
     KEYS = (
-        ("enter", "open"), "compare", "filter", "label", "remark", "replay", "remove", "sort", ("back", "back"),
+        ("enter", "open"), "compare", "mark", "filter", "label", "remark", "replay", "remove", "sort", ("back", "back"),
         "command", "help",
     )  # fmt: skip
     NOUN = "session"
 
     def __init__(self, archive: SessionArchive, *, tab: str) -> None:
         super().__init__(named_by="id", absent=READING, tab=tab, subject="sessions")
+        self.note = partial(_tell_marks, self.table)
         self.archive = archive
         self.listed: tuple[ListedSession, ...] = ()
         self._measures: tuple[object, SessionMeasures] = (None, SessionMeasures({}, {}))
@@ -91,21 +92,54 @@ class SessionsScreen(AreaPage):
         self.listed = join_measures(listed, self._measures[1])
         self.table.absent = absent
         shown = self.run_view.session if self.run_view is not None else ""
+        self.table.marked &= {each.summary.id for each in self.listed}
         self.show_area(list_session_rows(self.listed, shown, time.time()))
         if self.run_view is not None:
             self.paint(self.run_view)
 
     @property
-    def chosen_session(self) -> str:
-        """The id of the session under the cursor; empty where there is none."""
-        row: Row | None = self.table.chosen
-        return "" if row is None else str(row.record["id"])
+    def chosen_sessions(self) -> tuple[str, ...]:
+        """The ids of the sessions that are marked, be they filtered away, newest first; else that under the cursor."""
+        marked = tuple(each.summary.id for each in self.listed if each.summary.id in self.table.marked)
+        row = self.table.chosen
+        return marked or (() if row is None else (str(row.record["id"]),))
+
+    def action_mark(self, shown: bool) -> None:
+        """Mark the session under the cursor, or all that are ``shown``; those marked already lose their marks."""
+        ids = {row.record["id"] for row in (self.table.items if shown else filter(None, [self.table.chosen]))}
+        marked = self.table.marked
+        self.table.marked = marked - ids if marked >= ids else marked | ids
+        self.table.redraw()
+        self.table.move(0 if shown else 1)
+        self.count_rows()
+
+    def action_back(self) -> None:
+        """Clear the filter first, then the marks."""
+        if self.prompt.text or not self.table.marked:
+            super().action_back()
+        else:
+            self.table.marked = frozenset()
+            self.table.redraw()
+            self.count_rows()
 
     def action_order(self, order: SessionOrder, text: str = "") -> None:
-        """Have something done with the session under the cursor."""
-        if self.chosen_session:
-            self.post_message(OrderSession(SessionOrder(order), self.chosen_session, text))
+        """Have something done with the session under the cursor; the marked ones are removed together."""
+        row = self.table.chosen
+        if order == SessionOrder.REMOVE and self.chosen_sessions:
+            self.post_message(OrderSession(SessionOrder.REMOVE, marked=self.chosen_sessions))
+        elif row is not None:
+            self.post_message(OrderSession(SessionOrder(order), str(row.record["id"]), text))
 
     @on(Listing.Chosen)
     def _chosen(self) -> None:
         self.action_order(SessionOrder.OPEN)
+
+
+def _tell_marks(table: AreaTable) -> str:
+    """How many sessions are marked, how many of them no filter shows, and what can be done with them."""
+    if not table.marked:
+        return table.tell_alike()
+    marked = len(table.marked)
+    hidden = marked - sum(row.record["id"] in table.marked for row in table.items)
+    away = f", {hidden:,} of them not shown" if hidden else ""
+    return f"{marked:,} marked{away}: {'c compares the two, ' if marked == 2 else ''}x removes them"

@@ -50,6 +50,8 @@ class AreaTable(SortedTable[AreaRow]):
         super().__init__()
         self.absent = absent
         self.area: Area | None = None
+        self.marked: frozenset[object] = frozenset()
+        """The ids of the records that are marked."""
         self.alike: Mapping[str, str] = {}
         self._signed = ""
         self._widths: Mapping[str, int] = {}
@@ -118,7 +120,8 @@ class AreaTable(SortedTable[AreaRow]):
         return [line.row()]
 
     def row(self, index: int, width: int) -> Row:
-        row, line = self.items[index], CellLine(width).to(1)
+        row = self.items[index]
+        line = CellLine(width).put("*" if row.record.get("id") in self.marked else " ", ACTIVE)
         state = find_state(row)
         for place, (name, x, wide) in enumerate(self._planned(width)):
             line.to(x)

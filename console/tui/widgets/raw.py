@@ -1,7 +1,12 @@
 """The pane of raw output: the command as a head, the lines, and the text that a value was read from, marked."""
 
+from bisect import bisect_left
+from operator import attrgetter
+from typing import NamedTuple
+
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.tui.queries.evidence import OutputText
+from benchconsole.console.tui.queries.filtering import EVERYTHING, Filter
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, set_ground
 from benchconsole.console.tui.rows.themes import ACCENT, ACTIVE, BRIGHT, FAINT, MUTED, TEXT, Ground, Ink, Tone
 from benchconsole.console.tui.widgets.listing import Listing
@@ -9,22 +14,41 @@ from benchconsole.console.tui.widgets.listing import Listing
 _MARK = Tone(Ink.BRIGHT, Ground.SEL, bold=True)
 
 
-class RawPane(Listing[str]):
-    """Scrolls; the marked line is brought into sight."""
+class OutputLine(NamedTuple):
+    """One line of an output with its place, from 0 on."""
+
+    place: int
+    text: str
+
+    def words(self, _column: str) -> str:
+        return self.text
+
+    def number(self, _column: str) -> float | None:
+        return None
+
+    @property
+    def everything(self) -> str:
+        return self.text.lower()
+
+
+class RawPane(Listing[OutputLine]):
+    """Scrolls; the marked line is brought into sight. ``filter`` says which lines are shown."""
 
     CURSOR = False
 
     evidence: OutputText | None = None
     shift = 0
     follows = True
+    filter = EVERYTHING
 
-    def show(self, evidence: OutputText | None) -> None:
-        """Show another output, at the place where the value was read."""
-        if evidence == self.evidence:
+    def show(self, evidence: OutputText | None, chosen: Filter = EVERYTHING) -> None:
+        """Show another output, or other lines of it, at the place where the value was read."""
+        if evidence == self.evidence and chosen.text == self.filter.text:
             return
-        self.evidence = evidence
-        self.items = evidence.lines if evidence is not None else ()
-        self.shift = 0
+        self.shift = self.shift if evidence == self.evidence else 0
+        self.evidence, self.filter = evidence, chosen
+        lines = evidence.lines if evidence is not None else ()
+        self.items = [line for line in map(OutputLine, range(len(lines)), lines) if chosen.keeps(line)]
         self.top = 0
         self.follows = True
         self.redraw()
@@ -33,7 +57,8 @@ class RawPane(Listing[str]):
         """The marked line is in sight until one scrolls."""
         mark = self.evidence.marked if self.evidence else None
         if self.follows and mark is not None:
-            self.top = max(mark.line - max(height - 3, 0), 0)
+            before = bisect_left(self.items, mark.line, key=attrgetter("place"))
+            self.top = max(before - max(height - 3, 0), 0)
         return super().draw(width, height)
 
     def go(self, index: int) -> None:
@@ -54,10 +79,10 @@ class RawPane(Listing[str]):
     def row(self, index: int, width: int) -> Row:
         if self.evidence is None:
             return ()
-        text, mark = self.items[index], self.evidence.marked
+        (place, text), mark = self.items[index], self.evidence.marked
         line = CellLine(width).to(1)
-        if mark is None or mark.line != index:
-            return line.put(text[self.shift :], MUTED if not mark or abs(mark.line - index) > 12 else TEXT).row()
+        if mark is None or mark.line != place:
+            return line.put(text[self.shift :], MUTED if not mark or abs(mark.line - place) > 12 else TEXT).row()
         start = max(mark.column - self.shift, 0)
         visible = text[self.shift :]
         line.put(visible[:start], TEXT).put(visible[start : start + mark.length], _MARK)
@@ -67,7 +92,10 @@ class RawPane(Listing[str]):
         return line.row()
 
     def empty(self, width: int) -> list[Row]:
-        return [CellLine(width).to(1).put("the command said nothing", FAINT).row()] if self.evidence else []
+        if self.evidence is None:
+            return []
+        why = "no line matches this filter, esc clears it" if self.evidence.lines else "the command said nothing"
+        return [CellLine(width).to(1).put(why, FAINT).row()]
 
     def sideways(self, step: int) -> None:
         """Shift long lines."""

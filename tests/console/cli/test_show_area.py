@@ -13,7 +13,7 @@ from tests.scenarios.test_judging_trials import Site
 
 
 def test_every_area_is_offered() -> None:
-    assert (*AREAS, "sessions", "compare") == OFFERED
+    assert {*AREAS, "fabric", "node", "sessions", "compare"} == {*OFFERED}
 
 
 def test_an_area_is_printed_filtered_and_as_json(tmp_path: Path) -> None:
@@ -37,7 +37,31 @@ def test_a_filter_that_is_not_understood_and_one_without_an_area_are_refused(tmp
     for words in (("--filter", "n1"), ("--json",)):
         code, said = site.call("show", "before", *words)
         assert code == Exit.BAD_INPUT
-        assert "without --area, expected one of nodes, links, findings, rounds, pairs" in said
+        assert "without --area, expected one of fabric, nodes, node, links, findings, rounds, pairs" in said
+
+
+def test_one_node_is_an_area_with_its_results(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    measure(site, "before", 100.0, 101.0, 99.0, 100.5)
+    code, told = site.call("show", "before", "--area", "node", "--node", "n2", "--json")
+    assert code == Exit.PASSED
+    rows = json.loads(told)
+    assert (rows[0]["kind"], rows[0]["node"], rows[0]["tests"]) == ("node", "n2", 1)
+    assert {row["kind"] for row in rows[1:]} <= {"result", "fact"}
+    assert all(row["test"].endswith("n2") for row in rows if row["kind"] == "result")
+    code, page = site.call("show", "before", "--area", "node", "--node", "n2", "--filter", "kind=node")
+    assert "Node n2" in page
+
+
+def test_the_fabric_is_an_area(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    measure(site, "before", 100.0, 101.0, 99.0, 100.5)
+    code, told = site.call("show", "before", "--area", "fabric", "--json")
+    assert code == Exit.PASSED
+    assert sorted(node for row in json.loads(told) for node in row["nodes"]) == ["n1", "n2", "n3", "n4"]
+    code, page = site.call("show", "before", "--area", "fabric", "--filter", "kind=rack", "--ascii")
+    assert code == Exit.PASSED
+    assert page.isascii()
 
 
 def test_the_sessions_of_the_database_are_an_area(tmp_path: Path) -> None:
@@ -79,10 +103,14 @@ def test_a_comparison_is_an_area_with_the_older_session_as_a(tmp_path: Path) -> 
         (("last", "--area", "nodes", "--with", "before"), "--with needs --area compare"),
         (("last", "--with", "before"), "--with needs --area compare"),
         (("last", "--area", "compare", "--with", "before"), "are one session"),
+        (("last", "--area", "node"), "--area node takes --node NODE"),
+        (("last", "--area", "nodes", "--node", "n1"), "--node needs --area node"),
+        (("last", "--node", "n1"), "--node needs --area node"),
+        (("last", "--area", "node", "--node", "n01"), "no node of toy is called so, did you mean n1?"),
         (("last", "--area", "compare", "--with", "other"), "no session is called"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_shown_is_refused(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     site = Site(tmp_path)
     measure(site, "before", 100.0, 101.0, 99.0, 100.5)
     try:

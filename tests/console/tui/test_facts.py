@@ -6,9 +6,9 @@ from typing import overload
 
 import pytest
 
+from benchconsole.console.tui.queries.node_facts import list_node_facts
 from benchconsole.console.tui.screens.facts import FactsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
-from benchconsole.console.tui.widgets.fact_table import list_node_facts
 from benchconsole.console.view.run_view import NodeView
 from benchconsole.console.view.wording import format_fact
 from benchconsole.probes.model.judgement import Level

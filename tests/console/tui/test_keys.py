@@ -22,6 +22,7 @@ from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.queries.criterion_choices import CriterionChoices
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.screens.area import AreaScreen
+from benchconsole.console.tui.screens.change_map import ChangeMapScreen
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.comparison import ComparisonScreen, SubjectsScreen
 from benchconsole.console.tui.screens.criteria import CriteriaScreen
@@ -128,7 +129,8 @@ PLACES: dict[str, Place] = {
     "pair map": over("run", lambda app: PairMapScreen()),
     "sessions": over("run", lambda app: SessionsScreen(NO_DATABASE, tab="Run")),
     "comparison": over("run", lambda app: ComparisonScreen(NO_DATABASE, "last-1", "last", tab="Run")),
-    "subjects": over("run", lambda app: SubjectsScreen(worse(), report([worse()]), "last", tab="Run")),
+    "subjects": over("run", lambda app: SubjectsScreen(worse(), report([worse()]), tab="Run")),
+    "change map": over("run", lambda app: ChangeMapScreen(worse(), report([worse()]), tab="Run")),
     "replay": asked(play_again),
     "command": asked(lambda app: app.command_line.ask()),
     "help": asked(lambda app: app.command_line.show_help()),
@@ -143,7 +145,7 @@ PLACES: dict[str, Place] = {
 }
 TABS_AND_PAGES = (
     "fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps", "area", "criteria", "pair map", "sessions",
-    "comparison", "subjects", "replay",
+    "comparison", "subjects", "change map", "replay",
 )  # fmt: skip
 MOMENTS = {"before": (0, False), "empty": (1, False), "running": (8, True)}
 """How many events have come, and whether a run is going."""

@@ -2,7 +2,8 @@
 
 import pytest
 
-from benchconsole.console.tui.queries.pair_matrix import MOST_NODES, Place, make_pair_matrix
+from benchconsole.console.tui.queries.matrix import MOST_NODES, Place
+from benchconsole.console.tui.queries.pair_matrix import make_pair_matrix
 from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
 from benchconsole.console.view.reducer import advance_all

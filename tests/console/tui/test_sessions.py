@@ -14,6 +14,7 @@ from benchconsole.console.tui.screens.comparison import ComparisonScreen, Subjec
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.sessions import SessionsScreen
 from benchconsole.console.view.reducer import LatestView
+from benchconsole.console.view.run_view import State
 from benchconsole.store.reading.remark_reading import read_remarks
 from benchconsole.store.store import Store
 from tests.console.cli.test_compare import measure
@@ -92,7 +93,7 @@ async def test_enter_opens_a_session_and_esc_comes_back_to_filter_and_cursor(sit
     async with opened(site) as look:
         screen = await listed(look)
         await look.press("slash", *"run=complete", "enter", "down")
-        assert screen.chosen_session
+        assert screen.chosen_sessions
         before = look.app.session.view
         await look.press("enter")
         await look.until(lambda: look.app.session.latest.has_begun)
@@ -144,7 +145,7 @@ async def test_a_label_is_changed_and_the_old_one_is_noted(site: Site) -> None:
         screen = await listed(look)
         await look.press("down", "L", "ctrl+u", *"tuned", "enter")
         await look.until(lambda: "tuned" in labels(screen))
-        key = screen.chosen_session
+        (key,) = screen.chosen_sessions
         with Store.open(site.folder / "s.db", create=False) as store:
             assert store.find_session("tuned") == key
             assert [note.text.split(",")[0] for note in store.session(key).read_notes() if note.kind == "label"] == [
@@ -192,6 +193,76 @@ async def test_the_shown_session_and_a_baseline_stay(site: Site) -> None:
         assert look.app.screen is screen
 
 
+async def test_two_marked_sessions_are_compared_whatever_is_on_the_screen(site: Site) -> None:
+    await asyncio.to_thread(measure, site, "again", 110.3, 110.8, 109.1, 110.2)
+    async with opened(site) as look:
+        screen = await listed(look)
+        assert labels(screen) == ["again", "after", "before", "pony"]
+        await look.press("down", "space", "space")
+        assert {*screen.chosen_sessions} == {row.record["id"] for row in screen.table.items[1:3]}
+        assert [line[:1] for line in look.lines if "after" in line or "before" in line] == ["*", "*"]
+        assert "2 marked: c compares the two, x removes them" in look.lines[-2]
+        await look.press("c")
+        page = look.app.screen
+        assert isinstance(page, ComparisonScreen)
+        await look.until(lambda: page.table.count > 0)
+        await look.settle()
+        assert "A before," in look.lines[4]
+        assert "B after," in look.lines[4]
+        await look.press("enter", "enter")
+        assert isinstance(look.app.screen, SubjectsScreen)
+        assert "Neither session is on the screen" in look.lines[-1]
+
+
+async def test_three_marks_are_too_many_to_compare_and_esc_takes_them_away(site: Site) -> None:
+    async with opened(site) as look:
+        screen = await listed(look)
+        await look.press("*")
+        assert len(screen.chosen_sessions) == 3
+        await look.press("c")
+        assert "c compares two sessions, and 3 are marked" in look.lines[-1]
+        await look.press("slash", *"pony", "enter")
+        assert "3 marked, 2 of them not shown: x removes them" in look.lines[-2]
+        await look.press("escape", "escape")
+        assert look.app.screen is screen
+        assert len(screen.chosen_sessions) == 1
+        await look.press("*", "*")
+        assert not screen.table.marked
+
+
+async def test_marked_sessions_go_together_after_consent_and_those_that_must_stay_do(site: Site) -> None:
+    await asyncio.to_thread(measure, site, "again", 110.3, 110.8, 109.1, 110.2)
+    await asyncio.to_thread(site.call, "baseline", "before")
+    async with opened(site) as look:
+        screen = await listed(look)
+        await look.press("*", "x")
+        await look.until(lambda: isinstance(look.app.screen, ChoiceSheet))
+        said = " ".join(look.text.split())
+        assert "remove 2 sessions" in said
+        assert "after, 4 tests; " in said
+        assert "stays: this console shows it" in said
+        assert "stays: the session is or was a baseline" in said
+        await look.press("enter")
+        assert len(screen.table.every) == 4
+        await look.press("x")
+        await look.until(lambda: isinstance(look.app.screen, ChoiceSheet))
+        await look.press("r")
+        await look.until(lambda: labels(screen) == ["again", "before"])
+        assert len(screen.table.marked) == 2
+
+
+async def test_a_marked_session_that_begins_to_run_before_the_consent_stays(site: Site) -> None:
+    async with opened(site) as look:
+        screen = await listed(look)
+        await look.press("down", "space", "space", "x")
+        await look.until(lambda: isinstance(look.app.screen, ChoiceSheet))
+        await asyncio.to_thread(site.call, "baseline", "before")
+        await look.press("r")
+        await look.until(lambda: labels(screen) == ["after", "before"])
+        assert "not all is done:" in look.lines[-1]
+        assert "baseline" in look.lines[-1]
+
+
 async def test_c_compares_with_the_shown_one_down_to_the_raw_output(site: Site) -> None:
     async with opened(site) as look:
         screen = await listed(look)
@@ -230,6 +301,24 @@ async def test_w_swaps_both_and_z_folds_what_does_not_differ(site: Site) -> None
         await look.press("z", "w")
         await look.until(lambda: "Better:" in look.lines[3])
         assert "A after," in look.lines[4]
+
+
+async def test_the_headline_says_same_of_the_numbers_alone_where_the_topology_differs(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    await asyncio.to_thread(measure, site, "before", 110.3, 110.8, 109.1, 110.2)
+    site.topology = site.write("other.yaml", (), FABRIC + "# another file\n")
+    await asyncio.to_thread(measure, site, "after", 110.3, 110.8, 109.1, 110.2)
+    async with opened(site) as look:
+        await listed(look)
+        await look.press("down", "c")
+        page = look.app.screen
+        assert isinstance(page, ComparisonScreen)
+        await look.until(lambda: page.table.count > 0)
+        await look.settle()
+        assert [row.words("what") for row in page.table.items if row.words("outcome") == "differs"] == ["topology file"]
+        assert "Compared numbers are the same:" in look.lines[3]
+        assert "differs: topology file" in look.lines[3] + look.lines[4]
+        assert page.headline.state is State.MEASURED
 
 
 @pytest.mark.parametrize(

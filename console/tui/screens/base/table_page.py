@@ -1,6 +1,7 @@
 """The base of every page that is one table: sort by a column, pick one, copy rows, say which rows are in sight."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 from textual import on
@@ -42,7 +43,7 @@ class TablePage(FilteredPage):
         self.name_row = name_row
         self.note = note
         self.status = Status()
-        self.commands["sort"] = TypedCommand(self._sort_typed, lambda: self.sorted_table.columns)
+        self.commands["sort"] = TypedCommand(partial(_sort_typed, self), lambda: self.sorted_table.columns)
         self.parts = (self.prompt, sorted_table, self.status)
 
     @property
@@ -69,15 +70,6 @@ class TablePage(FilteredPage):
         hidden = f"{counted(table.hidden, 'column')} hidden, > goes there" if table.hidden else ""
         self.status.show("   ".join(filter(None, (hidden, self.note()))), rows)
 
-    def _sort_typed(self, text: str) -> None:
-        column = text.strip().lower()
-        if column in self.sorted_table.columns:
-            self.sorted_table.sort_by(column)
-            self.annotate()
-        else:
-            columns = " ".join(self.sorted_table.columns)
-            self.say(f"no column {sanitize(text)}; the columns are {columns}", wrong=True)
-
     def action_sort(self, also: bool) -> None:
         table = self.sorted_table
         if table.columns:
@@ -95,3 +87,14 @@ class TablePage(FilteredPage):
 
     def action_copy_all(self) -> None:
         self.post_message(Copy(self.sorted_table.as_text(), f"{self.sorted_table.count:,} rows"))
+
+
+def _sort_typed(page: TablePage, text: str) -> None:
+    """Sort by a column that was typed, or say which there are."""
+    column = text.strip().lower()
+    if column in page.sorted_table.columns:
+        page.sorted_table.sort_by(column)
+        page.annotate()
+    else:
+        columns = " ".join(page.sorted_table.columns)
+        page.say(f"no column {sanitize(text)}; the columns are {columns}", wrong=True)

@@ -1,0 +1,54 @@
+"""The area of one node: how it stands, its results worst first, and its facts, as its page has them."""
+
+import json
+
+from benchconsole.console.text.table import format_table
+from benchconsole.console.tui.queries.node_area import list_node
+from benchconsole.console.tui.queries.node_facts import list_node_facts
+from benchconsole.console.tui.queries.node_results import list_node_results
+from benchconsole.console.view.reducer import advance_all
+from benchconsole.console.view.run_view import RunView, State
+from benchconsole.topology.model.fabric import NodeId
+from tests.console.reports import fixture
+from tests.console.tui.looking import faulty
+from tests.console.tui.queries.test_areas import NASTY
+
+
+def view() -> RunView:
+    story = faulty()
+    return advance_all(RunView(story.fabric), story.events())
+
+
+def test_its_rows_are_those_of_its_page() -> None:
+    seen = view()
+    for name, node in seen.nodes.items():
+        rows = list_node(seen, name).rows
+        found = [row for row in rows if row.words("kind") == "result"]
+        assert [row.words("measured") for row in found] == [each.measured for each in list_node_results(seen, node)]
+        facts = [row.words("what") for row in rows if row.words("kind") == "fact"]
+        assert facts == [each.fact for each in list_node_facts(node)]
+        assert (rows[0].words("kind"), rows[0].record["state"]) == ("node", node.state.value)
+
+
+def test_a_node_with_a_fault_says_so_first() -> None:
+    seen = view()
+    name = next(name for name, node in seen.nodes.items() if node.state is State.FAIL and node.finding is not None)
+    rows = list_node(seen, name).rows
+    assert rows[0].words("state") == "fail"
+    assert rows[0].record["finding"]
+    assert rows[1].record["state"] == "fail"
+
+
+def test_a_node_that_was_not_tested_passes_nothing() -> None:
+    seen = fixture.empty()
+    (row,) = list_node(seen, next(iter(seen.fabric.nodes))).rows
+    assert row.record["state"] == "skipped"
+    assert row.record["tests"] == 0
+
+
+def test_hostile_text_is_shown_as_text_and_records_are_json() -> None:
+    seen = fixture.poisoned(NASTY)
+    for name in seen.nodes:
+        area = list_node(seen, NodeId(name))
+        assert all(line.isprintable() and "\u202e" not in line for line in format_table(area.table, 120))
+        json.dumps(area.records, allow_nan=False)
