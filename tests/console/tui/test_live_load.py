@@ -126,13 +126,13 @@ async def test_the_line_tells_the_place_under_the_cursor_and_who_limits_it() -> 
         await look.until(lambda: "n001   out 4.95 of 19.8 Gb/s" in look.text)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (80, 15)])
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (80, 15), (60, 15)])
 async def test_who_limits_is_never_cut_away(size: tuple[int, int]) -> None:
     async with looking(healthy(), size, until=until_round(healthy(), "leave")) as look:
         tell(look, EVERYONE)
         look.app.navigation.fabric.map.go(MapMark(link=LinkId("leaf1--spine1")))
         await look.until(lambda: "up 39.6 of 79.2 Gb/s" in look.text)
-        assert "limit: leaf1 to spine1" in look.text
+        assert "limit: leaf1 to spine1 (16 flows)" in look.text
         assert len([line for line in look.lines if "load now" in line]) == 1
 
 

@@ -122,6 +122,7 @@ def test_loads_are_computed_again_only_where_something_is_told_or_all_is_over() 
     told = latest.update(replace(view, intervals={"1": (rate(1e8),)}))
     assert told is not None
     assert told is not first
+    assert latest.update(view) is not told
     over = latest.update(replace(view, running=frozenset("34")))
     assert over is not None
     assert over.telling == 0
