@@ -244,7 +244,9 @@ class SessionController:
 
 def as_stored(view: RunView) -> RunView:
     """``view`` without the round that is open: what of it was measured is judged and stored when it closes."""
-    return replace(view, current=None, running=OpenTests(), fresh=LayeredMap(), intervals=NO_INTERVALS, loads=NO_LOADS)
+    return replace(
+        view, current=None, running=OpenTests(), fresh=LayeredMap(), intervals=NO_INTERVALS, loads=NO_LOADS, ways=None
+    )
 
 
 def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:

@@ -1,4 +1,4 @@
-"""The numbers that running tests tell, put beside what they should reach, and told as events.
+"""The numbers that running tests tell, put beside what they should reach and the links they cross, told as events.
 
 Only while a screen looks on. What a round should reach is computed in a thread of its own from its first second on;
 until that is done numbers stand alone. Nothing here is stored or judged.
@@ -68,7 +68,8 @@ class RoundTeller:
             self._preparing = self._whole.compute(self._prepare)
         is_ready = self._preparing.done()
         told = (ToldInterval(test, each, self._find(test, each) if is_ready else None) for test, each in found)
-        self._whole.tell(IntervalsTold(tuple(told), self._whole.clock(), tuple(loads)))
+        ways = self._running.ways if is_ready else None
+        self._whole.tell(IntervalsTold(tuple(told), self._whole.clock(), tuple(loads), ways))
 
     def _prepare(self) -> None:
         try:

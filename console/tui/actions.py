@@ -73,7 +73,7 @@ _TABLE = (
     Action("mark", "space", "space", "mark", "mark the row: nodes for R, r; sessions for c, x", call="mark(False)"),
     Action("mark_shown", "asterisk", "*", "mark shown", "mark all that are shown, or none of them", call="mark(True)"),
     Action("freeze", "F", "F", "freeze", "stop painting; what happens meanwhile is counted, not lost"),
-    Action("values", "v", "v", "values", "cells as states, or shares of what was expected; pairs or changes as a map"),
+    Action("values", "v", "v", "values", "cells as states, shares of the expected, load now; pairs, changes as a map"),
     Action("fold", "z", "z", "fold alike", "fold what is alike: rows that pass or do not differ, findings of one kind"),
     Action("more_detail", "plus,equals_sign", "+", "detail", "fewer nodes in a cell", call="detail(1)"),
     Action("less_detail", "minus", "-", "detail", "more nodes in a cell", call="detail(-1)"),

@@ -5,6 +5,7 @@ A ``Result`` tells that one test has ended: it is stored, and nothing is judged 
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from benchconsole.console.view.interval_rates import ToldInterval
 from benchconsole.console.view.run_view import RunView
@@ -13,6 +14,9 @@ from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import Proof, Result, Round, Test
 from benchconsole.topology.model.fabric import Fabric
+
+if TYPE_CHECKING:
+    from benchconsole.probes.judging.round_ways import RoundWays
 
 LEFT_OUT = "left out"
 """The kind of note that says what of a suite was not run, and why; the text of its event begins with it."""
@@ -61,12 +65,14 @@ class IntervalsTold:
     """The numbers that the running tests of a round told in the last second, for all of them together.
 
     Only a screen that looks on is told them. They are shown, and never stored or judged. ``loads`` are those of nodes
-    whose load is sampled, of large rounds only some at a time.
+    whose load is sampled, of large rounds only some at a time. ``ways`` are the links that the flows of the round
+    cross: one object for the whole round, None until that is computed and where it has no flows.
     """
 
     found: tuple[ToldInterval, ...]
     at: float
     loads: tuple[NodeLoad, ...] = ()
+    ways: "RoundWays | None" = None
 
 
 @dataclass(frozen=True, slots=True)

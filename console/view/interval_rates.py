@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from benchconsole.probes.model.interval import Interval
-from benchconsole.probes.model.measuring import Labels
+from benchconsole.probes.model.measuring import INWARD, Labels
+from benchconsole.topology.units import Unit
 
 SMOOTHING = 2.0
 """Seconds after which 63 % of a step is seen, and 90 % after 4.6 s: the time constant of the exponential smoothing."""
@@ -91,3 +92,12 @@ def find_shown(rates: Iterable[IntervalRate]) -> IntervalRate | None:
     last = max((each.told for each in every), default=0.0)
     newest = (each for each in every if each.told == last)
     return min(newest, key=lambda each: (each.share is None, each.share or 0.0, each.smoothed), default=None)
+
+
+def find_moved(rates: Iterable[IntervalRate]) -> dict[bool, IntervalRate]:
+    """The newest number in byte/s of each direction of a test, by whether the peer sends; the newest of all first."""
+    found: dict[bool, IntervalRate] = {}
+    for each in rates:
+        if each.interval.unit is Unit.BYTE_RATE:
+            found.setdefault(INWARD in each.interval.labels, each)
+    return found

@@ -172,7 +172,9 @@ def _told_intervals(view: RunView, event: IntervalsTold) -> RunView:
     loads = {**view.loads, **{each.node: each for each in event.loads}}
     if not (rates or view.intervals or event.loads):
         return view
-    return replace(view, intervals=MappingProxyType(rates), loads=MappingProxyType(loads))
+    # links are shown with numbers from the first that a test of this round has told; silence is not what was before
+    ways = event.ways if rates or view.ways is not None else None
+    return replace(view, intervals=MappingProxyType(rates), loads=MappingProxyType(loads), ways=ways)
 
 
 def _opened_again(view: RunView, event: SessionOpened) -> RunView:
@@ -212,6 +214,7 @@ def _round_started(view: RunView, event: RoundStarted) -> RunView:
         running=OpenTests(),
         intervals=NO_INTERVALS,
         loads=NO_LOADS,
+        ways=None,
         live=True,
         ended=None,
         log=_logged(view, line),
@@ -256,6 +259,7 @@ def _ended(view: RunView, event: SessionEnded) -> RunView:
         fresh=LayeredMap(),
         intervals=NO_INTERVALS,
         loads=NO_LOADS,
+        ways=None,
         held="",
         spool="",
         ended=event.at,
@@ -290,6 +294,7 @@ def _judged(view: RunView, rounds: Sequence[ClosedRound]) -> RunView:
         running=OpenTests() if current is None else view.running,
         intervals=NO_INTERVALS if current is None else view.intervals,
         loads=NO_LOADS if current is None else view.loads,
+        ways=None if current is None else view.ways,
         log=_logged(view, *map(_closing_line, rounds)),
         replaced=view.replaced | replaced if replaced else view.replaced,
         stopped=MappingProxyType(stopped),

@@ -23,6 +23,7 @@ from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId
 from benchconsole.topology.units import counted
 
 if TYPE_CHECKING:
+    from benchconsole.probes.judging.round_ways import RoundWays
     from benchconsole.probes.model.alike_passes import AlikePasses
 
 
@@ -196,8 +197,9 @@ class RunView:
     a stored session were read so far, of how many: until it is read nothing but its fabric is here. ``detectable`` is
     what the tests could have shown, None until that is known of all its results. ``passed`` are verdicts in columns,
     which are not in ``verdicts``: of large sessions whose totals and ranges are told. ``intervals`` are what tests that
-    run tell of their last seconds, ``loads`` those of nodes that are sampled in the round that runs; nothing else here
-    rests on either. No mapping here ever changes;
+    run tell of their last seconds, ``loads`` those of nodes that are sampled in the round that runs, ``ways`` the links
+    that its flows cross, None before the first of them has told a number; nothing else here rests on these.
+    No mapping here ever changes;
     those that grow share what they have in common with earlier views.
     """
 
@@ -241,6 +243,7 @@ class RunView:
     reading: tuple[int, int] | None = None
     intervals: IntervalRates = field(default_factory=lambda: NO_INTERVALS)
     loads: Mapping[str, NodeLoad] = field(default_factory=lambda: MappingProxyType({}))
+    ways: "RoundWays | None" = None
 
 
 T = TypeVar("T")

@@ -192,6 +192,10 @@ class RoundFlows:
         """Where the crossings of each flow begin, and the last ones end."""
         return np.searchsorted(self.crossings.owner, np.arange(len(self.flows) + 1))
 
+    def find_own_crossings(self, place: int) -> slice:
+        """The positions among ``crossings`` that are of the flow at ``place``."""
+        return slice(int(self._starts[place]), int(self._starts[place + 1]))
+
     @cached_property
     def values(self) -> Floats:
         """byte/s that each flow reached."""
@@ -300,7 +304,7 @@ class RoundFlows:
     def _measured(self, place: int, measurement: Reading) -> MeasuredFlow:
         is_spread = self.expectations[place].model == Model.SPRAYED
         model = Model.STEERED.value if place in self._paths else Model.SPRAYED.value if is_spread else MODEL
-        own = slice(int(self._starts[place]), int(self._starts[place + 1]))
+        own = self.find_own_crossings(place)
         parts = self.crossings.part[own]
         return MeasuredFlow(
             self.results[place], measurement, self.flows[place], self.routes[place], parts, self.crossings.share[own],

@@ -9,6 +9,7 @@ from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.fabric_map.map_cells import (
     BLANK_LINE,
+    CellContent,
     CellSpacing,
     MapLine,
     MapPicture,
@@ -18,6 +19,7 @@ from benchconsole.console.tui.fabric_map.map_cells import (
 )
 from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack, RackGroup
 from benchconsole.console.tui.queries import view_queries
+from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign
 from benchconsole.console.tui.rows.themes import ACCENT, BRIGHT, FAIL_CELL, MUTED, SLOT, TEXT, WATCH
 from benchconsole.console.view.run_view import State, worst
@@ -169,7 +171,9 @@ def _slot(picture: MapPicture, rack: Rack) -> Row:
     slot = CellText("▯", FAIL_CELL if state is State.FAIL else WATCH)
     if state not in (State.FAIL, State.WATCH):
         slot = CellText("▮", SLOT)
-        if not marked:
+        if picture.content is CellContent.LOADS and rack.uplinks:
+            slot = link_glyphs.tenths(None if picture.loads is None else picture.loads.find_fuller(rack.uplinks))
+        elif not marked:
             return ()
     return (CellText("[", ACCENT), slot, CellText("]", ACCENT)) if marked else (CellText(" "), slot)
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.fabric_map.live_wires import HEADING, draw_live_wire
 from benchconsole.console.tui.fabric_map.map_cells import (
     BLANK_LINE,
     CellSpacing,
@@ -29,7 +30,7 @@ from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack, RackGro
 from benchconsole.console.tui.fabric_map.tiers import gigabits_of
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import CellLine, Row, word_tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, word_tone
 from benchconsole.console.tui.rows.themes import FAIL_BOLD, MUTED, STRONG, TRACK, WATCH_BOLD, Tone
 from benchconsole.console.view.run_view import State, worst
 from benchconsole.topology.model.fabric import Fabric, Link, SwitchId
@@ -143,7 +144,7 @@ def _draw_remark(width: int, rack: Rack, picture: MapPicture) -> Row:
 
 
 def _draw_port(
-    x: int, width: int, name: str, ports: CardPorts, uplinks: tuple[Link, ...], spot: MapSpot, picture: MapPicture
+    x: int, width: int, name: str, ports: CardPorts, of: Rack | RackGroup, spot: MapSpot, picture: MapPicture
 ) -> Row:
     """``a ▮▮ ━━━━━━━━ 78.9``; the speed where its load cannot be told from that of others."""
     links, here = _links(picture, spot), _shifted(spot, x)
@@ -151,12 +152,20 @@ def _draw_port(
     bracketed(line, here.x, ports.slots, _ports(picture, spot), picture.mark, links)
     line.to(here.x + ports.slots + 1)
     if len(links) > 1:
-        return line.put(gigabits_of(sum(link.capacity for link in links)), MUTED).row()
+        return line.extend(_draw_sum(ports.wire(width), picture, links, of)).row()
     link = links[0]
-    loads = view_queries.find_rack_load(picture.view, uplinks if link in uplinks else links)
-    line.extend(one_wire(ports.wire(width), picture, link, loads.links[link.id]))
+    loads = view_queries.find_rack_load(picture.view, of.uplinks if link in of.uplinks else links)
+    line.extend(one_wire(ports.wire(width), picture, link, of, loads.links[link.id]))
     left = view_queries.find_lost_members(picture.view).get(link.id)
     return line.put("" if left is None else f" {left}/{link.count}", FAIL_BOLD).row()
+
+
+def _draw_sum(wire: int, picture: MapPicture, links: Sequence[Link], of: Rack | RackGroup) -> Row:
+    """Several links together: what they move now, else how fast they are."""
+    is_between = all({link.a, link.b} <= {*of.switches} for link in links)
+    if picture.loads is None or is_between:
+        return (CellText(gigabits_of(sum(link.capacity for link in links)), MUTED),)
+    return draw_live_wire(wire + _NUMBER, picture, picture.loads, links, of.switches)
 
 
 def _draw_funnel(width: int, group: RackGroup, picture: MapPicture) -> Row:
@@ -245,7 +254,8 @@ def _draw_heading(plan: CardPlan, picture: MapPicture, width: int) -> Row:
     roles = [switches[some[0]].role.value for some in shown if some]
     words = ", and under each its ".join(dict.fromkeys(roles)) + ": nodes"
     if plan.of_racks.slots:
-        words += ", what leaves over each uplink in Gb/s" if plan.room.wires else ", uplinks"
+        wires = "what leaves over each uplink in Gb/s" if picture.loads is None else f"over each uplink {HEADING}"
+        words += f", {wires}" if plan.room.wires else ", uplinks"
     words += ", down:up" if any(rack.uplinks for rack in shape.racks) else ""
     return CellLine(width).to(1).put(clip_text(words, width - 2), MUTED).row()
 
@@ -257,7 +267,7 @@ def choose_cards(fabric: Fabric, shape: FabricShape, width: int, height: int) ->
         for cells_in_line in _line_lengths(shape):
             plan = _plan(fabric, shape, ports, (spacing, room, cells_in_line), width)
             if plan is not None and _height(plan) + 1 <= height:
-                return [MapLine(partial(_draw_heading, plan)), *_card_lines(plan)]
+                return [MapLine(partial(_draw_heading, plan), is_live=True), *_card_lines(plan)]
     return None
 
 
@@ -357,7 +367,7 @@ def _card_lines(plan: CardPlan) -> list[MapLine]:
         for together in zip_longest(*columns):
             parts = tuple(part for part in together if part is not None)
             spots = tuple(spot for part in parts for spot in part.spots)
-            made.append(MapLine(partial(_draw_beside, parts), spots) if parts else BLANK_LINE)
+            made.append(MapLine(partial(_draw_beside, parts), spots, is_live=True) if parts else BLANK_LINE)
     while made and made[-1] is BLANK_LINE:
         made.pop()
     return made
@@ -402,4 +412,4 @@ def _port_lines(plan: CardPlan, x: int, of: Rack | RackGroup) -> Iterator[CardPa
     ports = plan.of_racks if isinstance(of, Rack) else plan.of_groups
     for name, links in plan.ports[_key(of)]:
         spot = MapSpot(x + ports.name + 1, slots_width(links), links=tuple(link.id for link in links))
-        yield CardPart(x, partial(_draw_port, x, plan.width, name, ports, of.uplinks, spot), (spot,))
+        yield CardPart(x, partial(_draw_port, x, plan.width, name, ports, of, spot), (spot,))

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
 from benchconsole.console.tui.queries.view_queries import LowestShares, find_link, find_shown_state
@@ -9,12 +11,27 @@ from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign_tone
 from benchconsole.console.tui.rows.themes import ACCENT, TEXT, Ground, Ink, Tone
 from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.link_loads import LinkLoads
 from benchconsole.console.view.run_view import NodeView, RunView, State, worst
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.topology.model.fabric import Link, LinkId, NodeId, SwitchId
 
 _RUNNING_CELL = Tone(Ink.RUNNING_CELL)
 _FOLDED_PASS = Tone(Ink.FAINT)
+
+
+class CellContent(StrEnum):
+    """What the cells of nodes show."""
+
+    STATES = "states"
+    SHARES = "shares of expected"
+    LOADS = "loads"
+
+
+def find_next_content(here: CellContent, *, is_live: bool) -> CellContent:
+    """What cells show after ``here``; loads only while tests tell them."""
+    every = [each for each in CellContent if is_live or each is not CellContent.LOADS]
+    return every[(every.index(here) + 1) % len(every)] if here in every else CellContent.STATES
 
 
 class MapSpot(NamedTuple):
@@ -49,14 +66,15 @@ class MapMark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MapPicture:
-    """Everything that a line of the map is drawn from."""
+    """Everything that a line of the map is drawn from. ``loads`` are there while tests of a round tell numbers."""
 
     view: RunView
     mark: MapMark | None = None
-    values: bool = False
+    content: CellContent = CellContent.STATES
     faint: bool = False
     shares: LowestShares = field(default_factory=lambda: LowestShares(Blame()))
     busy: frozenset[NodeId] = frozenset()
+    loads: LinkLoads | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +82,14 @@ class MapLine:
     """One line: what draws it into so many columns, and what the cursor can stand on, from left to right.
 
     ``heads`` are names of blocks, which stay in sight; ``fold`` says of a caption how many nodes share a cell.
+    ``is_live``: it shows loads of links also where its cells show states.
     """
 
     draw: Callable[[MapPicture, int], Row]
     spots: Sequence[MapSpot] = ()
     heads: bool = False
     fold: int = 0
+    is_live: bool = False
 
 
 BLANK_LINE = MapLine(lambda _picture, _width: ())
@@ -106,14 +126,23 @@ def node_spots(nodes: Sequence[NodeId], x: int, spacing: CellSpacing) -> tuple[M
 def cell(picture: MapPicture, nodes: Sequence[NodeId]) -> CellText:
     """One cell: the worst of its nodes, as a state or as a value."""
     seen = [picture.view.nodes.get(node) for node in nodes]
-    if picture.values:
+    if picture.content is CellContent.SHARES:
         return _value_cell(picture.shares, [node for node in seen if node is not None])
+    if picture.content is CellContent.LOADS:
+        return _load_cell(picture, nodes)
     state = worst(State.SKIPPED if node is None else find_shown_state(node, picture.busy) for node in seen)
     if state is State.RUNNING:
         return CellText(SIGNS[state].glyph, _RUNNING_CELL)
     if state is State.PASS and picture.faint:
         return CellText(SIGNS[state].glyph, _FOLDED_PASS)
     return CellText(SIGNS[state].glyph, sign_tone(state))
+
+
+def _load_cell(picture: MapPicture, nodes: Sequence[NodeId]) -> CellText:
+    """The fullest link of the nodes now, in the direction in which it is fuller."""
+    if picture.loads is None:
+        return link_glyphs.tenths(None)
+    return link_glyphs.tenths(picture.loads.find_fuller(chain(*map(picture.view.fabric.legs, nodes))))
 
 
 _HIDDEN_BY_A_VALUE = (State.FAIL, State.WATCH, State.UNKNOWN)

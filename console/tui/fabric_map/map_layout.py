@@ -117,12 +117,12 @@ def _row_lines(
     fabric: Fabric, shape: FabricShape, columns: MapColumns, width: int, *,
     loose: bool = False, notes: bool = False, passing: frozenset[str] = frozenset(),
 ) -> list[MapLine]:  # fmt: skip
-    lines: list[MapLine] = [MapLine(partial(draw_rack_heading, columns))] if shape.racks else []
+    lines: list[MapLine] = [MapLine(partial(draw_rack_heading, columns), is_live=True)] if shape.racks else []
     for group in shape.groups:
         shown = [rack for rack in group.racks if rack.name not in passing]
         for place, rack in enumerate(shown):
             spots = rack_spots(columns, rack, place, group)
-            lines.append(MapLine(partial(draw_rack, columns, rack, group, place, spots), spots))
+            lines.append(MapLine(partial(draw_rack, columns, rack, group, place, spots), spots, is_live=True))
             if loose:
                 lines.append(MapLine(partial(draw_rack_note, columns, rack)) if notes else BLANK_LINE)
     if passing:

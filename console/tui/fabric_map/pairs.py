@@ -6,6 +6,7 @@ from functools import partial
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.fabric_map.live_wires import draw_live_wire
 from benchconsole.console.tui.fabric_map.map_cells import (
     CellSpacing,
     MapLine,
@@ -88,6 +89,8 @@ def _draw_heading(p: RackPairs, picture: MapPicture, width: int) -> Row:
         for index, name in enumerate(p.uplinks):
             short = name if measure_width(name) <= p.slot else name[-p.slot :]
             line.to(p.slots_at(place) + index * (p.slot + 1)).put(short, MUTED, p.slot)
+        if picture.loads is not None:
+            line.to(p.slots_at(place) + len(p.uplinks) * (p.slot + 1)).put("now", MUTED, _RATIO - 1, ">")
     return line.row()
 
 
@@ -127,10 +130,12 @@ def _draw_one(
         at = p.slots_at(place) + index * (p.slot + 1)
         bracketed(line, at, p.slot, slots_of(view, link), picture.mark, (link,))
     lost = view_queries.find_lost_members(view)
-    if rack.up(lost) < rack.up():
+    end = p.slots_at(place) + len(p.uplinks) * (p.slot + 1)
+    if picture.loads is not None and rack.uplinks:
+        line.to(end).extend(draw_live_wire(_RATIO - 1, picture, picture.loads, rack.uplinks, rack.switches))
+    elif rack.up(lost) < rack.up():
         tone = FAIL_BOLD if state is State.FAIL else WATCH_BOLD
-        line.to(p.slots_at(place) + len(p.uplinks) * (p.slot + 1))
-        line.put(link_glyphs.ratio(rack.down, rack.up(lost)).removesuffix(":1"), tone)
+        line.to(end).put(link_glyphs.ratio(rack.down, rack.up(lost)).removesuffix(":1"), tone)
 
 
 def _group_part(p: RackPairs, group: RackGroup, place: int, picture: MapPicture) -> Row:
@@ -144,7 +149,10 @@ def _group_part(p: RackPairs, group: RackGroup, place: int, picture: MapPicture)
         line.to(spots[0].x + spots[0].width + 1)
         if group.uplinks:
             line.put(link_glyphs.ratio(down, up).removesuffix(":1")).put(" ")
-            line.extend(link_glyphs.funnel(p.funnel, max(down, group.down), up, group.up()))
+            if picture.loads is not None:
+                line.extend(draw_live_wire(p.funnel, picture, picture.loads, group.uplinks, group.switches))
+            else:
+                line.extend(link_glyphs.funnel(p.funnel, max(down, group.down), up, group.up()))
     for spot, link in zip(spots if place == 1 else (), group.uplinks, strict=False):
         bracketed(line, spot.x, spot.width, slots_of(picture.view, link), picture.mark, (link,))
     return line.row()
@@ -170,13 +178,13 @@ def _group_spots(p: RackPairs, group: RackGroup, place: int) -> list[MapSpot]:
 
 def pair_lines(pairs: RackPairs) -> list[MapLine]:
     """Every line of the racks."""
-    made = [MapLine(partial(_draw_heading, pairs))]
+    made = [MapLine(partial(_draw_heading, pairs), is_live=True)]
     for group in pairs.shape.groups:
         for place, start in enumerate(range(0, len(group.racks), pairs.across)):
             some = group.racks[start : start + pairs.across]
             spots = _group_spots(pairs, group, place)
             spots += [spot for index, rack in enumerate(some) for spot in _spots(pairs, index, rack)]
-            made.append(MapLine(partial(_draw_racks, pairs, group, some, place, spots), spots))
+            made.append(MapLine(partial(_draw_racks, pairs, group, some, place, spots), spots, is_live=True))
     return made
 
 

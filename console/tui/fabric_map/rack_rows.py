@@ -6,6 +6,7 @@ from functools import cached_property
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.fabric_map import live_wires
 from benchconsole.console.tui.fabric_map.map_cells import (
     CellSpacing,
     MapPicture,
@@ -24,6 +25,9 @@ from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, wor
 from benchconsole.console.tui.rows.themes import FAIL_BOLD, MUTED, STRONG, TEXT, TRACK, WATCH_BOLD
 from benchconsole.console.view.run_view import State, worst
 from benchconsole.topology.model.fabric import Fabric, Link, SwitchId
+
+_NUMBER = 7
+"""Columns of the number behind the wire of one link."""
 
 
 @dataclass(frozen=True)
@@ -221,7 +225,9 @@ def draw_rack_heading(c: MapColumns, picture: MapPicture, width: int) -> Row:
         return line.row()
     _head_uplinks(c, line)
     unit = "leaves at, Gb/s" if c.wire > 12 else "leaves at" if c.wire else "Gb/s"
-    line.to(c.wire_at if c.wire else c.number_at + c.number - 4)
+    if picture.loads is not None:
+        unit = live_wires.HEADING if c.wire > 12 else live_wires.SHORT_HEADING if c.wire else "%"
+    line.to(c.wire_at if c.wire else c.number_at + c.number - len(unit))
     if c.number or c.wire:
         line.put(unit, MUTED)
     if c.ratio:
@@ -282,7 +288,7 @@ def _draw_uplinks(c: MapColumns, rack: Rack, line: CellLine, picture: MapPicture
         if c.each:
             room = c.slot_width - link_glyphs.slots_width(link.count) + c.each - 2
             wire_at = x + link_glyphs.slots_width(link.count) + 1
-            line.to(wire_at).extend(one_wire(room, picture, link, loads.links[link.id]))
+            line.to(wire_at).extend(one_wire(room, picture, link, rack, loads.links[link.id]))
             x += c.each + 7
         x += c.slot_width + 2
 
@@ -294,11 +300,14 @@ def _draw_leaves(c: MapColumns, rack: Rack, line: CellLine, picture: MapPicture,
     load = view_queries.find_rack_load(view, rack.uplinks).total
     full = view_queries.sum_payload(view, rack.uplinks)
     tone = FAIL_BOLD if state is State.FAIL else WATCH_BOLD if state is State.WATCH else TEXT
-    if c.wire:
+    if picture.loads is not None and c.wire + c.number:
+        line.to(c.wire_at if c.wire else c.number_at)
+        line.extend(live_wires.draw_live_wire(c.wire + c.number, picture, picture.loads, rack.uplinks, rack.switches))
+    elif c.wire:
         line.to(c.wire_at).extend(
             link_glyphs.wire(c.wire, load / full if load and full else 0.0, lost=1 - now / built if built else 0.0)
         )
-    if c.number:
+    if c.number and picture.loads is None:
         text = gigabits(load, full)
         line.to(c.number_at).put(text, MUTED if load is None else tone, c.number, ">")
     if c.ratio:
@@ -309,14 +318,16 @@ def _draw_leaves(c: MapColumns, rack: Rack, line: CellLine, picture: MapPicture,
             line.put(f" built {link_glyphs.ratio(rack.down, built).removesuffix(':1')}", MUTED)
 
 
-def one_wire(width: int, picture: MapPicture, link: Link, load: float | None) -> Row:
-    """What a link carries of what it could, and the number."""
+def one_wire(width: int, picture: MapPicture, link: Link, of: Rack | RackGroup, load: float | None) -> Row:
+    """What a link carries of what it could, and the number: ``load`` as it was measured, or what ``of`` moves now."""
+    if picture.loads is not None:
+        return live_wires.draw_live_wire(width + _NUMBER, picture, picture.loads, (link,), of.switches)
     seen = view_queries.find_link(picture.view, link.id)
     full = view_queries.sum_payload(picture.view, (link,))
     up = link.count if seen.members_up is None else seen.members_up
     share = load / full if load and full else 0.0
     tone = FAIL_BOLD if seen.state is State.FAIL else WATCH_BOLD if seen.state is State.WATCH else MUTED
-    number = f"{gigabits(load, full):>7}"
+    number = f"{gigabits(load, full):>{_NUMBER}}"
     return (*link_glyphs.wire(width, share, lost=1 - up / link.count), CellText(number, tone))
 
 
@@ -336,6 +347,9 @@ def _draw_group(c: MapColumns, group: RackGroup, place: int, picture: MapPicture
             for link in group.uplinks[:4]:
                 bracketed(line, x, 3, slots_of(picture.view, link), picture.mark, (link,))
                 x += max(link_glyphs.slots_width(link.count), 3) + 1
+    elif place == 1 and group.uplinks and picture.loads is not None:
+        room = c.group - text_at - 2
+        line.to(text_at).extend(live_wires.draw_live_wire(room, picture, picture.loads, group.uplinks, group.switches))
     elif place == 1 and group.uplinks:
         line.to(text_at).extend(link_glyphs.funnel(c.group - text_at - 2, max(down, group.down), up, built))
     elif place == 2 and group.uplinks and link_glyphs.ratio(down, up) != link_glyphs.ratio(group.down, built):

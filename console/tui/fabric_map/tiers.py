@@ -23,6 +23,7 @@ from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, word_tone
 from benchconsole.console.tui.rows.themes import MUTED, TEXT, Tone
 from benchconsole.console.view.run_view import State, worst
+from benchconsole.console.view.wording import format_share
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId, SwitchId
 from benchconsole.topology.units import Unit, show
 from benchconsole.topology.units import counted as count
@@ -81,10 +82,21 @@ def _state_words(picture: MapPicture, link: Link, words: str) -> Row:
     built = gigabits_of(link.capacity)
     if up < link.count:
         left = gigabits_of(link.capacity * up / link.count).removesuffix(" G")
-        return (sign(seen.state), CellText(f" {words} {left} of {built}"))
+        return (sign(seen.state), CellText(f" {words} {left} of {built}"), *_live_words(picture, link))
     wan = f", {show(link.wan.rtt, Unit.SECOND)}" if link.wan is not None and link.wan.rtt is not None else ""
     lanes = "".join(f", VLAN {lane.vlan} {gigabits_of(lane.capacity)}" for lane in link.channels)
-    return (CellText(f"{words} {built}{wan}{lanes}".strip(), MUTED),)
+    return (CellText(f"{words} {built}{wan}{lanes}".strip(), MUTED), *_live_words(picture, link))
+
+
+def _live_words(picture: MapPicture, link: Link) -> Row:
+    """What a link between equals carries now, to the right and to the left; nothing where no test that runs uses it."""
+    if picture.loads is None:
+        return ()
+    leftward, rightward = picture.loads.find_both((link,), (link.a,))
+    if not leftward.tests and not rightward.tests:
+        return ()
+    said = (f"{arrow} {format_share(each.share)}" for arrow, each in (("→", rightward), ("←", leftward)) if each.tests)
+    return (CellText(f"  now {'  '.join(said)}"),)
 
 
 def _cables(picture: MapPicture, links: Sequence[Link], room: int) -> Row:
@@ -151,7 +163,7 @@ def _tier_line(tier: Tier, shape: FabricShape, peers: set[LinkId], width: int) -
         tags.append(Tag(tags[-1].end + 2, gigabits_of(sum(link.capacity for link in few)), MUTED))
     worded = ((cross, _words(cross, peers)),) if cross is not None else ()
     below = () if written_out else tier.below
-    return MapLine(partial(_draw_tags, tags, below, worded), _spots(tags, tier))
+    return MapLine(partial(_draw_tags, tags, below, worded), _spots(tags, tier), is_live=True)
 
 
 def _spots(tags: Iterable[Tag], tier: Tier | None = None) -> tuple[MapSpot, ...]:
@@ -189,7 +201,7 @@ def _link_lines(name: str, links: Sequence[Link], peers: set[LinkId], width: int
         tags_of = [Tag(1, name if not place else "", MUTED)]
         tags_of += _joined(_NAMES_AT, link, "─" * (5 if width >= 100 else 3), switches=False)
         words = "" if name in ("wan", "cables") else _words(link, peers)
-        made.append(MapLine(partial(_draw_tags, tags_of, (), ((link, words),)), _spots(tags_of)))
+        made.append(MapLine(partial(_draw_tags, tags_of, (), ((link, words),)), _spots(tags_of), is_live=True))
     return made
 
 

@@ -2,6 +2,7 @@
 
 from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import (
+    BRIGHT,
     FAIL,
     FAIL_CELL,
     FAINT,
@@ -9,6 +10,7 @@ from benchconsole.console.tui.rows.themes import (
     MUTED,
     RAMP,
     SLOT,
+    TEXT,
     TRACK,
     WATCH,
     Tone,
@@ -40,6 +42,49 @@ def _load_halves(width: int, load: float, room: int) -> int:
     if load < _KEEPS_A_FREE_END and room == width:
         halves = min(halves, room * 2 - 1)
     return max(halves, 1 if load > 0 and room else 0)
+
+
+BOTH_LEAST = 14
+"""Columns from which on ``both_ways`` fits: two numbers, the mark, and two cells a side."""
+_NUMBERS = 9
+
+
+def both_ways(
+    width: int, inward: float | None, outward: float | None, *, lost: float = 0.0, partial: tuple[bool, bool]
+) -> Row:
+    """A link with its load in both directions: `` 12 ─╼│━━ 98``, in per cent of its capacity as built.
+
+    In grows to the left of the mark, out to the right; a load that nobody tells is None. ``partial`` marks numbers that
+    some test is missing from: ``98+``.
+    """
+    side = max((width - _NUMBERS - 1) // 2, 0)
+    dead = min(max(round(lost * side), 1), side) if lost > 0 else 0
+    pieces = [_format_load(inward, is_partial=partial[0]), CellText("×" * dead, FAIL)]
+    halves = _load_halves(side, inward or 0.0, side - dead)
+    loaded = "╼" * (halves % 2) + "━" * (halves // 2)
+    pieces += [CellText("─" * (side - dead - len(loaded)), TRACK), CellText(loaded, LOAD), CellText("│", MUTED)]
+    halves = _load_halves(side, outward or 0.0, side - dead)
+    loaded = "━" * (halves // 2) + "╾" * (halves % 2)
+    pieces += [CellText(loaded, LOAD), CellText("─" * (side - dead - len(loaded)), TRACK), CellText("×" * dead, FAIL)]
+    pieces += [CellText(" "), _format_load(outward, is_partial=partial[1])]
+    return tuple(piece for piece in pieces if piece.text)
+
+
+def _format_load(share: float | None, *, is_partial: bool) -> CellText:
+    """Four columns: per cent, and a sign where it is the least."""
+    if share is None:
+        return CellText("  – ", MUTED)
+    text = "<1" if 0 < share < 0.005 else str(min(round(100 * share), 999))
+    return CellText(f"{text:>3}{'+' if is_partial else ' '}", TEXT if share else MUTED)
+
+
+def tenths(share: float | None) -> CellText:
+    """A load in one cell: tenths of capacity, ``F`` from where a wire is full; ``–`` where nobody tells it."""
+    if share is None:
+        return CellText("–", FAINT)
+    if share >= _KEEPS_A_FREE_END:
+        return CellText("F", BRIGHT)
+    return CellText(str(int(10 * share + 1e-9)), TEXT if share >= 0.1 else MUTED)
 
 
 def funnel(width: int, down: float, up: float, built: float) -> Row:

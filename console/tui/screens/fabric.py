@@ -9,7 +9,7 @@ from textual.geometry import Size
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
-from benchconsole.console.tui.fabric_map.map_cells import MapMark, MapSpot
+from benchconsole.console.tui.fabric_map.map_cells import MapMark, find_next_content
 from benchconsole.console.tui.fabric_map.map_layout import count_map_lines, lay_out_map
 from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
 from benchconsole.console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, PlanRun
@@ -20,6 +20,7 @@ from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.fabric_map import FabricMap
 from benchconsole.console.tui.widgets.headline import Headline, clauses
 from benchconsole.console.tui.widgets.legend import Legend
+from benchconsole.console.tui.widgets.load_line import LoadLine, count_load_rows
 from benchconsole.console.tui.widgets.other_faults import OtherFaults
 from benchconsole.console.view.run_view import RunView, State, tally
 from benchconsole.console.view.totals import TotalsCache
@@ -32,6 +33,10 @@ NO_FAULT = -1
 
 _AT_ONCE = 2000
 """Nodes of a fabric that is read as it is painted; more take longer than a frame."""
+
+
+_HIGH = 36
+"""Rows from which on the load of a place is set apart from the map."""
 
 
 class FabricScreen(Page):
@@ -50,6 +55,7 @@ class FabricScreen(Page):
         super().__init__(sums)
         self.headline = Headline()
         self.map = FabricMap()
+        self.load_line = LoadLine()
         self.also = OtherFaults()
         self.legend = Legend()
         self.faults: tuple[view_queries.Fault, ...] = ()
@@ -60,7 +66,7 @@ class FabricScreen(Page):
         self._judged: tuple[object, ...] = (None, None, None, None, None, None)
         self._sized = Size(0, 0)
         self._laid_out: tuple[tuple[FabricShape, int, int], int] | None = None
-        self.parts = (self.headline, self.map, self.also, self.legend)
+        self.parts = (self.headline, self.map, self.load_line, self.also, self.legend)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -74,16 +80,20 @@ class FabricScreen(Page):
             self.headline.show(None, f"{len(view.fabric.nodes):,} nodes:", " the map is being drawn up.")
             return
         judged = (view.nodes, view.links, view.findings, view.current, view.static, view.detectable)
-        if self.size == self._sized and all(map(operator.is_, judged, self._judged)):
+        is_new = self.size != self._sized or not all(map(operator.is_, judged, self._judged))
+        if is_new:
+            self._judged, self._sized = judged, self.size
+            self.faults = view_queries.list_faults(view)
+            self.fault = min(self.fault, max(len(self.faults) - 1, 0))
+            self.crumb.show(site, *tallies(view, tally(view)))
+            self._share_height(view, shape)
+        else:
             self._say_headline(view)
-            self.map.show(view, shape)
-            return
-        self._judged, self._sized = judged, self.size
-        self.faults = view_queries.list_faults(view)
-        self.fault = min(self.fault, max(len(self.faults) - 1, 0))
-        self.crumb.show(site, *tallies(view, tally(view)))
-        self._share_height(view, shape)
+        was_live = self.map.loads is not None
         self.map.show(view, shape)
+        self.load_line.show(view, self.map.loads, self.map.find_spot(self.map.mark))
+        if is_new or was_live is not (self.map.loads is not None):
+            _explain(self.legend, view, self.map)
 
     def find_shape(self, fabric: Fabric) -> FabricShape | None:
         """The rows of the map, worked out once for each fabric; of a large one beside the screen: None until then."""
@@ -106,7 +116,9 @@ class FabricScreen(Page):
         """Put the cursor on a node, link or switch; on the nearest end of a link that the map does not draw."""
         if self.run_view is None:
             return
-        mark = next((mark for mark in _marks(self.run_view.fabric, element) if self.map.shows(mark)), None)
+        mark = next(
+            (mark for mark in _marks(self.run_view.fabric, element) if self.map.find_spot(mark) is not None), None
+        )
         if mark is not None:
             self.map.go(mark)
         else:
@@ -115,7 +127,10 @@ class FabricScreen(Page):
     def _share_height(self, view: RunView, shape: FabricShape) -> None:
         """The map first; other faults and the legend from what is left; at least the worst where it is tight."""
         low = self.size.height < 20
-        room = self.size.height - (4 if low else 7)
+        line = count_load_rows(view, self.size.width)
+        gap = int(line and self.size.height >= _HIGH)
+        self.load_line.styles.height, self.load_line.styles.margin = line, (gap, 0, 0, 0)
+        room = self.size.height - (4 if low else 7) - line - gap
         others = len(self.faults) - (not _is_quiet(self))
         spare = room - min(count_map_lines(view.fabric, shape, self.size.width), room)
         if len(shape.racks) > 48:
@@ -127,7 +142,6 @@ class FabricScreen(Page):
         self.legend.styles.height = legend
         wanted = self._lines(view.fabric, shape, self.size.width, room - also - legend) if also else 0
         self.map.styles.height = wanted if also and wanted < room - also - legend else "1fr"
-        _explain(self.legend, view, values=self.map.values)
         self._say_headline(view)
 
     def _lines(self, fabric: Fabric, shape: FabricShape, width: int, height: int) -> int:
@@ -175,16 +189,18 @@ class FabricScreen(Page):
         self.walked = True
         self._say_headline(self.run_view)
         place = view_queries.find_place(self.run_view, self.faults[self.fault])
-        mark = next((mark for mark in _marks(self.run_view.fabric, place) if self.map.shows(mark)), None)
+        mark = next(
+            (mark for mark in _marks(self.run_view.fabric, place) if self.map.find_spot(mark) is not None), None
+        )
         if mark is not None:
             self.map.go(mark)
 
     def action_values(self) -> None:
-        """Cells as states or as values."""
-        self.map.values = not self.map.values
+        """Cells as states, as shares of what was expected, or as loads while tests tell them."""
+        self.map.content = find_next_content(self.map.content, is_live=self.map.loads is not None)
         self.map.redraw()
         if self.run_view is not None:
-            _explain(self.legend, self.run_view, values=self.map.values)
+            _explain(self.legend, self.run_view, self.map)
 
     def action_detail(self, step: int) -> None:
         """Fewer nodes in a cell, or more."""
@@ -226,15 +242,20 @@ class FabricScreen(Page):
                 Copy(f"{sanitize(fault.where)}: {sanitize(fault.what)}\n{sanitize(fault.means)}\n", "the headline")
             )
 
+    @on(FabricMap.Marked)
+    def _marked(self) -> None:
+        if self.run_view is not None:
+            self.load_line.show(self.run_view, self.map.loads, self.map.find_spot(self.map.mark))
+
     @on(FabricMap.Opened)
     def _opened(self, event: FabricMap.Opened) -> None:
+        """A node, or the finding about a link or a switch, measured before described."""
         if event.mark.node is not None:
             self.post_message(OpenNode(event.mark.node))
-        elif self.run_view is not None:
-            self._open_links(self.run_view, event.mark, event.spot)
-
-    def _open_links(self, view: RunView, mark: MapMark, spot: MapSpot) -> None:
-        """The finding about a link or a switch, measured before described."""
+            return
+        view, mark, spot = self.run_view, event.mark, event.spot
+        if view is None:
+            return
         links = (mark.link,) if mark.link is not None else spot.links
         index = next((i for i, f in enumerate(self.faults) if _about(f, links, spot.switches)), None)
         static = static_findings.find_static_finding(view, [*links, *spot.switches])
@@ -246,9 +267,10 @@ class FabricScreen(Page):
             self.say(f"No finding speaks of this {'link' if mark.link else 'switch'}.")
 
 
-def _explain(legend: Legend, view: RunView, *, values: bool) -> None:
+def _explain(legend: Legend, view: RunView, drawn: FabricMap) -> None:
     """What the signs on the map mean."""
-    legend.show(tally(view), lost=bool(view_queries.find_lost_members(view)), values=values)
+    lost, is_live = bool(view_queries.find_lost_members(view)), drawn.loads is not None
+    legend.show(tally(view), drawn.content, lost=lost, is_live=is_live)
 
 
 def describe_sight(view: RunView) -> str:

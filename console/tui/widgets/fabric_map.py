@@ -8,7 +8,7 @@ from textual import events
 from textual.message import Message
 
 from benchconsole.console.tui.fabric_map.blocks import FOLDS, describe_fold
-from benchconsole.console.tui.fabric_map.map_cells import MapLine, MapMark, MapPicture, MapSpot
+from benchconsole.console.tui.fabric_map.map_cells import CellContent, MapLine, MapMark, MapPicture, MapSpot
 from benchconsole.console.tui.fabric_map.map_layout import MOST_ROWS, count_map_lines, is_passed, lay_out_map
 from benchconsole.console.tui.fabric_map.shape import FabricShape
 from benchconsole.console.tui.queries.view_queries import LowestShares, find_busy_nodes
@@ -16,6 +16,7 @@ from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.link_loads import LatestLoads, LinkLoads
 from benchconsole.console.view.run_view import RunView
 from benchconsole.topology.model.fabric import NodeId
 
@@ -41,7 +42,9 @@ class FabricMap(CellWidget, can_focus=True):
         self.shape: FabricShape | None = None
         self.view: RunView | None = None
         self.mark: MapMark | None = None
-        self.values = False
+        self.content = CellContent.STATES
+        self.loads: LinkLoads | None = None
+        self._latest = LatestLoads()
         self.fold = 0
         self.top = 0
         self._shares = LowestShares(Blame())
@@ -49,14 +52,15 @@ class FabricMap(CellWidget, can_focus=True):
         self._laid_out: tuple[object, ...] = ()
         self._counted: tuple[FabricShape | None, int, int] = (None, 0, 0)
         self._places: dict[MapMark, tuple[int, int]] = {}
-        self._kept: dict[tuple[int, bool], Row] = {}
+        self._kept: dict[tuple[int, CellContent], Row] = {}
+        self._kept_loads: LinkLoads | None = None
         self._kept_for: tuple[object, ...] = ()
         self._busy: frozenset[NodeId] = frozenset()
 
     def show(self, view: RunView, shape: FabricShape) -> None:
         if self.view is None or self.view.findings is not view.findings:
             self._shares = LowestShares(Blame(view.findings))
-        self.view, self.shape = view, shape
+        self.view, self.shape, self.loads = view, shape, self._latest.update(view)
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
@@ -66,7 +70,7 @@ class FabricMap(CellWidget, can_focus=True):
         self._follow(height)
         faint = len(self.shape.racks) > MOST_ROWS
         busy = find_busy_nodes(self.view)
-        picture = MapPicture(self.view, self.mark, self.values, faint, self._shares, busy)
+        picture = MapPicture(self.view, self.mark, self.content, faint, self._shares, busy, self.loads)
         self._forget(picture)
         in_sight = range(self.top, min(self.top + height, len(self._lines)))
         rows = [self._row(index, picture, width) for index in in_sight]
@@ -89,20 +93,24 @@ class FabricMap(CellWidget, can_focus=True):
         place = self._places.get(picture.mark) if picture.mark else None
         if place is not None and place[0] == index:
             return line.draw(picture, width)
-        key = index, picture.values and not line.heads
+        key = index, CellContent.STATES if line.heads else picture.content
         if key not in self._kept:
             self._kept[key] = line.draw(replace(picture, mark=None), width)
         return self._kept[key]
 
     def _forget(self, picture: MapPicture) -> None:
-        """Drop kept lines that would look another way now: all, or those of nodes that began or ended a test."""
+        """Drop kept lines that would look another way now: all, or those of other loads, of nodes with other tests."""
         view = picture.view
         shown = (view.nodes, view.links, view.findings, self._laid_out)
         if len(shown) != len(self._kept_for) or not all(map(operator.is_, shown, self._kept_for)):
             self._kept, self._kept_for = {}, shown
         for node in picture.busy ^ self._busy:
-            for values in (False, True):
-                self._kept.pop((self._places.get(MapMark(node=node), (-1, 0))[0], values), None)
+            for content in CellContent:
+                self._kept.pop((self._places.get(MapMark(node=node), (-1, 0))[0], content), None)
+        if picture.loads is not self._kept_loads:
+            self._kept_loads = picture.loads
+            for key in [key for key in self._kept if key[1] is CellContent.LOADS or self._lines[key[0]].is_live]:
+                del self._kept[key]
         if picture.busy != self._busy:
             for key in [key for key in self._kept if self._lines[key[0]].heads]:
                 del self._kept[key]
@@ -120,10 +128,13 @@ class FabricMap(CellWidget, can_focus=True):
         self.redraw()
         self.post_message(self.Marked(mark))
 
-    def shows(self, mark: MapMark) -> bool:
-        """Whether ``mark`` has a place on the map."""
+    def find_spot(self, mark: MapMark | None) -> MapSpot | None:
+        """The place of ``mark`` on the map; None where it has none."""
+        if mark is None:
+            return None
         self._lay_out(*self.size)
-        return mark in self._places
+        place = self._places.get(mark)
+        return self._lines[place[0]].spots[place[1]] if place is not None else None
 
     def move(self, across: int, down: int) -> None:
         """One step; up and down keep the column as well as they can."""
@@ -158,9 +169,9 @@ class FabricMap(CellWidget, can_focus=True):
 
     def open(self) -> None:
         """Say what the cursor stands on."""
-        place = self._places.get(self.mark) if self.mark is not None else None
-        if self.mark is not None and place is not None:
-            self.post_message(self.Opened(self.mark, self._lines[place[0]].spots[place[1]]))
+        spot = self.find_spot(self.mark)
+        if self.mark is not None and spot is not None:
+            self.post_message(self.Opened(self.mark, spot))
 
     def on_click(self, event: events.Click) -> None:
         """Mark what was clicked; open it the second time."""

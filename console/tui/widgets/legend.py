@@ -2,6 +2,7 @@
 
 from collections.abc import Container
 
+from benchconsole.console.tui.fabric_map.map_cells import CellContent
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign
 from benchconsole.console.tui.rows.themes import FAIL, FAINT, LOAD, MUTED, SLOT, TEXT, TRACK, WATCH
@@ -20,6 +21,7 @@ _WORDS = {
     State.MEASURED: "not judged",
     State.SKIPPED: "not tested",
 }
+_LOAD: Row = (CellText("━━", LOAD), CellText("──", TRACK), CellText(" load, free", MUTED))
 _STEPS = (
     (1.0, "97 % or more"),
     (0.95, "94"),
@@ -37,18 +39,24 @@ class Legend(CellWidget):
 
     DEFAULT_CSS = "Legend { height: 0; }"
 
-    values = False
+    content = CellContent.STATES
+    is_live = False
     lost = False
     states: Container[State] = ()
 
-    def show(self, states: Container[State], *, lost: bool, values: bool) -> None:
-        """Explain ``states``, or the steps of the ramp; members that are down where some are ``lost``."""
-        self.states, self.lost, self.values = states, lost, values
+    def show(self, states: Container[State], content: CellContent, *, lost: bool, is_live: bool) -> None:
+        """Explain ``states``, or what else cells show; members that are down where some are ``lost``.
+
+        ``is_live``: wires show the load of running tests in both directions.
+        """
+        self.states, self.content, self.lost, self.is_live = states, content, lost, is_live
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
         line = CellLine(width).to(1).put("legend", MUTED).to(10)
-        groups = self._steps() if self.values else self._states()
+        groups = {
+            CellContent.STATES: self._states, CellContent.SHARES: self._steps, CellContent.LOADS: self._tenths,
+        }[self.content]()  # fmt: skip
         gap = ""
         for group in (*groups, *self._links()):
             if len(gap) + row_width(group) + 1 > line.room:
@@ -64,6 +72,13 @@ class Legend(CellWidget):
         steps: list[Row] = [(link_glyphs.ramp(share), CellText(f" {word}", MUTED)) for share, word in _STEPS]
         return [*steps, (CellText("of what was expected", MUTED),)]
 
+    def _tenths(self) -> list[Row]:
+        return [
+            (CellText("0-9", TEXT), CellText(" tenths of the fullest link", MUTED)),
+            (CellText("F", TEXT), CellText(" full", MUTED)),
+            (CellText("–", FAINT), CellText(" nobody tells", MUTED)),
+        ]
+
     def _links(self) -> list[Row]:
         lost: list[Row] = [
             (CellText("▯", WATCH), CellText(" down", MUTED)),
@@ -71,7 +86,14 @@ class Legend(CellWidget):
         ]
         return [
             (CellText("▮", SLOT), CellText(" member", MUTED)),
+            *(self._live() if self.is_live else []),
             *(lost if self.lost else []),
-            (CellText("━━", LOAD), CellText("──", TRACK), CellText(" load, free", MUTED)),
+            *([] if self.is_live else [_LOAD]),
             (CellText("┄┄", FAINT), CellText(" oversubscribed as built", MUTED)),
+        ]
+
+    def _live(self) -> list[Row]:
+        return [
+            (CellText("━", LOAD), CellText("│", MUTED), CellText("━", LOAD), CellText(" in, out now", MUTED)),
+            (CellText("+", TEXT), CellText(" at least, not all tell", MUTED)),
         ]

@@ -11,6 +11,7 @@ from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.view.interval_rates import find_moved
 from benchconsole.console.view.run_view import RunView
 from benchconsole.topology.units import Unit
 
@@ -42,8 +43,8 @@ def loads(view: RunView) -> tuple[TargetLoad, ...]:
     now: dict[str, list[float]] = {}
     for test in view.current.tests if view.intervals else ():
         if test.id not in view.fresh and test.id in view.intervals:
-            found = (each.smoothed for each in view.intervals[test.id] if each.interval.unit is Unit.BYTE_RATE)
-            now.setdefault(test.bundle, []).append(next(found, 0.0))
+            moved = find_moved(view.intervals[test.id]).values()
+            now.setdefault(test.bundle, []).append(next((each.smoothed for each in moved), 0.0))
     made = []
     for bundle in view.current.bundles:
         links = [view.fabric.links[way.link] for way in bundle.elements if way.link in view.fabric.links]

@@ -24,8 +24,8 @@ def number(value: float) -> Interval:
     return Interval("iperf3.throughput", value, Unit.BYTE_RATE, 1.0, 1.0)
 
 
-def told(folder: Path, *turns: Sequence[tuple[int, float]]) -> list[tuple[ToldInterval, ...]]:
-    """What is told of the first round, turn by turn; each turn names tests by their place."""
+def hear(folder: Path, *turns: Sequence[tuple[int, float]]) -> list[IntervalsTold]:
+    """The events of the first round, turn by turn; each turn names tests by their place."""
     described = fabric(folder)
     planned = plan(described, find_suite(described, None), PROBES)[0]
     heard: list[IntervalsTold] = []
@@ -38,7 +38,12 @@ def told(folder: Path, *turns: Sequence[tuple[int, float]]) -> list[tuple[ToldIn
     teller.close()
     assert {event.at for event in heard} == {17.0}
     assert {event.loads for event in heard} == {(NodeLoad("n1", "3", 0.9, 0.5),)}
-    return [event.found for event in heard]
+    return heard
+
+
+def told(folder: Path, *turns: Sequence[tuple[int, float]]) -> list[tuple[ToldInterval, ...]]:
+    """The numbers among these."""
+    return [event.found for event in hear(folder, *turns)]
 
 
 def test_numbers_stand_alone_until_it_is_known_what_is_expected(tmp_path: Path) -> None:
@@ -47,6 +52,14 @@ def test_numbers_stand_alone_until_it_is_known_what_is_expected(tmp_path: Path) 
     assert [each.interval.value for each in second] == [2.0, 3.0]
     assert [each.expected for each in second] == pytest.approx([1.25e9 * 0.9415] * 2, rel=0.01)
     assert third[0].expected == second[0].expected
+
+
+def test_the_links_of_the_flows_are_told_with_them_once_they_are_known(tmp_path: Path) -> None:
+    events = hear(tmp_path, [(0, 2.0)], [(0, 3.0)], [])
+    assert events[1].ways is not None
+    assert events[1].ways is events[2].ways
+    assert events[1].ways.tests
+    assert (events[1].found[0].test, "iperf3.throughput", False) in events[1].ways.places
 
 
 def test_the_first_number_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +82,7 @@ def test_a_round_that_cannot_be_routed_is_told_without_what_is_expected(
     def fail(*_: object) -> None:
         raise RoutingError("no path")
 
-    monkeypatch.setattr(running_round.RunningRound, "_expect_flows", fail)
+    monkeypatch.setattr(running_round.RunningRound, "_read_flows", fail)
     assert [[each.expected for each in turn] for turn in told(tmp_path, [(0, 1.0)], [(0, 2.0)])] == [[None], [None]]
 
 

@@ -104,6 +104,59 @@ def test_a_wire_has_its_length(width: int, load: float, lost: float) -> None:
 
 
 @pytest.mark.parametrize(
+    ("inward", "outward", "drawn"),
+    [
+        (None, None, "  – ─────│─────   – "),
+        (0.0, 0.0, "  0 ─────│─────   0 "),
+        (0.001, 0.004, " <1 ────╼│╾────  <1 "),
+        (0.005, 0.1, "  0 ────╼│╾────  10 "),
+        (0.25, 0.5, " 25 ────━│━━╾──  50 "),
+        (0.95, 0.9, " 95 ╼━━━━│━━━━╾  90 "),
+        (0.974, 0.975, " 97 ╼━━━━│━━━━━  98 "),
+        (0.994, 0.995, " 99 ━━━━━│━━━━━ 100 "),
+        (1.0, 1.02, "100 ━━━━━│━━━━━ 102 "),
+        (12.0, 0.0, "999 ━━━━━│─────   0 "),
+    ],
+)
+def test_both_ways_of_a_link(inward: float | None, outward: float | None, drawn: str) -> None:
+    """From 97.5 % on a side is full; ``100`` is said from 99.5 % on."""
+    made = link_glyphs.both_ways(20, inward, outward, partial=(False, False))
+    assert plain_text(made) == drawn
+    assert to_ascii(plain_text(made)).isascii()
+
+
+def test_both_ways_say_what_is_the_least_and_what_is_lost() -> None:
+    assert plain_text(link_glyphs.both_ways(20, 1.0, 0.1, partial=(True, True))) == "100+━━━━━│╾────  10+"
+    lost = plain_text(link_glyphs.both_ways(20, 1.0, 0.1, lost=0.5, partial=(False, False)))
+    assert lost == "100 ××━━━│╾──××  10 "
+
+
+@given(
+    width=st.integers(link_glyphs.BOTH_LEAST, 60),
+    inward=st.floats(0, 2) | st.none(),
+    outward=st.floats(0, 2) | st.none(),
+    lost=st.floats(0, 1),
+)
+def test_both_ways_have_one_mark_in_one_place(
+    width: int, inward: float | None, outward: float | None, lost: float
+) -> None:
+    text = plain_text(link_glyphs.both_ways(width, inward, outward, lost=lost, partial=(False, True)))
+    assert len(text) == width - (width % 2)
+    assert text.index("│") == 4 + (width - 10) // 2
+
+
+@pytest.mark.parametrize(
+    ("share", "sign"),
+    [
+        (None, "–"), (0.0, "0"), (0.0999, "0"), (0.1, "1"), (0.5, "5"), (0.899, "8"), (0.9, "9"), (0.974, "9"),
+        (0.975, "F"), (1.0, "F"), (1.3, "F"),
+    ],
+)  # fmt: skip
+def test_the_load_of_a_node_in_one_cell(share: float | None, sign: str) -> None:
+    assert link_glyphs.tenths(share).text == sign
+
+
+@pytest.mark.parametrize(
     ("down", "up", "built", "drawn"),
     [
         (320, 160, 160, "━━━━━━━━┄┄┄┄┄┄┄┄"),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchconsole.console.tui.fabric_map.map_cells import MapMark
+from benchconsole.console.tui.fabric_map.map_cells import CellContent, MapMark
 from benchconsole.console.tui.fabric_map.shape import read_shape
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.rows.themes import THEMES
@@ -146,11 +146,11 @@ def test_lines_that_are_kept_are_those_that_would_be_drawn_now() -> None:
     view, shape = opened(events[0]), read_shape(story.fabric)
     for first in range(1, len(events), 40):
         view = advance_all(view, events[first : first + 40])
-        for values in (False, True):
+        for content in CellContent:
             fresh = FabricMap()
             for each in (kept, fresh):
                 each.show(view, shape)
-                each.mark, each.values = MapMark(node=NodeId("n050")), values
+                each.mark, each.content = MapMark(node=NodeId("n050")), content
             assert kept.draw(120, 40) == fresh.draw(120, 40), first
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from benchconsole.console.reports import ReportError
 from benchconsole.console.tui.actions import ACTIONS, GLOBAL, matching
+from benchconsole.console.tui.fabric_map.map_cells import CellContent
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.command import CommandSheet
@@ -60,7 +61,7 @@ async def test_help_searches_and_does_what_is_chosen() -> None:
         assert "cells as states" in look.text
         await look.press("enter")
         await look.settle()
-        assert look.app.navigation.fabric.map.values
+        assert look.app.navigation.fabric.map.content is CellContent.SHARES
 
 
 async def test_commands_go_where_they_say() -> None:

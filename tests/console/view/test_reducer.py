@@ -31,12 +31,15 @@ from benchconsole.console.view.run_view import Coverage, RunView, State, state_o
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import TotalsCache, compute_totals
 from benchconsole.probes.api import Interval, Unit
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.running_round import RunningRound
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
 from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.story import Faults, Story, tell
+from tests.fabrics import METRICS
 
 
 @cache
@@ -310,6 +313,25 @@ def test_an_interval_of_a_test_that_does_not_run_is_not_shown() -> None:
     first = next(iter(story().events()))
     assert isinstance(first, SessionOpened)
     assert _tell(opened(first), each.tests[0].id).intervals == {}
+
+
+def test_the_links_of_flows_are_known_from_the_first_number_to_the_end_of_the_round() -> None:
+    view, each = _running(Result)
+    sending = next(each for each in story().rounds if each.flows)
+    running = RunningRound(JudgingContext(view.fabric, METRICS), sending)
+    running.prepare()
+    ways = running.ways
+    assert ways is not None
+    assert advance(view, IntervalsTold((), 9.0, ways=ways)) is view
+    told = (ToldInterval(each.tests[0].id, Interval("iperf3.throughput", 7.0, Unit.BYTE_RATE, 1.0, 1.0)),)
+    view = advance(view, IntervalsTold(told, 9.0, ways=ways))
+    silent = advance(view, IntervalsTold((), 60.0, ways=ways))
+    assert (dict(silent.intervals), silent.ways) == ({}, ways)
+    assert as_stored(view).ways is None
+    closed = next(event for event in story().events() if isinstance(event, ClosedRound))
+    assert advance(view, closed).ways is None
+    assert advance(view, RoundStarted(each, 11.0)).ways is None
+    assert advance(view, SessionEnded(11.0, complete=False)).ways is None
 
 
 def test_the_load_of_a_node_stands_until_its_next_and_the_end_of_the_round() -> None:
