@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import describe_implausible
 from benchconsole.probes.judging.round_flows import MeasuredFlow
+from benchconsole.probes.model.kept_readings import list_numbers
 from benchconsole.probes.model.measuring import Reading
 from benchconsole.topology.analysis.wan import HEADERS, read_trip
 from benchconsole.topology.model.fabric import Link
@@ -32,7 +33,7 @@ class FlowConditions:
     def _find_reading(self, name: str, marks: dict[str, str]) -> Reading | None:
         own, result = set(self.each.measurement.labels), self.each.result
         wanted, metric = own | set(marks.items()), f"{result.test.probe}.{name}"
-        found = (one for one in result.measurements if one.metric == metric and wanted == set(one.labels))
+        found = (one for one in list_numbers(result) if one.metric == metric and wanted == set(one.labels))
         return next((one for one in found if not describe_implausible(one, Shown.PLAIN)), None)
 
     @property

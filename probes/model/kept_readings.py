@@ -64,11 +64,14 @@ class _Columns:
     def count(self, place: int) -> int:
         return self.starts[place + 1] - self.starts[place]
 
-    def list_rows(self, place: int) -> list[tuple[tuple[str, Unit, Labels], float, str]]:
-        """Kind, value and text of each measurement of the test at this place."""
+    def list_raws(self, place: int) -> list[str]:
+        """The text of each measurement of the test at this place; the texts of all tests are unpacked for it."""
         if not self.count(place):
             return []
-        raws = [each.decode("utf-8", _SURROGATES) for each in _unpack(self)[place].split(_BETWEEN)]
+        return [each.decode("utf-8", _SURROGATES) for each in _unpack(self)[place].split(_BETWEEN)]
+
+    def list_rows(self, place: int, raws: Sequence[str]) -> list[tuple[tuple[str, Unit, Labels], float, str]]:
+        """Kind and value of each measurement of the test at this place, with its text."""
         values = self.values[self.starts[place] : self.starts[place + 1]]
         return list(zip(self.kinds[place], values, raws, strict=True))
 
@@ -131,7 +134,14 @@ class KeptReadings(FetchedSequence[Reading]):
         at_hand, columns = self._at_hand, self._columns
         if at_hand is not None or columns is None:
             return at_hand or ()
-        return self._make(columns.list_rows(self._place))
+        return self._make(columns.list_rows(self._place, columns.list_raws(self._place)))
+
+    def list_numbers(self) -> tuple[Reading, ...]:
+        """The same without the texts where these would have to be unpacked."""
+        columns = self._columns
+        if self._at_hand is not None or columns is None:
+            return self._fetch()
+        return self._make(columns.list_rows(self._place, [""] * columns.count(self._place)))
 
     def _make(self, rows: Iterable[tuple[tuple[str, Unit, Labels], float, str]]) -> tuple[Reading, ...]:
         test, at = self._test, self._at
@@ -153,6 +163,12 @@ def hold_readings(results: Iterable[Result]) -> None:
     for result in results:
         if isinstance(result.measurements, KeptReadings):
             result.measurements.hold()
+
+
+def list_numbers(result: Result) -> Sequence[Reading]:
+    """The measurements of a result for one who needs no text that a number was read from; it may be missing."""
+    kept = result.measurements
+    return kept.list_numbers() if isinstance(kept, KeptReadings) else kept
 
 
 def release_readings(results: Iterable[Result]) -> None:

@@ -11,8 +11,10 @@ from benchconsole.probes.api import Reading, Unit, labels
 from benchconsole.probes.model.kept_readings import (
     KeptReadings,
     ReadingColumns,
+    _unpack,
     hold_readings,
     keep_columns,
+    list_numbers,
     release_readings,
 )
 from benchconsole.probes.model.measuring import Result, Target, Test
@@ -109,6 +111,19 @@ def test_objects_are_at_hand_between_hold_and_release() -> None:
     release_readings([result, Result(a_test(), measurements=(kept[0],))])
     assert kept[0] is not kept[0]
     assert list(kept) == [Reading("a.rate", 1.0, Unit.ONE, (), "one", "t#0", 2.0)]
+
+
+def test_numbers_are_read_without_texts() -> None:
+    one = Reading("a.rate", 1.0, Unit.ONE, labels(way="in"), raw="one")
+    kept = KeptReadings("t", 2.0, [one, one])
+    result = Result(a_test(), measurements=kept)
+    assert list_numbers(result) == tuple(kept)
+    release(kept)
+    _unpack.cache_clear()
+    wanted = [Reading("a.rate", 1.0, Unit.ONE, labels(way="in"), "", f"t#{place}", 2.0) for place in range(2)]
+    assert list(list_numbers(result)) == wanted
+    assert _unpack.cache_info().misses == 0
+    assert list_numbers(Result(a_test(), measurements=(one,))) == (one,)
 
 
 def release(*kept: KeptReadings) -> None:
