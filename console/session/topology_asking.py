@@ -4,7 +4,7 @@ Nothing is loaded, changed or left on a node, and it needs no agent.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from itertools import islice
@@ -35,19 +35,19 @@ class TopologyAnswers:
     unasked: Mapping[str, str]
 
 
-async def ask_for_topology(reach: Reach, fabric: Fabric, *, sudo: bool = False) -> TopologyAnswers:
+async def ask_for_topology(
+    reach: Reach, fabric: Fabric, *, sudo: bool = False, hear: Callable[[str, str], object] = lambda _node, _why: None
+) -> TopologyAnswers:
     """Ask every node of ``fabric``, at most AT_ONCE at the same time; ``sudo``: as the administrator.
 
-    Nothing is raised but cancellation. ``reach`` is closed at the end.
+    ``hear`` is told of each node with the reason why it did not answer, which is empty where it did. Nothing is raised
+    but cancellation. ``reach`` is closed at the end.
     """
 
     async def ask(node: Node) -> AskedNode | str:
-        try:
-            return read_answer(node, await _ask(reach, node, sudo=sudo))
-        except RemoteError as error:
-            return f"{error.failure.stage}: {error.failure.detail}"
-        except ProbeError as error:
-            return f"no answer that can be read: {error}"
+        answer = await _find_answer(reach, node, sudo=sudo)
+        hear(node.id, answer if isinstance(answer, str) else "")
+        return answer
 
     nodes = tuple(fabric.nodes.values())
     try:
@@ -56,8 +56,19 @@ async def ask_for_topology(reach: Reach, fabric: Fabric, *, sudo: bool = False) 
         await reach.close()
     return TopologyAnswers(
         tuple(each for each in answers.values() if isinstance(each, AskedNode)),
-        {node: " ".join(each.split()) for node, each in answers.items() if isinstance(each, str)},
+        {node: each for node, each in answers.items() if isinstance(each, str)},
     )
+
+
+async def _find_answer(reach: Reach, node: Node, *, sudo: bool) -> AskedNode | str:
+    """What a node told, else the reason why it did not, without line ends."""
+    try:
+        return read_answer(node, await _ask(reach, node, sudo=sudo))
+    except RemoteError as error:
+        why = f"{error.failure.stage}: {error.failure.detail}"
+    except ProbeError as error:
+        why = f"no answer that can be read: {error}"
+    return " ".join(why.split())
 
 
 async def _ask(reach: Reach, node: Node, *, sudo: bool) -> Output:

@@ -97,6 +97,7 @@ _TABLE = (
     Action("change_criterion", "C", "C", "change", "change the criterion, in the same way", "change"),
     Action("in_full", "t", "t", "in full", "everything that is said of it, in front of the page, to scroll"),
     Action("in_fabric", "o", "o", "in fabric", "show it in the fabric"),
+    Action("write_file", "w", "w", "write the file", "name the topology file, and write it with your consent"),
     Action("facts", "i", "i", "facts", "all that the node told of itself"),
     Action("sweeps", "w", "w", "sweeps", "what was swept, as curves: clients, tasks, streams, sizes"),
     Action("finding", "f", "f", "finding", "the finding that explains it"),

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from benchconsole import topology
 from benchconsole.console.cli import asked_topology
 from benchconsole.console.exits import Exit
+from benchconsole.console.session.asked_topology import AskedNodes, ToldTopology
 from benchconsole.probes.testing.server import Manner
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from tests.console.test_cli import run as run_command
@@ -176,9 +178,9 @@ def test_sudo_asks_as_the_administrator_now_and_in_the_suite(
 ) -> None:
     asked: list[bool] = []
 
-    def ask_nodes(nodes: asked_topology.AskedNodes, name: str, speed: str | None) -> object:
+    def ask_nodes(nodes: AskedNodes, name: str) -> ToldTopology:
         asked.append(nodes.sudo)
-        return original(asked_topology.AskedNodes(nodes.sets), name, speed)
+        return replace(original(replace(nodes, sudo=False), name), nodes=nodes)
 
     original = asked_topology.ask_nodes
     monkeypatch.setattr(asked_topology, "ask_nodes", ask_nodes)
