@@ -160,7 +160,7 @@ def command(
     With --from ssh the nodes are asked themselves: your ssh_config says how they are reached, their
     host keys are verified, and nothing on them is changed. They tell their LLDP neighbours, speeds,
     bonds, addresses and hardware. The fabric is shown before it is saved, and at a terminal you are
-    asked. Exit codes then: 0 every node told its cables, 2 bad input, 3 something is missing in the
+    asked. Exit codes then: 0 every node told its cables and address, 2 bad input, 3 something is missing in the
     file (comments say what), no node answered, or you said no.
 
     \b
@@ -223,6 +223,8 @@ def _write_asked(file: Path, nodes: "AskedNodes", *, yes: bool, copy: bool, forc
     if draft is None:
         complain("no node answered: nothing was written")
         raise click.exceptions.Exit(Exit.UNTESTED)
+    for gap in draft.unaddressed:
+        complain(gap)
     click.echo("\n".join([*show_fabric(draft.fabric), *_format_inferences(draft.imported)]))
     if not yes and not agree_to_write(file):
         raise click.exceptions.Exit(Exit.UNTESTED)

@@ -92,7 +92,7 @@ def read_fields(fields: Mapping[str, str]) -> AskedNodes:
 class TopologyDraft:
     """A topology that is not written yet: its text for ``file``, and the same as a fabric.
 
-    ``gaps`` are sentences on what could not be found out.
+    ``gaps`` are sentences on what could not be found out, ``unaddressed`` those of them on data addresses.
     """
 
     file: Path
@@ -100,6 +100,7 @@ class TopologyDraft:
     fabric: Fabric
     imported: Imported
     gaps: tuple[str, ...]
+    unaddressed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ class ToldTopology:
         fabric = resolve(told.imported.document, file)
         text = format_topology(told.imported, fabric, "its nodes (ssh)", file, sudo=self.nodes.sudo)
         load_text(text, file)  # before it is shown: a file that cannot be read again helps nobody
-        return TopologyDraft(file, text, fabric, told.imported, told.gaps)
+        return TopologyDraft(file, text, fabric, told.imported, told.gaps, told.unaddressed)
 
 
 class TopologyAsking:

@@ -81,13 +81,15 @@ def read_answer(node: Node, output: Output) -> AskedNode:
     """What ``node`` told in answer to the script of the inventory. ProbeError where that cannot be read."""
     facts = Inventory().parse(output)
     observed = read_observed(facts)
+    address, unaddressed = _find_data_address(facts)
     return AskedNode(
         node.id,
         neighbours="" if observed.deaf else _find_neighbours(output),
         deaf=observed.deaf,
         speeds={port.name: port.speed for port in observed.ports if port.speed is not None},
         bonds=dict(_list_bonded(facts)),
-        data_address=_find_data_address(facts),
+        data_address=address,
+        unaddressed=unaddressed,
         facts=dict(_list_kept(facts)),
     )
 
@@ -129,8 +131,8 @@ def _list_kept(facts: Sequence[Fact]) -> Iterator[tuple[str, str | float]]:
         yield "memory.total", whole["memory.installed"]
 
 
-def _find_data_address(facts: Sequence[Fact]) -> str:
-    """The address on the fastest port that is up, IPv4 before IPv6; empty where several are as fast, or none is."""
+def _find_data_address(facts: Sequence[Fact]) -> tuple[str, str]:
+    """The address on the fastest port that is up, IPv4 before IPv6; empty, and why, where several are, or none is."""
     rated: list[tuple[bool, float, str]] = []
     addresses = dict.fromkeys(str(fact.value) for fact in facts if fact.fact == "nic.address")
     for address in islice(addresses, MOST_ADDRESSES):
@@ -139,7 +141,9 @@ def _find_data_address(facts: Sequence[Fact]) -> str:
             rated.append((":" not in address, max(port.speed or 0.0 for port in ports), address))
     best = max((each[:2] for each in rated), default=None)
     found = [address for *rank, address in rated if tuple(rank) == best]
-    return found[0] if len(found) == 1 else ""
+    if not found:
+        return "", "no port that is up has an address that tests can go to"
+    return (found[0], "") if len(found) == 1 else ("", "several addresses are on ports that are as fast")
 
 
 def _is_for_tests(text: str) -> bool:

@@ -10,6 +10,7 @@ from benchconsole.console.text.atomic_write import FileError, write_whole
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.topology.description.document import Imported
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.importers.asked_nodes import UNADDRESSED
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import UnitError, format_link_speed, parse_link_speed
@@ -76,8 +77,12 @@ def count_elements(fabric: Fabric) -> str:
 
 
 def list_inferences(imported: Imported) -> Iterator[str]:
-    """Each kind of inference with the devices, or the number of links, that it was made for; made plain."""
-    alike = group_by_key(((at[0], note), str(at[1])) for at, note in imported.notes.items())
+    """Each kind of inference with the devices, or the number of links, that it was made for; made plain.
+
+    A missing data address is no inference; the remarks tell of it.
+    """
+    inferred = ((at, note.removesuffix(UNADDRESSED).removesuffix("; ")) for at, note in imported.notes.items())
+    alike = group_by_key(((at[0], note), str(at[1])) for at, note in inferred if note)
     for (section, note), those in alike.items():
         where = f" ({len(those):,} times in links)" if section == "links" else f": {fold(those)}"
         yield f"inferred: {sanitize(note + where)}"

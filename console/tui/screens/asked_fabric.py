@@ -133,4 +133,5 @@ class AskedFabricPage(Page):
             super().action_move(where)
 
     def action_write_file(self) -> None:
-        self.save()
+        if self.is_active:  # the key may come twice in one read
+            self.save()

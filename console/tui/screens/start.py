@@ -59,6 +59,8 @@ class StartScreen(Screen[StartChoice]):
         self.menu.focus()
 
     def on_key(self, event: events.Key) -> None:
+        if not self.is_active:  # a key of the read that put a sheet in front
+            return
         entry = next((each for each in self.menu.items if each.key and each.key == event.character), None)
         if entry is not None:
             event.stop()
