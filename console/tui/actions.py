@@ -90,6 +90,7 @@ _TABLE = (
     Action("round_on", "right_square_bracket", "]", "next round", "on to the next round of what is played again"),
     Action("tenth_back", "left_curly_bracket", "{", "10 % back", "back by a tenth of what is played again"),
     Action("tenth_on", "right_curly_bracket", "}", "10 % on", "on by a tenth of what is played again"),
+    Action("seek", "T", "T", "time", "jump to a time, a round or a share of what is played again", "time", "TIME"),
     Action("slower", "left_parenthesis", "(", "slower", "play again half as fast"),
     Action("faster", "right_parenthesis", ")", "faster", "play again twice as fast"),
     Action("remove", "x,delete", "x", "remove", "remove the session for good; asks first", call="order('remove')"),
@@ -114,7 +115,7 @@ _TABLE = (
 
 ACTIONS: dict[str, Action] = {action.id: action for action in _TABLE}
 
-REPLAYING = ("replay_pause", "round_back", "round_on", "tenth_back", "tenth_on", "slower", "faster")
+REPLAYING = ("replay_pause", "round_back", "round_on", "tenth_back", "tenth_on", "seek", "slower", "faster")
 """Actions on a session that is played again."""
 
 GLOBAL = (
