@@ -13,6 +13,7 @@ from benchconsole import topology
 from benchconsole.console.cli import init
 from benchconsole.console.exits import Exit
 from benchconsole.console.session.asked_topology import TopologyAsking, read_fields
+from benchconsole.console.tui.app import start_app
 from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.screens.asked_fabric import AskedFabricPage
@@ -289,6 +290,20 @@ async def test_the_password_of_sudo_is_asked_for_on_the_screen_and_shown_nowhere
         assert isinstance(app.screen, AskingSheet)
         await asyncio.to_thread(app.stop_asking)
     assert answers == ["s3cret"]
+
+
+def test_the_questions_end_with_the_page_however_it_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[TopologyAsking] = []
+
+    def run(app: StartApp) -> None:
+        app._asking = TopologyAsking()
+        monkeypatch.setattr(app._asking, "close", lambda: closed.append(app._asking))
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(StartApp, "run", run)
+    with pytest.raises(ZeroDivisionError):
+        start_app.run_start(StartModel("1.0"), terminal=Terminal())
+    assert len(closed) == 1
 
 
 def test_names_are_taken_as_the_shell_parts_them_for_the_command() -> None:
