@@ -5,8 +5,6 @@ from collections.abc import Callable
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.rows.text_rows import CellText
-from benchconsole.console.tui.rows.themes import FAIL
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.screens.choice import TextLines
 from benchconsole.console.tui.widgets.line_input import LineInput
@@ -29,12 +27,16 @@ class SeekSheet(Sheet[float]):
 
     @on(LineInput.Changed)
     def _changed(self) -> None:
-        self.prompt.show()
+        self._say(_TEXT)
+
+    def _say(self, text: str) -> None:
+        self.words.text = text
+        self.words.redraw()
 
     @on(LineInput.Entered)
     def _entered(self) -> None:
         found = self.find(self.prompt.text)
         if isinstance(found, str):
-            self.prompt.show(note=(CellText(sanitize(found), FAIL),))
+            self._say(sanitize(found))
         else:
             self.dismiss(found)
