@@ -1,68 +1,30 @@
-"""The steps of ``init --from ssh``: which nodes are asked, what they told, and the fabric shown before it is saved."""
+"""The terminal's side of ``init --from ssh``: who did not answer, the fabric shown before it is saved, and consent."""
 
 import asyncio
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchconsole.console.cli import common
-from benchconsole.console.exits import BadInput, complain
-from benchconsole.console.text.name_sets import fold_names, group_alike
-from benchconsole.topology.description.document import read_text, source_text
-from benchconsole.topology.description.resolve import resolve
-from benchconsole.topology.importers import import_text
-from benchconsole.topology.importers.asked_nodes import AskedFabric, describe_fabric
+from benchconsole.console.exits import complain
+from benchconsole.console.session.asked_topology import AskedNodes, ToldTopology
+from benchconsole.console.session.topology_asking import ask_for_topology
+from benchconsole.console.text.name_sets import fold_names
 from benchconsole.topology.model.fabric import Fabric
-from benchconsole.topology.selection import expand
 from benchconsole.topology.units import counted as count
-from benchconsole.topology.writing.yaml_text import format_flow
-
-OWN_CONFIG = Path("~/.ssh/config")
 
 
-@dataclass(frozen=True, slots=True)
-class AskedNodes:
-    """Which nodes are asked, and how: node sets, all hosts of the ssh_config, another ssh_config than the user's."""
-
-    sets: Sequence[str]
-    all_hosts: bool = False
-    config: Path | None = None
-    sudo: bool = False
-
-    def list_names(self) -> list[str]:
-        """The names, each once. SelectionError for no node set, TopologyError for an ssh_config that cannot be read."""
-        named = [name for text in self.sets for name in expand(text)]
-        if self.all_hosts:
-            path = (self.config or OWN_CONFIG).expanduser()
-            data = import_text("ssh-config", source_text(path), str(path)).document.data
-            named += data["nodes"] if isinstance(data, dict) else ()
-        return list(dict.fromkeys(named))
-
-
-def ask_nodes(nodes: AskedNodes, name: str, speed: str | None) -> AskedFabric | None:
-    """The fabric ``name`` as its nodes tell it; None where none of them answered.
-
-    The nodes that did not are told on standard error. TopologyError where what they tell contradicts itself.
-    """
-    from benchconsole.console.session.topology_asking import ask_for_topology
-
-    names = nodes.list_names()
-    if nodes.config is not None and not nodes.config.is_file():
-        raise BadInput(f"benchconsole: --ssh-config {nodes.config}, expected a file")
-    config = "" if nodes.config is None else str(nodes.config.absolute())
-    entries = {"nodes": {each: {} for each in names}, **({"ssh": {"config": config}} if config else {})}
-    text = format_flow({"schema": 1, "fabric": name, **entries})
-    alone = resolve(read_text(text, "--from ssh"), Path("--from ssh"))
-    complain(f"asking {count(len(names), 'node')} over SSH")
+def ask_nodes(nodes: AskedNodes, name: str) -> ToldTopology:
+    """What the nodes of the fabric ``name`` tell; those that do not are told on standard error."""
+    alone = nodes.describe(name)
+    complain(f"asking {count(len(alone.nodes), 'node')} over SSH")
     answers = asyncio.run(ask_for_topology(common.make_asking_reach(alone, "init"), alone, sudo=nodes.sudo))
-    unasked: dict[str, str] = {}
-    for reason, those in group_alike(answers.unasked.items()):
+    told = ToldTopology(nodes, answers)
+    for reason, those in told.unasked:
         complain(f"not asked: {fold_names(those)}: {reason}")
-        unasked.update(dict.fromkeys(those, reason))
-    complain(f"{len(answers.asked):,} of {count(len(names), 'node')} answered")
-    return describe_fabric(name, answers.asked, unasked, speed, config) if answers.asked else None
+    complain(f"{len(answers.asked):,} of {count(len(alone.nodes), 'node')} answered")
+    return told
 
 
 def show_fabric(fabric: Fabric) -> Iterator[str]:

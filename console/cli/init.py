@@ -2,31 +2,36 @@
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from benchconsole import topology
 from benchconsole.console.exits import BadInput, Exit, complain
-from benchconsole.console.text.atomic_write import FileError, write_whole
+from benchconsole.console.session.topology_writing import (
+    DEFAULT_FILE,
+    SCHEMA_COPY,
+    count_elements,
+    format_topology,
+    list_inferences,
+    name_fabric,
+    read_link_speed,
+    refuse_file_name,
+    write_text_file,
+    write_topology,
+)
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.topology.description.document import Imported, source_text
-from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.importers import FORMATS, SEVERAL, import_sources, import_text, sniff
 from benchconsole.topology.model.fabric import Fabric, NodeId
-from benchconsole.topology.selection import NAME, fold
-from benchconsole.topology.units import UnitError, format_link_speed, parse_link_speed
-from benchconsole.topology.units import counted as count
-from benchconsole.topology.writing.topology_file import write
+from benchconsole.topology.selection import NAME
 
 if TYPE_CHECKING:
-    from benchconsole.console.cli.asked_topology import AskedNodes
+    from benchconsole.console.session.asked_topology import AskedNodes
 
 ASKED = "ssh"
 """The word after --from by which the nodes are asked themselves."""
-SCHEMA_COPY = "benchconsole.schema.json"
 _LOOKED_AT = 20
 """Files of a directory that are looked at for its format."""
 TEMPLATE = """\
@@ -110,26 +115,10 @@ steps:
 """
 _CHECKLISTS = Path(topology.__file__).parent / "examples" / "checklists"
 EXAMPLES = sorted((Path(topology.__file__).parent / "examples").glob("*.yaml"))
-SUITE = """\
-suites:
-  default:
-    - {probe: inventory}
-"""
-SUITE_AS_ROOT = """\
-suites:
-  default:
-    - {probe: inventory, sudo: 1}                                        # modules of memory are told to root only
-"""
-LINKED = """\
-    - {probe: iperf3, design: neighbours, streams: 4, seconds: 5}        # every NIC, both ways
-"""
-TRUNKED = """\
-    - {probe: iperf3, design: trunks, streams: 8, seconds: 5}            # every link between switches
-"""
 
 
 @click.command("init")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), default="cluster.yaml")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), default=DEFAULT_FILE)
 @click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE]...")
 @click.option(
     "--from",
@@ -171,7 +160,7 @@ def command(
     With --from ssh the nodes are asked themselves: your ssh_config says how they are reached, their
     host keys are verified, and nothing on them is changed. They tell their LLDP neighbours, speeds,
     bonds, addresses and hardware. The fabric is shown before it is saved, and at a terminal you are
-    asked. Exit codes then: 0 every node told its cables, 2 bad input, 3 something is missing in the
+    asked. Exit codes then: 0 every node told its cables and address, 2 bad input, 3 something is missing in the
     file (comments say what), no node answered, or you said no.
 
     \b
@@ -193,54 +182,55 @@ def command(
     if example is not None:
         if source_format is not None:
             raise BadInput("benchconsole: --example and --from, expected one of them")
-        _write_file(file, next(path for path in EXAMPLES if path.stem == example).read_text("utf-8"), copy=schema)
+        write_topology(file, next(path for path in EXAMPLES if path.stem == example).read_text("utf-8"), copy=schema)
         click.echo(f"wrote {file}, a published machine; look at it with: benchconsole check {file}")
         return
     if source_format is None:
-        _write_file(file, TEMPLATE.format(name=file, fabric=_name_fabric(file)), copy=schema)
+        write_topology(file, TEMPLATE.format(name=file, fabric=name_fabric(file)), copy=schema)
         click.echo(f"wrote {file}; edit it, then: benchconsole check {file}")
         return
     if source_format == ASKED:
-        nodes = _choose_nodes(sources, all_hosts, ssh_config, sudo=sudo)
-        _write_asked(file, nodes, _parse_speed(link_speed), yes=yes, copy=schema)
+        nodes = _choose_nodes(sources, all_hosts, ssh_config, link_speed, sudo=sudo)
+        _write_asked(file, nodes, yes=yes, copy=schema, force=force)
     chosen = _find_format(sources) if source_format == "auto" else source_format
     if len(sources) > 1 and chosen not in SEVERAL:
         raise BadInput(f"benchconsole: {len(sources)} sources, expected one for {chosen}")
-    speed = _parse_speed(link_speed)
+    speed = read_link_speed(link_speed)
     imported = _ask_host(ask, speed, sudo=sudo) if ask else import_sources(chosen, sources, speed)
     described = resolve(imported.document, file)
     more = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
     source = ask or f"{sources[0]}{more}"
-    text = _format_topology(imported, described, f"{source} ({chosen})", file)
+    text = format_topology(imported, described, f"{source} ({chosen})", file)
     load_text(text, file)  # before it is written: a file that cannot be read again helps nobody
-    _write_file(file, text, copy=schema)
+    write_topology(file, text, copy=schema)
     click.echo("\n".join(_format_outcome(imported, described, chosen, file)))
 
 
-def _choose_nodes(sources: tuple[Path, ...], all_hosts: bool, ssh_config: Path | None, *, sudo: bool) -> "AskedNodes":
-    from benchconsole.console.cli.asked_topology import AskedNodes
+def _choose_nodes(
+    sources: tuple[Path, ...], all_hosts: bool, ssh_config: Path | None, link_speed: str | None, *, sudo: bool
+) -> "AskedNodes":
+    from benchconsole.console.session.asked_topology import AskedNodes
 
-    return AskedNodes([str(each) for each in sources], all_hosts, ssh_config, sudo)
+    speed = read_link_speed(link_speed)
+    return AskedNodes([str(each) for each in sources], all_hosts, ssh_config, sudo, speed)
 
 
-def _write_asked(file: Path, nodes: "AskedNodes", speed: str | None, *, yes: bool, copy: bool) -> NoReturn:
+def _write_asked(file: Path, nodes: "AskedNodes", *, yes: bool, copy: bool, force: bool) -> NoReturn:
     """Ask, show, and write with consent; ends the command with its exit code."""
     from benchconsole.console.cli.asked_topology import agree_to_write, ask_nodes, show_fabric
-    from benchconsole.topology.description.resolve import load_text, resolve
 
-    told = ask_nodes(nodes, _name_fabric(file), speed)
-    if told is None:
+    draft = ask_nodes(nodes, name_fabric(file)).draft(file)
+    if draft is None:
         complain("no node answered: nothing was written")
         raise click.exceptions.Exit(Exit.UNTESTED)
-    described = resolve(told.imported.document, file)
-    text = _format_topology(told.imported, described, "its nodes (ssh)", file, sudo=nodes.sudo)
-    load_text(text, file)  # before it is shown: a file that cannot be read again helps nobody
-    click.echo("\n".join([*show_fabric(described), *_format_inferences(told.imported)]))
+    for gap in draft.unaddressed:
+        complain(gap)
+    click.echo("\n".join([*show_fabric(draft.fabric), *_format_inferences(draft.imported)]))
     if not yes and not agree_to_write(file):
         raise click.exceptions.Exit(Exit.UNTESTED)
-    _write_file(file, text, copy=copy)
-    click.echo(f"wrote {file} from {ASKED}: {_count_elements(described)}\nedit it, then: benchconsole check {file}")
-    raise click.exceptions.Exit(Exit.UNTESTED if told.gaps else Exit.PASSED)
+    write_topology(file, draft.text, copy=copy, force=force)
+    click.echo(f"wrote {file} from {ASKED}: {count_elements(draft.fabric)}\nedit it, then: benchconsole check {file}")
+    raise click.exceptions.Exit(Exit.UNTESTED if draft.gaps else Exit.PASSED)
 
 
 def _ask_host(host: str, speed: str | None, *, sudo: bool) -> Imported:
@@ -269,8 +259,8 @@ def _refuse_misuse(
         raise BadInput("benchconsole: no node, expected: benchconsole init FILE --from ssh NODES..., or --all-hosts")
     if source_format is not None and not sources and not asked:
         raise BadInput(f"benchconsole: no source, expected: benchconsole init FILE --from {source_format} SOURCE")
-    if source_format is not None and file.suffix not in (".yaml", ".yml"):
-        raise BadInput(f"benchconsole: {file} as the file to be written, expected a name that ends in .yaml")
+    if source_format is not None:
+        refuse_file_name(file)
     if any(source.resolve() == file.resolve() for source in sources):
         raise BadInput(f"benchconsole: {file} is a source itself, expected another name for the topology")
     if file.exists() and not force:
@@ -291,13 +281,9 @@ def _write_checklist(file: Path, example: str | None, *, force: bool) -> None:
     if own.exists():
         text = re.sub(r"(?m)^topology: .*$", f"topology: {file.name}", own.read_text("utf-8"))
     else:
-        text = CHECKLIST.format(fabric=_name_fabric(file), name=file.name)
-    _write_whole(path, text)
+        text = CHECKLIST.format(fabric=name_fabric(file), name=file.name)
+    write_text_file(path, text)
     click.echo(f"wrote {path}; look at it with: benchconsole checklist {path}")
-
-
-def _name_fabric(file: Path) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in file.stem).strip("-") or "cluster"
 
 
 def _find_format(sources: tuple[Path, ...]) -> str:
@@ -312,66 +298,13 @@ def _find_format(sources: tuple[Path, ...]) -> str:
     return found
 
 
-def _parse_speed(text: str | None) -> str | None:
-    if text is None:
-        return None
-    try:
-        return format_link_speed(parse_link_speed(text))
-    except UnitError as error:
-        raise BadInput(f"benchconsole: --link-speed: {error}") from None
-
-
-def _format_topology(imported: Imported, fabric: Fabric, source: str, file: Path, *, sudo: bool = False) -> str:
-    head = [
-        f"A machine for benchconsole, read from {source}. Check it with: benchconsole check {file}",
-        "Speeds of links are in bits (25 Gb/s), sizes and storage rates in bytes (64 GiB, 1.5 GB/s).",
-    ]
-    trunks = any(link.a in fabric.switches for link in fabric.links.values())
-    suite = (SUITE_AS_ROOT if sudo else SUITE) + (LINKED if fabric.links else "") + (TRUNKED if trunks else "")
-    return write(imported, head, suite if fabric.nodes else "")
-
-
 def _format_outcome(imported: Imported, fabric: Fabric, chosen: str, file: Path) -> Iterator[str]:
-    yield f"wrote {file} from {chosen}: {_count_elements(fabric)}"
+    yield f"wrote {file} from {chosen}: {count_elements(fabric)}"
     yield from _format_inferences(imported)
     yield f"edit it, then: benchconsole check {file}"
 
 
-def _count_elements(fabric: Fabric) -> str:
-    switches = f"{len(fabric.switches):,} switch{'' if len(fabric.switches) == 1 else 'es'}"
-    return ", ".join([count(len(fabric.nodes), "node"), switches, count(len(fabric.links), "link")])
-
-
 def _format_inferences(imported: Imported) -> Iterator[str]:
-    # Each kind of inference with the devices, or the number of links, that it was made for.
-    alike = group_by_key(((at[0], note), str(at[1])) for at, note in imported.notes.items())
-    for (section, note), those in alike.items():
-        where = f" ({len(those):,} times in links)" if section == "links" else f": {fold(those)}"
-        yield f"  inferred: {sanitize(note + where)}"
+    """Each kind of inference, and each remark, as a line of the terminal."""
+    yield from (f"  {line}" for line in list_inferences(imported))
     yield from (f"  note: {sanitize(remark)}" for remark in imported.remarks)
-
-
-def _write_file(file: Path, text: str, *, copy: bool) -> None:
-    """Write ``text`` behind the line by which editors find the schema, and with ``copy`` the schema beside it.
-
-    Each file is written whole or not at all.
-    """
-    from benchconsole.topology.description.raw import SCHEMA_FILE
-
-    schema = f"./{SCHEMA_COPY}" if copy else SCHEMA_FILE.as_uri()
-    texts = {file: f"# yaml-language-server: $schema={schema}\n{text}"}
-    if copy:
-        texts[file.with_name(SCHEMA_COPY)] = SCHEMA_FILE.read_text(encoding="utf-8")
-    for path, whole in texts.items():
-        _write_whole(path, whole)
-
-
-def _write_whole(path: Path, text: str) -> None:
-    try:
-        write_whole(path, partial(_write_text, text), force=True, private=False)
-    except FileError as error:
-        raise BadInput(f"benchconsole: {path} cannot be written: {error.found}") from None
-
-
-def _write_text(text: str, out: TextIO) -> None:
-    out.write(text)

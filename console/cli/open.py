@@ -58,7 +58,7 @@ def open_console(
 
     ``cohorts`` label every result of a session that is begun; BadInput for those of one that is stored. ``replay``
     plays a stored session so many times as fast as it ran; BadInput for a topology file. ``looks_only``: nothing can be
-    run, changed or written; BadInput for a topology file, on which nothing was measured yet.
+    run, changed or written; a topology file is shown then without the database being opened for it.
     """
     if not has_screen():
         raise BadInput("benchconsole: there is no terminal to draw on; benchconsole run does the same as lines")
@@ -77,16 +77,18 @@ def open_console(
         )
     if replay is not None and is_file:
         raise BadInput("benchconsole: --replay with a topology file, expected a stored session")
-    if looks_only and is_file:
-        raise BadInput("benchconsole: --read-only with a topology file, expected a stored session")
     from benchconsole.console.session.replay_clock import ReplayClock
 
     clock = None if replay is None else ReplayClock(replay)
+
+    def make() -> "SessionController":
+        if looks_only and is_file:
+            return _look_at(path)
+        return _open(what, path if is_file else None, db, label, cohorts, latest, start=start, clock=clock)
+
     try:
         return run(
-            carry_options(
-                lambda: _open(what, path if is_file else None, db, label, cohorts, latest, start=start, clock=clock)
-            ),
+            carry_options(make),
             latest=latest,
             now=time.time if clock is None else clock.now,
             make_archive=partial(make_archive, db),
@@ -167,6 +169,28 @@ def _open(
     return SessionController(
         session, LoopThread(), start=start, passwords=passwords, closing=store.close, operator=find_operator()
     )
+
+
+def _look_at(path: Path) -> "SessionController":
+    """The fabric of a topology file, to be looked at: its session is kept nowhere, and the database is left alone."""
+    import tempfile
+
+    from benchconsole.console.cli.common import load_installed_probes, read_topology
+    from benchconsole.console.session.controller import SessionController
+    from benchconsole.console.session.loop_thread import LoopThread
+    from benchconsole.console.session.session import Session
+    from benchconsole.store.store import Store
+
+    probes = load_installed_probes()
+    fabric = read_topology(path, probes)
+    folder = tempfile.TemporaryDirectory(prefix="benchconsole-look-")
+    store = Store.open(Path(folder.name) / "nothing.db")
+
+    def close() -> None:
+        store.close()
+        folder.cleanup()
+
+    return SessionController(Session(fabric, probes, store), LoopThread(), closing=close)
 
 
 def _open_replayed(store: "Store", name: str, probes: "Mapping[str, Probe]", clock: "ReplayClock") -> "ReplayedSession":

@@ -8,10 +8,12 @@ from benchconsole.console.cli.demo import open_demo
 from benchconsole.console.cli.open import open_console
 from benchconsole.console.cli.sessions import read_sessions
 from benchconsole.console.session.listed_verdict import list_verdict
+from benchconsole.console.session.topology_writing import DEFAULT_FILE
+from benchconsole.console.simulator.scenarios import SCENARIOS
 from benchconsole.console.tui.app.start_app import run_start
-from benchconsole.console.tui.start_model import Interrupted, Past, Start, StartModel
+from benchconsole.console.tui.start_model import Demo, Interrupted, Past, Start, StartModel
 from benchconsole.store.files.paths import default_path
-from benchconsole.store.model import SessionSummary
+from benchconsole.store.model import SessionState, SessionSummary
 
 SHOWN = 9
 """Sessions on the page: one digit each."""
@@ -22,7 +24,7 @@ def show_start_page() -> int:
     choice = run_start(_make_start_model())
     if choice is None:
         return 0
-    return open_demo("default", None) if choice.action is Start.DEMO else open_console(choice.value)
+    return open_demo(choice.value, None) if choice.action is Start.DEMO else open_console(choice.value)
 
 
 def _make_start_model() -> StartModel:
@@ -31,8 +33,9 @@ def _make_start_model() -> StartModel:
         version=__version__,
         topologies=tuple(_list_topologies()),
         sessions=tuple(_make_past(each) for each in found),
-        interrupted=next((_make_interrupted(each) for each in found if each.state.value == "interrupted"), None),
-        demo="134 nodes on loopback, real SSH, marked SIMULATED",
+        interrupted=tuple(_make_interrupted(each) for each in found if each.state is SessionState.INTERRUPTED),
+        demos=tuple(Demo(each.name, each.summary) for each in SCENARIOS.values()),
+        file=DEFAULT_FILE,
     )
 
 

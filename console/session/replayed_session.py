@@ -5,8 +5,8 @@ jump to any instant: what is shown there is the fold of all events up to it.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -66,6 +66,7 @@ class ReplayedSession(FollowedSession):
         super().__init__(session, stored, probes)
         self._clock = clock
         self._is_judged = 0
+        self._judging = asyncio.Lock()
 
     @property
     def driver(self) -> str:
@@ -77,24 +78,46 @@ class ReplayedSession(FollowedSession):
         line = Timeline(await asyncio.to_thread(self._read_timeline), self._stored.new.started)
         first = self._opened(live=True)
         yield first
-        kept, changed, told, jumps = KeptViews(first), asyncio.Event(), 0, self._clock.jumps
-        loop = asyncio.get_running_loop()
+        changed, loop, jumps = asyncio.Event(), asyncio.get_running_loop(), self._clock.jumps
         self._clock.begin(line, partial(_wake, loop, changed))
+        ahead = asyncio.create_task(self._judge_ahead(line))
+        try:
+            async with aclosing(self._play(first, line, changed, jumps)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            ahead.cancel()
+
+    async def _play(
+        self, first: SessionOpened, line: Timeline, changed: asyncio.Event, jumps: int
+    ) -> AsyncGenerator[Event, None]:
+        """The events of ``line``, each at its time, and what is known after each of the jumps beyond ``jumps``."""
+        kept, told = KeptViews(first), 0
         while True:
             changed.clear()
             if jumps != self._clock.jumps:
                 jumps = self._clock.jumps
                 told = line.count_until(self._clock.played)
-                yield replace(first, shown=await asyncio.to_thread(self._fold, kept, line, told))
+                async with self._judging:
+                    shown = await asyncio.to_thread(self._fold, kept, line, told)
+                yield replace(first, shown=shown)
             due = line.count_until(self._clock.played + _SHORTEST_WAIT * self._clock.speed)
             due = told if self._clock.is_paused else due
             for place in range(told, due):
-                yield self._judge(line, place)
+                async with self._judging:
+                    event = self._judge(line, place)
+                yield event
                 if jumps != self._clock.jumps:
                     break
             else:
                 told = max(told, due)
                 await self._wait(changed, line, told)
+
+    async def _judge_ahead(self, line: Timeline) -> None:
+        """Judge the rounds that nobody has seen yet, one by one, so that a jump over them need not wait for that."""
+        for place in [place for place, event in enumerate(line.events) if isinstance(event, ClosedRound)]:
+            async with self._judging:
+                await asyncio.to_thread(self._judge, line, place)
 
     async def _wait(self, changed: asyncio.Event, line: Timeline, told: int) -> None:
         """Wait for the time of the next event, or for somebody who changes the clock."""

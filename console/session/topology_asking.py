@@ -4,7 +4,7 @@ Nothing is loaded, changed or left on a node, and it needs no agent.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from itertools import islice
@@ -35,19 +35,19 @@ class TopologyAnswers:
     unasked: Mapping[str, str]
 
 
-async def ask_for_topology(reach: Reach, fabric: Fabric, *, sudo: bool = False) -> TopologyAnswers:
+async def ask_for_topology(
+    reach: Reach, fabric: Fabric, *, sudo: bool = False, hear: Callable[[str, str], object] = lambda _node, _why: None
+) -> TopologyAnswers:
     """Ask every node of ``fabric``, at most AT_ONCE at the same time; ``sudo``: as the administrator.
 
-    Nothing is raised but cancellation. ``reach`` is closed at the end.
+    ``hear`` is told of each node with the reason why it did not answer, which is empty where it did. Nothing is raised
+    but cancellation. ``reach`` is closed at the end.
     """
 
     async def ask(node: Node) -> AskedNode | str:
-        try:
-            return read_answer(node, await _ask(reach, node, sudo=sudo))
-        except RemoteError as error:
-            return f"{error.failure.stage}: {error.failure.detail}"
-        except ProbeError as error:
-            return f"no answer that can be read: {error}"
+        answer = await _find_answer(reach, node, sudo=sudo)
+        hear(node.id, answer if isinstance(answer, str) else "")
+        return answer
 
     nodes = tuple(fabric.nodes.values())
     try:
@@ -56,8 +56,19 @@ async def ask_for_topology(reach: Reach, fabric: Fabric, *, sudo: bool = False) 
         await reach.close()
     return TopologyAnswers(
         tuple(each for each in answers.values() if isinstance(each, AskedNode)),
-        {node: " ".join(each.split()) for node, each in answers.items() if isinstance(each, str)},
+        {node: each for node, each in answers.items() if isinstance(each, str)},
     )
+
+
+async def _find_answer(reach: Reach, node: Node, *, sudo: bool) -> AskedNode | str:
+    """What a node told, else the reason why it did not, without line ends."""
+    try:
+        return read_answer(node, await _ask(reach, node, sudo=sudo))
+    except RemoteError as error:
+        why = f"{error.failure.stage}: {error.failure.detail}"
+    except ProbeError as error:
+        why = f"no answer that can be read: {error}"
+    return " ".join(why.split())
 
 
 async def _ask(reach: Reach, node: Node, *, sudo: bool) -> Output:
@@ -70,13 +81,15 @@ def read_answer(node: Node, output: Output) -> AskedNode:
     """What ``node`` told in answer to the script of the inventory. ProbeError where that cannot be read."""
     facts = Inventory().parse(output)
     observed = read_observed(facts)
+    address, unaddressed = _find_data_address(facts)
     return AskedNode(
         node.id,
         neighbours="" if observed.deaf else _find_neighbours(output),
         deaf=observed.deaf,
         speeds={port.name: port.speed for port in observed.ports if port.speed is not None},
         bonds=dict(_list_bonded(facts)),
-        data_address=_find_data_address(facts),
+        data_address=address,
+        unaddressed=unaddressed,
         facts=dict(_list_kept(facts)),
     )
 
@@ -118,8 +131,8 @@ def _list_kept(facts: Sequence[Fact]) -> Iterator[tuple[str, str | float]]:
         yield "memory.total", whole["memory.installed"]
 
 
-def _find_data_address(facts: Sequence[Fact]) -> str:
-    """The address on the fastest port that is up, IPv4 before IPv6; empty where several are as fast, or none is."""
+def _find_data_address(facts: Sequence[Fact]) -> tuple[str, str]:
+    """The address on the fastest port that is up, IPv4 before IPv6; empty, and why, where several are, or none is."""
     rated: list[tuple[bool, float, str]] = []
     addresses = dict.fromkeys(str(fact.value) for fact in facts if fact.fact == "nic.address")
     for address in islice(addresses, MOST_ADDRESSES):
@@ -128,7 +141,9 @@ def _find_data_address(facts: Sequence[Fact]) -> str:
             rated.append((":" not in address, max(port.speed or 0.0 for port in ports), address))
     best = max((each[:2] for each in rated), default=None)
     found = [address for *rank, address in rated if tuple(rank) == best]
-    return found[0] if len(found) == 1 else ""
+    if not found:
+        return "", "no port that is up has an address that tests can go to"
+    return (found[0], "") if len(found) == 1 else ("", "several addresses are on ports that are as fast")
 
 
 def _is_for_tests(text: str) -> bool:

@@ -90,6 +90,7 @@ _TABLE = (
     Action("round_on", "right_square_bracket", "]", "next round", "on to the next round of what is played again"),
     Action("tenth_back", "left_curly_bracket", "{", "10 % back", "back by a tenth of what is played again"),
     Action("tenth_on", "right_curly_bracket", "}", "10 % on", "on by a tenth of what is played again"),
+    Action("seek", "T", "T", "time", "jump to a time, a round or a share of what is played again", "time", "TIME"),
     Action("slower", "left_parenthesis", "(", "slower", "play again half as fast"),
     Action("faster", "right_parenthesis", ")", "faster", "play again twice as fast"),
     Action("remove", "x,delete", "x", "remove", "remove the session for good; asks first", call="order('remove')"),
@@ -97,6 +98,7 @@ _TABLE = (
     Action("change_criterion", "C", "C", "change", "change the criterion, in the same way", "change"),
     Action("in_full", "t", "t", "in full", "everything that is said of it, in front of the page, to scroll"),
     Action("in_fabric", "o", "o", "in fabric", "show it in the fabric"),
+    Action("write_file", "w", "w", "write the file", "name the topology file, and write it with your consent"),
     Action("facts", "i", "i", "facts", "all that the node told of itself"),
     Action("sweeps", "w", "w", "sweeps", "what was swept, as curves: clients, tasks, streams, sizes"),
     Action("finding", "f", "f", "finding", "the finding that explains it"),
@@ -113,7 +115,7 @@ _TABLE = (
 
 ACTIONS: dict[str, Action] = {action.id: action for action in _TABLE}
 
-REPLAYING = ("replay_pause", "round_back", "round_on", "tenth_back", "tenth_on", "slower", "faster")
+REPLAYING = ("replay_pause", "round_back", "round_on", "tenth_back", "tenth_on", "seek", "slower", "faster")
 """Actions on a session that is played again."""
 
 GLOBAL = (

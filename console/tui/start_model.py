@@ -1,4 +1,4 @@
-"""The start page as values: the topologies, sessions and importers that it offers, and the choice that was made."""
+"""The start page as values: the topologies, scenarios and sessions that it offers, and the choice that was made."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,15 +29,26 @@ class Interrupted:
 
 
 @dataclass(frozen=True, slots=True)
+class Demo:
+    """A scenario of the simulated cluster; ``words`` say what is planted in it."""
+
+    name: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class StartModel:
-    """Everything that the page offers; what is empty is not shown. Sessions come newest first."""
+    """Everything that the page offers; what is empty is not shown. Sessions come newest first.
+
+    ``file`` is the name that a topology gets which somebody has nodes asked for.
+    """
 
     version: str
     topologies: tuple[str, ...] = ()
     sessions: tuple[Past, ...] = ()
-    interrupted: Interrupted | None = None
-    demo: str = ""
-    importers: tuple[str, ...] = ()
+    interrupted: tuple[Interrupted, ...] = ()
+    demos: tuple[Demo, ...] = ()
+    file: str = "cluster.yaml"
 
 
 class Start(StrEnum):
@@ -45,14 +56,14 @@ class Start(StrEnum):
 
     OPEN = "open"
     DEMO = "demo"
-    IMPORT = "import"
+    ASK = "ask"
     SESSION = "session"
     RESUME = "resume"
 
 
 @dataclass(frozen=True, slots=True)
 class StartChoice:
-    """``value`` is the path, the session id or the importer; empty where there is nothing to name."""
+    """``value`` is the path, the scenario or the session id."""
 
     action: Start
-    value: str = ""
+    value: str

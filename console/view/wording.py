@@ -48,6 +48,13 @@ def format_moment(at: float | None) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if at else NOT_MEASURED
 
 
+def format_played(seconds: float) -> str:
+    """Seconds since a beginning, as a replay counts them: ``3:12``, ``1:03:12``."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
 def format_fact(fact: Fact) -> str:
     """What a node told, for people: memory in IEC, ports in bits, disks in SI, counts in full."""
     if isinstance(fact.value, str):

@@ -19,11 +19,12 @@ from benchconsole.console.cli.open import make_archive
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.session import Session
+from benchconsole.console.simulator.scenarios import SCENARIOS
 from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.rows.terminal import detect
 from benchconsole.console.tui.screens.base.area_page import AreaPage
-from benchconsole.console.tui.start_model import Past, StartModel
+from benchconsole.console.tui.start_model import Demo, Past, StartModel
 from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
 from benchconsole.store.store import Store
 
@@ -109,8 +110,8 @@ async def draw_start() -> str:
             ListedVerdict(Outcome.FAIL, "fail, 8 below"),
         ),
     )
-    demo = "134 nodes on loopback, real SSH, marked SIMULATED"
-    app = StartApp(StartModel("0.1.0", ("cluster.yaml",), sessions, None, demo), TERMINAL)
+    demos = tuple(Demo(each.name, each.summary) for each in SCENARIOS.values())
+    app = StartApp(StartModel("0.1.0", ("cluster.yaml",), sessions, (), demos), TERMINAL)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         return FONT.sub("", app.export_screenshot(title="benchconsole"))

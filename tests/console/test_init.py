@@ -13,9 +13,10 @@ from click.testing import CliRunner
 
 from benchconsole import topology
 from benchconsole.console.cli import main
-from benchconsole.console.cli.init import SCHEMA_COPY, command
+from benchconsole.console.cli.init import command
 from benchconsole.console.exits import BadInput, Exit
 from benchconsole.console.session.checklist_file import read_checklist_file
+from benchconsole.console.session.topology_writing import SCHEMA_COPY
 from benchconsole.topology import importers
 from tests.topology.importers.sources import CLAB, CONF, CYJS, FORMATS, INI, INVENTORY, LLDP, SSH, TREE, heard, told
 
@@ -182,7 +183,7 @@ def test_misuse_ends_with_2_one_message_and_no_file(
 def test_a_file_that_cannot_be_read_again_is_not_written(
     init: Init, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchconsole.console.cli.init.write", lambda *_: "schema: 1\nfabric: [x\n")
+    monkeypatch.setattr("benchconsole.console.session.topology_writing.write", lambda *_: "schema: 1\nfabric: [x\n")
     run = init("my.yaml", "--from", "slurm", *written("slurm", tmp_path), "--link-speed", "25 Gb/s")
     assert run.code == Exit.BAD_INPUT
     assert {path.name for path in tmp_path.iterdir()} == {"topology.conf"}

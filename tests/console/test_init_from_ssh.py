@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,12 @@ import pytest
 from benchconsole import topology
 from benchconsole.console.cli import asked_topology
 from benchconsole.console.exits import Exit
+from benchconsole.console.session.asked_topology import AskedNodes, ToldTopology
 from benchconsole.probes.testing.server import Manner
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from tests.console.test_cli import run as run_command
 from tests.console.test_init import Run
-from tests.told_nodes import Sources, TellingCluster, tell
+from tests.told_nodes import Sources, TellingCluster, describe_ports, describe_speeds, tell
 from tests.topology.importers.sources import heard, told
 
 HOSTILE = "\x1b]0;owned\x07leaf1\n# nodes: {evil: {}}"
@@ -27,6 +29,12 @@ NODES: dict[str, Sources | Manner] = {
     "n06": {**tell(6), "lldpctl": (1, "no daemon")},
     "n07": {**tell(7), "lldpctl": (0, told(heard("eth0", HOSTILE, "Eth7")))},
     "n08": {**tell(8), "ethtool": (0, ""), "lldpctl": (0, told(heard("eth0", "leaf1", "p8", current=HOSTILE)))},
+    "n09": {**tell(9), "ip": (0, describe_ports({"eth0": ""}))},
+    "n10": {
+        **tell(10),
+        "ip": (0, describe_ports({"eth0": "10.0.0.10", "eth1": "10.0.1.10"})),
+        "ethtool": (0, describe_speeds({"eth0": 25_000, "eth1": 25_000})),
+    },
 }
 Init = Callable[..., Run]
 
@@ -116,6 +124,24 @@ def test_without_lldp_on_any_node_the_nodes_are_written_and_no_link(init: Init, 
     assert (set(fabric.nodes), set(fabric.links), set(fabric.switches)) == ({"n06"}, set(), set())
 
 
+def test_a_node_without_a_data_address_is_told_of_in_the_file_on_standard_error_and_by_the_exit_code(
+    init: Init, tmp_path: Path
+) -> None:
+    run = init("my.yaml", "--from", "ssh", "n01", "n[09-10]")
+    assert run.code == Exit.UNTESTED
+    missing = "nodes whose data address is not known, tests go to their names: "
+    none = f"{missing}n09: no port that is up has an address that tests can go to"
+    several = f"{missing}n10: several addresses are on ports that are as fast"
+    assert run.err.splitlines()[1:] == ["3 of 3 nodes answered", none, several]
+    text = (tmp_path / "my.yaml").read_text()
+    assert f"#   {none}\n#   {several}\n" in text
+    (beside,) = [line for line in text.splitlines() if line.startswith("  n[09-10]: ")]
+    assert beside.endswith("  # no data address was found: tests go to its name")
+    assert "inferred: no data address" not in run.out
+    fabric = load(tmp_path)
+    assert [node.data_address for node in fabric.nodes.values()] == ["10.0.0.1", "n09", "n10"]
+
+
 def test_what_a_hostile_node_tells_is_data(init: Init, tmp_path: Path) -> None:
     run = init("my.yaml", "--from", "ssh", "n01", "n07")
     assert run.code == Exit.UNTESTED
@@ -176,9 +202,9 @@ def test_sudo_asks_as_the_administrator_now_and_in_the_suite(
 ) -> None:
     asked: list[bool] = []
 
-    def ask_nodes(nodes: asked_topology.AskedNodes, name: str, speed: str | None) -> object:
+    def ask_nodes(nodes: AskedNodes, name: str) -> ToldTopology:
         asked.append(nodes.sudo)
-        return original(asked_topology.AskedNodes(nodes.sets), name, speed)
+        return replace(original(replace(nodes, sudo=False), name), nodes=nodes)
 
     original = asked_topology.ask_nodes
     monkeypatch.setattr(asked_topology, "ask_nodes", ask_nodes)

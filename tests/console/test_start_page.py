@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.cli.start import _make_start_model
+from benchconsole.console.simulator.scenarios import SCENARIOS
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.store.store import Store
 from tests.console.session.test_session import follow, session
@@ -24,6 +25,12 @@ async def test_an_interrupted_session_is_offered_for_resuming(tmp_path: Path, mo
     offered = _make_start_model()
     assert offered.topologies == ("topology.yaml",)
     assert [each.id for each in offered.sessions] == [running.id]
-    assert offered.interrupted is not None
-    assert offered.interrupted.id == running.id
-    assert "of 6" in offered.interrupted.words
+    (interrupted,) = offered.interrupted
+    assert interrupted.id == running.id
+    assert "of 6" in interrupted.words
+
+
+def test_every_scenario_of_the_demo_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BENCHCONSOLE_DB", str(tmp_path / "s.db"))
+    assert [each.name for each in _make_start_model().demos] == [*SCENARIOS]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fabrics import SMALL
 from tests.lab import wait_for
 from tests.scenarios.commands import benchconsole
 from tests.scenarios.terminal import Terminal
@@ -142,6 +143,21 @@ def test_look_at_a_session_and_change_nothing(demo: Path, tmp_path: Path) -> Non
             terminal.wait("it shows, and takes no orders")
             terminal.press("3" if key == "R" else "2")
     assert not list(tmp_path.glob("demo-default.*"))
+
+
+def test_look_at_a_topology_file_and_change_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.yaml"
+    file.write_text(SMALL)
+    with Terminal(tmp_path, SIZE, "open", file, "--read-only", "--db", tmp_path / "none.db") as terminal:
+        terminal.wait("READ-ONLY")
+        terminal.wait("Nothing has run on this fabric yet")
+        for key in "Re":
+            terminal.press(key)
+            terminal.wait("it shows, and takes no orders")
+            terminal.press("2" if key == "R" else "1")
+        terminal.press("q")
+        terminal.wait("EXIT=0")
+    assert [path.name for path in tmp_path.iterdir() if path.suffix in (".yaml", ".db", ".html")] == ["cluster.yaml"]
 
 
 def test_add_a_criterion(tmp_path: Path) -> None:

@@ -19,6 +19,9 @@ from benchconsole.topology.importers.roles import find_node_role
 from benchconsole.topology.model.fabric import Bond
 from benchconsole.topology.selection import NAME, fold
 
+UNADDRESSED = "no data address was found: tests go to its name"
+"""The comment beside a node of which nobody knows where tests go."""
+
 MOST_NEIGHBOURS = 512
 """Neighbours of one node; more are taken for text that somebody made up."""
 
@@ -47,7 +50,7 @@ class AskedNode:
     """What one node told. ``neighbours`` is the text of ``lldpctl``; where there is none, ``deaf`` says why.
 
     ``speeds`` are byte/s by port, ``bonds`` the bonds of ports. ``data_address`` is where tests go, empty where that is
-    not known. ``facts`` are numbers in base units and texts, by the names of the inventory.
+    not known; ``unaddressed`` says why then. ``facts`` are numbers in base units and texts, named as in the inventory.
     """
 
     name: str
@@ -56,15 +59,20 @@ class AskedNode:
     speeds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     bonds: Mapping[str, BondedPort] = field(default_factory=lambda: MappingProxyType({}))
     data_address: str = ""
+    unaddressed: str = "it told of none"
     facts: Mapping[str, str | float] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
 class AskedFabric:
-    """A fabric as nodes told it; ``gaps`` say what is missing in it and why, one sentence each."""
+    """A fabric as nodes told it; ``gaps`` say what is missing in it and why, one sentence each.
+
+    ``unaddressed`` are those gaps that speak of nodes without a data address.
+    """
 
     imported: Imported
     gaps: tuple[str, ...]
+    unaddressed: tuple[str, ...] = ()
 
 
 def describe_fabric(
@@ -79,14 +87,22 @@ def describe_fabric(
     if config:
         told.draft.section("ssh", "config", config, told.draft.start)
     classes = told.make_classes(asked)
+    unaddressed = _find_unaddressed(asked)
     for each in asked:
         fields = {"class": classes[each.name]} if each.name in classes else {}
-        fields |= {"data_address": each.data_address} if each.data_address else {}
-        told.draft.device(DraftDevice(each.name, _place(each.name), switch=False, fields=fields))
+        known = each.name not in unaddressed
+        fields |= {"data_address": each.data_address} if known else {}
+        note = "" if known else UNADDRESSED
+        told.draft.device(DraftDevice(each.name, _place(each.name), switch=False, fields=fields, note=note))
     for node in unasked:
         told.draft.device(DraftDevice(node, _place(node), switch=False))
     for reason, nodes in group_by_key((why, node) for node, why in unasked.items()).items():
         told.gaps.append(f"nodes that could not be asked: {fold(nodes)}: {reason}")
+    missing = tuple(
+        f"nodes whose data address is not known, tests go to their names: {fold(nodes)}: {why}"
+        for why, nodes in group_by_key((why, node) for node, why in unaddressed.items()).items()
+    )
+    told.gaps += missing
     for each in asked:
         told.add_cables(each)
     lldp.settle_cables(told.draft)
@@ -94,7 +110,17 @@ def describe_fabric(
     told.remark_strangers({*(each.name for each in asked), *unasked})
     gaps = tuple(told.list_gaps())
     told.draft.remarks[:0] = gaps
-    return AskedFabric(told.draft.finish(speed), gaps)
+    return AskedFabric(told.draft.finish(speed), gaps, missing)
+
+
+def _find_unaddressed(asked: Sequence[AskedNode]) -> dict[str, str]:
+    """The nodes of which nobody knows where tests go, with the reasons; an address of several nodes is of none."""
+    alike = group_by_key((each.data_address, each.name) for each in asked)
+    found = {each.name: each.unaddressed for each in asked if not each.data_address}
+    for address, nodes in alike.items():
+        if address and len(nodes) > 1:
+            found |= dict.fromkeys(nodes, f"{address} is told by several nodes")
+    return found
 
 
 def _place(node: str) -> Position:

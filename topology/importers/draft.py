@@ -30,7 +30,7 @@ class DraftDevice:
 
     ``role`` is a word of ours, None where the source does not say; ``why`` says what it was
     inferred from. ``taken`` says why it is taken for a switch or a node where the source does not say that.
-    ``fields`` are further keys of its entry (class, model, address ...).
+    ``fields`` are further keys of its entry (class, model, address ...). ``note`` is a comment beside it.
     """
 
     name: str
@@ -40,6 +40,7 @@ class DraftDevice:
     why: str = ""
     fields: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     taken: str = ""
+    note: str = ""
 
 
 class Draft:
@@ -199,6 +200,7 @@ class Draft:
         self.places[here] = device.where
         notes = [device.taken] if device.taken else []
         notes += [why] if why and (role is not None or section == "switches") else []
+        notes += [device.note] if device.note else []
         if notes:
             self._notes[here] = "; ".join(notes)
         return {**({"role": role} if role is not None else {}), **device.fields}

@@ -19,14 +19,18 @@ class CommandLine:
         navigation: Navigation,
         do: Callable[[str], None],
         typed: Mapping[str, TypedCommand],
+        learn_names: Callable[[], None],
     ) -> None:
         self._session = session
         self._navigation = navigation
         self._do = do
         self._typed = typed
+        self._learn_names = learn_names
         self._history: list[str] = []
 
     def ask(self) -> None:
+        """Ask for a command; the sessions that ``compare`` may be given are read meanwhile."""
+        self._learn_names()
         valid = self._navigation.valid_actions
         self._navigation.ask(CommandSheet(valid, self._arguments_of, self._history, self._session.badges), self.perform)
 

@@ -33,6 +33,7 @@ from benchconsole.console.tui.rows.themes import THEMES
 from benchconsole.console.tui.screens.area import PAGES
 from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.screens.export import FORMATS
+from benchconsole.console.tui.widgets.seek_bar import SeekBar
 from benchconsole.console.tui.widgets.tabs import TABS, Tabs
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.topology.analysis.static_finding import StaticFinding
@@ -88,7 +89,10 @@ class ConsoleApp(ThemedApp[int]):
         self.exit_control = ExitControl(session, navigation, self._work, self.exit)
         self.following = SessionFollowing(session, navigation, self._work, analyse, self.run_orders.ask_password)
         self.session_orders = SessionOrders(session, navigation, self._work, self.following, make_archive)
-        self.command_line = CommandLine(session, navigation, self.action_do, self._typed_commands())
+        self.replay_orders = ReplayOrders(session, navigation, self._work)
+        self.command_line = CommandLine(
+            session, navigation, self.action_do, self._typed_commands(), self.session_orders.learn_names
+        )
         self._make = make
         self._actions: dict[str, Callable[[], None]] = {
             **{name: partial(navigation.go_to, name) for name in ("fabric", "nodes", "run", "findings")},
@@ -101,9 +105,9 @@ class ConsoleApp(ThemedApp[int]):
             "freeze": navigation.toggle_freeze,
             "theme": partial(self._use_theme, ""),
             "node": partial(navigation.say, "node takes the name of a node", wrong=True),
-            "command": self._ask_command,
+            "command": self.command_line.ask,
             "help": self.command_line.show_help,
-            **ReplayOrders(session, navigation, self._work).actions,
+            **self.replay_orders.actions,
             "quit": self.exit_control.ask,
             "interrupt": self.exit_control.interrupt,
         }
@@ -121,6 +125,7 @@ class ConsoleApp(ThemedApp[int]):
                 self.run_orders.plan, lambda: session.control.suites if session.control is not None else ()
             ),
             "compare": TypedCommand(self.session_orders.compare_with, lambda: self.session_orders.names),
+            "seek": TypedCommand(self.replay_orders.go_to_typed, tuple),
             "export": TypedCommand(self.report_export.write_typed, lambda: tuple(option.value for option in FORMATS)),
         }
 
@@ -165,11 +170,6 @@ class ConsoleApp(ThemedApp[int]):
         if refusal:
             self.navigation.say(refusal, wrong=True)
 
-    def _ask_command(self) -> None:
-        """The command line; the sessions that ``compare`` may be given are read meanwhile."""
-        self.session_orders.learn_names()
-        self.command_line.ask()
-
     def on_open_node(self, message: messages.OpenNode) -> None:
         self.navigation.open_node(message.node)
 
@@ -196,6 +196,9 @@ class ConsoleApp(ThemedApp[int]):
 
     def on_order_session(self, message: messages.OrderSession) -> None:
         self.session_orders.obey(message)
+
+    def on_seek_bar_sought(self, message: SeekBar.Sought) -> None:
+        self.replay_orders.go_to(message.played)
 
     def on_edit_criterion(self, message: messages.EditCriterion) -> None:
         self.criterion_orders.edit(message)

@@ -1,7 +1,7 @@
 """The application around the start page: it ends with a choice, or with none."""
 
 import os
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
@@ -9,8 +9,18 @@ from benchconsole.console.tui import textual_patches
 from benchconsole.console.tui.app.screen_failure import ScreenError
 from benchconsole.console.tui.app.themed_app import ThemedApp
 from benchconsole.console.tui.rows.terminal import Terminal, detect
-from benchconsole.console.tui.screens.start import StartScreen
+from benchconsole.console.tui.screens.start import MakeAsking, StartScreen
 from benchconsole.console.tui.start_model import StartChoice, StartModel
+
+if TYPE_CHECKING:
+    from benchconsole.console.session.asked_topology import TopologyAsking
+
+
+def make_topology_asking() -> "TopologyAsking":
+    """What asks nodes over SSH."""
+    from benchconsole.console.session.asked_topology import TopologyAsking
+
+    return TopologyAsking()
 
 
 class StartApp(ThemedApp[StartChoice]):
@@ -18,19 +28,36 @@ class StartApp(ThemedApp[StartChoice]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c,ctrl+q", "quit", show=False, priority=True, system=True)]
 
-    def __init__(self, model: StartModel, terminal: Terminal) -> None:
+    def __init__(
+        self, model: StartModel, terminal: Terminal, *, make_asking: MakeAsking = make_topology_asking
+    ) -> None:
         super().__init__(terminal)
         self.model = model
+        self._make_asking = make_asking
+        self._asking: TopologyAsking | None = None
 
     def on_mount(self) -> None:
-        self.push_screen(StartScreen(self.model))
+        self.push_screen(StartScreen(self.model, self._find_asking))
+
+    def _find_asking(self) -> "TopologyAsking":
+        if self._asking is None:
+            self._asking = self._make_asking()
+        return self._asking
+
+    def stop_asking(self) -> None:
+        """End what still asks nodes, however the page is left."""
+        if self._asking is not None:
+            self._asking.close()
 
 
 def run_start(model: StartModel, *, terminal: Terminal | None = None) -> StartChoice | None:
     """Show the page and return what was chosen, None when it was left; ScreenError where it failed."""
     textual_patches.apply()
     app = StartApp(model, terminal or detect(os.environ))
-    choice = app.run()
+    try:
+        choice = app.run()
+    finally:
+        app.stop_asking()
     if app.crash is not None:
         raise ScreenError from app.crash
     return choice

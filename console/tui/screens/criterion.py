@@ -12,7 +12,7 @@ from benchconsole.console.tui.queries.criterion_choices import CriterionChoices
 from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, Row, wrap_under
 from benchconsole.console.tui.rows.themes import ACCENT, FAIL, MUTED, TEXT, WATCH
 from benchconsole.console.tui.screens.base.sheet import Sheet
-from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.tui.widgets.field_notes import FieldNotes
 from benchconsole.console.tui.widgets.form_input import FormInput
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
@@ -42,40 +42,6 @@ FIELDS = tuple(_MEANINGS)
 _SHOWN = 5
 _LEAST = 2
 """Rows below the fields: completions, or what is wrong."""
-
-
-class FieldNotes(CellWidget):
-    """What a field takes and its completions below a ``note``, or what is wrong with what was typed."""
-
-    def __init__(self, note: str) -> None:
-        super().__init__()
-        self.candidates: Sequence[tuple[str, str]] = ()
-        self.meaning = ""
-        self.note = note
-        self.wrong: Sequence[str] = ()
-
-    def show(self, meaning: str, candidates: Sequence[tuple[str, str]]) -> None:
-        """Say what a field means, and what its text may become: the first of these with ``tab``."""
-        self.meaning, self.candidates, self.wrong = meaning, candidates, ()
-        self.redraw()
-
-    def complain(self, reasons: Sequence[str]) -> None:
-        self.wrong = reasons
-        self.redraw()
-
-    def draw(self, width: int, height: int) -> list[Row]:
-        if self.wrong:
-            found = [row for each in self.wrong for row in wrap_under("", [each], width, 2, height, FAIL)]
-            if len(found) > height:
-                rest = f"{len(self.wrong):,} mistakes; those at the top come first"
-                found = [*found[: height - 1], CellLine(width).to(2).put(rest, MUTED).row()]
-            return found
-        drawn = wrap_under("", [self.note], width, 2, max(height - 2, 1), WATCH) if self.note else []
-        drawn.append(CellLine(width).to(2).put(self.meaning, MUTED).row())
-        for place, (word, help_) in enumerate(self.candidates[: max(height - len(drawn), 0)]):
-            line = CellLine(width).to(2).put("tab " if place == 0 else "    ", ACCENT).put(word, TEXT)
-            drawn.append(line.put("   ").put(help_, MUTED).row())
-        return drawn
 
 
 class CriterionSheet(Sheet["CriterionProposal"]):

@@ -19,11 +19,11 @@ class PasswordSheet(Sheet[str]):
 
     KEYS = (("enter", "give it to sudo"), ("esc", "hold back the tests that need it"))
 
-    def __init__(self, prompt: str, badges: Badges) -> None:
+    def __init__(self, prompt: str, badges: Badges, words: str = _TEXT) -> None:
         super().__init__("password", badges)
         self.asked = TextLines(sanitize(prompt).strip().removesuffix(":"))
         self.asked.styles.height = 1
-        self.words = TextLines(_TEXT)
+        self.words = TextLines(words)
         self.prompt = LineInput("password:", masked=True)
         self.parts = (self.asked, self.words, self.prompt)
 

@@ -1,7 +1,11 @@
-"""The page before there is a topology: three ways in, the sessions, one to resume. Nothing is sent from here."""
+"""The page before there is a topology: the ways in, the sessions, those to resume.
 
-from collections.abc import Sequence
-from typing import ClassVar
+From here nothing is sent to a node but the questions of who has nodes asked by name.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -16,6 +20,13 @@ from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.menu import MenuEntry, Opening, StartMenu
 from benchconsole.console.tui.widgets.options import Option
 from benchconsole.console.tui.widgets.tabs import Badges
+from benchconsole.topology.units import counted
+
+if TYPE_CHECKING:
+    from benchconsole.console.session.asked_topology import TopologyAsking
+
+MakeAsking = Callable[[], "TopologyAsking"]
+"""Makes what asks nodes; called when somebody wants to ask, for it brings SSH with it."""
 
 
 class StartScreen(Screen[StartChoice]):
@@ -32,9 +43,11 @@ class StartScreen(Screen[StartChoice]):
     ]
     DEFAULT_CSS = "StartScreen { background: $background; overflow: hidden; }"
 
-    def __init__(self, model: StartModel) -> None:
+    def __init__(self, model: StartModel, make_asking: MakeAsking) -> None:
         super().__init__()
         self.model = model
+        self.make_asking = make_asking
+        self.fields: dict[str, str] = {}
         self.menu = StartMenu(entries(model), model.version)
 
     def compose(self) -> ComposeResult:
@@ -46,6 +59,8 @@ class StartScreen(Screen[StartChoice]):
         self.menu.focus()
 
     def on_key(self, event: events.Key) -> None:
+        if not self.is_active:  # a key of the read that put a sheet in front
+            return
         entry = next((each for each in self.menu.items if each.key and each.key == event.character), None)
         if entry is not None:
             event.stop()
@@ -66,15 +81,31 @@ class StartScreen(Screen[StartChoice]):
         self.app.exit(None)
 
     def take(self, entry: MenuEntry) -> None:
-        """Answer, or ask which of several."""
-        several = {Start.OPEN: self.model.topologies, Start.IMPORT: self.model.importers}.get(entry.action, ())
-        if len(several) > 1:
-            options = [Option(str(i + 1) if i < 9 else " ", sanitize(each), "", each) for i, each in enumerate(several)]
+        """Answer, or ask which of several, or of which nodes."""
+        if entry.action is Start.ASK:
+            self._ask_nodes()
+            return
+        options = list_options(self.model, entry.action)
+        if len(options) > 1:
             self.app.push_screen(
                 ChoiceSheet(entry.word, entry.help, options, Badges()), lambda value: self._answer(entry.action, value)
             )
         else:
-            self._answer(entry.action, several[0] if several else entry.value)
+            self._answer(entry.action, options[0].value if options else entry.value)
+
+    def _ask_nodes(self) -> None:
+        # Here: the map of a fabric and everything below it is nothing that the first page should wait for.
+        from benchconsole.console.tui.screens.asking import AskNodesSheet, begin_fields
+
+        self.fields = self.fields or dict(begin_fields(self.model.file))
+        self.app.push_screen(
+            AskNodesSheet(
+                self.make_asking(),
+                self.fields,
+                Path(self.model.file),
+                lambda file: self.app.exit(StartChoice(Start.OPEN, str(file))),
+            )
+        )
 
     def _answer(self, action: Start, value: str | None) -> None:
         if value is not None:
@@ -84,18 +115,29 @@ class StartScreen(Screen[StartChoice]):
 def entries(model: StartModel) -> Sequence[MenuEntry]:
     """What can be chosen, in the order of the page."""
     made = [MenuEntry(Start.OPEN, "o", "open a topology", _files(model.topologies), Opening.WAY)]
-    if model.demo:
-        made.append(MenuEntry(Start.DEMO, "d", "start the demo", sanitize(model.demo), Opening.WAY))
-    if model.importers:
-        words = "from " + ", ".join(sanitize(each) for each in model.importers)
-        made.append(MenuEntry(Start.IMPORT, "i", "write a topology", words, Opening.WAY))
+    words = "from its nodes over SSH; shown before it is saved"
+    made.append(MenuEntry(Start.ASK, "a", "describe a cluster", words, Opening.WAY))
+    if model.demos:
+        words = f"a simulated cluster, real SSH on loopback; {counted(len(model.demos), 'scenario')}"
+        made.append(MenuEntry(Start.DEMO, "d", "start the demo", words, Opening.WAY))
     for index, past in enumerate(model.sessions):
         key = str(index + 1) if index < 9 else ""
         made.append(MenuEntry(Start.SESSION, key, sanitize(past.label), "", Opening.SESSION, past.id, past))
-    if model.interrupted is not None:
-        left = model.interrupted
-        made.append(MenuEntry(Start.RESUME, "r", sanitize(left.label), sanitize(left.words), Opening.RESUME, left.id))
+    if model.interrupted:
+        left, others = model.interrupted[0], len(model.interrupted) - 1
+        words = f"{left.words}; {others:,} more" if others else left.words
+        made.append(MenuEntry(Start.RESUME, "r", sanitize(left.label), sanitize(words), Opening.RESUME, left.id))
     return tuple(made)
+
+
+def list_options(model: StartModel, action: Start) -> list[Option]:
+    """What a way in leads to, where it is several things; the first nine have digits."""
+    found = {
+        Start.OPEN: [(sanitize(each), "", each) for each in model.topologies],
+        Start.DEMO: [(sanitize(each.name), sanitize(each.words), each.name) for each in model.demos],
+        Start.RESUME: [(sanitize(each.label), sanitize(each.words), each.id) for each in model.interrupted],
+    }.get(action, [])
+    return [Option(str(place) if place < 10 else " ", *each) for place, each in enumerate(found, 1)]
 
 
 def _files(paths: Sequence[str]) -> str:

@@ -62,8 +62,8 @@ class StartMenu(Listing[MenuEntry]):
                 at = len(rows) if index == self.cursor else at
                 rows.append(self._drawn_row(index, inner))
             rows += [BLANK, BLANK] if part is Opening.WAY and roomy else [BLANK]
-        promise = CellLine(inner).to(4).put("Nothing is sent to any node before you press ", MUTED).put("enter", KEY)
-        rows.append(promise.put(" on a plan you have seen.", MUTED).row())
+        promise = CellLine(inner).to(4).put("Nothing is sent to a node before you press ", MUTED).put("enter", KEY)
+        rows.append(promise.put(" on its name, or on a plan.", MUTED).row())
         if len(rows) > height:
             start = max(0, min(at - height // 2, len(rows) - height))
             rows = rows[start:]

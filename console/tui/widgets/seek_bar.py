@@ -1,12 +1,20 @@
-"""The seek bar of a session that is played again: where it is, in the session's time, and the keys that move it."""
+"""The seek bar of a session that is played again: where it is, in the session's time, and the keys that move it.
+
+A click or a drag on the bar tells the place under the mouse.
+"""
+
+from dataclasses import dataclass
+
+from textual import events
+from textual.message import Message
 
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width
 from benchconsole.console.tui.rows.themes import ACCENT, FAINT, KEY, MUTED, TEXT, Ground
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.session_control import ReplayPlace
-from benchconsole.console.view.wording import format_moment
+from benchconsole.console.view.wording import format_moment, format_played
 
-_KEYS = (("p", "pause"), ("[ ]", "round"), ("{ }", "10 %"), ("( )", "speed"))
+_KEYS = (("p", "pause"), ("[ ]", "round"), ("{ }", "10 %"), ("T", "time"), ("( )", "speed"))
 _SHORT: Row = tuple(CellText(f"  {key}", KEY) for key, _ in _KEYS)
 _LEAST = 8
 """Cells that the bar has at least."""
@@ -18,10 +26,18 @@ class SeekBar(CellWidget):
     DEFAULT_CSS = "SeekBar { height: 0; }"
     GROUND = Ground.PANEL
 
+    @dataclass
+    class Sought(Message):
+        """The mouse asks for a place: the played seconds."""
+
+        played: float
+
     def __init__(self) -> None:
         super().__init__()
         self.place: ReplayPlace | None = None
         self.is_paused = False
+        self._bar = range(0)
+        self._is_dragged = False
 
     def show(self, place: ReplayPlace | None, *, is_paused: bool) -> None:
         if (place, is_paused) == (self.place, self.is_paused):
@@ -45,12 +61,38 @@ class SeekBar(CellWidget):
         room = max(width - row_width((*head, *tail)) - 2, 0)
         filled = room if place.played >= place.total else int(room * place.played / place.total)
         line = CellLine(width).to(1).extend(head)
+        self._bar = range(line.at, line.at + room)
         return [line.put("━" * filled, ACCENT).put("─" * (room - filled), FAINT).extend(tail).row()]
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Begin on the bar only; beside it stand words."""
+        if event.button == 1 and event.x in self._bar:
+            event.stop()
+            self._is_dragged = True
+            self.capture_mouse()
+            self._seek(event.x)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._is_dragged:
+            event.stop()
+            self._seek(event.x)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        if self._is_dragged:
+            event.stop()
+            self._is_dragged = False
+            self.release_mouse()
+
+    def _seek(self, x: int) -> None:
+        """Tell the place of a column; the first is the beginning, the last the end, also beyond the bar."""
+        if self.place is not None and len(self._bar) > 1:
+            share = (x - self._bar.start) / (len(self._bar) - 1)
+            self.post_message(self.Sought(self.place.total * max(0.0, min(share, 1.0))))
 
 
 def _describe(place: ReplayPlace, *, is_paused: bool) -> Row:
     """Whether it plays, the time in the session, and the played time of how much."""
-    played = f"{_format_played(place.played)} of {_format_played(place.total)}  "
+    played = f"{format_played(place.played)} of {format_played(place.total)}  "
     sign = CellText("= " if is_paused else "▸ ", ACCENT)
     return sign, CellText(f"{format_moment(place.at)[11:]}  ", TEXT), CellText(played, MUTED)
 
@@ -58,10 +100,3 @@ def _describe(place: ReplayPlace, *, is_paused: bool) -> Row:
 def _list_keys(*, is_paused: bool) -> Row:
     words = [(key, "go on" if is_paused and verb == "pause" else verb) for key, verb in _KEYS]
     return tuple(cell for key, verb in words for cell in (CellText(f"  {key}", KEY), CellText(f" {verb}", MUTED)))
-
-
-def _format_played(seconds: float) -> str:
-    """``3:12``, ``1:03:12``."""
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

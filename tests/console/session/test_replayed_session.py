@@ -246,6 +246,35 @@ def _open(event: Event) -> RunView:
     return opened(event)
 
 
+async def test_rounds_are_judged_before_somebody_jumps_over_them(
+    store: Store, ran: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, everything, loop = ReplayClock(1e-3), asyncio.Event(), asyncio.get_running_loop()
+    session = replayed(store, ran, clock)
+    add, judged = session._judged.add, []
+
+    def note(closed: ClosedRound) -> ClosedRound:
+        found = add(closed)
+        judged.append(closed)
+        if clock.timeline is not None and len(judged) == len(clock.timeline.rounds):
+            loop.call_soon_threadsafe(everything.set)
+        return found
+
+    monkeypatch.setattr(session._judged, "add", note)
+    told: set[type[Event]] = set()
+
+    async def listen() -> None:
+        async for event in session.events():
+            told.add(type(event))
+
+    listening = asyncio.create_task(listen())
+    async with asyncio.timeout(60):
+        await everything.wait()
+    assert ClosedRound not in told
+    listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)
+
+
 async def test_no_order_is_taken(store: Store, ran: Session) -> None:
     control = SessionController(replayed(store, ran, ReplayClock(1e5)), LoopThread())
     try:

@@ -172,7 +172,9 @@ def test_the_address_of_tests_is_that_of_the_fastest_port_where_one_is(
     addresses: dict[str, str], speeds: dict[str, int], expected: str
 ) -> None:
     told = {**tell(1), "ip": (0, describe_ports(addresses)), "ethtool": (0, describe_speeds(speeds))}
-    assert read(told).data_address == expected
+    node = read(told)
+    assert node.data_address == expected
+    assert bool(node.unaddressed) is not bool(expected)
 
 
 def test_of_very_many_addresses_the_first_are_looked_at() -> None:

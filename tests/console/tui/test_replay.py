@@ -71,6 +71,44 @@ async def test_back_to_the_beginning_and_on_to_the_end(site: Site) -> None:
         assert "round" in look.lines[1]
 
 
+async def test_the_mouse_goes_to_the_place_that_it_points_at_and_follows_a_drag(site: Site) -> None:
+    async with played(site) as (look, clock):
+        assert clock.timeline is not None
+        total = clock.timeline.total
+        await look.press("p")
+        first, last = look.lines[1].index("━"), look.lines[1].rindex("━")
+        bar = look.app.screen.query_one(SeekBar)
+        await look.pilot.mouse_down(bar, offset=(first, 0))
+        await look.until(lambda: clock.played == 0.0)
+        await look.pilot.hover(bar, offset=((first + last) // 2, 0))
+        await look.until(lambda: 0.45 * total < clock.played < 0.55 * total)
+        await look.pilot.hover(bar, offset=(look.app.size.width - 1, 0))
+        await look.until(lambda: clock.played == total)
+        await look.pilot.mouse_up(bar, offset=(last, 0))
+        jumps = clock.jumps
+        await look.pilot.hover(bar, offset=(first, 0))
+        await look.pilot.click(bar, offset=(0, 0))
+        await look.settle()
+        assert clock.jumps == jumps
+
+
+async def test_a_typed_place_is_gone_to_and_what_names_none_is_refused_on_the_sheet(site: Site) -> None:
+    async with played(site) as (look, clock):
+        assert clock.timeline is not None
+        await look.press("p", "T", *"7", "enter")
+        assert "7 may be a time, a round or a share, expected mm:ss, hh:mm:ss, round 7, or 40 %" in look.text
+        await look.press("backspace")
+        assert "may be a time" not in look.text
+        await look.press(*"round 1", "enter")
+        await look.until(lambda: clock.timeline is not None and clock.played == clock.timeline.rounds[0])
+        await look.press("colon", *"time 50 %", "enter")
+        await look.until(lambda: clock.timeline is not None and clock.played == clock.timeline.total / 2)
+        await look.press("colon", *"time 900:00:00", "enter")
+        assert "is after the end" in look.lines[-1]
+        await look.press("T", "escape")
+        assert clock.played == clock.timeline.total / 2
+
+
 async def test_faster_and_slower_are_told_in_the_badge(site: Site) -> None:
     async with played(site) as (look, clock):
         await look.press("(")

@@ -101,6 +101,6 @@ def test_a_start_page_that_fails_is_no_choice(
 
     monkeypatch.setattr(StartApp, "on_mount", fail)
     with pytest.raises(ScreenError) as raised:
-        start_app.run_start(StartModel("1", (), (), None, ""), terminal=PLAIN)
+        start_app.run_start(StartModel("1"), terminal=PLAIN)
     assert isinstance(raised.value.__cause__, ZeroDivisionError)
     assert SECRET not in "".join(capfd.readouterr())

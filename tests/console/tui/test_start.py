@@ -4,7 +4,7 @@ import pytest
 
 from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.rows.terminal import Terminal
-from benchconsole.console.tui.start_model import Interrupted, Past, Start, StartChoice, StartModel
+from benchconsole.console.tui.start_model import Demo, Interrupted, Past, Start, StartChoice, StartModel
 from benchconsole.console.view.stored_verdict import NOT_KNOWN, ListedVerdict, Outcome
 from tests.console.tui.looking import lines
 
@@ -18,21 +18,20 @@ FULL = StartModel(
     "1.0",
     ("jetstream.yaml", "other.yaml"),
     SESSIONS,
-    Interrupted("s15", "acceptance 15", "stopped at round 31 of 96"),
-    "347 nodes on loopback",
-    ("lldp", "slurm"),
+    (Interrupted("s15", "acceptance 15", "stopped at round 31 of 96"),),
+    (Demo("default", "five faults"), Demo("healthy", "nothing is wrong")),
 )
 
 
 @pytest.mark.parametrize(
     ("keys", "choice"),
     [
-        ("d", StartChoice(Start.DEMO)),
+        ("d1", StartChoice(Start.DEMO, "default")),
+        ("djj\r", StartChoice(Start.DEMO, "healthy")),
         ("1", StartChoice(Start.SESSION, "s14")),
         ("2", StartChoice(Start.SESSION, "s12")),
         ("r", StartChoice(Start.RESUME, "s15")),
         ("o2", StartChoice(Start.OPEN, "other.yaml")),
-        ("i1", StartChoice(Start.IMPORT, "lldp")),
         ("jjj\r", StartChoice(Start.SESSION, "s14")),
         ("G\r", StartChoice(Start.RESUME, "s15")),
         ("q", None),
@@ -47,12 +46,21 @@ async def test_keys_choose(keys: str, choice: StartChoice | None) -> None:
         assert app.return_value == choice
 
 
+async def test_one_of_several_interrupted_sessions_is_chosen() -> None:
+    several = (Interrupted("s15", "acceptance 15", "stopped"), Interrupted("s9", "night", "stopped earlier"))
+    app = StartApp(StartModel("1.0", interrupted=several), Terminal())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("r", "2")
+        await pilot.pause()
+        assert app.return_value == StartChoice(Start.RESUME, "s9")
+
+
 async def test_the_page_promises_that_nothing_is_sent() -> None:
     app = StartApp(FULL, Terminal())
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         text = "\n".join(lines(app))
-        assert "Nothing is sent to any node before you press enter on a plan you have seen." in text
+        assert "Nothing is sent to a node before you press enter on its name, or on a plan." in text
         assert "344 of 347  ✗ fail  " in text
         assert "acceptance 15 stopped at round 31 of 96" in text
 

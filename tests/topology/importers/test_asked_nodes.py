@@ -6,6 +6,7 @@ import pytest
 
 from benchconsole.topology.importers.asked_nodes import (
     MOST_NEIGHBOURS,
+    UNADDRESSED,
     AskedFabric,
     AskedNode,
     BondedPort,
@@ -22,7 +23,11 @@ HARDWARE: Mapping[str, str | float] = {
 
 
 def asked(name: str, *neighbours: dict[str, object], **more: object) -> AskedNode:
-    return AskedNode(name, told(*neighbours), **more)  # type: ignore[arg-type]
+    return AskedNode(name, told(*neighbours), **{"data_address": address_of(name), **more})  # type: ignore[arg-type]
+
+
+def address_of(name: str) -> str:
+    return f"10.9.0.{''.join(letter for letter in name if letter.isdigit())}"
 
 
 def two_legs(name: str, mode: str, *, active: str = "", aggregators: tuple[str, str] = ("1", "1")) -> AskedNode:
@@ -53,6 +58,28 @@ def test_the_speed_of_the_own_port_goes_before_what_the_far_end_says() -> None:
     assert link.speed == G25
 
 
+def test_a_node_without_a_data_address_has_a_comment_and_is_a_gap_by_its_reason() -> None:
+    cable = heard("eth0", "leaf1", "Eth1")
+    found = describe(
+        asked("n1", cable), asked("n2", cable, data_address="", unaddressed="several"), asked("n3", data_address="")
+    )
+    missing = (
+        "nodes whose data address is not known, tests go to their names: n2: several",
+        "nodes whose data address is not known, tests go to their names: n3: it told of none",
+    )
+    assert found.unaddressed == missing
+    assert found.gaps[:2] == found.imported.remarks[:2] == missing
+    assert {name for (_, name), note in found.imported.notes.items() if UNADDRESSED in note} == {"n2", "n3"}
+    assert fabric(found).nodes[NodeId("n2")].data_address == "n2"
+
+
+def test_an_address_that_several_nodes_tell_of_is_nobody_s_and_a_gap() -> None:
+    found = describe(*(asked(name, data_address="10.0.0.1") for name in ("n1", "n2")), asked("n3"))
+    (missing,) = found.unaddressed
+    assert missing.endswith("n[1-2]: 10.0.0.1 is told by several nodes")
+    assert [node.data_address for node in fabric(found).nodes.values()] == ["n1", "n2", "10.9.0.3"]
+
+
 def test_a_link_of_unknown_speed_is_left_out_and_is_a_gap_unless_one_is_given() -> None:
     node = asked("n1", heard("eth0", "leaf1", "p1", current="unknown"))
     found = describe(node)
@@ -73,9 +100,7 @@ def test_nodes_that_could_not_be_asked_are_nodes_and_gaps_by_their_reason() -> N
 
 
 def test_nodes_without_lldp_and_nodes_that_hear_nobody_are_gaps() -> None:
-    found = describe(
-        AskedNode("n1", deaf="lldpd does not run"), AskedNode("n2", deaf="lldpd does not run"), asked("n3")
-    )
+    found = describe(asked("n1", deaf="lldpd does not run"), asked("n2", deaf="lldpd does not run"), asked("n3"))
     assert set(fabric(found).nodes) == {"n1", "n2", "n3"}
     assert found.gaps == (
         "nodes whose cables are not known: n[1-2]: lldpd does not run",
@@ -99,7 +124,7 @@ def test_a_node_is_called_as_it_was_asked_for_whatever_it_says_of_itself() -> No
     ],
 )
 def test_what_one_node_tells_and_cannot_be_read_costs_its_own_cables_only(text: str, why: str) -> None:
-    found = describe(AskedNode("n1", text), asked("n2", heard("eth0", "leaf1", "Eth2")))
+    found = describe(AskedNode("n1", text, data_address="10.9.0.1"), asked("n2", heard("eth0", "leaf1", "Eth2")))
     machine = fabric(found)
     assert (set(machine.nodes), set(machine.links)) == ({"n1", "n2"}, {"n2--leaf1"})
     (gap,) = found.gaps
