@@ -159,7 +159,7 @@ def _open(
 
     probes, passwords = load_installed_probes(), PasswordPrompt()
     if clock is not None:
-        return SessionController(_open_replayed(store, key, probes, clock), LoopThread(), closing=store.close)
+        return SessionController(_open_replayed(store, name, probes, clock), LoopThread(), closing=store.close)
     other = open_followed(store, key, probes)
     if other is not None:
         return SessionController(other, LoopThread(), closing=store.close)
