@@ -95,6 +95,10 @@ class Navigation:
         """The page in front, below any sheet; None before the first tab is open."""
         return next((each for each in reversed(self._app.screen_stack) if isinstance(each, Page)), None)
 
+    def is_in_front(self, page: Page | None) -> bool:
+        """Whether this page is what the operator sees, with no sheet before it."""
+        return page is not None and page is self._app.screen
+
     @property
     def valid_actions(self) -> tuple[str, ...]:
         """Ids of the actions of the page in front and of the application."""
