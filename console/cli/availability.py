@@ -105,7 +105,7 @@ def _evaluate_stored(
     exclude: tuple[Sequence[str], Sequence[str], str], db: Path | None,
 ) -> tuple[str, evaluation.Availability]:  # fmt: skip
     """The key of a watch, and what it adds up to; ``parts``: nodes of a service, and how many have to be up."""
-    from benchconsole.console.session.metadata import describe_fabric
+    from benchconsole.console.session.stored_fabric import describe_fabric
 
     with open_store(db, create=False) as store:
         key = store.find_session(session)

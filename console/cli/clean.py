@@ -114,7 +114,7 @@ def _find_session(store: Store, name: str) -> str:
 
 
 def _read_plan(store: Store, session: str) -> Iterable[Round]:
-    from benchconsole.console.session.metadata import describe_fabric
+    from benchconsole.console.session.stored_fabric import describe_fabric
 
     new = store.session(session).describe().new
     return store.session(session).read_plan(describe_fabric(new))

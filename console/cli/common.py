@@ -135,9 +135,15 @@ def import_waiting_spools(store: "Store") -> None:
 
 
 def read_topology(path: Path, probes: Mapping[str, "Probe"] | None = None, given: Sequence[str] = ()) -> "Fabric":
-    """The fabric of a file, checked against the installed probes, with parameters ``given`` as NAME=NUMBER.
+    """``load_topology`` with these probes, or with those that are installed."""
+    return load_topology(path, load_installed_probes if probes is None else lambda: probes, given)
 
-    TopologyError lists every problem; BadInput for a parameter that is written wrong.
+
+def load_topology(path: Path, find_probes: Callable[[], Mapping[str, "Probe"]], given: Sequence[str] = ()) -> "Fabric":
+    """The fabric of a file, checked against the probes, with parameters ``given`` as NAME=NUMBER.
+
+    They are asked for where the file names a metric. TopologyError lists every problem; BadInput for a parameter that
+    is written wrong.
     """
     from benchconsole.topology.description.resolve import load
 
@@ -145,7 +151,7 @@ def read_topology(path: Path, probes: Mapping[str, "Probe"] | None = None, given
         # Here: most files name no metric, and planning is slow to import.
         from benchconsole.probes.planning.vocabulary import make_vocabulary
 
-        return make_vocabulary(load_installed_probes() if probes is None else probes)
+        return make_vocabulary(find_probes())
 
     parameters = {}
     for text in given:

@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 import time
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,10 +62,13 @@ def open_console(
     """
     if not has_screen():
         raise BadInput("benchconsole: there is no terminal to draw on; benchconsole run does the same as lines")
-    from benchconsole.console.cli.log_options import keep_records_off_the_screen
-    from benchconsole.console.tui.app.console_app import run
-    from benchconsole.console.tui.app.screen_failure import ScreenError
-    from benchconsole.console.view.reducer import LatestView
+    from benchconsole.topology.collector import pause_collector
+
+    with pause_collector():  # five hundred modules are made, and no cycle that anybody lets go of
+        from benchconsole.console.cli.log_options import keep_records_off_the_screen
+        from benchconsole.console.tui.app.console_app import run
+        from benchconsole.console.tui.app.screen_failure import ScreenError
+        from benchconsole.console.view.reducer import LatestView
 
     log, latest = keep_records_off_the_screen(), LatestView()
     path = Path(what)
@@ -135,37 +138,65 @@ def _open(
     start: bool,
     clock: "ReplayClock | None",
 ) -> "SessionController":
-    """A new session on the topology file ``path``, else the stored one of this name, whose fabric is shown at once.
+    """A new session on the topology file ``path``, else the stored one of this name; its fabric is shown at once.
 
     With ``clock`` the stored one is played by it.
     """
-    from benchconsole.console.cli.common import import_waiting_spools, load_installed_probes, open_store, read_topology
-    from benchconsole.console.cli.session_options import find_operator, make_cohort_options, make_safety_policy
+    if path is not None:
+        return _open_file(path, db, label, cohorts, latest, start=start)
+    from benchconsole.console.cli.common import load_installed_probes, open_store
+    from benchconsole.console.session.stored_fabric import show_fabric
+
+    store = open_store(db, create=False)
+    key = store.find_session(name)
+    described = show_fabric(store.session(key), latest.preview) if clock is None else None
+    # What is slow to import comes after the fabric is on the screen, here and in ``_open_file``.
+    from benchconsole.console.cli.session_options import find_operator
     from benchconsole.console.session.controller import SessionController
     from benchconsole.console.session.followed_session import open_followed
     from benchconsole.console.session.loop_thread import LoopThread
-    from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.node_access import PasswordPrompt
     from benchconsole.console.session.session import Session
     from benchconsole.topology.collector import pause_collector
 
     probes, passwords = load_installed_probes(), PasswordPrompt()
-    if path is not None:
-        fabric = read_topology(path, probes)
-        store = open_store(db)
-        import_waiting_spools(store)
-        policy = make_safety_policy(fabric, sparing=True)
-        choice = SessionChoice(label=label, options=make_cohort_options(fabric, cohorts), policy=policy)
-        session = Session(fabric, probes, store, choice, make_reach=passwords.reach)
-    else:
-        store = open_store(db, create=False)
-        if clock is not None:
-            return SessionController(_open_replayed(store, name, probes, clock), LoopThread(), closing=store.close)
-        other = open_followed(store, name, probes)
-        if other is not None:
-            return SessionController(other, LoopThread(), closing=store.close)
-        with pause_collector():
-            session = Session.stored(store, name, probes, make_reach=passwords.reach, on_read=latest.preview)
+    if clock is not None:
+        return SessionController(_open_replayed(store, name, probes, clock), LoopThread(), closing=store.close)
+    other = open_followed(store, key, probes)
+    if other is not None:
+        return SessionController(other, LoopThread(), closing=store.close)
+    with pause_collector():
+        session = Session.stored(
+            store, key, probes, make_reach=passwords.reach, described=described, on_read=latest.preview
+        )
+    return SessionController(
+        session, LoopThread(), start=start, passwords=passwords, closing=store.close, operator=find_operator()
+    )
+
+
+def _open_file(
+    path: Path, db: Path | None, label: str, cohorts: "Sequence[str]", latest: "LatestView", *, start: bool
+) -> "SessionController":
+    """A new session on a topology file, whose fabric is shown before the database is opened."""
+    from benchconsole.console.cli.common import import_waiting_spools, load_installed_probes, load_topology, open_store
+    from benchconsole.console.view.events import SessionOpened
+
+    find_probes = cache(load_installed_probes)
+    fabric = load_topology(path, find_probes)
+    latest.preview(SessionOpened("", label, fabric, "", (), time.time(), live=False), 0, 0)
+    from benchconsole.console.cli.session_options import find_operator, make_cohort_options, make_safety_policy
+    from benchconsole.console.session.controller import SessionController
+    from benchconsole.console.session.loop_thread import LoopThread
+    from benchconsole.console.session.metadata import SessionChoice
+    from benchconsole.console.session.node_access import PasswordPrompt
+    from benchconsole.console.session.session import Session
+
+    probes, passwords = find_probes(), PasswordPrompt()
+    store = open_store(db)
+    import_waiting_spools(store)
+    policy = make_safety_policy(fabric, sparing=True)
+    choice = SessionChoice(label=label, options=make_cohort_options(fabric, cohorts), policy=policy)
+    session = Session(fabric, probes, store, choice, make_reach=passwords.reach)
     return SessionController(
         session, LoopThread(), start=start, passwords=passwords, closing=store.close, operator=find_operator()
     )

@@ -4,9 +4,8 @@ All text is sanitized. Nodes that were not searched are named, never counted as 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.reports.repeats import list_replaced_failures
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
@@ -15,6 +14,9 @@ from benchconsole.console.view.wording import format_moment
 from benchconsole.probes.model.measuring import Proof
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import counted as count
+
+if TYPE_CHECKING:
+    from benchconsole.console.reports.content import SessionDetails
 
 EXCEPTIONS = 40
 """Kinds of exceptions that reports for people list; what is beyond is counted."""
@@ -56,7 +58,7 @@ class LeftoverGroup(NamedTuple):
     number: int
 
 
-def list_conduct(view: RunView, details: SessionDetails) -> Iterator[ConductLine]:
+def list_conduct(view: RunView, details: "SessionDetails") -> Iterator[ConductLine]:
     """Options, notes, failures that were repeated, stopped rounds, and what the plan leaves out, in that order."""
     for name, value in details.options.items():
         known = _WORDS.get(name)

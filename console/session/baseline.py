@@ -6,7 +6,7 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from benchconsole.console.session.metadata import describe_fabric
+from benchconsole.console.session.stored_fabric import describe_fabric
 from benchconsole.probes.judging.session_criteria import NO_BASELINE, make_place_labels
 from benchconsole.probes.model.measuring import Result, Test
 from benchconsole.probes.model.repeats import make_test_key

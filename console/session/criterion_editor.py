@@ -14,8 +14,8 @@ from pathlib import Path
 from benchconsole.console.session.criteria_changes import list_changes
 from benchconsole.console.session.judged_rounds import judge_stored
 from benchconsole.console.session.loop_thread import LoopThread
-from benchconsole.console.session.metadata import read_settings
 from benchconsole.console.session.session import Session
+from benchconsole.console.session.stored_fabric import read_settings
 from benchconsole.console.session.stored_verdict import keep_verdict
 from benchconsole.console.text.atomic_write import replace_content, write_whole
 from benchconsole.console.view.events import Event, Noticed, SessionOpened

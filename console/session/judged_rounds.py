@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.console.session.baseline import add_baseline
 from benchconsole.console.session.criteria_changes import describe_choice
-from benchconsole.console.session.metadata import describe_fabric, name_judgement
+from benchconsole.console.session.metadata import name_judgement
+from benchconsole.console.session.stored_fabric import describe_fabric
 from benchconsole.probes.judging.confirmation import plan_confirmation
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.detectable_loss import DetectableLoss, DetectableLosses
@@ -232,10 +233,13 @@ class JudgedRounds:
         return replace(judged, findings=self.findings)
 
 
-def load_judged_fabric(session: "SessionStore") -> Fabric:
-    """The fabric of a stored session, with the criteria that it is judged with now."""
+def load_judged_fabric(session: "SessionStore", described: Fabric | None = None) -> Fabric:
+    """The fabric of a stored session, with the criteria that it is judged with now.
+
+    ``described`` is what its file describes, None where it has to be read.
+    """
     new = session.describe().new
-    described = describe_fabric(new)
+    described = describe_fabric(new) if described is None else described
     chosen = read_criteria(session)
     if chosen is not None and chosen.criteria is not None:
         described = replace(described, criteria=chosen.criteria)

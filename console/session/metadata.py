@@ -8,10 +8,10 @@ from pathlib import Path
 
 from benchconsole import __version__
 from benchconsole.console.session.safety import SafetyPolicy
+from benchconsole.console.session.stored_fabric import SETTING
 from benchconsole.probes.judging.confirmation import BUDGET
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.store.model import NewSession, SessionNote
-from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold
@@ -22,9 +22,6 @@ CONFIRM = "confirm.seconds"
 SAMPLE_LOAD = "sample.load"
 CHANGE_NODES = "change.nodes"
 """The name of the option that records that the load of nodes is sampled while their tests run."""
-
-SETTING = "set "
-"""Before the name of a parameter of the file, the name of the option that records its other value."""
 
 COHORT = "cohort "
 """Before the dimension, the name of the option that records the cohort of a whole session."""
@@ -63,16 +60,6 @@ def make_settings(fabric: Fabric, given: Sequence[str]) -> dict[str, int]:
     """The options that record the parameters that were ``given`` as NAME=NUMBER, with the values that count."""
     names = dict.fromkeys(text.partition("=")[0] for text in given)
     return {f"{SETTING}{name}": fabric.parameters[name] for name in names}
-
-
-def describe_fabric(new: NewSession) -> Fabric:
-    """The fabric of a stored session, by its text and the parameters that it was begun with."""
-    return load_text(new.topology, new.topology_path, parameters=read_settings(new.options))
-
-
-def read_settings(options: Mapping[str, str | int | float]) -> dict[str, int]:
-    """The parameters of the file that a session with these options was begun with."""
-    return {name.removeprefix(SETTING): int(value) for name, value in options.items() if name.startswith(SETTING)}
 
 
 def list_cohorts(options: Mapping[str, str | int | float], notes: Iterable[SessionNote]) -> list[str]:

@@ -15,6 +15,7 @@ from benchconsole.console.session.metadata import SAMPLE_LOAD, SessionChoice, ma
 from benchconsole.console.session.next_rounds import ProposedRounds, list_remaining_rounds, plan_repeats, plan_suite
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.persistence import DurableWriter
+from benchconsole.console.session.stored_fabric import OnRead
 from benchconsole.console.session.stored_verdict import make_stored_verdict
 from benchconsole.console.view.events import LEFT_OUT, Event, NodesProven, Noticed, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance_all, read_judged
@@ -37,9 +38,6 @@ from benchconsole.topology.selection import fold
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
     from benchconsole.store.store import Store
-
-OnRead = Callable[[SessionOpened, int, int], None]
-"""Told how a stored session begins, and how many of how many of its rounds were read."""
 
 LAST_CHANCE_SECONDS = 5.0
 """How long the end of a run waits for a database that refuses, before it leaves what was kept to the spool."""
@@ -101,16 +99,18 @@ class Session:
         *,
         make_reach: MakeReach = make_ssh_reach,
         judged: JudgedSession | None = None,
+        described: Fabric | None = None,
         on_read: OnRead = lambda event, read, of: None,
     ) -> "Session":
         """A session of the store, with everything that is known of it; it can be resumed.
 
-        ``judged`` is what is known of it after it was judged just now: that is not read again. ``on_read`` is told its
+        ``judged`` is what is known of it after it was judged just now, ``described`` the fabric of its file: neither is
+        read again. ``on_read`` is told its
         beginning without a plan, and again after each round, how many of how many were read.
         """
         key = store.find_session(name)
         stored = store.session(key).describe()
-        fabric = load_judged_fabric(store.session(key)) if judged is None else judged.fabric
+        fabric = load_judged_fabric(store.session(key), described) if judged is None else judged.fabric
         choice = SessionChoice(stored.new.suite, None, stored.new.label, stored.new.options)
         session = cls(fabric, probes, store, choice, make_reach=make_reach)
         session.id = key

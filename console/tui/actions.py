@@ -118,8 +118,11 @@ ACTIONS: dict[str, Action] = {action.id: action for action in _TABLE}
 REPLAYING = ("replay_pause", "round_back", "round_on", "tenth_back", "tenth_on", "seek", "slower", "faster")
 """Actions on a session that is played again."""
 
+AREA_PAGES = ("pairs", "results", "criteria", "links", "rounds")
+"""Actions that open an area that is no tab of its own."""
+
 GLOBAL = (
-    "fabric", "nodes", "run", "findings", "pairs", "results", "criteria", "links", "rounds", "sessions",
+    "fabric", "nodes", "run", "findings", *AREA_PAGES, "sessions",
     "compare", "plan", "export", "freeze", "theme", "node", *REPLAYING, "command", "help", "quit",
 )  # fmt: skip
 """Actions that are valid on every screen; those of a replay only there."""

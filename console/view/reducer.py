@@ -350,13 +350,15 @@ class LatestView:
                 raise TypeError(f"a session began with {type(first).__name__}, expected SessionOpened")
             view = opened(first)
         # Only whole batches are shown: a stored session that is half folded looks as if nothing had run.
-        self._folded = advance_all(view, rest)
+        self._folded, self._preview = advance_all(view, rest), None
         self.generation += len(events)
 
     def preview(self, event: SessionOpened, read: int, of: int) -> None:
-        """Show the fabric of a stored session while it is read: ``read`` of its rounds so far."""
-        known = self._preview if self._preview is not None else opened(event)
-        self._preview = replace(known, reading=(read, of))
+        """Show the fabric of a session while the rest of it is read: ``read`` of its rounds so far."""
+        known = self._preview
+        if known is None or known.fabric is not event.fabric:
+            known = opened(event)
+        self._preview = replace(known, suite=event.suite, reading=(read, of))
         self.generation += 1
 
     @property
@@ -365,7 +367,13 @@ class LatestView:
         return self._folded is not None
 
     def describe(self, fabric: Fabric, found: Iterable[StaticFinding]) -> None:
-        """Take what the description of ``fabric`` shows: errors first, in their order where they are alike."""
+        """Take what the description of ``fabric`` shows: errors first, in their order where they are alike.
+
+        Nothing is taken of a fabric that is no longer shown: that of the preview may have had other criteria.
+        """
+        shown = self._folded or self._preview
+        if shown is not None and shown.fabric is not fabric:
+            return
         severities = list(Severity)
         self._described = (fabric, tuple(sorted(found, key=lambda each: severities.index(each.severity))))
         self.generation += 1

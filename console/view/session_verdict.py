@@ -18,7 +18,6 @@ from benchconsole.probes.judging.criterion_scope import CriterionScope, list_sco
 from benchconsole.probes.model.checklist import CheckedList, StepState
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Result, TestOutcome
-from benchconsole.topology.capacity.flow_streams import Model
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.conditions import format_condition
 from benchconsole.topology.model.fabric import Basis, Criterion
@@ -141,8 +140,11 @@ def decide(view: RunView) -> SessionVerdict:
 
 def _is_stray(verdict: Verdict) -> bool:
     """Whether it is of a slow stream on a path that is only assumed, by its source port: it may have taken another."""
-    is_assumed = verdict.kind is Yardstick.CAPACITY and verdict.source.endswith(f"({Model.STEERED.value})")
-    return is_assumed and verdict.level in _LOW
+    if verdict.kind is not Yardstick.CAPACITY or verdict.level not in _LOW:
+        return False
+    from benchconsole.topology.capacity.flow_streams import Model  # here: it imports numpy, before the first frame
+
+    return verdict.source.endswith(f"({Model.STEERED.value})")
 
 
 def _find_outcome(view: RunView, judged: _Judged, missing: Sequence[str]) -> Outcome:

@@ -13,9 +13,9 @@ from benchconsole.topology.units import Shown, Unit, counted, digits3, percent, 
 
 
 def format_reading(reading: tuple[int, int]) -> str:
-    """How far the reading of a stored session is: ``12 of 60 rounds.``"""
+    """How far the reading of a session is: ``12 of 60 rounds.``; a file has none."""
     read, of = reading
-    return f"{read:,} of {counted(of, 'round')}."
+    return f"{read:,} of {counted(of, 'round')}." if of else "no rounds."
 
 
 SIGNS: dict[State, Sign] = {

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchconsole.probes.judging.grading import POSSIBLE
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FULL, Bundle, Result
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId, Node
@@ -81,6 +80,8 @@ def estimate_rack_load(
     their sum, and no more than that: links that a finding is about (``blamed``) keep their own number,
     the others share the rest by capacity.
     """
+    from benchconsole.probes.judging.grading import POSSIBLE  # here: it imports numpy, before the first frame
+
     loads: dict[LinkId, float | None] = dict.fromkeys(payload)
     total: float | None = None
     for link, (measured, expected) in ((name, readings[name]) for name in payload if name in readings):

@@ -1,5 +1,6 @@
-"""Start-up: what the cheap commands import, seen from a fresh interpreter."""
+"""Start-up: what the cheap commands and the first frame import, seen from a fresh interpreter."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -7,6 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from benchconsole.store.model import NewSession
+from benchconsole.store.store import Store
+
+SMALL = """\
+schema: 1
+fabric: small
+switches: {leaf1: {}}
+nodes: {"n[1-4]": {}}
+links: [{from: "n[1-4]", to: leaf1, speed: 10G}]
+"""
 
 HEAVY = {"textual", "asyncssh", "pydantic", "numpy", "scipy", "aiohttp", "textual_serve"}
 
@@ -52,13 +64,59 @@ def test_completion_imports_nothing_heavy(tmp_path: Path) -> None:
     assert count < 200, f"{count} modules"
 
 
-def test_the_screen_is_painted_before_ssh_is_imported(tmp_path: Path) -> None:
-    """The application knows nothing of SSH, sessions or the store until it asks for its conductor."""
-    code = (
-        "import sys, benchconsole.console.tui.app.console_app\n"
-        "slow = {'asyncssh', 'apsw', 'sqlite3', 'pydantic', 'benchconsole.console.session.session', 'benchconsole.console.session.controller'}\n"
-        "bad = slow & set(sys.modules)\n"
-        "sys.exit(f'loaded {bad}' if bad else 0)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
+LATER = """
+import sys
+slow = {"asyncssh", "numpy", "scipy", "benchconsole.console.session.session",
+        "benchconsole.console.session.controller", "benchconsole.console.session.judged_rounds",
+        "benchconsole.probes.planning.plan_rounds", "benchconsole.probes.plugins.registry"}
+def check():
+    bad = slow & set(sys.modules)
+    sys.exit(f"loaded {sorted(bad)}" if bad else 0)
+"""
+"""What neither the first frame waits for, nor the fabric on it."""
+
+OPENS = """
+from pathlib import Path
+from benchconsole.console.cli.open import _open
+class Told:
+    def preview(self, event, read, of):
+        assert set(event.fabric.nodes) == {"n1", "n2", "n3", "n4"}, event.fabric.nodes
+        check()
+"""
+OPEN = (
+    "_open(NAME, PATH, Path(DATABASE), '', (), Told(), start=False, clock=None)\nsys.exit('the fabric was not told')\n"
+)
+
+
+def run_fresh(code: str, **values: object) -> tuple[int, str]:
+    """The exit code of a fresh interpreter that runs ``code`` with these names, and what it complained of."""
+    named = "".join(f"{name} = {value!r}\n" for name, value in values.items())
+    done = subprocess.run([sys.executable, "-c", named + code], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stderr
+
+
+def test_the_first_frame_is_painted_before_anything_slow_is_imported() -> None:
+    """The application knows nothing of SSH, sessions, the store or arrays of numbers until it asks for its conductor;
+    pages that nobody has opened, and reports, are not there either.
+    """
+    more = """
+slow |= {"apsw", "sqlite3", "yaml", "pydantic", "benchconsole.console.tui.screens.node",
+         "benchconsole.console.tui.screens.area", "benchconsole.console.reports"}
+import benchconsole.console.tui.app.console_app
+check()
+"""
+    assert run_fresh(LATER + more) == (0, "")
+
+
+def test_the_fabric_of_a_file_is_shown_before_anything_slow_is_imported(tmp_path: Path) -> None:
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    more = f"slow.add('apsw')\nPATH = Path({str(path)!r})\n"
+    assert run_fresh(LATER + OPENS + more + OPEN, NAME=path.name, DATABASE=str(tmp_path / "none.db")) == (0, "")
+
+
+def test_the_fabric_of_a_stored_session_is_shown_before_anything_slow_is_imported(tmp_path: Path) -> None:
+    database = tmp_path / "small.db"
+    with Store.open(database) as store:
+        asyncio.run(store.create_session(NewSession(SMALL, "small.yaml", "small", "default", 1.7e9), ()))
+    assert run_fresh(LATER + OPENS + OPEN, NAME="last", PATH=None, DATABASE=str(database)) == (0, "")

@@ -17,7 +17,7 @@ from textual.worker import Worker
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui import messages, textual_patches
-from benchconsole.console.tui.actions import ACTIONS, GLOBAL, TypedCommand, bindings
+from benchconsole.console.tui.actions import ACTIONS, AREA_PAGES, GLOBAL, TypedCommand, bindings
 from benchconsole.console.tui.app.command_line import CommandLine
 from benchconsole.console.tui.app.criterion_orders import CriterionOrders
 from benchconsole.console.tui.app.navigation import Navigation
@@ -30,7 +30,6 @@ from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.app.themed_app import ThemedApp
 from benchconsole.console.tui.rows.terminal import Terminal, detect
 from benchconsole.console.tui.rows.themes import THEMES
-from benchconsole.console.tui.screens.area import PAGES
 from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.screens.export import FORMATS
 from benchconsole.console.tui.widgets.seek_bar import SeekBar
@@ -96,7 +95,7 @@ class ConsoleApp(ThemedApp[int]):
         self._make = make
         self._actions: dict[str, Callable[[], None]] = {
             **{name: partial(navigation.go_to, name) for name in ("fabric", "nodes", "run", "findings")},
-            **{name: partial(navigation.open_area, name) for name in PAGES},
+            **{name: partial(navigation.open_area, name) for name in AREA_PAGES},
             "sessions": self.session_orders.list_sessions,
             "compare": self.session_orders.compare,
             "plan": self.run_orders.plan,

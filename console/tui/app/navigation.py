@@ -1,28 +1,29 @@
-"""The screen stack: four tabs over each open session, the pages above them, and one sheet at a time in front."""
+"""The screen stack: four tabs over each open session, the pages above them, and one sheet at a time in front.
+
+Pages above the tabs are imported when they are opened: the first frame must not wait for them.
+"""
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, TypeVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.app import App
 
-from benchconsole.console.curves.sweep_series import ChartCache
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import GLOBAL, REPLAYING, find_refused
 from benchconsole.console.tui.app.shown_session import ShownSession
-from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.screens.base.sheet import Sheet
-from benchconsole.console.tui.screens.criteria import CriteriaScreen
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
-from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.nodes import NodesScreen
 from benchconsole.console.tui.screens.run import RunScreen
-from benchconsole.console.tui.screens.sweeps import SweepsScreen
 from benchconsole.console.tui.screens.words import Sections, WordsSheet
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.topology.model.fabric import NodeId
+
+if TYPE_CHECKING:
+    from benchconsole.console.curves.sweep_series import ChartCache
 
 Answer = TypeVar("Answer")
 
@@ -32,7 +33,6 @@ class TabPages:
 
     def __init__(self, depth: int, now: Callable[[], float]) -> None:
         self.depth = depth
-        self.sweeps = ChartCache()
         totals = TotalsCache()
         self.fabric = FabricScreen(totals)
         self.nodes = NodesScreen()
@@ -42,6 +42,12 @@ class TabPages:
             "fabric": self.fabric, "nodes": self.nodes, "run": self.run, "findings": self.findings,
         }  # fmt: skip
         self.modes = {self.name_mode(name): page for name, page in pages.items()}
+
+    @cached_property
+    def sweeps(self) -> "ChartCache":
+        from benchconsole.console.curves.sweep_series import ChartCache
+
+        return ChartCache()
 
     def name_mode(self, tab: str) -> str:
         """The mode of the application that a tab is: modes of several sessions stand side by side."""
@@ -88,6 +94,10 @@ class Navigation:
     def frame(self) -> Page | None:
         """The page in front, below any sheet; None before the first tab is open."""
         return next((each for each in reversed(self._app.screen_stack) if isinstance(each, Page)), None)
+
+    def is_in_front(self, page: Page | None) -> bool:
+        """Whether this page is what the operator sees, with no sheet before it."""
+        return page is not None and page is self._app.screen
 
     @property
     def valid_actions(self) -> tuple[str, ...]:
@@ -166,12 +176,19 @@ class Navigation:
         if view is None or node not in view.nodes:
             self.say(f"no node {node}", wrong=True)
         else:
+            from benchconsole.console.tui.screens.node import NodeScreen
+
             self.open(NodeScreen(node, self._session.path_of, tab=self.tab))
 
     def open_sweeps(self) -> None:
+        from benchconsole.console.tui.screens.sweeps import SweepsScreen
+
         self.open(SweepsScreen(self._tabs.sweeps, tab=self.tab))
 
     def open_area(self, name: str) -> None:
+        from benchconsole.console.tui.screens.area import AreaScreen
+        from benchconsole.console.tui.screens.criteria import CriteriaScreen
+
         self.open(CriteriaScreen(tab=self.tab) if name == "criteria" else AreaScreen(name, tab=self.tab))
 
     def open_finding(self, index: int) -> None:

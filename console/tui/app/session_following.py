@@ -42,6 +42,8 @@ class SessionFollowing(Orders):
             # In a thread: it imports what is slow, and the first frame must not wait for that.
             control = await asyncio.to_thread(_make_control, opened, make)
             control.answered_by(self._ask_password)
+            if opened.when_open is not None and opened is self._session.front:
+                opened.when_open()
             await control.follow(opened.latest.take)
         except Exception as error:  # a worker's edge: the screen must outlive what it shows
             if opened is self._first:

@@ -13,7 +13,6 @@ from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import LinkView, NodeView, RunView, State, state_of_level
 from benchconsole.console.view.session_control import FlowHop
 from benchconsole.probes.judging.link_state import RackLoad, estimate_rack_load
-from benchconsole.probes.judging.round_flows import find_flow
 from benchconsole.probes.model.judgement import Finding, Level, Suspect, Verdict
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Link, LinkId, NodeId
@@ -79,6 +78,8 @@ def find_place(view: RunView, fault: Fault) -> str:
 
 def sum_load(view: RunView, hop: FlowHop) -> float:
     """byte/s of payload that the tests of a round put on a link together, by what those gave that are in."""
+    from benchconsole.probes.judging.round_flows import find_flow  # here: it imports numpy, before the first frame
+
     load = 0.0
     for test, flow, share in hop.crossing:
         result = view.results.get(test)

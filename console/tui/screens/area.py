@@ -24,9 +24,6 @@ from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView, tally
 from benchconsole.console.view.wording import format_reading
 
-PAGES = ("pairs", "results", "criteria", "links", "rounds")
-"""The areas that are no tab of their own."""
-
 WORST_FIRST = ("results", "criteria", "links")
 """Those that are sorted by state until somebody asks otherwise; the others have an order of their own."""
 

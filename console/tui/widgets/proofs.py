@@ -1,8 +1,8 @@
 """Leftovers of the run on the nodes at its end, in words: none, some, or not known."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from benchconsole.console.reports.conduct import LeftoverGroup, format_cleanliness, list_leftovers
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.text_rows import CellLine, Row, sign
@@ -10,6 +10,9 @@ from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.measuring import Proof
+
+if TYPE_CHECKING:
+    from benchconsole.console.reports.conduct import LeftoverGroup
 
 
 class Proofs(CellWidget):
@@ -19,15 +22,18 @@ class Proofs(CellWidget):
 
     proofs: Sequence[Proof] = ()
     said = ""
-    open: Sequence[LeftoverGroup] = ()
+    open: "Sequence[LeftoverGroup]" = ()
 
     def show(self, proofs: Sequence[Proof]) -> None:
         """Other proofs; none while nothing was searched."""
-        if proofs is not self.proofs:
-            self.proofs = proofs
-            self.said = sanitize(format_cleanliness(proofs)) if proofs else ""
-            self.open = list_leftovers(proofs)
-            self.redraw()
+        if proofs is self.proofs:
+            return
+        from benchconsole.console.reports.conduct import format_cleanliness, list_leftovers  # here: imports reports
+
+        self.proofs = proofs
+        self.said = sanitize(format_cleanliness(proofs)) if proofs else ""
+        self.open = list_leftovers(proofs)
+        self.redraw()
 
     @property
     def wanted(self) -> int:

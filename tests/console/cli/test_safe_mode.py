@@ -45,24 +45,26 @@ def test_the_option_holds_in_every_thread(
     assert asked == [given]
 
 
-def test_the_console_opens_a_session_with_the_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_console_opens_a_file_with_the_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
 
     def load(*, safe_mode: bool) -> ProbeCatalogue:
         asked.append(safe_mode)
-        return ProbeCatalogue({}, (), {})
+        raise StoreError("what follows is of no concern here", "")
 
     def run(make: Callable[[], object], **_: object) -> int:
-        def open_missing() -> None:
-            with suppress(StoreError):  # there is no database
+        def open_file() -> None:
+            with suppress(StoreError):
                 make()
 
-        _call_in_thread(open_missing)
+        _call_in_thread(open_file)
         return 0
 
     monkeypatch.setattr(registry, "load_probes", load)
     monkeypatch.setattr("benchconsole.console.tui.app.console_app.run", run)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    command.main(["--safe-mode", "open", "last", "--db", str(tmp_path / "none.db")], standalone_mode=False)
+    path = tmp_path / "some.yaml"
+    path.write_text("schema: 1\nfabric: some\nnodes: {n1: {}}\ncriteria: [{metric: stream.copy, at_least: 1 GB/s}]\n")
+    command.main(["--safe-mode", "open", str(path), "--db", str(tmp_path / "none.db")], standalone_mode=False)
     assert asked == [True]

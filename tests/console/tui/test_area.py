@@ -5,9 +5,10 @@ from functools import partial
 
 import pytest
 
+from benchconsole.console.tui.actions import AREA_PAGES
 from benchconsole.console.tui.queries.result_areas import list_pairs, list_results
 from benchconsole.console.tui.screens import area
-from benchconsole.console.tui.screens.area import PAGES, AreaScreen
+from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.view.run_view import State
@@ -38,7 +39,7 @@ def judged() -> Story:
     return replace(story, fabric=replace(story.fabric, criteria=(criterion,)))
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", AREA_PAGES)
 async def test_every_area_has_a_page_and_esc_leaves_it(name: str) -> None:
     async with looking(judged()) as look:
         screen = await page(look, name)
@@ -154,7 +155,7 @@ async def test_a_row_is_read_in_full_and_copied_with_every_column() -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", AREA_PAGES)
 async def test_columns_stay_within_the_width_and_the_picked_one_is_always_drawn(
     name: str, size: tuple[int, int]
 ) -> None:

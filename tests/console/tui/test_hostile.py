@@ -6,7 +6,8 @@ from functools import partial
 import pytest
 from msgspec.structs import replace as replace_fields
 
-from benchconsole.console.tui.screens.area import PAGES, AreaScreen
+from benchconsole.console.tui.actions import AREA_PAGES
+from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Failure, Output, Result
 from benchconsole.topology.model.fabric import NodeId
@@ -95,7 +96,7 @@ async def walk(look: Look) -> list[str]:
         await look.press(*keys)
         seen.append(look.text)
     await look.press("escape")
-    for area in PAGES:
+    for area in AREA_PAGES:
         look.app.navigation.open_area(area)
         await look.settle()
         screen = look.app.screen

@@ -30,6 +30,7 @@ from benchconsole.console.tui.screens.criterion import CriterionSheet, DiffSheet
 from benchconsole.console.tui.screens.facts import FactsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
+from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.sessions import SessionsScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
@@ -225,6 +226,27 @@ async def test_names_are_there_while_the_results_are_read(size: tuple[int, int])
         for tab_key in "1234":
             await look.press(tab_key)
             assert "being read" not in look.text
+
+
+async def test_a_plan_that_is_asked_for_while_the_session_is_opened_is_shown_then() -> None:
+    async with reading(SMALL) as (look, over):
+        await look.press("R")
+        assert "not open yet; then the plan is shown" in look.lines[-1]
+        over.set()
+        await look.until(lambda: isinstance(look.app.screen, PlanSheet))
+        assert look.player.started == []
+
+
+@pytest.mark.parametrize("key", ["2", ":", "?"])
+async def test_it_is_not_shown_over_what_somebody_has_gone_to_meanwhile(key: str) -> None:
+    """What is typed next is for that, and enter must not start a run."""
+    async with reading(SMALL) as (look, over):
+        await look.press("R", key)
+        front = look.app.screen
+        over.set()
+        await look.until(lambda: look.app.session.latest.has_begun)
+        await look.settle()
+        assert look.app.screen is front
 
 
 async def test_every_key_while_a_session_is_read() -> None:

@@ -200,6 +200,32 @@ def test_a_session_that_begins_on_the_same_fabric_keeps_it() -> None:
     assert latest.view.static is None
 
 
+def test_what_is_found_late_in_a_fabric_that_is_no_longer_shown_displaces_nothing() -> None:
+    before, shown, latest = mini(), mini(), LatestView()
+    latest.preview(SessionOpened("", "", before, "", (), 0.0, False), 0, 0)
+    latest.take([SessionOpened("20", "x", shown, "default", (), 1.0, True)])
+    latest.describe(shown, SOME)
+    latest.describe(before, ())
+    assert latest.view is not None
+    assert len(latest.view.static or ()) == len(SOME)
+
+
+def test_a_fabric_that_is_read_again_is_shown_again_with_its_suite() -> None:
+    before, after, latest = mini(), mini(), LatestView()
+    latest.preview(SessionOpened("20", "x", before, "", (), 0.0, False), 0, 3)
+    first = latest.view
+    latest.preview(SessionOpened("20", "x", before, "default", (), 0.0, False), 1, 3)
+    again = latest.view
+    latest.preview(SessionOpened("20", "x", after, "default", (), 0.0, False), 2, 3)
+    last = latest.view
+    assert first is not None
+    assert again is not None
+    assert last is not None
+    assert (again.nodes, again.suite, again.reading) == (first.nodes, "default", (1, 3))
+    assert last.reading == (2, 3)
+    assert last.fabric is after
+
+
 async def test_it_is_worked_out_once_for_a_fabric_and_beside_the_event_loop() -> None:
     asked: list[tuple[Fabric, int]] = []
     go_on = threading.Event()

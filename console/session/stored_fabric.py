@@ -1,0 +1,40 @@
+"""The fabric of a stored session as its file describes it, for a screen that shows it before anything else is read.
+
+It imports neither planning nor judging nor SSH: names, switches and links are on the screen before these are there.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from benchconsole.console.view.events import SessionOpened
+from benchconsole.store.model import NewSession
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Fabric
+
+if TYPE_CHECKING:
+    from benchconsole.store.session_store import SessionStore
+
+OnRead = Callable[[SessionOpened, int, int], None]
+"""Told how a stored session begins, and how many of how many of its rounds were read."""
+
+SETTING = "set "
+"""Before the name of a parameter of the file, the name of the option that records its other value."""
+
+
+def describe_fabric(new: NewSession) -> Fabric:
+    """The fabric of a stored session, by its text and the parameters that it was begun with."""
+    return load_text(new.topology, new.topology_path, parameters=read_settings(new.options))
+
+
+def read_settings(options: Mapping[str, str | int | float]) -> dict[str, int]:
+    """The parameters of the file that a session with these options was begun with."""
+    return {name.removeprefix(SETTING): int(value) for name, value in options.items() if name.startswith(SETTING)}
+
+
+def show_fabric(session: "SessionStore", show: OnRead) -> Fabric:
+    """The fabric of a stored session, of which ``show`` is told before anything else is read."""
+    new = session.describe().new
+    fabric = describe_fabric(new)
+    began = SessionOpened(session.id, new.label, fabric, new.suite, (), new.started, live=False)
+    show(began, 0, len(session.list_closed_rounds()))
+    return fabric
