@@ -3,7 +3,6 @@
 It is shown while a round runs. No state, count, verdict or report rests on it.
 """
 
-import operator
 from collections import Counter
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
@@ -127,20 +126,3 @@ def compute_link_loads(view: RunView) -> LinkLoads | None:
             if place is not None and running[place]:
                 values[place], told[place] = each.smoothed, True
     return LinkLoads(ways, values, told, running)
-
-
-class LatestLoads:
-    """The loads of the latest view: computed anew only where tests have told something since, once a second."""
-
-    def __init__(self) -> None:
-        self.loads: LinkLoads | None = None
-        self._told: tuple[object, ...] = (None, None, None)
-
-    def update(self, view: RunView) -> LinkLoads | None:
-        """The loads of ``view``; the same object while nothing new is told."""
-        # when the last of them has ended nothing more is told, and nothing is carried
-        is_over = not any(test in view.running for test in view.intervals)
-        told = (view.intervals, view.ways, is_over)
-        if not all(map(operator.is_, told, self._told)):
-            self._told, self.loads = told, compute_link_loads(view)
-        return self.loads

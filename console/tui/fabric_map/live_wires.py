@@ -1,14 +1,17 @@
 """Wires that show what running tests put on links now, in and out, as shares of capacity."""
 
 from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING
 
 from benchconsole.console.tui.fabric_map.map_cells import MapPicture
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import MUTED, TEXT
-from benchconsole.console.view.link_loads import LinkLoads
 from benchconsole.topology.model.fabric import Link
+
+if TYPE_CHECKING:
+    from benchconsole.console.view.link_loads import LinkLoads
 
 HEADING = "in │ out now, %"
 SHORT_HEADING = "in│out, %"
@@ -16,7 +19,7 @@ SHORT_HEADING = "in│out, %"
 
 
 def draw_live_wire(
-    width: int, picture: MapPicture, loads: LinkLoads, links: Sequence[Link], inside: Container[str]
+    width: int, picture: MapPicture, loads: "LinkLoads", links: Sequence[Link], inside: Container[str]
 ) -> Row:
     """The load of ``links`` together: out is what leaves the devices ``inside``, in what comes to them."""
     lost = view_queries.find_lost_members(picture.view)

@@ -4,17 +4,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.console.tui.queries.view_queries import LowestShares, find_link, find_shown_state
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign_tone
 from benchconsole.console.tui.rows.themes import ACCENT, TEXT, Ground, Ink, Tone
 from benchconsole.console.view.blame import Blame
-from benchconsole.console.view.link_loads import LinkLoads
 from benchconsole.console.view.run_view import NodeView, RunView, State, worst
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.topology.model.fabric import Link, LinkId, NodeId, SwitchId
+
+if TYPE_CHECKING:
+    from benchconsole.console.view.link_loads import LinkLoads
 
 _RUNNING_CELL = Tone(Ink.RUNNING_CELL)
 _FOLDED_PASS = Tone(Ink.FAINT)
@@ -74,7 +76,7 @@ class MapPicture:
     faint: bool = False
     shares: LowestShares = field(default_factory=lambda: LowestShares(Blame()))
     busy: frozenset[NodeId] = frozenset()
-    loads: LinkLoads | None = None
+    loads: "LinkLoads | None" = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,19 @@ Nothing of it is judged. Between rounds, and where no test tells a number, the w
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.view_queries import format_names
-from benchconsole.console.view.link_loads import LinkLoads, WayLoad
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import NOT_MEASURED, format_share
-from benchconsole.topology.capacity.limit_names import Limit, name_limit
 from benchconsole.topology.element_names import name_ends
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId, NodeId, SwitchId
 from benchconsole.topology.units import counted, network_rate
+
+if TYPE_CHECKING:
+    from benchconsole.console.view.link_loads import LinkLoads, WayLoad
+    from benchconsole.topology.capacity.limit_names import Limit
 
 NO_ROUND = "no round runs; wires show what was measured"
 NOBODY_TELLS = "no test of this round has told a rate; wires show what was measured"
@@ -80,7 +83,7 @@ def _find_switch_links(fabric: Fabric, switches: Sequence[SwitchId]) -> LoadPlac
     return LoadPlace(name, links, tuple(switches), *words)
 
 
-def describe_load(view: RunView, loads: LinkLoads | None, place: LoadPlace | None) -> LoadWords:
+def describe_load(view: RunView, loads: "LinkLoads | None", place: LoadPlace | None) -> LoadWords:
     """The load of ``place`` now, or of the fullest link; why there is none."""
     if loads is None:
         return LoadWords((NOBODY_TELLS if view.current is not None else NO_ROUND,))
@@ -110,7 +113,7 @@ def describe_load(view: RunView, loads: LinkLoads | None, place: LoadPlace | Non
     )
 
 
-def _format_way(word: str, load: WayLoad, detail: int) -> str:
+def _format_way(word: str, load: "WayLoad", detail: int) -> str:
     """``up 37.4 of 99.0 Gb/s (38 %), expected 49.5``; ``up –`` where no test tells, ``down 0`` where none crosses."""
     if not load.tests:
         return f"{word} 0"
@@ -128,8 +131,10 @@ def _drop_unit(rate: str, full: str) -> str:
     return number if full.endswith(f" {unit}") else rate
 
 
-def _format_limits(fabric: Fabric, loads: Iterable[WayLoad]) -> str:
+def _format_limits(fabric: Fabric, loads: Iterable["WayLoad"]) -> str:
     """What should hold the flows back, the commonest first."""
+    from benchconsole.topology.capacity.limit_names import name_limit  # loads numpy, which the first frame lacks
+
     held: Counter[Limit] = Counter()
     for load in loads:
         held.update(dict(load.limits))

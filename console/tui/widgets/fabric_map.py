@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.message import Message
@@ -16,9 +17,12 @@ from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.blame import Blame
-from benchconsole.console.view.link_loads import LatestLoads, LinkLoads
+from benchconsole.console.view.latest_loads import LatestLoads
 from benchconsole.console.view.run_view import RunView
 from benchconsole.topology.model.fabric import NodeId
+
+if TYPE_CHECKING:
+    from benchconsole.console.view.link_loads import LinkLoads
 
 
 class FabricMap(CellWidget, can_focus=True):

@@ -1,6 +1,7 @@
 """The line under the map that tells the load of the place under the cursor while a round runs."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.tui.fabric_map.map_cells import MapSpot
@@ -8,8 +9,10 @@ from benchconsole.console.tui.queries.load_words import LoadWords, describe_load
 from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
-from benchconsole.console.view.link_loads import LinkLoads
 from benchconsole.console.view.run_view import RunView
+
+if TYPE_CHECKING:
+    from benchconsole.console.view.link_loads import LinkLoads
 
 _NAME = "load now"
 _GUTTER = 10
@@ -24,7 +27,7 @@ class LoadLine(CellWidget):
 
     words = LoadWords(("",))
 
-    def show(self, view: RunView, loads: LinkLoads | None, spot: MapSpot | None) -> None:
+    def show(self, view: RunView, loads: "LinkLoads | None", spot: MapSpot | None) -> None:
         """The load of what the cursor stands on at ``spot``, of the fullest link without one."""
         if _goes_on(view):
             place = find_load_place(view.fabric, spot.nodes, spot.links, spot.switches) if spot is not None else None

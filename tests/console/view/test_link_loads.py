@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from benchconsole.console.view.interval_rates import IntervalRate, find_moved
-from benchconsole.console.view.link_loads import LatestLoads, LinkLoads, compute_link_loads
+from benchconsole.console.view.link_loads import LinkLoads, compute_link_loads
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.api import Interval, Unit
 from benchconsole.probes.judging.context import JudgingContext
@@ -112,21 +112,6 @@ def test_without_a_round_or_a_number_there_are_no_loads() -> None:
     assert compute_link_loads(replace(view, ways=None)) is None
     silent = loads(replace(view, intervals={}))
     assert (silent.telling, silent.tests, silent.find_fullest()) == (0, 4, None)
-
-
-def test_loads_are_computed_again_only_where_something_is_told_or_all_is_over() -> None:
-    view, latest = running({"1": (rate(4e8),), "2": (rate(2e8),)}), LatestLoads()
-    first = latest.update(view)
-    assert first is not None
-    assert latest.update(replace(view, running=view.running - {"1"})) is first
-    told = latest.update(replace(view, intervals={"1": (rate(1e8),)}))
-    assert told is not None
-    assert told is not first
-    assert latest.update(view) is not told
-    over = latest.update(replace(view, running=frozenset("34")))
-    assert over is not None
-    assert over.telling == 0
-    assert latest.update(replace(view, current=None, ways=None, intervals={})) is None
 
 
 def test_the_fullest_link_is_that_with_the_highest_share() -> None:
