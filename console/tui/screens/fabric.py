@@ -22,6 +22,7 @@ from benchconsole.console.tui.widgets.headline import Headline, clauses
 from benchconsole.console.tui.widgets.legend import Legend
 from benchconsole.console.tui.widgets.load_line import LoadLine, count_load_rows
 from benchconsole.console.tui.widgets.other_faults import OtherFaults
+from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.view.run_view import RunView, State, tally
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.console.view.wording import format_reading
@@ -61,6 +62,7 @@ class FabricScreen(Page):
         self.faults: tuple[view_queries.Fault, ...] = ()
         self.fault = 0
         self.walked = False
+        self._hears_tests = True
         self._shape: tuple[Fabric, FabricShape] | None = None
         self._reading: Fabric | None = None
         self._judged: tuple[object, ...] = (None, None, None, None, None, None)
@@ -71,6 +73,12 @@ class FabricScreen(Page):
     def on_mount(self) -> None:
         super().on_mount()
         self.map.focus()
+
+    def show(self, view: RunView, badges: Badges) -> None:
+        hears_tests = not badges.read_only  # what another console drives, or is played again, tells no intervals
+        if hears_tests is not self._hears_tests:
+            self._hears_tests, self._sized, self.run_view = hears_tests, Size(0, 0), None
+        super().show(view, badges)
 
     def paint(self, view: RunView) -> None:
         shape = self.find_shape(view.fabric)
@@ -127,7 +135,7 @@ class FabricScreen(Page):
     def _share_height(self, view: RunView, shape: FabricShape) -> None:
         """The map first; other faults and the legend from what is left; at least the worst where it is tight."""
         low = self.size.height < 20
-        line = count_load_rows(view, self.size.width)
+        line = count_load_rows(view, self.size.width) if self._hears_tests else 0
         gap = int(line and self.size.height >= _HIGH)
         self.load_line.styles.height, self.load_line.styles.margin = line, (gap, 0, 0, 0)
         room = self.size.height - (4 if low else 7) - line - gap

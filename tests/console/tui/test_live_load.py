@@ -91,6 +91,14 @@ async def test_the_wires_show_what_goes_in_and_out_now(size: tuple[int, int], wh
         assert "has told a rate" not in look.text
 
 
+async def test_a_console_that_hears_no_test_says_nothing_of_the_load_now() -> None:
+    async with looking(healthy(), until=until_round(healthy(), "leave")) as look:
+        assert "load now" in look.text
+        look.player.follows = "Another console drives it."
+        await look.press("2", "1")
+        await look.until(lambda: "load now" not in look.text)
+
+
 async def test_every_size_reads_in_ascii_and_without_colour() -> None:
     plain = Terminal(ascii=True, depth=Depth.NONE)
     async with looking(healthy(), (80, 24), terminal=plain, until=until_round(healthy(), "leave")) as look:
