@@ -29,6 +29,8 @@ from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
 from benchconsole.store.store import Store
 
 HERE = Path(__file__).parent
+READ = ""
+"""Stands between keys where the next one needs what the area reads."""
 AREAS = {
     "fabric": ["n"],
     "nodes": ["2"],
@@ -45,6 +47,8 @@ AREAS = {
     "rounds": ["colon", *"rounds", "enter"],
     "sessions": ["colon", *"sessions", "enter"],
     "compare": ["colon", *"compare last-1", "enter"],
+    "change-map": ["colon", *"compare last-1", "enter", READ, "n", "v"],
+    "help": ["question_mark"],
 }
 """Areas of the screen, and the keys that lead there."""
 
@@ -65,9 +69,12 @@ async def draw(database: Path, size: tuple[int, int], keys: list[str], theme: st
         async with app.run_test(size=size) as pilot:
             while app.session.view is None or app.session.view.ended is None or app.session.view.static is None:
                 await pilot.pause()
-            await pilot.press(*keys)
-            while isinstance(app.screen, AreaPage) and not has_rows(app.screen):
-                await pilot.pause()
+            for key in (*keys, READ):
+                if key != READ:
+                    await pilot.press(key)
+                    continue
+                while isinstance(app.screen, AreaPage) and not has_rows(app.screen):
+                    await pilot.pause()
             for _ in range(5):
                 await pilot.pause()
             return FONT.sub("", app.export_screenshot(title="benchconsole"))

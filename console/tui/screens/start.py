@@ -118,7 +118,7 @@ def entries(model: StartModel) -> Sequence[MenuEntry]:
     words = "from its nodes over SSH; shown before it is saved"
     made.append(MenuEntry(Start.ASK, "a", "describe a cluster", words, Opening.WAY))
     if model.demos:
-        words = f"a simulated cluster, real SSH on loopback; {counted(len(model.demos), 'scenario')}"
+        words = f"simulated, real SSH on loopback; {counted(len(model.demos), 'scenario')}"
         made.append(MenuEntry(Start.DEMO, "d", "start the demo", words, Opening.WAY))
     for index, past in enumerate(model.sessions):
         key = str(index + 1) if index < 9 else ""
