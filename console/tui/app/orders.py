@@ -52,6 +52,14 @@ class Orders:
             self._navigation.say(self._session.looks_only, wrong=True)
         return bool(self._session.looks_only)
 
+    def obey_when_open(self, order: Callable[[], None], then: str) -> None:
+        """Obey when the session is open, unless somebody has gone to another page or a sheet by then: a key that was
+        typed for that, such as enter, must not do anything else.
+        """
+        frame = self._navigation.frame
+        self._session.front.when_open = lambda: order() if self._navigation.is_in_front(frame) else None
+        self._navigation.say(f"The session is not open yet; then {then}.")
+
 
 class RunOrders(Orders):
     """Each order asks first, on a sheet; it is refused in words where another console drives the session."""
@@ -66,7 +74,7 @@ class RunOrders(Orders):
         if self.refuses():
             return
         if control is None:
-            self._plan_when_open(partial(self.plan, suite, failed_only=failed_only, only=only))
+            self.obey_when_open(partial(self.plan, suite, failed_only=failed_only, only=only), "the plan is shown")
             return
         if self._session.follows or control.running:
             self._navigation.say(self._session.follows or "A run is going; S stops it first.", wrong=True)
@@ -90,14 +98,6 @@ class RunOrders(Orders):
         badges = self._session.badges
         sheet = PlanSheet(suites, propose, self.make_disk_sheet, badges, suite=suite, owed=remaining)
         self._navigation.ask(sheet, partial(self._start, control))
-
-    def _plan_when_open(self, plan: Callable[[], None]) -> None:
-        """Plan when the session is open, unless somebody has gone to another page or a sheet by then: enter, typed for
-        that, must not start a run.
-        """
-        frame = self._navigation.frame
-        self._session.front.when_open = lambda: plan() if self._navigation.is_in_front(frame) else None
-        self._navigation.say("The session is not open yet; then the plan is shown.")
 
     def make_disk_sheet(self, asked: Confirmation) -> DiskSheet:
         return DiskSheet(asked, seen(self._session.latest.view, asked.node, asked.serial), self._session.badges)

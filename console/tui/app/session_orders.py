@@ -117,6 +117,8 @@ class SessionOrders(Orders):
         archive = self.archive
         if archive is None:
             self._navigation.say(NO_ARCHIVE, wrong=True)
+        elif not self._shown and self._session.control is None:
+            self.obey_when_open(partial(self.compare_with, name), "they are compared")
         elif not self._shown:
             self._navigation.say("Nothing has run here yet that could be compared; R plans a run.", wrong=True)
         elif name == self._shown:

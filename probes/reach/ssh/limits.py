@@ -1,7 +1,7 @@
 """The bounds of a session: its numbers, turns that run out by themselves, the stop after refused logins in a row."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
@@ -88,6 +88,22 @@ class Throttle:
         """A turn for what is done without waiting: it is given back when the event loop has looked at others."""
         await self._free.acquire()
         asyncio.get_running_loop().call_soon(self._free.release)
+
+
+async def run_bounded(works: Iterable[Callable[[], Awaitable[None]]], at_once: int) -> None:
+    """Do all, at most ``at_once`` at a time; an error ends the others."""
+    free = asyncio.Semaphore(at_once)
+
+    async def work_one(work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        finally:
+            free.release()
+
+    async with asyncio.TaskGroup() as group:
+        for work in works:
+            await free.acquire()
+            group.create_task(work_one(work))
 
 
 class LoginsStoppedError(Exception):

@@ -22,7 +22,7 @@ from benchconsole.probes.reach.ssh.connection import (
 )
 from benchconsole.probes.reach.ssh.failures import ConnectionAttempt
 from benchconsole.probes.reach.ssh.known_hosts import OfferedKey
-from benchconsole.probes.reach.ssh.limits import SshLimits
+from benchconsole.probes.reach.ssh.limits import SshLimits, run_bounded
 from benchconsole.probes.reach.ssh.login import Connector, require_safe_version
 from benchconsole.probes.reach.ssh.ssh_config import ConfigError, ConfigLookup, Destination, ResolvedHost, SshConfig
 from benchconsole.probes.reach.ssh.ssh_remote import RebootCheck, SshRemote
@@ -33,6 +33,8 @@ from benchconsole.topology.model.fabric import Node, NodeId
 _LOG = ModuleLog(__name__)
 _DEEPEST_JUMP = 8
 _WANTED_FILES = 65536
+_CLOSED_AT_ONCE = 256
+"""Connections that say goodbye at once: thousands of them would hold more memory than the tests did."""
 _PAUSE = 30.0
 _PAUSE_OF_JUMPS = 5.0
 _KINDS = (
@@ -118,9 +120,8 @@ class SshReach:
         """End everything that was opened; nothing of ours runs on afterwards."""
         self._is_closed = True
         await self._comebacks.close()
-        await asyncio.gather(*(pool.close() for pool in self._pools.values()))
-        for retried in (self._nodes, self._jumps):  # jump hosts last: the others' goodbyes go through them
-            await asyncio.gather(*(retried.close() for retried in retried.values()))
+        for opened in (self._pools, self._nodes, self._jumps):  # jump hosts last: the others' goodbyes go through them
+            await run_bounded([each.close for each in opened.values()], _CLOSED_AT_ONCE)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _make_destination(self, node: Node) -> Destination:

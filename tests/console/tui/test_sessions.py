@@ -1,6 +1,7 @@
 """Sessions as an area: opened and left again, labelled, remarked on, compared, played again, removed; a real database."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.cli.open import make_archive
+from benchconsole.console.session.controller import SessionController
 from benchconsole.console.tui.app.console_app import LOOKS_ONLY, ConsoleApp
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.comparison import ComparisonScreen, SubjectsScreen
@@ -38,22 +40,32 @@ def site(tmp_path: Path) -> Site:
 
 
 @asynccontextmanager
-async def opened(site: Site, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Look]:
-    """The console on the last session."""
+async def opened(
+    site: Site, size: tuple[int, int] = (120, 40), gate: threading.Event | None = None
+) -> AsyncIterator[Look]:
+    """The console on the last session; it is not open, and nothing of it is there, before the ``gate`` is set."""
     archive = make_archive(site.folder / "s.db")
     with Store.open(archive.path, create=False) as store:
         last = store.find_session("last")
     latest = LatestView()
+
+    def make() -> SessionController:
+        assert gate is None or gate.wait(60)
+        return archive.open_control(last, latest, None)
+
     app = ConsoleApp(
-        lambda: archive.open_control(last, latest, None), PLAIN, analyse=lambda _: (), latest=latest,
+        make, PLAIN, analyse=lambda _: (), latest=latest,
         make_archive=lambda: archive,
     )  # fmt: skip
     async with app.run_test(size=size) as pilot:
         look = Look(app, pilot, Player(faulty()))
         try:
-            await look.until(lambda: app.session.latest.has_begun)
+            if gate is None:
+                await look.until(lambda: app.session.latest.has_begun)
             yield look
         finally:
+            if gate is not None:
+                gate.set()
             for control in app.session.controls:
                 await control.close()
 
@@ -261,6 +273,15 @@ async def test_a_marked_session_that_begins_to_run_before_the_consent_stays(site
         await look.until(lambda: labels(screen) == ["after", "before"])
         assert "not all is done:" in look.lines[-1]
         assert "baseline" in look.lines[-1]
+
+
+async def test_a_comparison_that_is_asked_for_while_the_session_is_opened_is_shown_then(site: Site) -> None:
+    gate = threading.Event()
+    async with opened(site, gate=gate) as look:
+        await look.press("colon", *"compare before", "enter")
+        assert "not open yet; then they are compared" in look.lines[-1]
+        gate.set()
+        await look.until(lambda: isinstance(look.app.screen, ComparisonScreen))
 
 
 async def test_c_compares_with_the_shown_one_down_to_the_raw_output(site: Site) -> None:

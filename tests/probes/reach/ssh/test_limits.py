@@ -1,10 +1,11 @@
-"""How much is start_command at once, without any network."""
+"""How much is begun at once, without any network."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
-from benchconsole.probes.reach.ssh.limits import LoginBreaker, LoginsStoppedError, Throttle
+from benchconsole.probes.reach.ssh.limits import LoginBreaker, LoginsStoppedError, Throttle, run_bounded
 from benchconsole.probes.reach.ssh.login import require_safe_version
 
 
@@ -21,6 +22,26 @@ async def test_no_more_than_its_turns_at_once() -> None:
 
     await asyncio.gather(*(work() for _ in range(20)))
     assert most == 3
+
+
+async def test_all_is_done_a_few_at_a_time_and_one_that_lasts_holds_up_nobody() -> None:
+    done, running, most, others = list[int](), 0, 0, asyncio.Event()
+
+    async def work(number: int) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await (others.wait() if number == 0 else asyncio.sleep(0))
+        running -= 1
+        done.append(number)
+        if len(done) == 19:
+            others.set()
+
+    async with asyncio.timeout(5):
+        await run_bounded([partial(work, number) for number in range(20)], 3)
+    assert most == 3
+    assert sorted(done) == list(range(20))
+    assert done[-1] == 0
 
 
 async def test_who_waits_for_others_holds_up_nobody() -> None:
