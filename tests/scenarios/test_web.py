@@ -43,7 +43,7 @@ async def test_the_fabric_is_looked_at_in_a_browser_and_no_order_is_taken(db: Pa
             await browser.wait_for_screen("1 Fabric", "nodes 1-4", "READ-ONLY")
             assert await browser.evaluate("document.title") == "before - benchconsole"
             await browser.press("2")
-            shown = await browser.wait_for_screen("› nodes", "rows 1 to 4 of 4")
+            shown = await browser.wait_for_screen("› nodes", "rows 1 to 4 of 4", "measured")
             assert "repeat" not in shown
             await browser.press("R")
             await browser.wait_for_screen(LOOKS_ONLY)

@@ -209,6 +209,10 @@ class ConsoleApp(ThemedApp[int]):
         self.run_orders.ask_stop()
 
     def on_copy(self, message: messages.Copy) -> None:
+        view = self.session.latest.view
+        if view is not None and view.reading is not None:  # a node would be copied as untested, whatever is stored
+            self.navigation.say("There is nothing to copy yet: the session is being read.", wrong=True)
+            return
         size = len(message.text.encode("utf-8", errors="replace"))
         if size > LONGEST_COPY:
             words = f"{message.what}: {size:,} bytes is more than terminals take; e writes a file"

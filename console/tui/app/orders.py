@@ -52,13 +52,14 @@ class Orders:
             self._navigation.say(self._session.looks_only, wrong=True)
         return bool(self._session.looks_only)
 
-    def obey_when_open(self, order: Callable[[], None], then: str) -> None:
-        """Obey when the session is open, unless somebody has gone to another page or a sheet by then: a key that was
-        typed for that, such as enter, must not do anything else.
-        """
-        frame = self._navigation.frame
-        self._session.front.when_open = lambda: order() if self._navigation.is_in_front(frame) else None
-        self._navigation.say(f"The session is not open yet; then {then}.")
+
+def obey_when_open(session: ShownSession, navigation: Navigation, order: Callable[[], None], then: str) -> None:
+    """Obey when the session is open, unless somebody has gone to another page or a sheet by then: a key that was typed
+    for that, such as enter, must not do anything else.
+    """
+    frame = navigation.frame
+    session.front.when_open = lambda: order() if navigation.is_in_front(frame) else None
+    navigation.say(f"The session is not open yet; then {then}.")
 
 
 class RunOrders(Orders):
@@ -74,7 +75,8 @@ class RunOrders(Orders):
         if self.refuses():
             return
         if control is None:
-            self.obey_when_open(partial(self.plan, suite, failed_only=failed_only, only=only), "the plan is shown")
+            plan = partial(self.plan, suite, failed_only=failed_only, only=only)
+            obey_when_open(self._session, self._navigation, plan, "the plan is shown")
             return
         if self._session.follows or control.running:
             self._navigation.say(self._session.follows or "A run is going; S stops it first.", wrong=True)

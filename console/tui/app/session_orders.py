@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.app.navigation import Navigation
-from benchconsole.console.tui.app.orders import Orders, Work
+from benchconsole.console.tui.app.orders import Orders, Work, obey_when_open
 from benchconsole.console.tui.app.session_following import SessionFollowing
 from benchconsole.console.tui.app.shown_session import OpenSession, ShownSession
 from benchconsole.console.tui.messages import OrderSession, SessionOrder
@@ -118,7 +118,8 @@ class SessionOrders(Orders):
         if archive is None:
             self._navigation.say(NO_ARCHIVE, wrong=True)
         elif not self._shown and self._session.control is None:
-            self.obey_when_open(partial(self.compare_with, name), "they are compared")
+            compare = partial(self.compare_with, name)
+            obey_when_open(self._session, self._navigation, compare, "they are compared")
         elif not self._shown:
             self._navigation.say("Nothing has run here yet that could be compared; R plans a run.", wrong=True)
         elif name == self._shown:

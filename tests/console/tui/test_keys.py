@@ -228,6 +228,18 @@ async def test_names_are_there_while_the_results_are_read(size: tuple[int, int])
             assert "being read" not in look.text
 
 
+async def test_nothing_is_copied_while_the_results_are_read() -> None:
+    async with reading(SMALL) as (look, over):
+        await look.press("2", "y")
+        assert "nothing to copy yet: the session is being read" in look.lines[-1]
+        assert look.app.clipboard == ""
+        over.set()
+        await look.until(lambda: look.app.session.latest.has_begun)
+        await look.press("y")
+        assert "untested" not in look.app.clipboard
+        assert look.app.clipboard.startswith("state\tnode")
+
+
 async def test_a_plan_that_is_asked_for_while_the_session_is_opened_is_shown_then() -> None:
     async with reading(SMALL) as (look, over):
         await look.press("R")
