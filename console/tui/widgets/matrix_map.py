@@ -79,19 +79,19 @@ class MatrixMap(CellWidget, Generic[Cell], can_focus=True):
 
     def rank(self, cell: Cell) -> tuple[float, float]:
         """The place of a cell among all, the worst first: the cursor begins there."""
-        raise NotImplementedError
+        raise NotImplementedError  # no ABC, as for Canvas
 
     def is_well(self, cell: Cell) -> bool:
         """Whether ``n`` passes a cell over."""
-        raise NotImplementedError
+        raise NotImplementedError  # no ABC, as for Canvas
 
     def draw_cell(self, cell: Cell) -> CellText:
         """A cell, ``CELL`` columns wide."""
-        raise NotImplementedError
+        raise NotImplementedError  # no ABC, as for Canvas
 
     def draw_mean(self, cell: Cell) -> CellText:
         """The sum of a row or a column, ``CELL`` columns wide."""
-        raise NotImplementedError
+        raise NotImplementedError  # no ABC, as for Canvas
 
     # -- drawing
 
