@@ -38,6 +38,11 @@ def read_lines(text: str, longest: int | None = None) -> list[str]:
     return ended if longest is None else [line[:longest] for line in ended]
 
 
+def join_lines(lines: Iterable[str]) -> str:
+    """The text of ``lines``, each ended."""
+    return "\n".join((*lines, ""))
+
+
 def split_lines(text: str, longest: int | None = None) -> list[str]:
     """All lines of ``text``, also overwritten ones and the last without its end, to search them for complaints."""
     return [line[:longest] for line in strip_colours(text).splitlines()]

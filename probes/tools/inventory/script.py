@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchconsole.probes.readers.lines import find_match, read_lines
+from benchconsole.probes.readers.lines import find_match, join_lines, read_lines
 from benchconsole.probes.tools.inventory.readers.system import KEYS
 
 SUMMED = r"""NR == 1 { n = NF; print "SUM"; next }
@@ -292,13 +292,21 @@ def find_word(argv: tuple[str, ...], text: str) -> str | None:
 
 def find_answers(text: str, word: str) -> Iterator[Answer]:
     """The answers in ``text`` whose end was seen, in order."""
-    name, lines = "", list[str]()
-    for line in read_lines(text):
-        mark = _MARK.fullmatch(line) if word in line else None
-        if mark is None or mark["word"] != word:
-            lines.append(line)
-        elif mark["edge"] == "end" and mark["name"] == name and mark["status"]:
-            yield Answer(name, int(mark["status"]), "".join(f"{line}\n" for line in lines))
+    lines = join_lines(read_lines(text))
+    name, begun = "", 0
+    for mark, start, end in _find_marks(lines, word):
+        if mark["edge"] == "end" and mark["name"] == name and mark["status"]:
+            yield Answer(name, int(mark["status"]), lines[begun:start])
             name = ""
         else:
-            name, lines = mark["name"], []
+            name, begun = mark["name"], end
+
+
+def _find_marks(lines: str, word: str) -> Iterator[tuple[re.Match[str], int, int]]:
+    """The lines that are marks with ``word``: the match, where the line begins, and where the next one does."""
+    sought, end = f"benchconsole-{word} ", 0
+    while (start := lines.find(sought, end)) >= 0:
+        end = lines.index("\n", start) + 1
+        at_begin = start == 0 or lines[start - 1] == "\n"
+        if at_begin and (mark := _MARK.fullmatch(lines, start, end - 1)):
+            yield mark, start, end

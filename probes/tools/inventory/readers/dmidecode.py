@@ -8,10 +8,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from types import MappingProxyType
+from typing import NamedTuple
 
 from benchconsole.probes.api import Fact, Unit
-from benchconsole.probes.readers.lines import read_lines
+from benchconsole.probes.readers.lines import join_lines, read_lines
 from benchconsole.probes.tools.inventory import facts
 
 _TEXT = {
@@ -30,7 +30,11 @@ _SHORT = 4096
 """Characters of a block that is kept for the next node: all that are kept hold 4 MB at most."""
 
 _HANDLES = "Handle "
-_SLOT = "DMI type 17,"
+_EMPTY = re.compile(r"\n\s*\n")
+_SLOT = re.compile(r"^Handle .*DMI type 17,", re.MULTILINE)
+_OWN_NUMBER = re.compile(r"(?P<before>(?:Handle .*\n)?Memory Device\n(?:.*\n)*?)\tSerial Number: .*\n")
+"""A module's own number, which no fact tells, and which would make each module another block."""
+_END = "End Of Table"
 _SIZE = re.compile(r"(?P<number>[0-9]{1,9}) (?:(?P<letter>[kKMGT])i?B|bytes)")
 _HANDLE = re.compile(r"Handle 0x[0-9A-F]+, DMI type [0-9]+, [0-9]+ bytes\.?\s*")
 _INDENTED = ("\t", "  ")
@@ -47,75 +51,97 @@ _NAMELESS = ("", "Not Specified", "Unknown")
 _OF_MODULE = {"Type": "memory.dimm_type", "Manufacturer": "memory.dimm_vendor", "Part Number": "memory.dimm_part"}
 
 
+class _Block(NamedTuple):
+    """The lines up to an empty one; without title and facts where a line stands in the wrong place."""
+
+    has_handle: bool
+    is_mixed: bool
+    """Whether a line of somebody else is among them."""
+    title: str = ""
+    found: Sequence[Fact] = ()
+    size: int = 0
+    """Bytes of the module of main memory that it tells of, 0 where there is none."""
+    tells_size: bool = False
+    is_chip: bool = False
+    """Whether it tells of a memory device that is no main memory."""
+
+
 def find_facts(text: str) -> Iterator[Fact]:
     """``bios.*``, ``system.*``, ``memory.dimm*`` with the label ``slot``; of a whole table ``memory.installed``,
     ``memory.dimms``, ``memory.slots`` (with the empty ones).
     """
     sizes: list[int] = []
-    lines = read_lines(text)
+    is_mixed = False
+    table = join_lines(read_lines(text))
     # the last of several runs: a module must not be counted in each
-    begins = [number for number, line in enumerate(lines) if "# dmidecode " in line]
-    lines = lines[begins[-1] :] if begins else lines
-    slots = torn = sum(_SLOT in line for line in lines if line.startswith(_HANDLES))
-    for title, block in _find_blocks(lines):
-        for key, value in block.items():
-            if (title, key) in _TEXT and value != _NO_RELEASE:
-                yield from facts.make_text(_TEXT[title, key], value)
-        if title == "Memory Device":
-            torn -= _TELLS_SIZE.fullmatch(block.get("Size", "")) is not None
-            if _NO_RAM.fullmatch(block.get("Type", "")):
-                slots -= 1
-            elif size := _parse_size(block.get("Size", "")):
-                sizes.append(size)
-                yield from _read_module(block, size)
+    table = table[table.rfind("\n", 0, max(table.rfind("# dmidecode "), 0)) + 1 :]
+    slots = torn = len(_SLOT.findall(table))
+    for block in _find_blocks(table):
+        yield from block.found
+        is_mixed = is_mixed or block.is_mixed
+        torn -= block.tells_size
+        slots -= block.is_chip
+        if block.size:
+            sizes.append(block.size)
         # A line in the wrong place can hide a module: then how many there are is not known.
-        elif title == "End Of Table" and sizes and not torn and not _is_mixed(lines):
-            groups = sorted(Counter(sizes).items(), reverse=True)
-            sorts = ", ".join(f"{count} x {size / 2**30:g} GiB" for size, count in groups)
-            yield from facts.make_count("memory.dimms", len(sizes))
-            yield from facts.make_size("memory.installed", sum(sizes))
-            yield from facts.make_text("memory.dimm_sizes", sorts)
-            yield from facts.make_count("memory.slots", slots)
+        if block.title == _END and sizes and not torn and not is_mixed:
+            yield from _sum_modules(sizes, slots)
 
 
-def _is_mixed(lines: Sequence[str]) -> bool:
-    """Whether a line stands in the table that is neither a handle, nor a title right below one, nor indented."""
-    begun = titled = False
-    for line in lines:
-        if titled and line.strip() == "End Of Table":
-            break
-        handle = line.startswith(_HANDLES) and _HANDLE.fullmatch(line) is not None
-        of_table = not line.strip() or line.startswith((*_INDENTED, "#")) or _FURTHER.fullmatch(line)
-        if begun and not (handle or titled or of_table):
-            return True
-        begun, titled = begun or handle, handle
-    return False
+def _sum_modules(sizes: Sequence[int], slots: int) -> Iterator[Fact]:
+    groups = sorted(Counter(sizes).items(), reverse=True)
+    sorts = ", ".join(f"{count} x {size / 2**30:g} GiB" for size, count in groups)
+    yield from facts.make_count("memory.dimms", len(sizes))
+    yield from facts.make_size("memory.installed", sum(sizes))
+    yield from facts.make_text("memory.dimm_sizes", sorts)
+    yield from facts.make_count("memory.slots", slots)
 
 
-def _find_blocks(lines: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Title and fields of every block that was ended by an empty line."""
-    block: list[str] = []
-    for line in lines:
-        if line.strip():
-            block.append(line)
-            continue
-        rows = tuple(row for row in block if not row.startswith((_HANDLES, "#")))
-        block = []
-        is_short = sum(map(len, rows)) <= _SHORT
-        if read := _read_again(rows) if is_short else _read_block(rows):
-            yield read
+def _find_blocks(table: str) -> Iterator[_Block]:
+    """Every block that was ended by an empty line."""
+    begun = False
+    for whole in _EMPTY.split(table)[:-1]:
+        number = _OWN_NUMBER.match(whole)
+        text = whole[: number.end("before")] + whole[number.end() :] if number else whole
+        block = _read_again(text, begun) if len(text) <= _SHORT else _read_block(text, begun)
+        yield block
+        begun = begun or block.has_handle
 
 
-def _read_block(rows: tuple[str, ...]) -> tuple[str, Mapping[str, str]] | None:
-    """Title and fields; None where a line stands in the wrong place."""
+def _read_block(text: str, begun: bool) -> _Block:
+    """One block; ``begun`` where a handle stands in an earlier one."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    has_handle = any(map(_HANDLE.fullmatch, lines))
+    is_mixed = _is_mixed(lines, begun)
+    rows = [line for line in lines if not line.startswith((_HANDLES, "#"))]
     if not rows or rows[0].startswith(_INDENTED) or not all(row.startswith(_INDENTED) for row in rows[1:]):
-        return None
-    own = (row for row in rows[1:] if not row.startswith("\t\t"))
-    return rows[0].strip(), MappingProxyType(facts.read_first_fields(own))
+        return _Block(has_handle, is_mixed)
+    title, fields = rows[0].strip(), facts.read_first_fields(row for row in rows[1:] if not row.startswith("\t\t"))
+    if title != "Memory Device":
+        named = [(_TEXT[title, key], value) for key, value in fields.items() if (title, key) in _TEXT]
+        told = tuple(fact for name, value in named if value != _NO_RELEASE for fact in facts.make_text(name, value))
+        return _Block(has_handle, is_mixed, title, told)
+    tells_size = _TELLS_SIZE.fullmatch(fields.get("Size", "")) is not None
+    is_chip = _NO_RAM.fullmatch(fields.get("Type", "")) is not None
+    size = 0 if is_chip else _parse_size(fields.get("Size", ""))
+    module = tuple(_read_module(fields, size)) if size else ()
+    return _Block(has_handle, is_mixed, title, module, size, tells_size, is_chip)
 
 
 _read_again = lru_cache(maxsize=1024)(_read_block)
 """Modules of one kind say the same on every node but for their numbers."""
+
+
+def _is_mixed(lines: Sequence[str], begun: bool) -> bool:
+    """Whether a line of a block is neither a handle, nor a title right below one, nor indented."""
+    titled = False
+    for line in lines:
+        handle = _HANDLE.fullmatch(line) is not None
+        of_table = line.startswith((*_INDENTED, "#")) or _FURTHER.fullmatch(line)
+        if begun and not (handle or titled or of_table):
+            return True
+        begun, titled = begun or handle, handle
+    return False
 
 
 def _parse_size(text: str) -> int:

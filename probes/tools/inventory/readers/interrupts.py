@@ -8,6 +8,7 @@ processors since the node booted. Time that ``ksoftirqd`` uses is load that inte
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from benchconsole.probes.api import Fact, Unit, labels
 from benchconsole.probes.readers.lines import find_matches, read_lines, shorten
@@ -48,11 +49,16 @@ def _read_rows(lines: Sequence[str]) -> Iterator[tuple[str, int, str]]:
 def find_interrupts(text: str) -> Iterator[Fact]:
     """``irq.total`` with the labels ``irq`` and ``device``: the words behind the numbers without the controller's."""
     for key, total, words in _read_rows(keep_whole_lines(read_lines(text), _OF_INTERRUPTS)):
-        trigger = _TRIGGER.fullmatch(words)
-        device = trigger["device"] if trigger else words
         # without its words a row of several columns may have been cut in its last number
-        if device:
-            yield Fact("irq.total", float(total), Unit.ONE, labels(irq=key, device=shorten(device, 60)))
+        if device := _find_device(words):
+            yield Fact("irq.total", float(total), Unit.ONE, labels(irq=key, device=device))
+
+
+@lru_cache(maxsize=1024)
+def _find_device(words: str) -> str:
+    """The words behind the numbers of a row without the controller's; nodes of one kind have the same."""
+    trigger = _TRIGGER.fullmatch(words)
+    return shorten(trigger["device"] if trigger else words, 60)
 
 
 def find_softirqs(text: str) -> Iterator[Fact]:
@@ -73,9 +79,15 @@ def sum_totals(found: Sequence[Fact]) -> Iterator[Fact]:
     for fact in found:
         marks = dict(fact.labels)
         named = not marks["irq"].isdigit()
-        sums[marks["irq"] if named else _QUEUE.sub(r"\g<kind>*", marks["device"])] += float(fact.value)
+        sums[marks["irq"] if named else _name_queues(marks["device"])] += float(fact.value)
     for device, total in sums.items():
         yield Fact("irq.total", total, Unit.ONE, labels(device=device))
+
+
+@lru_cache(maxsize=1024)
+def _name_queues(device: str) -> str:
+    """``mlx5_comp7@pci:...`` as ``mlx5_comp*@pci:...``: the queues of a port have one name."""
+    return _QUEUE.sub(r"\g<kind>*", device)
 
 
 def sum_threads(found: Sequence[Fact]) -> Iterator[Fact]:
