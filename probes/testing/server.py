@@ -15,11 +15,13 @@ import zlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 from typing import Self
 
 import asyncssh
+from asyncssh.packet import SSHPacketLogger
 
 LOOPBACK = IPv4Network("127.0.0.0/8")
 _ANYWHERE = "0.0.0.0"  # noqa: S104 - only ever bound to the loopback device
@@ -27,6 +29,7 @@ _ANYWHERE = "0.0.0.0"  # noqa: S104 - only ever bound to the loopback device
 _CIPHERS = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,aes256-ctr,aes128-ctr"
 _EXCHANGES = "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256"
 _BACKLOG = 1024
+_IGNORE = 2  # RFC 4253, 12
 SEPARATE = 1000
 """From more addresses than this on, one socket listens for all: files are few, and one a login is enough."""
 _OWN_WORDS = re.compile(r"(?P<named>(?:\w=\$\d ?)+); shift (?P<count>\d)")
@@ -228,6 +231,18 @@ class _Greeter(asyncssh.SSHServer):
         return _Session(self.met[self._connection], self.answer)
 
 
+class _Connection(asyncssh.SSHServerConnection):
+    """A server connection that sends as sshd does.
+
+    asyncssh puts an empty packet before each one, which the ciphers here do not need and every client has to read.
+    """
+
+    def send_packet(self, pkttype: int, *args: bytes, handler: SSHPacketLogger | None = None) -> None:
+        """Send a packet, but no SSH_MSG_IGNORE (RFC 4251, 9.3.1)."""
+        if pkttype != _IGNORE:
+            super().send_packet(pkttype, *args, handler=handler)
+
+
 @dataclass(eq=False)
 class _Mute(asyncio.Protocol):
     """A connection that is accepted and never hears anything."""
@@ -317,6 +332,7 @@ class ScriptedSshd:
             Manner.CHANGED_KEY: self._options(other_key, client_key),
             Manner.NO_LOGIN: self._options(host_key, stranger),
         }
+        loop = asyncio.get_running_loop()
         async with contextlib.AsyncExitStack() as opened:
             for made in sockets.values():
                 opened.callback(made.close)
@@ -324,11 +340,11 @@ class ScriptedSshd:
                 made, chosen = sockets[address], options.get(manner, usual)
                 if manner is Manner.SILENT or (wide and manner is Manner.REFUSES):
                     meet = _Slam if manner is Manner.REFUSES else lambda: _Mute(self._mute)
-                    server = await asyncio.get_running_loop().create_server(meet, sock=made, backlog=_BACKLOG)
+                    server = await loop.create_server(meet, sock=made, backlog=_BACKLOG)
                     opened.callback(server.close)
                 elif manner is not Manner.REFUSES:  # bound and not listening: the kernel refuses for us
-                    acceptor = await asyncssh.listen(sock=made, options=chosen, backlog=_BACKLOG)
-                    opened.callback(acceptor.close)
+                    server = await loop.create_server(partial(_Connection, loop, chosen), sock=made, backlog=_BACKLOG)
+                    opened.callback(server.close)
             self._open = opened.pop_all()
         return self
 

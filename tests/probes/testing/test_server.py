@@ -36,6 +36,21 @@ async def test_answers_with_its_address_the_words_and_the_status(tmp_path: Path)
     assert (done.stdout, done.exit_status) == (b"127.93.250.2 echo 'a b' c\n", 3)
 
 
+async def test_no_empty_packet_is_sent_before_another_as_sshd_sends_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    received: list[int] = []
+
+    def note(_: object, kind: int, *__: object) -> None:
+        received.append(kind)
+
+    monkeypatch.setattr(asyncssh.SSHClientConnection, "log_received_packet", note)
+    async with ScriptedSshd(echo, [HERE], tmp_path) as sshd, client(sshd) as connection:
+        await connection.run("true")
+    assert received
+    assert asyncssh.constants.MSG_IGNORE not in received
+
+
 async def test_a_directory_with_blanks_and_quotes_still_works(tmp_path: Path) -> None:
     async with ScriptedSshd(echo, [HERE], tmp_path / "it is 'mine'") as sshd, client(sshd) as connection:
         assert (await connection.run("true")).exit_status == 3
