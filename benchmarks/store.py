@@ -28,7 +28,7 @@ from benchconsole.probes.model.measuring import Output, Reading, Result, Round, 
 from benchconsole.store.codec import rows
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import NewSession
-from benchconsole.store.reading.lazy_parts import ResultAddress, read_outputs
+from benchconsole.store.reading.lazy_parts import AttemptAddress, read_outputs
 from benchconsole.store.reading.session_list import list_sessions
 from benchconsole.store.store import Store
 from benchconsole.topology.model.access import Access
@@ -195,7 +195,7 @@ class Looker:
 def look(path: Path, key: str) -> None:
     """Ask every 10 ms until the standard input ends, then print how long the answers took."""
     database = Database.open(path)
-    address = ResultAddress(database, key, 1, "1.n00000")
+    attempt = AttemptAddress(database, key, 1)
     waits: dict[str, list[float]] = {"list of sessions": [], "one test": []}
     print("begun", flush=True)
     while not select.select([sys.stdin], [], [], 0.01)[0]:
@@ -203,7 +203,7 @@ def look(path: Path, key: str) -> None:
         list_sessions(database, time.time())
         between = time.perf_counter()
         read_outputs.cache_clear()
-        assert read_outputs(address)
+        assert read_outputs(attempt, "1.n00000")
         waits["list of sessions"].append((between - began) * 1e3)
         waits["one test"].append((time.perf_counter() - between) * 1e3)
     print(json.dumps(waits))

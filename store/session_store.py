@@ -19,7 +19,7 @@ from benchconsole.store.model import (
     StoredVerdict,
 )
 from benchconsole.store.reading.changes import ChangeReader
-from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
+from benchconsole.store.reading.lazy_parts import StoredFacts, StoredOutputs, share_address
 from benchconsole.store.reading.report_reading import find_basis
 from benchconsole.store.reading.session_reading import SessionReader
 from benchconsole.store.spool.spool_file import Spool
@@ -74,9 +74,9 @@ class SessionStore(SessionReader):
         stored already, or the attempt was not begun, is closed, or was given up.
         """
         await self._writer.do(ResultJob(self.id, number, attempt, result))
-        address = ResultAddress(self.database, self.id, attempt, result.test.id)
-        outputs = StoredOutputs(address, len(result.outputs), result.ran)
-        facts = StoredFacts(address, len(result.facts), result.facts) if result.facts else ()
+        address = share_address(self.database, self.id, attempt)
+        outputs = StoredOutputs(address, result.test.id, len(result.outputs), result.ran)
+        facts = StoredFacts(address, result.test.id, len(result.facts), result.facts) if result.facts else ()
         return replace(result, outputs=outputs, facts=facts)
 
     async def close_round(self, closed: ClosedRound) -> None:

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from benchconsole.probes.model.alike_passes import AlikePasses, TestedNames
 from benchconsole.probes.model.judgement import Verdict, Yardstick
+from benchconsole.probes.model.kept_readings import list_kinds
 from benchconsole.probes.model.measuring import Result, Test
 from benchconsole.probes.model.sending import Directions
 from benchconsole.topology.grouping import group_by_key
@@ -79,10 +80,13 @@ def list_scopes(
     by_metric = group_by_key((verdict.metric, verdict) for verdict in verdicts)
     names = TestedNames()
     in_columns = group_by_key((each.like.metric, each) for each in passed)
+    asked = tuple(criteria)
+    metrics = {criterion.metric for criterion in asked}
     read: dict[str, set[str]] = defaultdict(set)
     for test, result in results.items():
-        for reading in result.measurements:
-            read[reading.metric].add(test)
+        for metric, _, _ in list_kinds(result):
+            if metric in metrics:
+                read[metric].add(test)
     return tuple(
         _find_scope(
             criterion,
@@ -92,7 +96,7 @@ def list_scopes(
             names,
             read,
         )
-        for criterion in criteria
+        for criterion in asked
     )
 
 
@@ -205,7 +209,7 @@ def _read_labels(criterion: Criterion, result: Result | None) -> list[tuple[tupl
     """The labels of each reading of the metric that a test gave."""
     if result is None:
         return []
-    return [reading.labels for reading in result.measurements if reading.metric == criterion.metric]
+    return [labels for metric, _, labels in list_kinds(result) if metric == criterion.metric]
 
 
 def _differ(asked: Mapping[str, str], labels: Iterable[tuple[str, str]]) -> bool:

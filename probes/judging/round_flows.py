@@ -5,7 +5,7 @@ A round is read and routed once for each metric; the capacity yardstick, the lin
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf
 
 import numpy as np
@@ -40,6 +40,9 @@ SLOW = 0.85
 
 WHOLE = 1 - 1e-9
 """A share from which a flow crosses a part whole."""
+
+_SHARED = 1024
+"""Arrays of which each is kept once for all flows: most have few parts, cross them whole, and met nobody there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -307,10 +310,23 @@ class RoundFlows:
         own = self.find_own_crossings(place)
         parts = self.crossings.part[own]
         return MeasuredFlow(
-            self.results[place], measurement, self.flows[place], self.routes[place], parts, self.crossings.share[own],
-            self.loads[parts], self.outpaced[own], self.spared[parts], self.expectations[place], model,
-            float(self.least.rates[place]), bool(self.least.is_free[place]),
+            self.results[place], measurement, self.flows[place], self.routes[place], parts,
+            _share_floats(self.crossings.share[own].tobytes()), self.loads[parts],
+            _share_flags(self.outpaced[own].tobytes()), _share_flags(self.spared[parts].tobytes()),
+            self.expectations[place], model, float(self.least.rates[place]), bool(self.least.is_free[place]),
         )  # fmt: skip
+
+
+@lru_cache(maxsize=_SHARED)
+def _share_floats(values: bytes) -> Floats:
+    """The numbers of an array, as the same one for all flows that have the same; nobody can write to it."""
+    return np.frombuffer(values)
+
+
+@lru_cache(maxsize=_SHARED)
+def _share_flags(values: bytes) -> Flags:
+    """``_share_floats`` for truth values."""
+    return np.frombuffer(values, bool)
 
 
 class FlowReader:

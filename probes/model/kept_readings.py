@@ -111,8 +111,9 @@ class KeptReadings(FetchedSequence[Reading]):
     def list_columns(self) -> ReadingColumns:
         """The same by column."""
         own = self._fetch()
-        kinds = tuple((each.metric, each.unit, each.labels) for each in own)
-        return ReadingColumns(self._test, self._at, kinds, [each.value for each in own], [each.raw for each in own])
+        return ReadingColumns(
+            self._test, self._at, _name_kinds(own), [each.value for each in own], [each.raw for each in own]
+        )
 
     def release(self, columns: _Columns | None = None, place: int = 0) -> None:
         """Let the objects go; what they say stands at this place of the columns, or where it stood already."""
@@ -143,6 +144,13 @@ class KeptReadings(FetchedSequence[Reading]):
             return self._fetch()
         return self._make(columns.list_rows(self._place, [""] * columns.count(self._place)))
 
+    def list_kinds(self) -> Kinds:
+        """Metric, unit and labels of each, for which no object is made."""
+        columns = self._columns
+        if self._at_hand is not None or columns is None:
+            return _name_kinds(self._fetch())
+        return columns.kinds[self._place]
+
     def _make(self, rows: Iterable[tuple[tuple[str, Unit, Labels], float, str]]) -> tuple[Reading, ...]:
         test, at = self._test, self._at
         return tuple(
@@ -169,6 +177,16 @@ def list_numbers(result: Result) -> Sequence[Reading]:
     """The measurements of a result for one who needs no text that a number was read from; it may be missing."""
     kept = result.measurements
     return kept.list_numbers() if isinstance(kept, KeptReadings) else kept
+
+
+def list_kinds(result: Result) -> Kinds:
+    """Metric, unit and labels of each measurement of a result."""
+    kept = result.measurements
+    return kept.list_kinds() if isinstance(kept, KeptReadings) else _name_kinds(kept)
+
+
+def _name_kinds(readings: Iterable[Reading]) -> Kinds:
+    return tuple((each.metric, each.unit, each.labels) for each in readings)
 
 
 def release_readings(results: Iterable[Result]) -> None:

@@ -21,36 +21,41 @@ CACHED_RESULTS = 8
 T = TypeVar("T")
 
 
-class ResultAddress(NamedTuple):
-    """Which stored result: of this attempt at the round of ``test``."""
+class AttemptAddress(NamedTuple):
+    """Which stored attempt at a round; its results have it as one object."""
 
     database: Database
     session: str
-    attempt: int
-    test: str
+    number: int
+
+
+@lru_cache(maxsize=CACHED_RESULTS)
+def share_address(database: Database, session: str, number: int) -> AttemptAddress:
+    """The address of an attempt, as one object for all of its results that are written one by one."""
+    return AttemptAddress(database, session, number)
 
 
 class LazyParts(FetchedSequence[T]):
-    """Parts of one stored result. How many there are is known, all else is in the file.
+    """Parts of the stored result of ``test``. How many there are is known, all else is in the file.
 
     Reading raises StoreError. May be read in any thread.
     """
 
-    __slots__ = ("_address", "_count")
+    __slots__ = ("_attempt", "_count", "_test")
 
-    def __init__(self, address: ResultAddress, count: int) -> None:
-        self._address = address
+    def __init__(self, attempt: AttemptAddress, test: str, count: int) -> None:
+        self._attempt = attempt
+        self._test = test
         self._count = count
 
     def __len__(self) -> int:
         return self._count
 
     def __hash__(self) -> int:
-        return hash((type(self), self._address))
+        return hash((type(self), self._attempt, self._test))
 
     def __repr__(self) -> str:
-        address = self._address
-        return f"{type(self).__name__}({address.test!r}, attempt {address.attempt}, {self._count} in the file)"
+        return f"{type(self).__name__}({self._test!r}, attempt {self._attempt.number}, {self._count} in the file)"
 
 
 class StoredOutputs(LazyParts[Output], KeptOutputs):
@@ -58,8 +63,8 @@ class StoredOutputs(LazyParts[Output], KeptOutputs):
 
     __slots__ = ("_ran",)
 
-    def __init__(self, address: ResultAddress, count: int, ran: float) -> None:
-        super().__init__(address, count)
+    def __init__(self, attempt: AttemptAddress, test: str, count: int, ran: float) -> None:
+        super().__init__(attempt, test, count)
         self._ran = ran
 
     @property
@@ -67,7 +72,7 @@ class StoredOutputs(LazyParts[Output], KeptOutputs):
         return self._ran
 
     def _fetch(self) -> tuple[Output, ...]:
-        return read_outputs(self._address) if len(self) else ()
+        return read_outputs(self._attempt, self._test) if len(self) else ()
 
 
 class StoredFacts(LazyParts[Fact]):
@@ -75,8 +80,8 @@ class StoredFacts(LazyParts[Fact]):
 
     __slots__ = ("_at_hand",)
 
-    def __init__(self, address: ResultAddress, count: int, at_hand: Sequence[Fact] | None = None) -> None:
-        super().__init__(address, count)
+    def __init__(self, attempt: AttemptAddress, test: str, count: int, at_hand: Sequence[Fact] | None = None) -> None:
+        super().__init__(attempt, test, count)
         self._at_hand = at_hand
 
     def release(self) -> None:
@@ -86,7 +91,7 @@ class StoredFacts(LazyParts[Fact]):
         at_hand = self._at_hand
         if at_hand is not None or not len(self):
             return tuple(at_hand or ())
-        return read_facts(self._address)
+        return read_facts(self._attempt, self._test)
 
 
 _OUTPUTS = f"SELECT {', '.join(OutputRow._fields)} FROM output WHERE result_id = ? ORDER BY id"  # noqa: S608
@@ -95,10 +100,10 @@ _FACTS = """SELECT pairs, name, text, number, unit FROM fact JOIN labels ON labe
 
 
 @lru_cache(maxsize=CACHED_RESULTS)
-def read_outputs(address: ResultAddress) -> tuple[Output, ...]:
+def read_outputs(attempt: AttemptAddress, test: str) -> tuple[Output, ...]:
     """The outputs of this result; empty when it did not run."""
-    with address.database.reading() as connection:
-        rows = connection.execute(_OUTPUTS, (_find_result(connection, address),)).fetchall()
+    with attempt.database.reading() as connection:
+        rows = connection.execute(_OUTPUTS, (_find_result(connection, attempt, test),)).fetchall()
         return tuple(read_output(connection, OutputRow._make(row)) for row in rows)
 
 
@@ -115,18 +120,18 @@ def read_output(connection: Connection, row: OutputRow) -> Output:
 
 
 @lru_cache(maxsize=CACHED_RESULTS)
-def read_facts(address: ResultAddress) -> tuple[Fact, ...]:
+def read_facts(attempt: AttemptAddress, test: str) -> tuple[Fact, ...]:
     """The facts of this result."""
-    with address.database.reading() as connection:
-        rows = connection.execute(_FACTS, (_find_result(connection, address),))
+    with attempt.database.reading() as connection:
+        rows = connection.execute(_FACTS, (_find_result(connection, attempt, test),))
         return tuple(parse_fact(FactRow(parse_labels(pairs), *row)) for pairs, *row in rows)
 
 
-def _find_result(connection: Connection, address: ResultAddress) -> int | None:
+def _find_result(connection: Connection, attempt: AttemptAddress, test: str) -> int | None:
     row = connection.execute(
         """SELECT result.id FROM test JOIN attempt ON attempt.round_id = test.round_id
         JOIN result ON result.attempt_id = attempt.id AND result.test_id = test.id
         WHERE session_id = ? AND test.key = ? AND attempt.number = ?""",
-        (find_number(connection, address.session, address.database.path), address.test, address.attempt),
+        (find_number(connection, attempt.session, attempt.database.path), test, attempt.number),
     ).fetchone()
     return None if row is None else int(row[0])

@@ -11,7 +11,7 @@ from benchconsole.probes.model.judgement import ClosedRound, Verdict
 from benchconsole.probes.model.measurement_table import Passes, choose_told, group_passes, list_plan_places
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.store.codec.rows import NamedVerdictRow, VerdictRow, parse_verdict
-from benchconsole.store.reading.lazy_parts import ResultAddress, StoredOutputs
+from benchconsole.store.reading.lazy_parts import AttemptAddress, StoredOutputs
 from benchconsole.store.reading.measurement_columns import read_measurements
 from benchconsole.store.reading.session_list import asking_session
 from benchconsole.store.reading.session_reading import (
@@ -163,9 +163,10 @@ def _fill_results(
     told = connection.execute(_MEASUREMENTS, which)
     measured = read_measurements(told, keys, find_metrics(connection), find_labels(connection))
 
+    address = AttemptAddress(session.database, session.id, closed.attempt)
+
     def fill(result: Result, number: int) -> Result:
-        address = ResultAddress(session.database, session.id, closed.attempt, result.test.id)
-        found = StoredOutputs(address, *outputs[number]) if number in outputs else ()
+        found = StoredOutputs(address, result.test.id, *outputs[number]) if number in outputs else ()
         return replace(result, outputs=found, measurements=measured.get(number, ()))
 
     asked = ((result, numbers.get(result.test.id)) for result in closed.results)

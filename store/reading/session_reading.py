@@ -28,7 +28,7 @@ from benchconsole.store.codec.values import members_by_value, parse_document, pa
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import OpenRound, ProbeOutcome, ProofSet, SessionNote, StoredSession
-from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
+from benchconsole.store.reading.lazy_parts import AttemptAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.measurement_columns import read_measurements
 from benchconsole.store.reading.session_list import asking_session, read_session
 from benchconsole.store.sqlite import Connection
@@ -330,14 +330,13 @@ def read_results(
         told = connection.execute(_MEASUREMENTS, which)
         measurements = read_measurements(told, keys, find_metrics(connection), find_labels(connection))
     results = {}
+    address = AttemptAddress(reader.database, reader.id, attempt.number)
     for number, key, *row in rows:
-        has_outputs, has_facts = number in outputs, number in facts
-        address = ResultAddress(reader.database, reader.id, attempt.number, key) if has_outputs or has_facts else None
         results[number] = Result(
             tests[key],
-            StoredOutputs(address, *outputs[number]) if address and has_outputs else (),
+            StoredOutputs(address, key, *outputs[number]) if number in outputs else (),
             measurements.get(number, ()),
-            StoredFacts(address, facts[number]) if address and has_facts else (),
+            StoredFacts(address, key, facts[number]) if number in facts else (),
             None if row[3] is row[4] is row[5] is None else parse_failure(ResultRow._make(row)),
             *row[:3],
         )

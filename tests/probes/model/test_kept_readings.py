@@ -14,6 +14,7 @@ from benchconsole.probes.model.kept_readings import (
     _unpack,
     hold_readings,
     keep_columns,
+    list_kinds,
     list_numbers,
     release_readings,
 )
@@ -124,6 +125,19 @@ def test_numbers_are_read_without_texts() -> None:
     assert list(list_numbers(result)) == wanted
     assert _unpack.cache_info().misses == 0
     assert list_numbers(Result(a_test(), measurements=(one,))) == (one,)
+
+
+def test_kinds_are_told_without_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Reading("a.rate", 1.0, Unit.ONE, labels(way="in"), raw="one")
+    kept = KeptReadings("t", 2.0, [one, one])
+    other = KeptReadings("u", 2.0, [])
+    result = Result(a_test(), measurements=kept)
+    wanted = (("a.rate", Unit.ONE, labels(way="in")),) * 2
+    assert list_kinds(result) == list_kinds(Result(a_test(), measurements=(one, one))) == wanted
+    release(kept, other)
+    monkeypatch.setattr(KeptReadings, "_make", None)
+    assert list_kinds(result) == wanted
+    assert list_kinds(Result(a_test(), measurements=other)) == ()
 
 
 def release(*kept: KeptReadings) -> None:

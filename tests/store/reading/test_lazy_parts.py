@@ -10,7 +10,7 @@ import pytest
 from benchconsole.probes.model.measuring import Fact, Output, Result
 from benchconsole.store.errors import StoreError
 from benchconsole.store.reading import lazy_parts
-from benchconsole.store.reading.lazy_parts import CACHED_RESULTS, ResultAddress, StoredFacts, StoredOutputs
+from benchconsole.store.reading.lazy_parts import CACHED_RESULTS, AttemptAddress, StoredFacts, StoredOutputs
 from benchconsole.store.store import Store
 from benchconsole.topology.units import Unit
 from tests import plain_sqlite
@@ -120,10 +120,10 @@ async def test_how_long_it_ran_is_told_without_reading_what_was_said(tmp_path: P
 
 
 def test_it_is_named_by_what_it_is_of() -> None:
-    place = ResultAddress(None, "key", 1, "1/iperf3/n1")  # type: ignore[arg-type]
-    assert repr(StoredOutputs(place, 2, 0.0)) == "StoredOutputs('1/iperf3/n1', attempt 1, 2 in the file)"
-    assert repr(StoredFacts(place, 3)) == "StoredFacts('1/iperf3/n1', attempt 1, 3 in the file)"
-    assert hash(StoredFacts(place, 3)) != hash(StoredOutputs(place, 2, 0.0))
+    place, test = AttemptAddress(None, "key", 1), "1/iperf3/n1"  # type: ignore[arg-type]
+    assert repr(StoredOutputs(place, test, 2, 0.0)) == "StoredOutputs('1/iperf3/n1', attempt 1, 2 in the file)"
+    assert repr(StoredFacts(place, test, 3)) == "StoredFacts('1/iperf3/n1', attempt 1, 3 in the file)"
+    assert hash(StoredFacts(place, test, 3)) != hash(StoredOutputs(place, test, 2, 0.0))
 
 
 FACTS = (
