@@ -21,6 +21,7 @@ from benchconsole.probes.model.secret import Secret
 from benchconsole.probes.reach.kept_shell import open_shell
 from benchconsole.probes.reach.ssh.connection import SshConnection
 from benchconsole.probes.reach.ssh.kept_shell import KeptShell, ShellChannel
+from benchconsole.probes.reach.ssh.late_event import replace_close_event
 from benchconsole.probes.reach.watchdog import WrappedCommand, parse_first_line
 from benchconsole.probes.reach.watched_command import CommandChannel, SessionOutput, WatchedCommand
 
@@ -138,7 +139,8 @@ async def _open_channel(link: SshConnection, wrapped: WrappedCommand, prompt: Su
 async def _create(
     link: SshConnection, make: "Callable[[], asyncssh.SSHClientSession[bytes]]", text: str
 ) -> "asyncssh.SSHClientSession[bytes]":
-    _, session = await link.client.create_session(make, text, encoding=None, request_pty=False, window=_WINDOW)
+    channel, session = await link.client.create_session(make, text, encoding=None, request_pty=False, window=_WINDOW)
+    replace_close_event(channel)
     return session
 
 
