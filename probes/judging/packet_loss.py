@@ -8,8 +8,9 @@ fewest parts is taken, as ``attribution`` does.
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 from statistics import median
 
 from benchconsole.probes.judging.components import Component, ComponentKind, Components
@@ -88,6 +89,7 @@ class PacketLosses:
         self._read: dict[tuple[int, str], Mapping[FlowKey, LossSample]] = {}
         self._samples = _Samples()
         self._waits: dict[LossSample, float | None] = {}
+        self._queues: dict[LossCause, bool] = {}
         self._causes: tuple[LossCause, ...] | None = None
         self._is_suspicious = False
 
@@ -108,11 +110,12 @@ class PacketLosses:
     def _list_causes(self, components: Components) -> Iterator[LossCause]:
         """Without what only one flow tells of, where an end of it is acquitted: the loss may come and go."""
         self._read_new_rounds()
-        for cause in _find_causes(components, self._samples):
+        causes = tuple(_find_causes(components, self._samples))
+        known = self._queues
+        self._queues = {each: known[each] if each in known else _fills_queue(each, self._find_wait) for each in causes}
+        for cause in causes:
             named = {part for component in cause.components for part in component.parts}
-            if _fills_queue(cause, self._find_wait):
-                continue
-            if len(cause.lossy) > 1 or named >= self._list_ends(cause.lossy[0]):
+            if not self._queues[cause] and (len(cause.lossy) > 1 or named >= self._list_ends(cause.lossy[0])):
                 yield cause
 
     def _find_wait(self, sample: LossSample) -> float | None:
@@ -146,18 +149,14 @@ class PacketLosses:
 
 
 def _find_causes(components: Components, samples: "_Samples") -> Iterator[LossCause]:
-    """The fewest components that explain the flows with losses; ties together."""
-    held = dict.fromkeys(own for each in samples.lossy for part in each.crossed for own in components.holding(part))
-    over = {own: _list_over(own, samples.crossing) for own in held}
-    blamed = {own: found for own in held if (found := _blame(own, over[own], samples))}
+    """The fewest components that explain the flows with losses; ties together. One that is known is the same object."""
+    blamed = {own: found for own in samples.list_held(components) if (found := samples.find_blamed(own))}
     left = set(samples.lossy)
     while open_now := {own: found & left for own, found in blamed.items() if found & left}:
         most = max(open_now, key=lambda own: (len(open_now[own]), -len(own.parts), -min(own.parts)))
         alike = [own for own, found in open_now.items() if found == open_now[most]]
         named = [own for own in alike if not any(other.parts < own.parts for other in alike)]
-        losing = tuple(each for each in samples.lossy if each in blamed[most])
-        beside = tuple(dict.fromkeys(other for each in losing for other in samples.list_sound(each, over[most])))
-        yield LossCause(tuple(sorted(named, key=lambda own: sorted(own.parts))), losing, beside)
+        yield samples.find_cause(most, tuple(sorted(named, key=lambda own: sorted(own.parts))))
         left -= blamed[most]
 
 
@@ -210,6 +209,19 @@ def _is_far(sample: LossSample, beside: Sequence[LossSample]) -> bool:
     return len(beside) >= FEWEST_LIKE and sample.share > FAR * median(each.share for each in beside)
 
 
+@dataclass(slots=True, eq=False)
+class _Told:
+    """A component after so many samples over its parts were ``met``: the flows that tell of it, those that lose by it.
+
+    ``cause`` is the last one that was made of it.
+    """
+
+    met: int
+    over: frozenset[LossSample]
+    blamed: Set[LossSample]
+    cause: LossCause | None = None
+
+
 class _Samples:
     """What all flows lost that tell of their ways, each test once.
 
@@ -225,6 +237,33 @@ class _Samples:
         self._alike: dict[_Kind, tuple[LossSample, ...]] = {}
         self._shares: dict[_Kind, list[float]] = {}
         self._sound: dict[_Kind, tuple[LossSample, ...]] = {}
+        self._held: dict[Component, None] = {}
+        self._read = 0
+        self._told: dict[Component, _Told] = {}
+
+    def list_held(self, components: Components) -> Collection[Component]:
+        """Every component that a flow with losses crosses."""
+        for each in islice(self.lossy, self._read, None):
+            self._held |= dict.fromkeys(own for part in each.crossed for own in components.holding(part))
+        self._read = len(self.lossy)
+        return self._held.keys()
+
+    def find_blamed(self, component: Component) -> Set[LossSample]:
+        """``_blame``, anew only where more flows tell of a part of the component."""
+        met = sum(len(self.crossing.get(part, ())) for part in component.parts)
+        if component not in self._told or self._told[component].met != met:
+            over = _list_over(component, self.crossing)
+            self._told[component] = _Told(met, over, _blame(component, over, self))
+        return self._told[component].blamed
+
+    def find_cause(self, most: Component, named: tuple[Component, ...]) -> LossCause:
+        """That the flows which lose over ``most`` do so by the fault of one of ``named``."""
+        told = self._told[most]
+        if told.cause is None or told.cause.components != named:
+            lossy = tuple(each for each in self.lossy if each in told.blamed)
+            beside = dict.fromkeys(other for each in lossy for other in self.list_sound(each, told.over))
+            told.cause = LossCause(named, lossy, tuple(beside))
+        return told.cause
 
     def add(self, samples: Mapping[FlowKey, LossSample]) -> bool:
         """Take in further rounds as a whole; False, and nothing taken, where tests or kinds of a round are known."""
