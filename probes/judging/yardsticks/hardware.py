@@ -4,13 +4,14 @@ A declared fact that the node does not report is unknown, never passed.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence, Set
+from functools import cached_property, lru_cache
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.load import PREFIX
 from benchconsole.probes.model.measuring import Fact, Labels, Result
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.model.fact_rule import FactRule
 from benchconsole.topology.units import Shown, Unit, disk_size, memory_size, network_rate, show
@@ -40,20 +41,56 @@ def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verd
     node is made of.
     """
     for result in closed.results:
-        if any(not fact.fact.startswith((f"{result.test.probe}.", PREFIX)) for fact in result.facts):
-            hardware = result.test.target.node.hardware
+        hardware = result.test.target.node.hardware
+        if not (hardware.facts or hardware.rules):
+            continue
+        told = _Told(result)
+        if any(not name.startswith((f"{result.test.probe}.", PREFIX)) for name in told.by_name):
             for name, declared in hardware.facts.items():
-                yield _judge(result, name, declared)
+                yield _judge(told, name, declared)
             for key, rule in hardware.rules.items():
-                yield _judge_rule(result, key.split()[0], rule)
+                yield _judge_rule(told, key.split()[0], rule)
 
 
-def _judge(result: Result, name: str, declared: str | float) -> Verdict:
-    address = result.test.target.node.data_address
-    reported = _relevant(result.facts, name, address)
+class _Told:
+    """The facts that a node told, by name, and the ports of its data address."""
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        self.address = result.test.target.node.data_address
+        self.by_name = group_by_key((fact.fact, fact) for fact in result.facts)
+
+    @cached_property
+    def ports(self) -> Set[str | None]:
+        """The ports that carry the address."""
+        return {
+            dict(fact.labels).get("nic") for fact in self.by_name.get("nic.address", ()) if fact.value == self.address
+        }
+
+    @cached_property
+    def down(self) -> str:
+        """The port that carries the address, where every such port is known to have no link; else empty."""
+        every = (fact for name, value in DOWN for fact in self.by_name.get(name, ()) if fact.value == value)
+        down = {dict(fact.labels).get("nic") for fact in every}
+        return ", ".join(sorted(filter(None, self.ports))) if self.ports and self.ports <= down else ""
+
+    def list_relevant(self, name: str, where: Labels = ()) -> Sequence[Fact]:
+        """The facts called ``name`` with the labels ``where``; of several ports only the one that carries the test
+        traffic, if known.
+
+        The speed that a virtual port names (``nominal``) says nothing and counts as not reported.
+        """
+        spoken = (fact for fact in self.by_name.get(name, ()) if set(where) <= set(fact.labels))
+        reported = [fact for fact in spoken if ("nominal", "yes") not in fact.labels]
+        return [fact for fact in reported if dict(fact.labels).get("nic") in self.ports] or reported
+
+
+def _judge(told: _Told, name: str, declared: str | float) -> Verdict:
+    reported = told.list_relevant(name)
     wanted = format_hardware(name, declared)
-    down = _find_down(result.facts, address) if name.startswith("nic.") else ""
+    down = told.down if name.startswith("nic.") else ""
     if down:
+        address = told.address
         because = f"the data address {address} is not up: {down} has no link; declared {wanted}"
         level, text = Level.FAIL, f"{down} down"
     elif not reported:
@@ -65,13 +102,12 @@ def _judge(result: Result, name: str, declared: str | float) -> Verdict:
         text = ", ".join(format_hardware(name, value) for value in (matching or values)[:4])
         level = Level.PASS if matching else Level.FAIL
         because = "as declared" if matching else f"declared {wanted}"
-    return _make_verdict(result, name, level, because, text, wanted)
+    return _make_verdict(told.result, name, level, because, text, wanted)
 
 
-def _judge_rule(result: Result, name: str, rule: FactRule) -> Verdict:
+def _judge_rule(told: _Told, name: str, rule: FactRule) -> Verdict:
     """Every value of the fact must be asked for: of a port, those of the ports of the data address, where known."""
-    spoken = [fact for fact in result.facts if set(rule.where) <= set(fact.labels)] if rule.where else result.facts
-    reported = _relevant(spoken, name, result.test.target.node.data_address)
+    reported = told.list_relevant(name, rule.where)
     values = list(dict.fromkeys(fact.value for fact in reported))
     wrong = [value for value in values if not rule.accepts(value)]
     unit_of = {fact.value: fact.unit for fact in reported}
@@ -80,15 +116,11 @@ def _judge_rule(result: Result, name: str, rule: FactRule) -> Verdict:
         level, because = Level.UNKNOWN, "asked for, but the node does not report it"
     elif not wrong:
         level, because = Level.PASS, "as asked"
-    elif (
-        len(wrong) < len(values)
-        and name.startswith("nic.")
-        and not _find_ports(result.facts, result.test.target.node.data_address)
-    ):
+    elif len(wrong) < len(values) and name.startswith("nic.") and not told.ports:
         level, because = Level.UNKNOWN, f"of some ports only, and none is known to carry tests; asked {rule.text}"
     else:
         level, because = Level.FAIL, f"asked {rule.text}"
-    return _make_verdict(result, name, level, because, text, rule.text, rule.where)
+    return _make_verdict(told.result, name, level, because, text, rule.text, rule.where)
 
 
 def _make_verdict(
@@ -116,29 +148,6 @@ def _make_verdict(
 def _make_nodes(node: NodeId) -> tuple[NodeId]:
     """The node alone, as one object for all verdicts on it."""
     return (node,)
-
-
-def _relevant(facts: Sequence[Fact], name: str, address: str) -> list[Fact]:
-    """The facts called ``name``; of several ports only the one that carries the test traffic, if known.
-
-    The speed that a virtual port names (``nominal``) says nothing and counts as not reported.
-    """
-    reported = [fact for fact in facts if fact.fact == name and ("nominal", "yes") not in fact.labels]
-    ports = _find_ports(facts, address)
-    tested = [fact for fact in reported if dict(fact.labels).get("nic") in ports]
-    return tested or reported
-
-
-def _find_ports(facts: Sequence[Fact], address: str) -> set[str | None]:
-    """The ports that carry ``address``."""
-    return {dict(fact.labels).get("nic") for fact in facts if fact.fact == "nic.address" and fact.value == address}
-
-
-def _find_down(facts: Sequence[Fact], address: str) -> str:
-    """The port that carries ``address``, where every such port is known to have no link; else empty."""
-    ports = _find_ports(facts, address)
-    down = {dict(fact.labels).get("nic") for fact in facts if (fact.fact, fact.value) in DOWN}
-    return ", ".join(sorted(filter(None, ports))) if ports and ports <= down else ""
 
 
 def is_as_declared(name: str, reported: str | float, declared: str | float) -> bool:
