@@ -75,7 +75,7 @@ class Farm:
     def peak(self) -> float:
         """Megabytes."""
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
+        return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024 / 1e6
 
 
 @dataclass
@@ -163,7 +163,7 @@ async def run(session: Session, farm: Farm) -> Told:
             break
     await session.finished()
     told.wall, told.cpu, told.farm = time.perf_counter() - began, cpu() - used, farm.cpu - served
-    told.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    told.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
     return told
 
 

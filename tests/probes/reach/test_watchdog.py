@@ -82,7 +82,7 @@ def test_the_end_of_its_stdin_ends_the_command(shell: str) -> None:
     wait_until(lambda: len(marked(SESSION)) >= 5)
     assert process.stdin is not None
     process.stdin.close()
-    assert process.wait(10) != NOT_ENDED
+    assert process.wait(60) != NOT_ENDED
     assert marked(SESSION) == []
     _close(process)
 
@@ -93,7 +93,7 @@ def test_an_end_that_comes_at_once_is_not_missed(shell: str) -> None:
         process = _start(shell, ["sleep", "300"])
         assert process.stdin is not None
         process.stdin.close()
-        process.wait(10)
+        process.wait(60)
         assert marked(SESSION) == []
         _close(process)
 
@@ -123,7 +123,7 @@ def test_a_client_that_is_heard_lets_the_command_go_on(shell: str) -> None:
         process.stdin.write(b"\n")
         process.stdin.flush()
     assert process.stdout.read() == b"fed\n"
-    assert process.wait(10) == 3
+    assert process.wait(60) == 3
     children = _reading_stdin_of(process)
     process.stdin.close()
     wait_until(lambda: not any(Path("/proc", pid).exists() for pid in children))
@@ -156,7 +156,7 @@ def test_a_stopped_command_ends(shell: str) -> None:
         os.kill(pid, signal.SIGSTOP)
     assert process.stdin is not None
     process.stdin.close()
-    process.wait(10)
+    process.wait(60)
     assert marked(SESSION) == []
     _close(process)
 
