@@ -56,7 +56,8 @@ class SimpleFlows(NamedTuple):
 def find_simple(routes: Routes, flows: Sequence[Flow]) -> Iterator[SimpleFlows]:
     """All flows between simple ends (``flow_ends``)."""
     for own, places in _group_by_networks(routes, flows):
-        source, sink, is_simple = own.ends.find([flows[place] for place in places.tolist()])
+        chosen = flows if len(places) == len(flows) else [flows[place] for place in places.tolist()]
+        source, sink, is_simple = own.ends.find(chosen)
         yield SimpleFlows(own, places[is_simple], source[is_simple], sink[is_simple])
 
 

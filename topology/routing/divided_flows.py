@@ -108,7 +108,7 @@ class DividedFlows:
         new = self._ends.cablings[len(self._entries) :]
         if new:
             count = np.array([len(each.devices) for each in new])
-            device = np.array([self._table.number[end] for each in new for end in each.devices], np.intp)
+            device = np.array([self._table.graph.number[end] for each in new for end in each.devices], np.intp)
             part = np.array([part for each in new for _, part in each.by_cables(range(len(each.devices)))])
             carried = self._keep_carried(len(new), _merge(np.repeat(np.arange(len(new)), count), device, part))
             self._entries += zip(carried, self._plans.add(count, part).tolist(), strict=True)

@@ -4,15 +4,17 @@ An end is simple where nothing has to be chosen at it: all of its legs are one L
 by next hops.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import repeat
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import compress, repeat
+from itertools import count as count_from
 from operator import attrgetter
 
 import numpy as np
 
-from benchconsole.topology.arrays import NO_INDICES, Flags, Indices, Ragged
+from benchconsole.topology.arrays import NO_INDICES, Flags, Indices, Ragged, find_distinct
 from benchconsole.topology.errors import RoutingError
-from benchconsole.topology.model.fabric import Flow, Link, NodeId
+from benchconsole.topology.model.fabric import Flow, NodeId
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.attachment import Attachments, NodeCabling
 from benchconsole.topology.routing.hop_table import HopTable
@@ -39,13 +41,7 @@ class FlowEnds:
         self.cablings: list[NodeCabling] = []
         self.egress: Indices = np.empty(0, np.intp)
         self._cabling_of: dict[NodeCabling, int] = {}
-        self._by_leg: dict[tuple[str, int, str], int] = {}
-        self._machine_of: dict[str, int] = {}
-
-    @property
-    def machines(self) -> Sequence[str]:
-        """The names of machines by number."""
-        return list(self._machine_of)
+        self._by_leg: dict[int, int] = {}
 
     def find(self, flows: Sequence[Flow]) -> tuple[Indices, Indices, Flags]:
         """The ends of each flow, and whether all that is to be known of it are these, and both are simple."""
@@ -81,43 +77,63 @@ class FlowEnds:
         return np.fromiter(map(self._number.get, keys, repeat(-1)), np.intp, len(keys))
 
     def _add(self, keys: Sequence[_End | NodeId]) -> None:
-        """Number ends, most of which have one leg."""
-        graph, number, machines = self._graph, self._number, self._machine_of
-        links_at: Mapping[str, Sequence[Link]] = self._fabric.links_at
-        ways: list[int] = []
-        count, cabling, machine = [], [], []
-        for key in dict.fromkeys(keys):
-            number[key] = len(number)
-            if isinstance(key, str) and len(own := links_at.get(key, ())) == 1 and key not in graph.vertex:
-                (link,) = own
-                known = self._by_leg.get((link.other(key), link.count, link.network))
-                if known is not None:
-                    ways.append(graph.way(link, key))
-                    count.append(1)
-                    cabling.append(known)
-                    machine.append(machines.setdefault(key, len(machines)))
-                    continue
-            name, own_ways, at = self._describe(key)
-            ways += own_ways
-            count.append(len(own_ways))
-            cabling.append(at)
-            machine.append(machines.setdefault(name, len(machines)))
-        self.legs.add(np.array(count, np.intp), np.array(ways, np.intp))
-        self.cabling = np.concatenate((self.cabling, np.array(cabling, np.intp)))
-        self.machine = np.concatenate((self.machine, np.array(machine, np.intp)))
+        """Number ends, most of which are nodes with one leg."""
+        keys = list(dict.fromkeys(keys))
+        columns, (legs, leg) = self._graph.columns, self._some_legs
+        device = np.array(
+            [columns.device_numbers.get(key, -1) if isinstance(key, str) else -1 for key in keys], np.intp
+        )
+        has_one = (device >= 0) & (legs[device] == 1) & (self._graph.leads_to[leg[device] ^ 1] < 0)
+        device, way = device[has_one], leg[device[has_one]]
+        self._number_ends(compress(keys, has_one), np.ones(len(way), np.intp), way, self._find_alike(way), device)
+        others = list(compress(keys, ~has_one))
+        described = [self._describe(key) for key in others]
+        ways = [ways for ways, _, _ in described]
+        self._number_ends(
+            others,
+            np.array([len(each) for each in ways], np.intp),
+            np.array([way for each in ways for way in each], np.intp),
+            np.array([cabling for _, cabling, _ in described], np.intp),
+            np.array([columns.device_numbers.get(machine, -1) for _, _, machine in described], np.intp),
+        )
 
-    def _describe(self, key: _End | NodeId) -> tuple[str, Sequence[int], int]:
-        """The machine of an end, its legs and its cabling; without legs where it has none that can be used."""
+    def _number_ends(
+        self, keys: Iterable[_End | NodeId], count: Indices, ways: Indices, cabling: Indices, machine: Indices
+    ) -> None:
+        self._number.update(zip(keys, count_from(len(self._number)), strict=False))
+        self.legs.add(count, ways)
+        self.cabling = np.concatenate((self.cabling, cabling))
+        self.machine = np.concatenate((self.machine, machine))
+
+    @cached_property
+    def _some_legs(self) -> tuple[Indices, Indices]:
+        """How many links each device has, and the number of one of them as it sends over it."""
+        columns = self._graph.columns
+        leg = np.zeros(len(columns.device_numbers), np.intp)
+        leg[columns.starts] = np.arange(len(columns.starts))
+        return np.bincount(columns.starts, minlength=len(leg)), leg
+
+    def _find_alike(self, leg: Indices) -> Indices:
+        """The cablings of nodes that have one leg; one node is looked at of all those that are cabled alike."""
+        columns, leads_to = self._graph.columns, self._graph.leads_to
+        most, networks = int(columns.counts.max(initial=0)) + 1, int(columns.networks.max(initial=0)) + 1
+        key = ((leads_to[leg] + 1) * most + columns.counts[leg >> 1]) * networks + columns.networks[leg >> 1]
+        found, at = find_distinct(key, (len(self._graph.devices) + 1) * most * networks)
+        one = np.empty(len(found), np.intp)
+        one[at] = leg
+        for kind, way in zip(found.tolist(), one.tolist(), strict=True):
+            if kind not in self._by_leg:
+                self._by_leg[kind] = self._describe(NodeId(self._graph.direction(way).source))[1]
+        return np.array([self._by_leg[kind] for kind in found.tolist()], np.intp)[at]
+
+    def _describe(self, key: _End | NodeId) -> tuple[Sequence[int], int, str]:
+        """The legs of an end, its cabling and its machine; without legs where it has none that can be used."""
         node, pinned = (key, None) if isinstance(key, str) else key
         try:
             legs = self._attachments.legs(node, pinned)
         except (RoutingError, KeyError):  # said when such a flow is routed by itself
-            return node, (), -1
-        at = -1 if legs.device in self._graph.vertex else self._find_cabling(legs.attachment)
-        if at >= 0 and len(legs.links) == 1 and node == legs.device and len(self._fabric.links_at[node]) == 1:
-            (link,) = legs.links
-            self._by_leg[link.other(node), link.count, link.network] = at
-        return legs.device, legs.ways, at
+            return (), -1, node
+        return legs.ways, -1 if legs.device in self._graph.vertex else self._find_cabling(legs.attachment), legs.device
 
     def _find_cabling(self, cabling: NodeCabling) -> int:
         if cabling in self._cabling_of:
@@ -126,7 +142,7 @@ class FlowEnds:
         if self._is_simple(cabling):
             found = len(self.cablings)
             self.cablings.append(cabling)
-            egress = self._table.number[self._graph.vertex[cabling.devices[0]]]
+            egress = self._table.graph.number[self._graph.vertex[cabling.devices[0]]]
             self.egress = np.append(self.egress, egress)
         self._cabling_of[cabling] = found
         return found
