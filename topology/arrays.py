@@ -58,8 +58,12 @@ def find_distinct(values: Indices, size: int) -> tuple[Indices, Indices]:
 
 
 def find_in_order(values: Indices) -> tuple[Indices, Indices]:
-    """The different ones of ``values`` in the order in which they are first met, and which of them each value is."""
-    found, first, at = np.unique(values, return_index=True, return_inverse=True)
+    """The different ones of ``values``, none below 0, in the order in which they are first met, and which of them each
+    value is.
+    """
+    found, at = find_distinct(values, int(values.max(initial=-1)) + 1)
+    first = np.full(len(found), len(values))
+    np.minimum.at(first, at, np.arange(len(values)))
     order = np.argsort(first)
     place = np.empty(len(found), np.intp)
     place[order] = np.arange(len(found))
@@ -124,7 +128,7 @@ class KeyedNumbers:
         found = self._look_up(keys)
         missing = found == _NEW
         if missing.any():
-            new = np.unique(keys[missing])
+            new, _ = find_distinct(keys[missing], int(keys.max()) + 1)
             self._keep(new, work_out(new))
             found = self._look_up(keys)
         return found

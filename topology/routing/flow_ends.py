@@ -4,11 +4,12 @@ An end is simple where nothing has to be chosen at it: all of its legs are one L
 by next hops.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import compress, repeat
 from itertools import count as count_from
 from operator import attrgetter
+from typing import cast
 
 import numpy as np
 
@@ -80,9 +81,8 @@ class FlowEnds:
         """Number ends, most of which are nodes with one leg."""
         keys = list(dict.fromkeys(keys))
         columns, (legs, leg) = self._graph.columns, self._some_legs
-        device = np.array(
-            [columns.device_numbers.get(key, -1) if isinstance(key, str) else -1 for key in keys], np.intp
-        )
+        numbers = cast(Mapping[_End | NodeId, int], columns.device_numbers)
+        device = np.fromiter(map(numbers.get, keys, repeat(-1)), np.intp, len(keys))
         has_one = (device >= 0) & (legs[device] == 1) & (self._graph.leads_to[leg[device] ^ 1] < 0)
         device, way = device[has_one], leg[device[has_one]]
         self._number_ends(compress(keys, has_one), np.ones(len(way), np.intp), way, self._find_alike(way), device)

@@ -9,6 +9,7 @@ networks and does not carry the traffic inside one.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -52,7 +53,6 @@ class Graph:
         self._networks = networks
         self.links: tuple[Link, ...] = tuple(fabric.links.values())
         self.columns = LinkColumns(fabric)
-        self._number = dict(zip(fabric.links, range(len(self.links)), strict=True))
         self._forwarding: frozenset[str] = frozenset(
             [node.id for node in fabric.nodes.values() if node.forwards and node.host is None]
         )
@@ -99,6 +99,10 @@ class Graph:
                     ways = [way for link in together for way in (self.way(link, link.a), self.way(link, link.b))]
                     found[ways] = sum(self.payload[ways]) / 2
         return found
+
+    @cached_property
+    def _number(self) -> Mapping[str, int]:
+        return dict(zip(self.fabric.links, range(len(self.links)), strict=True))
 
     def way(self, link: Link, source: str) -> int:
         """The number of a directed link: even from ``a`` to ``b``, odd back."""
@@ -198,10 +202,8 @@ class Graph:
         beside: dict[str, frozenset[str]] = {}
         near: dict[str, frozenset[str]] = {}
         ends = np.array(self.devices, object)[self.vertices[self.leads_to[self.inner.columns[0]]]].tolist()
-        starts = self.inner.start.tolist()
-        for (device, own_vertex), start, stop in zip(
-            self.vertex.items(), starts, [*starts[1:], len(ends)], strict=True
-        ):
+        cuts = pairwise([0, *np.cumsum(self.inner.count).tolist()])
+        for (device, own_vertex), (start, stop) in zip(self.vertex.items(), cuts, strict=True):
             own = frozenset(ends[start:stop])
             beside[device] = own = alike.setdefault(own, own)
             both = near[own_vertex] | own if own_vertex in near else own

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from benchconsole.topology.arrays import NO_FLOATS, NO_INDICES, Floats, Indices, KeyedNumbers, Ragged
+from benchconsole.topology.arrays import NO_FLOATS, NO_INDICES, Floats, Indices, KeyedNumbers, Ragged, find_distinct
 from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.graph import Graph
@@ -88,7 +88,7 @@ class HopTable:
         """
         size = len(self.devices)
         device, vertex = np.divmod(self._pairs, size)
-        near = np.unique(self.vertex[device] * size + vertex)
+        near, _ = find_distinct(self.vertex[device] * size + vertex, size * size)
         beside, around = _number_alike(device, vertex, size), _number_alike(*np.divmod(near, size), size)
         order = np.lexsort((device, vertex))
         _, place = np.unique(beside * size + around[self.vertex], return_inverse=True)
@@ -119,10 +119,11 @@ class HopTable:
 
     def _find_leading(self, device: Indices, egress: Indices) -> Indices:
         """The number of the vertices that lead on to an egress not next to the device; -1 where it is out of reach."""
-        kinds, first, at = np.unique(
-            self._place[device] * len(self.devices) + self._towards[egress], return_index=True, return_inverse=True
-        )
-        for kind, here, there in zip(kinds.tolist(), device[first].tolist(), egress[first].tolist(), strict=True):
+        keys = self._place[device] * len(self.devices) + self._towards[egress]
+        kinds, at = find_distinct(keys, len(self.devices) ** 2)
+        one = np.empty(len(kinds), np.intp)
+        one[at] = np.arange(len(at))
+        for kind, here, there in zip(kinds.tolist(), device[one].tolist(), egress[one].tolist(), strict=True):
             if kind not in self._leading_of:
                 self._leading_of[kind] = self._add_leading(self.devices[here], self.devices[there])
         return np.array([self._leading_of[kind] for kind in kinds.tolist()], np.intp)[at]
