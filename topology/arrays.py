@@ -139,8 +139,10 @@ class KeyedNumbers:
             return self._near[keys]
         found = np.full(len(keys), _NEW)
         found[is_near] = self._near[keys[is_near]]
-        far = keys[~is_near].tolist()
-        found[~is_near] = np.fromiter(map(self._far.get, far, repeat(_NEW)), np.intp, len(far))
+        is_far = keys >= _DENSE
+        if is_far.any():
+            far = keys[is_far].tolist()
+            found[is_far] = np.fromiter(map(self._far.get, far, repeat(_NEW)), np.intp, len(far))
         return found
 
     def _keep(self, keys: Indices, numbers: Indices) -> None:

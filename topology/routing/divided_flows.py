@@ -232,7 +232,7 @@ class DividedFlows:
     def _find_arrival(self, carried: int, at: int) -> tuple[int, list[float]] | None:
         """The piece of the peer links, and the part of each leg; None where no peer link is described."""
         cabling = self._ends.cablings[at]
-        ends = LagPair((), tuple(range(len(cabling.devices))), self._table.devices[self._ends.egress[at]])
+        ends = LagPair((), tuple(range(len(cabling.devices))), self._table.graph.vertex[cabling.devices[0]])
         found = [0.0] * len(cabling.devices)
         crossed: dict[int, float] = {}
         devices, parts = self._carried.columns

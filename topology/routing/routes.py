@@ -123,7 +123,7 @@ class Routes:
     @cached_property
     def ends(self) -> FlowEnds:
         """The ends of flows by number, for very many flows at once."""
-        return FlowEnds(self.attachments, self.table)
+        return FlowEnds(self.attachments)
 
     @cached_property
     def divided(self) -> DividedFlows:
