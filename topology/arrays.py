@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import repeat
+from math import isqrt
 from typing import Generic, TypeVarTuple, cast
 
 import numpy as np
@@ -79,6 +80,21 @@ def split_alike(values: Indices) -> list[Indices]:
     """The positions of equal ``values``, ascending, for each different one of them, in the order of the values."""
     order = np.argsort(values, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(values[order])) + 1) if len(values) else []
+
+
+def pair_numbers(one: Indices, other: Indices) -> Indices:
+    """A number for each pair of numbers from 0, below the square of what follows the larger of the two.
+
+    M. Szudzik, An Elegant Pairing Function, Wolfram Research 2006.
+    """
+    return np.where(one < other, other * other + one, one * one + one + other)
+
+
+def split_pair(pair: int) -> tuple[int, int]:
+    """The two numbers of which ``pair_numbers`` made one."""
+    larger = isqrt(pair)
+    rest = pair - larger * larger
+    return (rest, larger) if rest < larger else (larger, rest - larger)
 
 
 class Ragged(Generic[*_Columns]):

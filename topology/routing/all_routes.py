@@ -31,9 +31,9 @@ def route_together(routes: Routes, flows: Sequence[Flow]) -> Crossed:
     is_alone = np.ones(len(flows), bool)
     found = []
     for own, places, source, sink in find_simple(routes, flows):
-        is_led, crossed = own.divided.route(source, sink)
+        is_led, crossed = own.divided.route(places, source, sink)
         is_alone[places[is_led]] = False
-        found.append(crossed._replace(flow=places[crossed.flow]))
+        found.append(crossed)
     for place in np.flatnonzero(is_alone).tolist():
         route = routes.route(flows[place])
         found.append(Crossed(np.full(len(route.ways), place), route.ways, route.shares))

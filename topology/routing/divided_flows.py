@@ -10,14 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchconsole.topology.arrays import NO_FLOATS, NO_INDICES, Flags, Floats, Indices, KeyedNumbers, Ragged
+from benchconsole.topology.arrays import (
+    NO_FLOATS,
+    NO_INDICES,
+    Flags,
+    Floats,
+    Indices,
+    KeyedNumbers,
+    Ragged,
+    pair_numbers,
+    split_pair,
+)
 from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.routing.attachment import Attachments, LagPair
 from benchconsole.topology.routing.flow_ends import FlowEnds
 from benchconsole.topology.routing.hop_table import HopTable
-
-_SHIFT = 2**32
-"""What tells two numbers in one key apart."""
 
 _NOTHING = 0
 """The piece without links."""
@@ -62,26 +69,26 @@ class DividedFlows:
         self._steps_of_fans = KeyedNumbers()
         self._arrival_of = KeyedNumbers()
 
-    def route(self, source: Indices, sink: Indices) -> tuple[Flags, Crossed]:
+    def route(self, flow: Indices, source: Indices, sink: Indices) -> tuple[Flags, Crossed]:
         """Which flows have a path, by their simple ends, and what these cross."""
         leaving, into = self._ends.cabling[source], self._ends.cabling[sink]
         carried, first = self._enter(leaving)
         pieces, carried, is_led = self._go_on(carried, self._ends.egress[into])
         found = np.full(len(source), -1)
-        found[is_led] = self._arrival_of.find(carried[is_led] * _SHIFT + into[is_led], self._arrive)
+        found[is_led] = self._arrival_of.find(pair_numbers(carried[is_led], into[is_led]), self._arrive)
         is_led = found >= 0
         arrivals = np.array(self._arrivals, np.intp).reshape(-1, 2)[found[is_led]]
         pieces = [each[is_led] for each in pieces] + [arrivals[:, 0]]
-        return is_led, self._join(source[is_led], sink[is_led], first[is_led], pieces, arrivals[:, 1], is_led)
+        return is_led, self._join(flow[is_led], source[is_led], sink[is_led], first[is_led], pieces, arrivals[:, 1])
 
     def _join(
         self,
+        flow: Indices,
         source: Indices,
         sink: Indices,
         first: Indices,
         pieces: Sequence[Indices],
         last: Indices,
-        is_led: Flags,
     ) -> Crossed:
         """The links and parts of every flow: slices of long columns, put one after the other."""
         legs, plans, parts = self._ends.legs, self._plans, self._pieces
@@ -98,8 +105,7 @@ class DividedFlows:
         place = np.arange(int(count.sum()))
         way = ways[place + np.repeat(at_way - before, count)]
         share = shares[place + np.repeat(at_share - before, count)]
-        crossing = count.reshape(len(source), len(slices)).sum(axis=1)
-        flow = np.repeat(np.flatnonzero(is_led), crossing)
+        flow = np.repeat(flow, count.reshape(len(source), len(slices)).sum(axis=1))
         is_used = share > 0
         return Crossed(flow, way, share) if is_used.all() else Crossed(flow[is_used], way[is_used], share[is_used])
 
@@ -217,8 +223,8 @@ class DividedFlows:
         return found
 
     def _arrive(self, keys: Indices) -> Indices:
-        """How what is carried (upper half of each key) comes to the last legs of a cabling; -1 where it does not."""
-        arrivals = [self._find_arrival(*divmod(key, _SHIFT)) for key in keys.tolist()]
+        """How what is carried comes to the last legs of a cabling, as keys tell both; -1 where it does not."""
+        arrivals = [self._find_arrival(*split_pair(key)) for key in keys.tolist()]
         led = [each for each in arrivals if each is not None]
         found = np.full(len(keys), -1)
         if led:

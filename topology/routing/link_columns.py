@@ -44,8 +44,10 @@ class LinkColumns:
     @cached_property
     def preferences(self) -> Indices:
         """How much traffic prefers each directed link to those parallel to it."""
-        both = chain.from_iterable(map(attrgetter("preference"), self._links))
-        return np.fromiter(both, np.intp, 2 * len(self._links))
+        found = list(map(attrgetter("preference"), self._links))
+        if found.count((0, 0)) == len(found):
+            return np.zeros(2 * len(found), np.intp)
+        return np.fromiter(chain.from_iterable(found), np.intp, 2 * len(found))
 
     @cached_property
     def counts(self) -> Indices:
