@@ -1,6 +1,7 @@
 """Parts of directed links that fill by themselves, and very many of them, named when they are asked for."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import overload
 
 from msgspec import Struct
@@ -30,7 +31,7 @@ class LinkPart(Struct, frozen=True, order=True, gc=False):
 class LinkParts(Sequence[LinkPart]):
     """The directed links ``whole``, the member cables ``members`` (number of the directed link, member), and others.
 
-    Links are numbers of ``graph``, and get names when they are asked for: very few of very many limit a flow.
+    Links are numbers of ``graph``; parts are made of them when the first is asked for.
     """
 
     def __init__(
@@ -41,6 +42,12 @@ class LinkParts(Sequence[LinkPart]):
         self._members = members
         self._others = others
 
+    @cached_property
+    def _parts(self) -> Sequence[LinkPart]:
+        direction, (way, member) = self._graph.direction, self._members
+        whole = map(LinkPart, map(direction, self._whole.tolist()))
+        return (*whole, *map(LinkPart, map(direction, way.tolist()), member.tolist()), *self._others)
+
     def __len__(self) -> int:
         return len(self._whole) + len(self._members[0]) + len(self._others)
 
@@ -49,20 +56,7 @@ class LinkParts(Sequence[LinkPart]):
     @overload
     def __getitem__(self, at: slice) -> Sequence[LinkPart]: ...
     def __getitem__(self, at: int | slice) -> LinkPart | Sequence[LinkPart]:
-        if isinstance(at, slice):
-            return list(self)[at]
-        place = range(len(self))[at]
-        if place < len(self._whole):
-            return LinkPart(self._graph.direction(int(self._whole[place])))
-        place -= len(self._whole)
-        way, member = self._members
-        if place < len(way):
-            return LinkPart(self._graph.direction(int(way[place])), int(member[place]))
-        return self._others[place - len(way)]
+        return self._parts[at]
 
     def __iter__(self) -> Iterator[LinkPart]:
-        direction = self._graph.direction
-        way, member = self._members
-        yield from map(LinkPart, map(direction, self._whole.tolist()))
-        yield from map(LinkPart, map(direction, way.tolist()), member.tolist())
-        yield from self._others
+        return iter(self._parts)
