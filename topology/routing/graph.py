@@ -65,7 +65,8 @@ class Graph:
         self.vertices: Indices = np.array([self.number[each] for each in self.vertex.values()], np.intp)
         self.leads_to = self._find_ends()
         self.inner = self._find_inner()
-        self._beside, self._near = self._find_beside()
+        ends = np.array(self.devices, object)[self.vertices[self.leads_to[self.inner.columns[0]]]]
+        self._beside, self._near = _find_beside(self.vertex, ends.tolist(), self.inner.count)
         self._order = {vertex: index for index, vertex in enumerate(self._near)}
         self._own: dict[str, Mapping[str, NextHop]] = {}
         self._distances: dict[str, Mapping[str, int]] = {}
@@ -196,20 +197,6 @@ class Graph:
         nodes = self._forwarding.intersection((link.a, link.b))
         return self._is_open(link) and all(link in self.active_legs(node) for node in nodes)
 
-    def _find_beside(self) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
-        """The vertices next to each device, and to each vertex; equal sets are one object, so that few are compared."""
-        alike: dict[frozenset[str], frozenset[str]] = {}
-        beside: dict[str, frozenset[str]] = {}
-        near: dict[str, frozenset[str]] = {}
-        ends = np.array(self.devices, object)[self.vertices[self.leads_to[self.inner.columns[0]]]].tolist()
-        cuts = pairwise([0, *np.cumsum(self.inner.count).tolist()])
-        for (device, own_vertex), (start, stop) in zip(self.vertex.items(), cuts, strict=True):
-            own = frozenset(ends[start:stop])
-            beside[device] = own = alike.setdefault(own, own)
-            both = near[own_vertex] | own if own_vertex in near else own
-            near[own_vertex] = alike.setdefault(both, both)
-        return beside, near
-
     def distances(self, egress: str) -> Mapping[str, int]:
         """Every vertex that reaches the vertex ``egress``, with its distance in links."""
         if egress not in self._distances:
@@ -272,3 +259,22 @@ class Graph:
         """``hop`` by its links to ``device`` only, where it has any; else all of it."""
         links = [link for link, end in zip(hop.links, hop.ends, strict=True) if end == device]
         return self.hop(source, links) if links else hop
+
+
+def _find_beside(
+    vertex: Mapping[str, str], ends: Sequence[str], count: Indices
+) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
+    """The vertices next to each device, and to each vertex; equal sets are one object, so that few are compared.
+
+    ``ends`` are the vertices that the inner links of the devices lead to, so many (``count``) for each device.
+    """
+    alike: dict[frozenset[str], frozenset[str]] = {}
+    beside: dict[str, frozenset[str]] = {}
+    near: dict[str, frozenset[str]] = {}
+    cuts = pairwise([0, *np.cumsum(count).tolist()])
+    for (device, own_vertex), (start, stop) in zip(vertex.items(), cuts, strict=True):
+        own = frozenset(ends[start:stop])
+        beside[device] = own = alike.setdefault(own, own)
+        both = near[own_vertex] | own if own_vertex in near else own
+        near[own_vertex] = alike.setdefault(both, both)
+    return beside, near
