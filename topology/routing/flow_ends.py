@@ -119,9 +119,9 @@ class FlowEnds:
     def _find_alike(self, leg: Indices) -> Indices:
         """The cablings of nodes that have one leg; one node is looked at of all those that are cabled alike."""
         columns, leads_to = self._graph.columns, self._graph.leads_to
-        most, networks = int(columns.counts.max(initial=0)) + 1, int(columns.networks.max(initial=0)) + 1
-        key = ((leads_to[leg] + 1) * most + columns.counts[leg >> 1]) * networks + columns.networks[leg >> 1]
-        found, at = find_distinct(key, (len(self._graph.devices) + 1) * most * networks)
+        networks = int(columns.networks.max(initial=0)) + 1
+        key = (leads_to[leg] + 1) * networks + columns.networks[leg >> 1]
+        found, at = find_distinct(key, (len(self._graph.devices) + 1) * networks)
         one = np.empty(len(found), np.intp)
         one[at] = leg
         for kind, way in zip(found.tolist(), one.tolist(), strict=True):
