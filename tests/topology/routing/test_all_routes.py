@@ -227,6 +227,13 @@ def test_a_node_that_forwards_does_not_make_its_neighbours_others() -> None:
     assert found.places.tolist() == [0, 1, 2, 3]
 
 
+def test_routes_within_a_network_know_no_nodes_and_no_cables_of_another() -> None:
+    routes = Routes(load_text(ON_ONE_SWITCH, "shared.yaml"), frozenset({"x"}))
+    flows = [Flow(NodeId("x1"), NodeId("x3")), Flow(NodeId("y1"), NodeId("y3")), Flow(NodeId("x2"), NodeId("x4"))]
+    assert routes.ends.find(flows)[2].tolist() == [True, False, True]
+    assert {link.network for link in routes.graph.hops_from("s1")["s2"].links} == {"x"}
+
+
 @given(fabrics(), st.integers(0, MAX_SEED))
 @settings(max_examples=100, deadline=None)
 def test_walks_under_many_seeds_are_those_under_each(described: Fabric, seed: int) -> None:
