@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import repeat
+from math import isqrt
 from typing import Generic, TypeVarTuple, cast
 
 import numpy as np
@@ -58,8 +59,12 @@ def find_distinct(values: Indices, size: int) -> tuple[Indices, Indices]:
 
 
 def find_in_order(values: Indices) -> tuple[Indices, Indices]:
-    """The different ones of ``values`` in the order in which they are first met, and which of them each value is."""
-    found, first, at = np.unique(values, return_index=True, return_inverse=True)
+    """The different ones of ``values``, none below 0, in the order in which they are first met, and which of them each
+    value is.
+    """
+    found, at = find_distinct(values, int(values.max(initial=-1)) + 1)
+    first = np.full(len(found), len(values))
+    np.minimum.at(first, at, np.arange(len(values)))
     order = np.argsort(first)
     place = np.empty(len(found), np.intp)
     place[order] = np.arange(len(found))
@@ -75,6 +80,21 @@ def split_alike(values: Indices) -> list[Indices]:
     """The positions of equal ``values``, ascending, for each different one of them, in the order of the values."""
     order = np.argsort(values, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(values[order])) + 1) if len(values) else []
+
+
+def pair_numbers(one: Indices, other: Indices) -> Indices:
+    """A number for each pair of numbers from 0, below the square of what follows the larger of the two.
+
+    M. Szudzik, An Elegant Pairing Function, Wolfram Research 2006.
+    """
+    return np.where(one < other, other * other + one, one * one + one + other)
+
+
+def split_pair(pair: int) -> tuple[int, int]:
+    """The two numbers of which ``pair_numbers`` made one."""
+    larger = isqrt(pair)
+    rest = pair - larger * larger
+    return (rest, larger) if rest < larger else (larger, rest - larger)
 
 
 class Ragged(Generic[*_Columns]):
@@ -124,7 +144,7 @@ class KeyedNumbers:
         found = self._look_up(keys)
         missing = found == _NEW
         if missing.any():
-            new = np.unique(keys[missing])
+            new, _ = find_distinct(keys[missing], int(keys.max()) + 1)
             self._keep(new, work_out(new))
             found = self._look_up(keys)
         return found
@@ -135,8 +155,10 @@ class KeyedNumbers:
             return self._near[keys]
         found = np.full(len(keys), _NEW)
         found[is_near] = self._near[keys[is_near]]
-        far = keys[~is_near].tolist()
-        found[~is_near] = np.fromiter(map(self._far.get, far, repeat(_NEW)), np.intp, len(far))
+        is_far = keys >= _DENSE
+        if is_far.any():
+            far = keys[is_far].tolist()
+            found[is_far] = np.fromiter(map(self._far.get, far, repeat(_NEW)), np.intp, len(far))
         return found
 
     def _keep(self, keys: Indices, numbers: Indices) -> None:

@@ -19,9 +19,9 @@ from benchconsole.console.text.table import Table, format_table, make_table, num
 from benchconsole.topology.analysis.uncounted_cables import find_uncounted, format_links
 from benchconsole.topology.capacity.bracket import Bracket
 from benchconsole.topology.capacity.expect import Expectation, MergedExpectation, OverHashes, RateSpread
-from benchconsole.topology.capacity.flow_streams import LinkPart
 from benchconsole.topology.capacity.limit_names import Limit, list_limits, name_kind, name_limit
 from benchconsole.topology.capacity.link_loads import LinkLoad, NodeSum
+from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import compute_fairness
 from benchconsole.topology.capacity.storage_limits import UnlimitedLayer
 from benchconsole.topology.element_names import direction_name

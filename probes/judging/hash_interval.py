@@ -110,7 +110,7 @@ class HashIntervals:
 
     def _find_ends(self, route: Route) -> list[frozenset[int]]:
         """The legs at both ends of a route, which every other way of the flow crosses, too."""
-        starts, ways = self._routes.graph.starts, route.ways
+        starts, ways = self._routes.graph.columns.starts, route.ways
         out, into = starts[ways] == starts[ways[0]], starts[ways ^ 1] == starts[ways[-1] ^ 1]
         return [frozenset(ways[out].tolist()), frozenset(ways[into].tolist())]
 

@@ -34,8 +34,8 @@ def compute_most(graph: Graph, routes: Sequence[Route], streams: Sequence[int]) 
     rate = graph.member_payload[way] * np.where(graph.columns.sees_ports[way >> 1], np.repeat(streams, crossed), 1)
     rate = np.minimum(rate, graph.connection_payload[way])
     most = np.full(len(routes), inf)
-    for device in (graph.starts[way], graph.starts[way ^ 1]):
-        devices = int(graph.starts.max()) + 1
+    for device in (graph.columns.starts[way], graph.columns.starts[way ^ 1]):
+        devices = int(graph.columns.starts.max()) + 1
         stage, place = np.unique(flow * devices + device, return_inverse=True)
         whole = np.bincount(place, share) > 1 - 1e-9
         fastest = np.zeros(len(stage))

@@ -10,7 +10,8 @@ from scipy.sparse import coo_array
 
 from benchconsole import topology
 from benchconsole.topology.capacity.expect import Expectation, expect, sample_hashes
-from benchconsole.topology.capacity.flow_streams import LinkPart, Model
+from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import compute_fairness
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, LinkId, NodeId
 from benchconsole.topology.model.failed_elements import remove_elements

@@ -16,7 +16,8 @@ import numpy as np
 from benchconsole.topology.capacity.ceiling_loads import sum_legs
 from benchconsole.topology.capacity.expect import compute_capacities
 from benchconsole.topology.capacity.flow_groups import describe_legs
-from benchconsole.topology.capacity.flow_streams import LinkPart, Model, trace_flows
+from benchconsole.topology.capacity.flow_streams import Model, trace_flows
+from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import Usage, max_min
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Flow, Link, NodeId, SwitchId
@@ -115,7 +116,7 @@ class FanIn:
         self._clients, servers = sorts or group_nodes(fabric, pattern.clients, pattern.servers)
         pairs = [(client, server) for client in self._clients for server in servers if server.reached_from(client)]
         self._flows = np.array([client.total * server.reached_from(client) for client, server in pairs])
-        self.parts: tuple[LinkPart, ...] = ()
+        self.parts: Sequence[LinkPart] = ()
         if not pairs:
             return
         ends = (

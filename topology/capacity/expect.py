@@ -6,10 +6,11 @@ exact where its members are equal; where they differ in speed, it follows the st
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
-from benchconsole.topology.arrays import Flags, Floats, sum_at
+from benchconsole.topology.arrays import Flags, Floats, find_distinct, sum_at
 from benchconsole.topology.capacity.ceiling_loads import compute_payload
 from benchconsole.topology.capacity.flow_groups import (
     FlowGroup,
@@ -21,8 +22,9 @@ from benchconsole.topology.capacity.flow_groups import (
     name_parts,
     trace_groups,
 )
-from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Members, Model, trace_flows
+from benchconsole.topology.capacity.flow_streams import Crossings, Members, Model, trace_flows
 from benchconsole.topology.capacity.hash_draws import HashDraws
+from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import Usage, certify, find_binding, max_min, weigh_usage
 from benchconsole.topology.capacity.sprayed import spray
 from benchconsole.topology.errors import RoutingError
@@ -240,22 +242,42 @@ def _make_expectations(
 ) -> tuple[Expectation, ...]:
     used, level = _share_fairly(crossed, limits, demand)
     bound = find_binding(used, limits, level)
-    limiting: list[dict[LinkPart, None]] = [{} for _ in demand]
-    for stream, part in zip(used.flow[bound].tolist(), used.link[bound].tolist(), strict=True):
-        limiting[crossed.owner[stream]][crossed.parts[part]] = None
     value = np.bincount(crossed.owner, weights=level * crossed.weight)
     streams = np.bincount(crossed.owner)
     payload = _find_payload_shares(fabric, crossed, bound)
     return tuple(
         Expectation(
             value=float(value[index]),
-            limiting=tuple(dict.fromkeys(part.way for part in parts)),
+            limiting=limiting,
             model=model.value if streams[index] == 1 else model.value + APART,
             goodput=float(payload[index]),
-            parts=tuple(part for part in parts if not part.is_whole),
+            parts=parts,
         )
-        for index, parts in enumerate(limiting)
+        for index, (limiting, parts) in enumerate(_name_limits(crossed, bound, len(demand)))
     )
+
+
+def _name_limits(
+    crossed: Crossings, bound: Flags, flows: int
+) -> Iterator[tuple[tuple[Direction, ...], tuple[LinkPart, ...]]]:
+    """For each flow the directed links that limit it, and those of the parts that are no whole links.
+
+    Few parts limit many flows, so parts are told apart by their numbers, and links by those of their first parts.
+    """
+    owner, number = crossed.owner[crossed.used.flow[bound]], crossed.used.link[bound]
+    order = np.argsort(owner, kind="stable")
+    cuts = np.searchsorted(owner[order], np.arange(flows + 1)).tolist()
+    number = number[order]
+    parts = {each: crossed.parts[each] for each in find_distinct(number, len(crossed.parts))[0].tolist()}
+    inside = {each: part for each, part in parts.items() if not part.is_whole}
+    first: dict[Direction, int] = {}
+    way = np.arange(len(crossed.parts))
+    way[list(parts)] = [first.setdefault(part.way, each) for each, part in parts.items()]
+    ways, numbers = way[number].tolist(), number.tolist()
+    for start, stop in pairwise(cuts):
+        limiting = tuple([parts[each].way for each in dict.fromkeys(ways[start:stop])])
+        within = dict.fromkeys(numbers[start:stop]) if inside else ()
+        yield limiting, tuple([inside[each] for each in within if each in inside])
 
 
 def _find_payload_shares(fabric: Fabric, crossed: Crossings, bound: Flags) -> Floats:

@@ -12,10 +12,10 @@ from itertools import pairwise, product
 from typing import TypeVar
 
 import numpy as np
-from msgspec import Struct
 
-from benchconsole.topology.arrays import Floats, Indices, find_distinct, find_in_order
+from benchconsole.topology.arrays import NO_INDICES, Floats, Indices, find_distinct, find_in_order
 from benchconsole.topology.capacity.ceiling_loads import find_passed, place_side
+from benchconsole.topology.capacity.link_parts import LinkPart, LinkParts
 from benchconsole.topology.capacity.maxmin import Usage
 from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.errors import RoutingError
@@ -53,28 +53,12 @@ class Model(StrEnum):
     SPRAYED = "sprayed"
 
 
-class LinkPart(Struct, frozen=True, order=True, gc=False):
-    """What fills by itself: a directed link, one member cable of it (from 0), its channel of a VLAN, or a ceiling.
-
-    For a ceiling inside a device the first link that passes it stands.
-    """
-
-    way: Direction
-    member: int | None = None
-    vlan: int | None = None
-    ceiling: CeilingSide | None = None
-
-    @property
-    def is_whole(self) -> bool:
-        return self.member is None and self.vlan is None and self.ceiling is None
-
-
 @dataclass(frozen=True, slots=True)
 class Crossings:
     """Which stream loads which part. ``owner`` is the flow of each stream, ``weight`` how much of it the stream is."""
 
     used: Usage
-    parts: tuple[LinkPart, ...]
+    parts: Sequence[LinkPart]
     owner: Indices
     weight: Floats
 
@@ -122,7 +106,7 @@ def _cross_cables(routes: Routes, flows: Sequence[Flow], crossed: CrossedCables)
         for first, stop in pairwise(cuts):
             table.add_path(steps[first:stop])
         return table.crossings()
-    graph, directions = routes.graph, routes.graph.directions
+    graph = routes.graph
     is_lag = graph.columns.counts[crossed.way >> 1] > 1
     most = int(graph.columns.counts.max())
     ways, whole = find_distinct(crossed.way, 2 * len(graph.links))
@@ -132,11 +116,7 @@ def _cross_cables(routes: Routes, flows: Sequence[Flow], crossed: CrossedCables)
     column = np.empty(int(rows.sum()), np.intp)
     column[last + 1 - rows] = whole
     column[last[is_lag]] = len(ways) + met
-    way, member = np.divmod(cables, most)
-    parts = (
-        *map(LinkPart, map(directions.__getitem__, ways.tolist())),
-        *map(LinkPart, map(directions.__getitem__, way.tolist()), member.tolist()),
-    )
+    parts = LinkParts(graph, ways, np.divmod(cables, most))
     used = Usage(np.repeat(crossed.flow, rows), column, np.ones(len(column)))
     return Crossings(used, parts, np.arange(len(flows)), np.ones(len(flows)))
 
@@ -288,16 +268,16 @@ class _Table:
         streams, columns, shares = _join(self._streams), _join(self._columns), _join(self._shares)
         present = np.zeros(2 * len(self._links) + len(self._further), bool)
         present[columns] = True
-        whole = np.flatnonzero(present[: 2 * len(self._links)]).tolist()
-        parts = list(map(LinkPart, map(graph.directions.__getitem__, whole)))
+        whole = np.flatnonzero(present[: 2 * len(self._links)])
+        further = []
         for part, is_loaded in zip(self._further, present[2 * len(self._links) :].tolist(), strict=True):
             if is_loaded and isinstance(part, CeilingSide):
-                parts.append(LinkPart(place_side(self._routes.fabric, part), ceiling=part))
+                further.append(LinkPart(place_side(self._routes.fabric, part), ceiling=part))
             elif is_loaded and not isinstance(part, CeilingSide):
-                parts.append(LinkPart(graph.direction(part[0]), *part[1:]))
+                further.append(LinkPart(graph.direction(part[0]), *part[1:]))
         return Crossings(
             used=Usage(streams, (np.cumsum(present) - 1)[columns], shares),
-            parts=tuple(parts),
+            parts=LinkParts(graph, whole, (NO_INDICES, NO_INDICES), further),
             owner=np.array(self._owners, np.intp),
             weight=np.array(self._weights),
         )

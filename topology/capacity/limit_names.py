@@ -2,7 +2,7 @@
 
 from benchconsole.topology.capacity.ceiling_loads import find_ceiling, find_layer
 from benchconsole.topology.capacity.expect import Expectation
-from benchconsole.topology.capacity.flow_streams import LinkPart
+from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.ceiling import CeilingSide

@@ -13,8 +13,8 @@ import numpy as np
 
 from benchconsole.topology.arrays import Flags, Floats
 from benchconsole.topology.capacity.ceiling_loads import compute_payload, find_passed, place_side
-from benchconsole.topology.capacity.flow_streams import LinkPart
 from benchconsole.topology.capacity.linear_program import LinearProgram, Solution, make_matrix, solve, stack_rows
+from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Flow

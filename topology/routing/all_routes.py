@@ -31,9 +31,9 @@ def route_together(routes: Routes, flows: Sequence[Flow]) -> Crossed:
     is_alone = np.ones(len(flows), bool)
     found = []
     for own, places, source, sink in find_simple(routes, flows):
-        is_led, crossed = own.divided.route(source, sink)
+        is_led, crossed = own.divided.route(places, source, sink)
         is_alone[places[is_led]] = False
-        found.append(crossed._replace(flow=places[crossed.flow]))
+        found.append(crossed)
     for place in np.flatnonzero(is_alone).tolist():
         route = routes.route(flows[place])
         found.append(Crossed(np.full(len(route.ways), place), route.ways, route.shares))
@@ -56,7 +56,8 @@ class SimpleFlows(NamedTuple):
 def find_simple(routes: Routes, flows: Sequence[Flow]) -> Iterator[SimpleFlows]:
     """All flows between simple ends (``flow_ends``)."""
     for own, places in _group_by_networks(routes, flows):
-        source, sink, is_simple = own.ends.find([flows[place] for place in places.tolist()])
+        chosen = flows if len(places) == len(flows) else [flows[place] for place in places.tolist()]
+        source, sink, is_simple = own.ends.find(chosen)
         yield SimpleFlows(own, places[is_simple], source[is_simple], sink[is_simple])
 
 

@@ -10,14 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchconsole.topology.arrays import NO_FLOATS, NO_INDICES, Flags, Floats, Indices, KeyedNumbers, Ragged
+from benchconsole.topology.arrays import (
+    NO_FLOATS,
+    NO_INDICES,
+    Flags,
+    Floats,
+    Indices,
+    KeyedNumbers,
+    Ragged,
+    pair_numbers,
+    split_pair,
+)
 from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.routing.attachment import Attachments, LagPair
 from benchconsole.topology.routing.flow_ends import FlowEnds
 from benchconsole.topology.routing.hop_table import HopTable
-
-_SHIFT = 2**32
-"""What tells two numbers in one key apart."""
 
 _NOTHING = 0
 """The piece without links."""
@@ -62,26 +69,26 @@ class DividedFlows:
         self._steps_of_fans = KeyedNumbers()
         self._arrival_of = KeyedNumbers()
 
-    def route(self, source: Indices, sink: Indices) -> tuple[Flags, Crossed]:
+    def route(self, flow: Indices, source: Indices, sink: Indices) -> tuple[Flags, Crossed]:
         """Which flows have a path, by their simple ends, and what these cross."""
         leaving, into = self._ends.cabling[source], self._ends.cabling[sink]
         carried, first = self._enter(leaving)
         pieces, carried, is_led = self._go_on(carried, self._ends.egress[into])
         found = np.full(len(source), -1)
-        found[is_led] = self._arrival_of.find(carried[is_led] * _SHIFT + into[is_led], self._arrive)
+        found[is_led] = self._arrival_of.find(pair_numbers(carried[is_led], into[is_led]), self._arrive)
         is_led = found >= 0
         arrivals = np.array(self._arrivals, np.intp).reshape(-1, 2)[found[is_led]]
         pieces = [each[is_led] for each in pieces] + [arrivals[:, 0]]
-        return is_led, self._join(source[is_led], sink[is_led], first[is_led], pieces, arrivals[:, 1], is_led)
+        return is_led, self._join(flow[is_led], source[is_led], sink[is_led], first[is_led], pieces, arrivals[:, 1])
 
     def _join(
         self,
+        flow: Indices,
         source: Indices,
         sink: Indices,
         first: Indices,
         pieces: Sequence[Indices],
         last: Indices,
-        is_led: Flags,
     ) -> Crossed:
         """The links and parts of every flow: slices of long columns, put one after the other."""
         legs, plans, parts = self._ends.legs, self._plans, self._pieces
@@ -98,8 +105,7 @@ class DividedFlows:
         place = np.arange(int(count.sum()))
         way = ways[place + np.repeat(at_way - before, count)]
         share = shares[place + np.repeat(at_share - before, count)]
-        crossing = count.reshape(len(source), len(slices)).sum(axis=1)
-        flow = np.repeat(np.flatnonzero(is_led), crossing)
+        flow = np.repeat(flow, count.reshape(len(source), len(slices)).sum(axis=1))
         is_used = share > 0
         return Crossed(flow, way, share) if is_used.all() else Crossed(flow[is_used], way[is_used], share[is_used])
 
@@ -108,7 +114,7 @@ class DividedFlows:
         new = self._ends.cablings[len(self._entries) :]
         if new:
             count = np.array([len(each.devices) for each in new])
-            device = np.array([self._table.number[end] for each in new for end in each.devices], np.intp)
+            device = np.array([self._table.graph.number[end] for each in new for end in each.devices], np.intp)
             part = np.array([part for each in new for _, part in each.by_cables(range(len(each.devices)))])
             carried = self._keep_carried(len(new), _merge(np.repeat(np.arange(len(new)), count), device, part))
             self._entries += zip(carried, self._plans.add(count, part).tolist(), strict=True)
@@ -217,8 +223,8 @@ class DividedFlows:
         return found
 
     def _arrive(self, keys: Indices) -> Indices:
-        """How what is carried (upper half of each key) comes to the last legs of a cabling; -1 where it does not."""
-        arrivals = [self._find_arrival(*divmod(key, _SHIFT)) for key in keys.tolist()]
+        """How what is carried comes to the last legs of a cabling, as keys tell both; -1 where it does not."""
+        arrivals = [self._find_arrival(*split_pair(key)) for key in keys.tolist()]
         led = [each for each in arrivals if each is not None]
         found = np.full(len(keys), -1)
         if led:
@@ -232,7 +238,7 @@ class DividedFlows:
     def _find_arrival(self, carried: int, at: int) -> tuple[int, list[float]] | None:
         """The piece of the peer links, and the part of each leg; None where no peer link is described."""
         cabling = self._ends.cablings[at]
-        ends = LagPair((), tuple(range(len(cabling.devices))), self._table.devices[self._ends.egress[at]])
+        ends = LagPair((), tuple(range(len(cabling.devices))), self._table.graph.vertex[cabling.devices[0]])
         found = [0.0] * len(cabling.devices)
         crossed: dict[int, float] = {}
         devices, parts = self._carried.columns

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import starmap
-from operator import attrgetter
+from operator import attrgetter, concat
 from typing import NamedTuple
 
 import numpy as np
@@ -53,12 +53,12 @@ class FlowWords:
 
     def __init__(self, flows: Sequence[Flow]) -> None:
         sources, sinks = map(attrgetter("source"), flows), map(attrgetter("sink"), flows)
-        pinned = list(map(attrgetter("leg", "last_leg"), flows))
+        first, last = list(map(attrgetter("leg"), flows)), list(map(attrgetter("last_leg"), flows))
         self._names: list[tuple[str, ...]] = list(zip(sources, sinks, strict=True))
-        if pinned.count((None, None)) < len(pinned):
+        if min(first.count(None), last.count(None)) < len(flows):
             self._names = [
                 names if ports == (None, None) else (*names, ports[0] or "", ports[1] or "")
-                for names, ports in zip(self._names, pinned, strict=True)
+                for names, ports in zip(self._names, zip(first, last, strict=True), strict=True)
             ]
 
     @cached_property
@@ -69,9 +69,8 @@ class FlowWords:
     @cached_property
     def streams(self) -> Words:
         """What hashes that see ports are made of: each stream of the same two ends has a word of its own."""
-        numbered = zip(self._names, number_streams(self._names), strict=True)
-        words = (hash_text(*names, number) for names, number in numbered)
-        return np.fromiter(words, np.uint64, len(self._names))
+        named = map(concat, self._names, zip(number_streams(self._names)))
+        return np.fromiter(starmap(hash_text, named), np.uint64, len(self._names))
 
 
 def number_streams(names: Sequence[tuple[str, ...]]) -> list[str]:

@@ -9,11 +9,11 @@ networks and does not carry the traffic inside one.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
+from itertools import pairwise
 
 import numpy as np
 
-from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.arrays import NO_INDICES, Floats, Indices, Ragged
 from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Link
@@ -42,30 +42,38 @@ class NextHop:
 class Graph:
     """Vertices, distances and next hops of one fabric, each computed when it is first asked for.
 
-    With ``networks`` only their links lead anywhere. Links have the same numbers either way.
+    With ``networks`` only their links lead anywhere. Links have the same numbers either way. ``devices`` are those that
+    forward, ``vertices`` the number of the first device of the vertex of each, ``leads_to`` that of the device at the
+    end of each directed link (-1 for what does not forward). ``inner`` are per device the directed links from it to
+    other vertices, in the order of the file.
     """
 
     def __init__(self, fabric: Fabric, networks: Collection[str] | None = None) -> None:
         self.fabric = fabric
         self._networks = networks
         self.links: tuple[Link, ...] = tuple(fabric.links.values())
-        self.columns = LinkColumns(self.links)
-        self._number = dict(zip(fabric.links, range(len(self.links)), strict=True))
+        self.columns = LinkColumns(fabric)
         self._forwarding: frozenset[str] = frozenset(
-            node.id for node in fabric.nodes.values() if node.forwards and node.host is None
+            [node.id for node in fabric.nodes.values() if node.forwards and node.host is None]
         )
         self.vertex: Mapping[str, str] = {
             device: fabric.mlag_of[device].switches[0] if device in fabric.mlag_of else device
             for device in (*fabric.switches, *self._forwarding)
         }
-        self.joined = self._join_devices()
-        self._beside, self._near = _find_beside(self.vertex, self.joined)
+        self.devices = tuple(self.vertex)
+        self.number: Mapping[str, int] = dict(zip(self.devices, range(len(self.devices)), strict=True))
+        self.vertices: Indices = np.array([self.number[each] for each in self.vertex.values()], np.intp)
+        self.leads_to = self._find_ends()
+        self.inner = self._find_inner()
+        ends = np.array(self.devices, object)[self.vertices[self.leads_to[self.inner.columns[0]]]]
+        self._beside, self._near = _find_beside(self.vertex, ends.tolist(), self.inner.count)
         self._order = {vertex: index for index, vertex in enumerate(self._near)}
         self._own: dict[str, Mapping[str, NextHop]] = {}
         self._distances: dict[str, Mapping[str, int]] = {}
         self._leading: dict[tuple[frozenset[str], int, str], tuple[str, ...]] = {}
         self._cables: dict[tuple[int, ...], tuple[tuple[int, int], ...]] = {}
         self._peers: dict[str, NextHop] = {}
+        self._directions: dict[int, Direction] = {}
 
     @cached_property
     def payload(self) -> Floats:
@@ -93,25 +101,21 @@ class Graph:
                     found[ways] = sum(self.payload[ways]) / 2
         return found
 
+    @cached_property
+    def _number(self) -> Mapping[str, int]:
+        return dict(zip(self.fabric.links, range(len(self.links)), strict=True))
+
     def way(self, link: Link, source: str) -> int:
         """The number of a directed link: even from ``a`` to ``b``, odd back."""
         return 2 * self._number[link.id] + (source != link.a)
 
     def direction(self, way: int) -> Direction:
-        return self.directions[way]
-
-    @cached_property
-    def directions(self) -> tuple[Direction, ...]:
-        return tuple(Direction(link.id, end) for link in self.links for end in (link.a, link.b))
-
-    @cached_property
-    def starts(self) -> Indices:
-        """The number of the device that each directed link leaves, by the number of the link; it enters that of
-        ``way ^ 1``.
-        """
-        numbers: dict[str, int] = {}
-        ends = (end for link in self.links for end in (link.a, link.b))
-        return np.array([numbers.setdefault(end, len(numbers)) for end in ends], np.intp)
+        """The directed link of a number, one object for each."""
+        found = self._directions.get(way)
+        if found is None:
+            link = self.links[way >> 1]
+            found = self._directions[way] = Direction(link.id, link.b if way & 1 else link.a)
+        return found
 
     def hop(self, source: str, links: Sequence[Link]) -> NextHop:
         """The parallel ``links`` from a device as one next hop: those of the highest preference in this direction."""
@@ -140,16 +144,16 @@ class Graph:
     @property
     def switches(self) -> tuple[str, ...]:
         """The switches that are cabled to another one here."""
-        return tuple(device for device, there in self.joined.items() if there and device in self.fabric.switches)
+        return tuple(device for device, there in self._beside.items() if there and device in self.fabric.switches)
 
     def hops_from(self, device: str) -> Mapping[str, NextHop]:
         """The next hops that a switch has cables to, by their vertex."""
         if device not in self._own:
-            links = self.links
-            self._own[device] = {
-                there: self.hop(device, [links[way >> 1] for way in ways])
-                for there, ways in self.joined[device].items()
-            }
+            number = self.number[device]
+            start, count = self.inner.start[number], self.inner.count[number]
+            links = [self.links[way >> 1] for way in self.inner.columns[0][start : start + count].tolist()]
+            together = group_by_key((self.vertex[link.other(device)], link) for link in links)
+            self._own[device] = {there: self.hop(device, own) for there, own in together.items()}
         return self._own[device]
 
     def cables(self, ways: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
@@ -170,26 +174,28 @@ class Graph:
     def _is_open(self, link: Link) -> bool:
         return self._networks is None or link.network in self._networks
 
-    def _join_devices(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
-        """Device to each vertex next to it, with the numbers of the device's own directed links there."""
-        vertex, links = self.vertex, self.links
-        found: dict[str, dict[str, list[int]]] = {device: {} for device in vertex}
-        ends = zip(
-            map(vertex.get, map(attrgetter("a"), links)), map(vertex.get, map(attrgetter("b"), links)), strict=True
-        )
-        for number, (here, there) in enumerate(ends):
-            if here is None or there is None or here == there:
-                continue
-            link = links[number]
-            nodes = self._forwarding.intersection((link.a, link.b)) if self._forwarding else ()
-            if not self._is_open(link) or any(link not in self.active_legs(node) for node in nodes):
-                continue
-            for device, other, way in ((link.a, there, 2 * number), (link.b, here, 2 * number + 1)):
-                if other in found[device]:
-                    found[device][other].append(way)
-                else:
-                    found[device][other] = [way]
+    def _find_ends(self) -> Indices:
+        columns = self.columns
+        number = np.full(len(columns.device_numbers), -1)
+        number[[columns.device_numbers[device] for device in self.devices]] = np.arange(len(self.devices))
+        return number[columns.starts].reshape(-1, 2)[:, ::-1].ravel()
+
+    def _find_inner(self) -> Ragged[Indices]:
+        ends = self.leads_to.reshape(-1, 2)
+        links = np.flatnonzero((ends >= 0).all(axis=1))
+        links = links[self.vertices[ends[links, 0]] != self.vertices[ends[links, 1]]]
+        if self._forwarding or self._networks is not None:
+            links = np.array([number for number in links.tolist() if self._is_active(self.links[number])], np.intp)
+        ways = np.stack((2 * links, 2 * links + 1), axis=1).ravel()
+        starts = self.leads_to[ways ^ 1]
+        found = Ragged(NO_INDICES)
+        found.add(np.bincount(starts, minlength=len(self.devices)), ways[np.argsort(starts, kind="stable")])
         return found
+
+    def _is_active(self, link: Link) -> bool:
+        """Whether a link between devices that forward leads anywhere."""
+        nodes = self._forwarding.intersection((link.a, link.b))
+        return self._is_open(link) and all(link in self.active_legs(node) for node in nodes)
 
     def distances(self, egress: str) -> Mapping[str, int]:
         """Every vertex that reaches the vertex ``egress``, with its distance in links."""
@@ -220,10 +226,6 @@ class Graph:
     def find_leading(self, device: str, egress: str) -> tuple[str, ...]:
         """The vertices of the equal next hops of ``device`` by links of its own; none where only its twin leads on."""
         return self._leading_on(self._beside[device], self.distances(egress)[self.vertex[device]], egress)
-
-    def describe_place(self, device: str) -> tuple[frozenset[str], frozenset[str]]:
-        """What is next to ``device``, and next to its vertex: where these are alike, so is what leads on."""
-        return self._beside[device], self._near[self.vertex[device]]
 
     def _leading_on(self, beside: frozenset[str], left: int, egress: str) -> tuple[str, ...]:
         """Those of the vertices ``beside`` that lead on with ``left`` links to go, in file order."""
@@ -260,14 +262,18 @@ class Graph:
 
 
 def _find_beside(
-    vertex: Mapping[str, str], joined: Mapping[str, Mapping[str, Sequence[int]]]
+    vertex: Mapping[str, str], ends: Sequence[str], count: Indices
 ) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
-    """The vertices next to each device, and to each vertex; equal sets are one object, so that few are compared."""
+    """The vertices next to each device, and to each vertex; equal sets are one object, so that few are compared.
+
+    ``ends`` are the vertices that the inner links of the devices lead to, so many (``count``) for each device.
+    """
     alike: dict[frozenset[str], frozenset[str]] = {}
     beside: dict[str, frozenset[str]] = {}
     near: dict[str, frozenset[str]] = {}
-    for device, own_vertex in vertex.items():
-        own = frozenset(joined[device])
+    cuts = pairwise([0, *np.cumsum(count).tolist()])
+    for (device, own_vertex), (start, stop) in zip(vertex.items(), cuts, strict=True):
+        own = frozenset(ends[start:stop])
         beside[device] = own = alike.setdefault(own, own)
         both = near[own_vertex] | own if own_vertex in near else own
         near[own_vertex] = alike.setdefault(both, both)

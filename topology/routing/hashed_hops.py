@@ -4,12 +4,20 @@ A device draws one hop of a fan (``hop_table``), then one cable of it; neither d
 Only the first and the last cable are a node's own.
 """
 
-from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVarTuple
 
 import numpy as np
 
-from benchconsole.topology.arrays import NO_INDICES, Flags, Indices, KeyedNumbers, Ragged, Words, mix_words
+from benchconsole.topology.arrays import (
+    NO_INDICES,
+    Flags,
+    Indices,
+    KeyedNumbers,
+    Ragged,
+    Words,
+    find_distinct,
+    mix_words,
+)
 from benchconsole.topology.routing.attachment import Attachments
 from benchconsole.topology.routing.flow_ends import FlowEnds
 from benchconsole.topology.routing.flow_hashes import FlowWords, hash_text
@@ -177,7 +185,7 @@ class HashedHops:
 
     def _end(self, first: Indices) -> Indices:
         """The cables of sinks from one device, by the number of the first leg there."""
-        legs, leads_to = self._ends.legs, self._table.leads_to
+        legs, leads_to = self._ends.legs, self._graph.leads_to
         ends = np.searchsorted(legs.start, first, side="right") - 1
         way, count = legs.columns[0][legs.find(ends)], legs.count[ends]
         is_there = leads_to[way] == np.repeat(leads_to[legs.columns[0][first]], count)
@@ -206,39 +214,47 @@ class HashedHops:
         for fork, cables in several.items():
             at = slice(int(begin[fork]), int(begin[fork]) + len(cables))
             way[at], member[at] = np.array(cables, np.intp).T
-        salt = np.zeros(len(first), np.uint64)
-        drawn = size > 1
-        devices = [graph.direction(each).source for each in first[drawn].tolist()]
-        salt[drawn] = [hash_text(device, MEMBER) for device in devices]
+        columns = way, member, graph.leads_to[way]
         return self._cables.add(
-            size, (way, member, self._table.leads_to[way]), salt, graph.columns.sees_ports[first >> 1]
+            size, columns, self._hash_devices(first, size > 1, MEMBER), graph.columns.sees_ports[first >> 1]
         )
 
     def _choose_hop(self, fans: Indices) -> Indices:
-        """The hops of fans, in the order of their names."""
+        """The hops of fans, in the order of their names, one that weighs more several times."""
         members = self._table.members
-        hop, count = members.columns[0][members.find(fans)], members.count[fans]
+        at, count = members.find(fans), members.count[fans].copy()
+        hop, share = members.columns[0][at], members.columns[1][at]
+        first = self._table.hops.columns[0][self._table.hops.start[hop[np.cumsum(count) - count]]]
+        salt = self._hash_devices(first, count > 1, NEXT_HOP)
+        order = np.lexsort((self._rank_hops(hop), np.repeat(np.arange(len(fans)), count)))
+        hop, share = hop[order], share[order]
         starts = np.cumsum(count) - count
-        first = self._table.hops.columns[0][self._table.hops.start[hop[starts]]]
-        salt = np.zeros(len(fans), np.uint64)
-        rows, sizes = np.split(hop, starts[1:]) if len(hop) > len(fans) else [hop], count.copy()
-        if len(hop) > len(fans):
-            for fan in np.flatnonzero(count > 1).tolist():
-                share = members.columns[1][members.start[fans[fan]] :][: count[fan]]
-                rows[fan] = self._order_hops(rows[fan].tolist(), share.tolist())
-                sizes[fan] = len(rows[fan])
-                salt[fan] = hash_text(self._graph.direction(int(first[fan])).source, NEXT_HOP)
-        return self._hops.add(sizes, (np.concatenate(rows),), salt, self._graph.columns.sees_ports[first >> 1])
+        uneven = np.flatnonzero(np.minimum.reduceat(share, starts) < np.maximum.reduceat(share, starts))
+        if uneven.size:
+            rows, shares = np.split(hop, starts[1:]), np.split(share, starts[1:])
+            for fan in uneven.tolist():
+                rows[fan] = np.array(repeat_by_weight(rows[fan].tolist(), shares[fan].tolist()), np.intp)
+                count[fan] = len(rows[fan])
+            hop = np.concatenate(rows)
+        return self._hops.add(count, (hop,), salt, self._graph.columns.sees_ports[first >> 1])
 
-    def _order_hops(self, hops: Sequence[int], shares: Sequence[float]) -> Indices:
-        """Hops in the order of their names, one that weighs more several times."""
-        table, links = self._table.hops, self._graph.links
-        names = {}
-        rows = zip(hops, table.start[hops].tolist(), table.count[hops].tolist(), strict=True)
-        for hop, first, count in rows:
-            own = [links[way >> 1] for way in table.columns[0][first : first + count].tolist()]
-            names[hop] = sorted([(link.a, link.b, link.lag or "") for link in own])
-        return np.array(sorted(repeat_by_weight(hops, shares), key=names.__getitem__), np.intp)
+    def _rank_hops(self, hop: Indices) -> Indices:
+        """Numbers in the order of the names of hops from one device: of the two ends of the first link of each."""
+        hops, leads_to, size = self._table.hops, self._graph.leads_to, len(self._graph.devices)
+        rank = np.empty(size, np.intp)
+        rank[sorted(range(size), key=self._graph.devices.__getitem__)] = np.arange(size)
+        way, count = hops.columns[0][hops.find(hop)], hops.count[hop]
+        name = rank[leads_to[way | 1]] * size + rank[leads_to[way & ~1]]
+        return np.asarray(np.minimum.reduceat(name, np.cumsum(count) - count), np.intp)
+
+    def _hash_devices(self, ways: Indices, drawn: Flags, stage: str) -> Words:
+        """The salt of the device that each directed link leaves, where it draws anything; else 0."""
+        numbers = self._graph.columns.device_numbers
+        names = list(numbers)
+        device, at = find_distinct(self._graph.columns.starts[ways[drawn]], len(numbers))
+        salt = np.zeros(len(ways), np.uint64)
+        salt[drawn] = np.array([hash_text(names[each], stage) for each in device.tolist()], np.uint64)[at]
+        return salt
 
     def _arrive(self, keys: Indices) -> Indices:
         """How flows to a cabling leave a device of its vertex, and over which leg first; -1 where they cannot."""

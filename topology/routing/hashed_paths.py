@@ -81,7 +81,7 @@ class Walker:
         self._pick = pick
         # By names where a hash draws, so that the order of the file changes no draw; steering takes that order.
         self._forks = HashedForks(routes, sort=not isinstance(pick, InTurn))
-        self._split = routes.graph.columns.has_channels
+        self._split = routes.graph.columns.channelled
 
     def path(self, flow: Flow, key: FlowHashes) -> list[CableStep]:
         """The directed member cables that ``flow`` crosses, in order. RoutingError when no path is described."""

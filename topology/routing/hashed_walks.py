@@ -258,7 +258,7 @@ def _list_cable(fork: HashedFork, position: int) -> list[Cable]:
 
 
 def _check_links(routes: Routes) -> None:
-    if routes.graph.columns.has_channels:
+    if routes.graph.columns.channelled:
         raise CannotWalkError("the channel of a flow depends on its VLAN")
     if routes.graph.columns.steered is not None:
         raise CannotWalkError(f"choices at {routes.graph.columns.steered.a} are taken in turn")

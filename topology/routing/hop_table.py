@@ -5,22 +5,18 @@ egress. Which vertices lead on depends on what is next to a device, and leaves a
 to be found for each pair.
 """
 
-from collections.abc import Mapping
-from functools import cached_property
-from itertools import chain, repeat
-from itertools import count as count_from
-from operator import attrgetter
+from itertools import pairwise
 
 import numpy as np
 
-from benchconsole.topology.arrays import NO_FLOATS, NO_INDICES, Floats, Indices, KeyedNumbers, Ragged
+from benchconsole.topology.arrays import NO_FLOATS, NO_INDICES, Floats, Indices, KeyedNumbers, Ragged, find_distinct
 from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.graph import Graph
 
 
 class HopTable:
-    """Devices, hops and fans of one graph by number; ``vertex`` is the number of the first device of each vertex.
+    """The hops and fans of one graph by number; devices and vertices are numbered as there.
 
     ``hops`` and ``fans`` hold the number of each directed link, its part, and the device at its end. ``members`` are
     the hops of each fan. A fan that ``crosses`` leads to the other switch of its pair.
@@ -28,32 +24,21 @@ class HopTable:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.devices = tuple(graph.vertex)
-        self.number: Mapping[str, int] = {device: number for number, device in enumerate(self.devices)}
-        self.vertex: Indices = np.array([self.number[each] for each in graph.vertex.values()], np.intp)
+        self.devices = graph.devices
+        self.vertex = graph.vertices
         self.hops = Ragged(NO_INDICES, NO_FLOATS, NO_INDICES)
         self.members = Ragged(NO_INDICES, NO_FLOATS)
         self.fans = Ragged(NO_INDICES, NO_FLOATS, NO_INDICES)
         self.crosses = np.empty(0, bool)
         rules = (network.routing for network in graph.fabric.networks.values())
         self._weighs = RoutingRule.WEIGHTED in rules
-        self._kind = self._find_kinds()
-        self._hop_of = self._number_hops()
+        self._pairs = self._number_hops()
+        self._place, self._towards = self._find_places()
         self._peer_hops: dict[int, int] = {}
-        self._leading: dict[tuple[str, ...], int] = {}
+        self._leading_of: dict[int, int] = {}
+        self._leading = Ragged(NO_INDICES)
         self._fan_of_pair = KeyedNumbers()
         self._fan_of_leading = KeyedNumbers()
-
-    @cached_property
-    def leads_to(self) -> Indices:
-        """The number of the device at the end of each directed link; -1 for what does not forward."""
-        number, links = self.number, self.graph.links
-        found = np.empty((len(links), 2), np.intp)
-        for column, end in enumerate(("b", "a")):
-            found[:, column] = np.fromiter(
-                map(number.get, map(attrgetter(end), links), repeat(-1)), np.intp, len(links)
-            )
-        return found.ravel()
 
     def find_fans(self, device: Indices, egress: Indices) -> Indices:
         """The fan of each device on its way to a vertex, of which it is none; -1 where nothing leads on."""
@@ -67,32 +52,47 @@ class HopTable:
             except NoPeerLinkError:
                 self._peer_hops[device] = -1
             else:
-                ends = np.array([self.number[end] for end in peer.ends], np.intp)
+                ends = np.array([self.graph.number[end] for end in peer.ends], np.intp)
                 row = self.hops.add(np.array([len(ends)]), np.array(peer.ways), np.array(peer.parts), ends)
                 self._peer_hops[device] = int(row[0])
         return self._peer_hops[device]
 
-    def _find_kinds(self) -> Indices:
-        """Devices with the same number have the same beside them, and their vertices, too."""
-        kinds: dict[object, int] = {}
-        places = map(self.graph.describe_place, self.devices)
-        return np.array([kinds.setdefault(place, len(kinds)) for place in places], np.intp)
-
-    def _number_hops(self) -> list[Mapping[str, int]]:
-        """Per device its hops by the vertex that they lead to."""
-        graph, links = self.graph, self.graph.links
-        joined = [graph.joined[device] for device in self.devices]
-        rows = list(chain.from_iterable(each.values() for each in joined))
-        way = np.fromiter(chain.from_iterable(rows), np.intp)
-        count = np.fromiter(map(len, rows), np.intp, len(rows))
+    def _number_hops(self) -> Indices:
+        """A hop for each device and vertex next to it; the keys of these pairs, ascending, as hops are numbered."""
+        graph = self.graph
+        (way,) = graph.inner.columns
+        end = graph.leads_to[way]
+        key = graph.leads_to[way ^ 1] * len(self.devices) + self.vertex[end]
+        order = np.argsort(key, kind="stable")
+        pairs, starts, count = np.unique(key[order], return_index=True, return_counts=True)
+        way, preferred = way[order], graph.columns.preferences[way[order]]
         if way.size:
-            preferred = np.array([links[each >> 1].preference[each & 1] for each in way.tolist()])
-            starts = np.cumsum(count) - count
             kept = preferred == np.repeat(np.maximum.reduceat(preferred, starts), count)
             way, count = way[kept], np.add.reduceat(kept.astype(np.intp), starts)
-        self.hops.add(count, way, _divide(self._weigh(way), count), self.leads_to[way])
-        sizes = np.cumsum([0, *map(len, joined)]).tolist()
-        return [dict(zip(each, count_from(first), strict=False)) for each, first in zip(joined, sizes, strict=False)]
+        self.hops.add(count, way, _divide(self._weigh(way), count), graph.leads_to[way])
+        return pairs
+
+    def _find_hops(self, device: Indices, vertex: Indices) -> Indices:
+        """The hop from each device to a vertex; -1 where it has no cable to it."""
+        key = device * len(self.devices) + vertex
+        at = np.searchsorted(self._pairs, key)
+        found = at < len(self._pairs)
+        found[found] = self._pairs[at[found]] == key[found]
+        return np.where(found, at, -1)
+
+    def _find_places(self) -> tuple[Indices, Indices]:
+        """Devices and vertices with the same number: from the devices the same leads on to any egress that is not next
+        to them, and towards the vertices the same leads on from any device.
+
+        Such devices have the same next to them, and so have their vertices; such vertices are next to the same devices.
+        """
+        size = len(self.devices)
+        device, vertex = np.divmod(self._pairs, size)
+        near, _ = find_distinct(self.vertex[device] * size + vertex, size * size)
+        beside, around = _number_alike(device, vertex, size), _number_alike(*np.divmod(near, size), size)
+        order = np.lexsort((device, vertex))
+        _, place = np.unique(beside * size + around[self.vertex], return_inverse=True)
+        return place, _number_alike(vertex[order], device[order], size)
 
     def _weigh(self, way: Indices) -> Floats:
         """What each link counts for among those parallel to it: its cables, or its capacity."""
@@ -104,40 +104,55 @@ class HopTable:
 
     def _find_new(self, keys: Indices) -> Indices:
         device, egress = np.divmod(keys, len(self.devices))
-        _, first, at = np.unique(
-            self._kind[device] * len(self.devices) + egress, return_index=True, return_inverse=True
-        )
-        pairs = zip(device[first].tolist(), egress[first].tolist(), strict=True)
-        leading = np.array([self._find_leading(self.devices[here], self.devices[there]) for here, there in pairs])[at]
+        hop = self._find_hops(device, egress)
+        is_next = hop >= 0
         found = np.full(len(keys), -1)
-        is_led = leading >= 0
-        found[is_led] = self._fan_of_leading.find(leading[is_led] * len(self.devices) + device[is_led], self._make_fans)
+        found[is_next] = self._add_fans(device[is_next], hop[is_next], np.ones(int(is_next.sum()), np.intp))
+        device, egress = device[~is_next], egress[~is_next]
+        leading = self._find_leading(device, egress)
+        further = np.full(len(device), -1)
+        further[leading >= 0] = self._fan_of_leading.find(
+            leading[leading >= 0] * len(self.devices) + device[leading >= 0], self._make_fans
+        )
+        found[~is_next] = further
         return found
 
-    def _find_leading(self, device: str, egress: str) -> int:
-        """The number of the vertices that lead on; -1 where ``egress`` is out of reach."""
+    def _find_leading(self, device: Indices, egress: Indices) -> Indices:
+        """The number of the vertices that lead on to an egress not next to the device; -1 where it is out of reach."""
+        keys = self._place[device] * len(self.devices) + self._towards[egress]
+        kinds, at = find_distinct(keys, len(self.devices) ** 2)
+        one = np.empty(len(kinds), np.intp)
+        one[at] = np.arange(len(at))
+        for kind, here, there in zip(kinds.tolist(), device[one].tolist(), egress[one].tolist(), strict=True):
+            if kind not in self._leading_of:
+                self._leading_of[kind] = self._add_leading(self.devices[here], self.devices[there])
+        return np.array([self._leading_of[kind] for kind in kinds.tolist()], np.intp)[at]
+
+    def _add_leading(self, device: str, egress: str) -> int:
         if self.graph.vertex[device] not in self.graph.distances(egress):
             return -1
-        return self._leading.setdefault(self.graph.find_leading(device, egress), len(self._leading))
+        names = self.graph.find_leading(device, egress)
+        numbers = np.array([self.graph.number[name] for name in names], np.intp)
+        return int(self._leading.add(np.array([len(numbers)]), numbers)[0])
 
     def _make_fans(self, keys: Indices) -> Indices:
-        names = list(self._leading)
-        rows: list[list[int]] = []
-        for key in keys.tolist():
-            leading, device = divmod(key, len(self.devices))
-            own = self._hop_of[device]
-            rows.append([own[name] for name in names[leading]] or [self.find_peer_hop(device)])
-        hop = np.fromiter(chain.from_iterable(rows), np.intp)
-        count = np.fromiter(map(len, rows), np.intp, len(rows))
-        is_led = hop[np.cumsum(count) - count] >= 0
-        hop, count = hop[np.repeat(is_led, count)], count[is_led]
-        made = np.full(len(keys), -1)
-        if count.size:
-            made[is_led] = self._add_fans(keys[is_led] % len(self.devices), hop, count)
+        """The fans of devices by the vertices that lead on; over the peer links where none does."""
+        leading, device = np.divmod(keys, len(self.devices))
+        count = self._leading.count[leading]
+        hop = self._find_hops(np.repeat(device, count), self._leading.columns[0][self._leading.find(leading)])
+        has_own, made = count > 0, np.full(len(keys), -1)
+        made[has_own] = self._add_fans(device[has_own], hop, count[has_own])
+        if not has_own.all():
+            peer = np.full(len(keys), -1)
+            peer[~has_own] = [self.find_peer_hop(each) for each in device[~has_own].tolist()]
+            crosses = peer >= 0
+            made[crosses] = self._add_fans(device[crosses], peer[crosses], np.ones(int(crosses.sum()), np.intp))
         return made
 
     def _add_fans(self, device: Indices, hop: Indices, count: Indices) -> Indices:
         way, part, end = self.hops.columns
+        if not count.size:
+            return NO_INDICES
         share = _divide(self._weigh_hops(hop, count), count)
         self.members.add(count, hop, share)
         links_of = self.hops.count[hop]
@@ -167,3 +182,10 @@ def _divide(weights: Floats, count: Indices) -> Floats:
     if not weights.size:
         return weights
     return np.asarray(weights / np.repeat(np.add.reduceat(weights, np.cumsum(count) - count), count), np.float64)
+
+
+def _number_alike(row: Indices, value: Indices, rows: int) -> Indices:
+    """A number for each row, the same for rows of the same values; both are in the order of rows and values."""
+    cuts = pairwise(np.searchsorted(row, np.arange(rows + 1)).tolist())
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(value[first:stop].tobytes(), len(numbers)) for first, stop in cuts], np.intp)

@@ -102,9 +102,7 @@ class Routes:
         self.choice = NetworkChoice(fabric)
         self._is_limited = networks is not None
         self._limited: dict[Networks, Routes] = {}
-        self._channelled = frozenset(
-            way for index, link in enumerate(self.graph.links) if link.channels for way in (2 * index, 2 * index + 1)
-        )
+        self._channelled = self.graph.columns.channelled
         self._hops: dict[str, Mapping[str, int]] = {}
         self._fans: dict[tuple[NextHop, ...], _Spread] = {}
         self._tails: dict[tuple[_Carried, str, str | None], tuple[_Spread, ...]] = {}
@@ -125,7 +123,7 @@ class Routes:
     @cached_property
     def ends(self) -> FlowEnds:
         """The ends of flows by number, for very many flows at once."""
-        return FlowEnds(self.attachments, self.table)
+        return FlowEnds(self.attachments)
 
     @cached_property
     def divided(self) -> DividedFlows:

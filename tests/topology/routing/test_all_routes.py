@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.topology.capacity import flow_streams
-from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Model, trace_flows
+from benchconsole.topology.capacity.flow_streams import Crossings, Model, trace_flows
+from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.errors import RoutingError
-from benchconsole.topology.model.fabric import Fabric, Flow
+from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
 from benchconsole.topology.routing import all_routes
 from benchconsole.topology.routing.all_routes import find_simple, route_together
 from benchconsole.topology.routing.flow_hashes import hash_flows
@@ -52,6 +53,20 @@ links:
   - {from: "l[5-6]", to: "s[1-2]", speed: 40G, lag: u}
   - {from: l5, to: s1, speed: 10G, lag: u}
 """
+ON_ONE_SWITCH = """\
+schema: 1
+fabric: shared
+networks: {x: {goodput: 90 %}, y: {goodput: 90 %}}
+switches: {"s[1-2]": {role: leaf}}
+nodes: {"x[1-4]": {}, "y[1-4]": {}, "gw[1-2]": {role: gateway, forwards: true}}
+links:
+  - {from: "x[1-2],gw1", to: s1, speed: 10G, network: x}
+  - {from: "x[3-4]", to: s2, speed: 10G, network: x}
+  - {from: "y[1-2]", to: s1, speed: 10G, network: y}
+  - {from: "y[3-4],gw2", to: s2, speed: 10G, network: y}
+  - {from: s1, to: s2, speed: 40G, lag: x, network: x}
+  - {from: s1, to: s2, speed: 40G, lag: y, network: y}
+"""
 KINDS: dict[str, Callable[[], Fabric]] = {
     "pairs": lambda: load_text(PAIRS, "pairs.yaml"),
     "pairs without a cable between": lambda: load_text(
@@ -65,6 +80,7 @@ KINDS: dict[str, Callable[[], Fabric]] = {
     "gateways": lambda: load_text(GATEWAYS, "gateways.yaml"),
     "preferred lines": lambda: load_text(SITES, "sites.yaml"),
     "preferred lines, turned": lambda: load_text(TURNED, "sites.yaml"),
+    "networks on one switch": lambda: load_text(ON_ONE_SWITCH, "shared.yaml"),
     "several networks": lambda: load_text(SEVERAL_NETWORKS.replace("MORE\n", ""), "several.yaml"),
     "ceilings": lambda: write_ceilings({"n0": ["slot: {rate: 120 Gb/s}"], "s": ["card: {rate: 300 Gb/s}"]}),
 }
@@ -204,6 +220,20 @@ def test_flows_between_simple_ends_are_not_routed_one_by_one(kind: str) -> None:
     assert simple > len(led) / 4
 
 
+def test_a_node_that_forwards_does_not_make_its_neighbours_others() -> None:
+    described = load_text(ON_ONE_SWITCH, "shared.yaml")
+    flows = [Flow(NodeId(source), NodeId(sink)) for source in ("x1", "x2", "gw1") for sink in ("x3", "x4")]
+    (found,) = find_simple(Routes(described), flows)
+    assert found.places.tolist() == [0, 1, 2, 3]
+
+
+def test_routes_within_a_network_know_no_nodes_and_no_cables_of_another() -> None:
+    routes = Routes(load_text(ON_ONE_SWITCH, "shared.yaml"), frozenset({"x"}))
+    flows = [Flow(NodeId("x1"), NodeId("x3")), Flow(NodeId("y1"), NodeId("y3")), Flow(NodeId("x2"), NodeId("x4"))]
+    assert routes.ends.find(flows)[2].tolist() == [True, False, True]
+    assert {link.network for link in routes.graph.hops_from("s1")["s2"].links} == {"x"}
+
+
 @given(fabrics(), st.integers(0, MAX_SEED))
 @settings(max_examples=100, deadline=None)
 def test_walks_under_many_seeds_are_those_under_each(described: Fabric, seed: int) -> None:
@@ -272,7 +302,7 @@ def test_what_hashed_flows_load_does_not_depend_on_how_they_are_walked(described
 
 
 def check_alike(crossed: Crossings, other: Crossings) -> None:
-    assert crossed.parts == other.parts
+    assert list(crossed.parts) == list(other.parts)
     assert crossed.owner.tolist() == other.owner.tolist()
     for own, loads in zip(list_loads(crossed), list_loads(other), strict=True):
         assert own == pytest.approx(loads, rel=1e-12, abs=0)
