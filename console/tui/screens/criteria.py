@@ -26,4 +26,4 @@ class CriteriaScreen(AreaScreen):
         if places:
             self.post_message(EditCriterion(places[0]))
         else:
-            self.say("There is no criterion to change; a adds one.")
+            self.say("There is no criterion to change." + self.offer("add_criterion", " a adds one."))

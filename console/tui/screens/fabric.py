@@ -2,13 +2,13 @@
 
 import asyncio
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from textual import on
 from textual.geometry import Size
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.actions import MOVES, PLAN_HINT, offer
 from benchconsole.console.tui.fabric_map.map_cells import MapMark, find_next_content
 from benchconsole.console.tui.fabric_map.map_layout import count_map_lines, lay_out_map
 from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
@@ -166,7 +166,7 @@ class FabricScreen(Page):
             low = self.size.height < 20  # there the headline has one row
             aside = describe_static(view).split(",")[0] if low else ""
             why = ", ".join(filter(None, (describe_sight(view), describe_static(view))))
-            self.headline.show(*make_quiet_headline(view, self.sums), why=why, aside=aside)
+            self.headline.show(*make_quiet_headline(view, self.sums, self.refused), why=why, aside=aside)
             return
         fault = self.faults[self.fault]
         where, what = sanitize(fault.where), sanitize(fault.what)
@@ -325,8 +325,10 @@ def _speaks_of(fault: view_queries.Fault, mark: MapMark) -> bool:
     return mark.link in fault.links_at if mark.link else mark.node in fault.nodes
 
 
-def make_quiet_headline(view: RunView, sums: TotalsCache) -> tuple[State | None, str, str]:
-    """What the headline says when no fault is known."""
+def make_quiet_headline(
+    view: RunView, sums: TotalsCache, refused: Set[str] = frozenset()
+) -> tuple[State | None, str, str]:
+    """The headline while no fault is known; it names no key of the ``refused`` actions."""
     if view.current is not None:
         done = len(view.closed)
         what = f" of {len(view.plan)}, {sanitize(view.current.stage)}: {sanitize(view.current.because)}"
@@ -334,7 +336,7 @@ def make_quiet_headline(view: RunView, sums: TotalsCache) -> tuple[State | None,
     if view.reading is not None:
         return None, "The session is being read:", f" {format_reading(view.reading)}"
     if not view.results and view.ended is None:
-        return None, "Nothing has run on this fabric yet.", "  R plans a run and shows it before anything is sent."
+        return None, "Nothing has run on this fabric yet.", offer("plan", f"  {PLAN_HINT}", refused)
     verdict = sums.decide(view)
     lead, colon, rest = verdict.sentence.partition(":")
     return verdict.state, lead + colon, rest

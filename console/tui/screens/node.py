@@ -81,7 +81,7 @@ class NodeScreen(Page):
         self.said = describe_node(view, seen)
         self.headline.show(*make_node_headline(view, seen), why=self.said)
         self.inventory.show(seen)
-        self.results.show(list_node_results(view, seen), tested=bool(seen.results))
+        self.results.show(list_node_results(view, seen), tested=bool(seen.results), may_plan="plan" not in self.refused)
         self._select()
 
     def _select(self) -> None:

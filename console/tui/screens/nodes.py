@@ -1,8 +1,11 @@
 """The nodes: every one with its worst value of every metric; filter, sort, copy."""
 
+from collections.abc import Set
+
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import offer
 from benchconsole.console.tui.messages import OpenNode, PlanRun, ShowInFabric
 from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS, TablePage
 from benchconsole.console.tui.widgets.crumb import tallies
@@ -27,7 +30,7 @@ class NodesScreen(TablePage):
         super().__init__(
             table,
             name_row=lambda: sanitize(table.chosen_node or ""),
-            note=lambda: _tell_marks(table),
+            note=lambda: _tell_marks(table, self.refused),
         )
         self.columns_known: tuple[object, ...] = ()
 
@@ -87,8 +90,9 @@ class NodesScreen(TablePage):
             self.post_message(PlanRun(only=tuple(tests)))
 
 
-def _tell_marks(table: NodeTable) -> str:
+def _tell_marks(table: NodeTable, refused: Set[str]) -> str:
     """How many nodes are marked, and how many are folded away."""
-    marked = f"{len(table.marked):,} marked: R plans on them, r repeats their tests" if table.marked else ""
+    next_steps = offer("plan", ": R plans on them, r repeats their tests", refused)
+    marked = f"{len(table.marked):,} marked{next_steps}" if table.marked else ""
     folded = f"{table.folded_away:,} that pass are folded, z shows them" if table.folded else ""
     return "   ".join(filter(None, (marked, folded)))

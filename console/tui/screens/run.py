@@ -109,7 +109,9 @@ class RunScreen(Page):
         is_paused = self.paused and view.current is None
         tallies = _tallies(view, now, is_paused=is_paused)
         self.crumb.show((sanitize(view.fabric.name), sanitize(view.label or "run")), *tallies)
-        state, lead, what, aside = run_progress.describe_run(view, self.sums, now, is_paused=is_paused)
+        state, lead, what, aside = run_progress.describe_run(
+            view, self.sums, now, is_paused=is_paused, refused=self.refused
+        )
         digest = self._digest(view)
         so_far = run_progress.count_so_far(view, digest.sums.covered)
         self.headline.show(state, lead, what, why=so_far, aside=aside)

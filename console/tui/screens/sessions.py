@@ -25,7 +25,8 @@ EVERY_SECONDS = 3.0
 """How often the list is read again while it is in front: other consoles begin and end sessions."""
 
 READING = "The sessions are being read."
-NONE_YET = "No session is stored yet. R plans a run, and its session is listed here; benchconsole demo makes one, too."
+NONE_YET = "No session is stored yet; benchconsole demo makes one."
+PLAN_ONE = " R plans a run, and its session is listed here."
 
 
 class SessionsScreen(AreaPage):
@@ -88,9 +89,9 @@ class SessionsScreen(AreaPage):
         finally:
             self._is_reading = False
 
-    def _show(self, listed: tuple[ListedSession, ...], absent: str = NONE_YET) -> None:
+    def _show(self, listed: tuple[ListedSession, ...], absent: str = "") -> None:
         self.listed = join_measures(listed, self._measures[1])
-        self.table.absent = absent
+        self.table.absent = absent or NONE_YET + self.offer("plan", PLAN_ONE)
         shown = self.run_view.session if self.run_view is not None else ""
         self.table.marked &= {each.summary.id for each in self.listed}
         self.show_area(list_session_rows(self.listed, shown, time.time()))

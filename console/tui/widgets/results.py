@@ -14,10 +14,11 @@ class ResultList(Listing[NodeResult]):
     """The table of outcomes; its cursor chooses the path and the raw output that are shown below."""
 
     tested = False
+    may_plan = True
 
-    def show(self, results: Sequence[NodeResult], *, tested: bool) -> None:
-        """``tested`` says whether any test of the node has ended, with or without a row."""
-        self.tested = tested
+    def show(self, results: Sequence[NodeResult], *, tested: bool, may_plan: bool) -> None:
+        """``tested``: any test of the node has ended, with or without a row. ``may_plan``: a run may be planned."""
+        self.tested, self.may_plan = tested, may_plan
         here, self.items = self.chosen, results
         self.cursor = find_again(here, results, lambda each: (each.test, each.metric), otherwise=0)
         self.redraw()
@@ -48,8 +49,8 @@ class ResultList(Listing[NodeResult]):
         if self.tested:
             line = CellLine(width).to(3).put("Its tests gave facts and no number.  ", MUTED).put("i", ACTIVE)
             return [line.put(" shows them", MUTED).row()]
-        line = CellLine(width).to(3).put("No test has run on this node yet.  ", MUTED).put("R", ACTIVE)
-        return [line.put(" plans a run", MUTED).row()]
+        line = CellLine(width).to(3).put("No test has run on this node yet.  ", MUTED)
+        return [(line.put("R", ACTIVE).put(" plans a run", MUTED) if self.may_plan else line).row()]
 
     def _columns(self, width: int) -> list[tuple[str, int, int, str]]:
         """Name, column, width and alignment; what matters less goes first when it narrows."""
