@@ -7,7 +7,7 @@ from textual import on
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES, PLAN_HINT
+from benchconsole.console.tui.actions import MOVES, PLAN_HINT, offer
 from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ReadInFull, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
@@ -78,7 +78,7 @@ class FindingsScreen(Page):
             sums = self.sums.compute(view)
             covered = sums.covered
             self.crumb.show((sanitize(view.fabric.name), "findings", sanitize(view.label)), *_tallies(view, covered))
-            nothing = "Nothing was measured yet." + self.offer("plan", f"  {PLAN_HINT}")
+            nothing = "Nothing was measured yet." + offer("plan", f"  {PLAN_HINT}", self.refused)
             state = None
             if view.reading is not None:
                 nothing = f"The session is being read: {format_reading(view.reading)}"
@@ -239,7 +239,7 @@ class FindingsScreen(Page):
     def action_repeat(self) -> None:
         chosen = self.list.chosen
         if isinstance(chosen, AlikeFindings | DetectableFaults):
-            self.say("Nothing was run for it." + self.offer("plan", " R plans a run."))
+            self.say("Nothing was run for it." + offer("plan", " R plans a run.", self.refused))
         elif isinstance(chosen, NotJudged | Undecided) and self.run_view is not None:
             self.post_message(PlanRun(only=list_tests(self.run_view, chosen)))
         elif isinstance(chosen, Finding):

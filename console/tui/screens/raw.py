@@ -12,7 +12,7 @@ from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import KEY, MUTED
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.widgets.line_input import LineInput
-from benchconsole.console.tui.widgets.raw import RawPane
+from benchconsole.console.tui.widgets.raw import OutputLine, RawPane
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import format_quantity
 from benchconsole.probes.model.measuring import Reading
@@ -72,7 +72,9 @@ class RawScreen(Page):
             said = _tell_lines(counted(total, "line"), shown)
             self.prompt.show(note=(CellText(HINT if self.prompt.has_focus else said, MUTED),))
             return
-        hides = shown is not None and shown.marked is not None and not self.raw.shows(shown.marked.line)
+        mark = shown.marked if shown is not None else None
+        line = OutputLine(mark.line, shown.lines[mark.line]) if shown is not None and mark is not None else None
+        hides = line is not None and not self.raw.filter.keeps(line)
         away = ", not the one that the value was read from" if hides else ""
         words = _tell_lines(f"{self.raw.count:,} of {counted(total, 'line')}", shown, f" shown{away}") + "   "
         self.prompt.show(note=(CellText(words, MUTED), CellText("esc", KEY), CellText(" clears", MUTED)))

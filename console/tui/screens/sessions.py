@@ -9,7 +9,7 @@ from textual import on
 from benchconsole.console.session.listed_sessions import ListedSession, SessionMeasures, join_measures
 from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES, TypedCommand
+from benchconsole.console.tui.actions import MOVES, TypedCommand, offer
 from benchconsole.console.tui.messages import OrderSession, SessionOrder
 from benchconsole.console.tui.queries.session_area import is_running, list_session_rows
 from benchconsole.console.tui.rows.text_rows import CellText
@@ -91,7 +91,7 @@ class SessionsScreen(AreaPage):
 
     def _show(self, listed: tuple[ListedSession, ...], absent: str = "") -> None:
         self.listed = join_measures(listed, self._measures[1])
-        self.table.absent = absent or NONE_YET + self.offer("plan", PLAN_ONE)
+        self.table.absent = absent or NONE_YET + offer("plan", PLAN_ONE, self.refused)
         shown = self.run_view.session if self.run_view is not None else ""
         self.table.marked &= {each.summary.id for each in self.listed}
         self.show_area(list_session_rows(self.listed, shown, time.time()))

@@ -84,10 +84,6 @@ class RawPane(Listing[OutputLine]):
         self.follows = True
         self.redraw()
 
-    def shows(self, place: int) -> bool:
-        """Whether the filter lets the line at ``place`` through."""
-        return self.evidence is not None and self.filter.keeps(OutputLine(place, self.evidence.lines[place]))
-
     def draw(self, width: int, height: int) -> list[Row]:
         """The marked line is in sight until one scrolls."""
         mark = self.evidence.marked if self.evidence else None

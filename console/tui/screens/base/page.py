@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
-from benchconsole.console.tui.actions import MOVES, TypedCommand, bindings, find_refused, offer
+from benchconsole.console.tui.actions import MOVES, TypedCommand, bindings, find_refused
 from benchconsole.console.tui.messages import OrderSession, SessionOrder
 from benchconsole.console.tui.widgets.banner import Banner
 from benchconsole.console.tui.widgets.crumb import Crumb
@@ -123,10 +123,6 @@ class Page(Screen[None]):
 
     def paint(self, view: RunView) -> None:
         """Give every part its share of ``view``."""
-
-    def offer(self, action: str, words: str) -> str:
-        """``words`` that name the key of ``action``; empty where this console does not take it."""
-        return offer(action, words, self.refused)
 
     def say(self, text: str, *, wrong: bool = False) -> None:
         """A line in place of the keys, for a while."""
