@@ -15,7 +15,7 @@ from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
 from benchconsole.console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, PlanRun
 from benchconsole.console.tui.queries import static_findings, view_queries
 from benchconsole.console.tui.rows import severity
-from benchconsole.console.tui.screens.base.page import FAR, Page
+from benchconsole.console.tui.screens.base.map_page import MapPage
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.fabric_map import FabricMap
 from benchconsole.console.tui.widgets.headline import Headline, clauses
@@ -40,7 +40,7 @@ _HIGH = 36
 """Rows from which on the load of a place is set apart from the map."""
 
 
-class FabricScreen(Page):
+class FabricScreen(MapPage):
     """``n`` walks the faults; enter opens the node or the finding under the cursor."""
 
     TAB = "Fabric"
@@ -176,15 +176,6 @@ class FabricScreen(Page):
         aside = f"{'unknown' if unknown else 'fault'} {alike.index(fault) + 1} of {len(alike)}"
         self.headline.show(view_queries.state_of_fault(fault), lead, rest, why=sanitize(fault.means), aside=aside)
 
-    def step(self, rows: int) -> None:
-        if abs(rows) >= FAR:
-            self.map.edge(rows > 0)
-        else:
-            self.map.move(0, rows)
-
-    def action_shift(self, step: int) -> None:
-        self.map.move(step, 0)
-
     def action_walk(self, step: int) -> None:
         """To the next fault or the one before; the first time to the one in the headline."""
         if self.run_view is None:
@@ -209,10 +200,6 @@ class FabricScreen(Page):
         self.map.redraw()
         if self.run_view is not None:
             _explain(self.legend, self.run_view, self.map)
-
-    def action_detail(self, step: int) -> None:
-        """Fewer nodes in a cell, or more."""
-        self.map.refold(step)
 
     def action_enter(self) -> None:
         """Open what the cursor stands on; without a cursor, the fault in the headline."""

@@ -1,20 +1,22 @@
 """The nodes: every one with its worst value of every metric; filter, sort, copy."""
 
 from collections.abc import Set
+from operator import attrgetter
 
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import offer
 from benchconsole.console.tui.messages import OpenNode, PlanRun, ShowInFabric
-from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS, TablePage
+from benchconsole.console.tui.screens.base.marking_page import MarkingPage
+from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.node_table import NodeTable
 from benchconsole.console.view.run_view import RunView, State, tally
 
 
-class NodesScreen(TablePage):
+class NodesScreen(MarkingPage):
     """One row a node; enter opens it. ``s`` sorts by the column picked with ``<`` and ``>``."""
 
     TAB = "Nodes"
@@ -32,6 +34,7 @@ class NodesScreen(TablePage):
             name_row=lambda: sanitize(table.chosen_node or ""),
             note=lambda: _tell_marks(table, self.refused),
         )
+        self.mark_of = attrgetter("view.node.id")
         self.columns_known: tuple[object, ...] = ()
 
     def paint(self, view: RunView) -> None:
@@ -61,24 +64,6 @@ class NodesScreen(TablePage):
     def action_in_fabric(self) -> None:
         if self.table.chosen_node is not None:
             self.post_message(ShowInFabric(self.table.chosen_node))
-
-    def action_mark(self, shown: bool) -> None:
-        """Mark the node under the cursor, or all that are ``shown``; those that are marked already lose their marks."""
-        nodes = {row.view.node.id for row in (self.table.items if shown else filter(None, [self.table.chosen]))}
-        marked = self.table.marked
-        self.table.marked = marked - nodes if marked >= nodes else marked | nodes
-        self.table.redraw()
-        self.table.move(0 if shown else 1)
-        self.count_rows()
-
-    def action_back(self) -> None:
-        """Clear the filter first, then the marks."""
-        if self.prompt.text or not self.table.marked:
-            super().action_back()
-        else:
-            self.table.marked = frozenset()
-            self.table.redraw()
-            self.count_rows()
 
     def action_repeat(self) -> None:
         """The tests of the marked nodes, or of the one under the cursor."""

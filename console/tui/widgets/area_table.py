@@ -50,8 +50,6 @@ class AreaTable(SortedTable[AreaRow]):
         super().__init__()
         self.absent = absent
         self.area: Area | None = None
-        self.marked: frozenset[object] = frozenset()
-        """The ids of the records that are marked."""
         self.alike: Mapping[str, str] = {}
         self._signed = ""
         self._widths: Mapping[str, int] = {}
