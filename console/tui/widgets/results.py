@@ -57,6 +57,7 @@ class ResultList(Listing[NodeResult]):
         probe = min(max([7, *(measure_width(each.probe) for each in self.items)]), 10)
         longest = min(max([6, *(measure_width(each.metric) for each in self.items)]), 36 if width >= 120 else 30)
         source = min(max([4, *(measure_width(each.source) for each in self.items)]), 16)
+        limit = min(max([14, *(measure_width(each.limit) for each in self.items)]), 28 if width >= 160 else 14)
         metric = longest if width >= 100 else min(longest, max(width - 58, 10))
         wanted = [
             ("probe", probe, "<"),
@@ -65,7 +66,7 @@ class ResultList(Listing[NodeResult]):
             ("expected", 11, ">"),
             ("from", source, "<"),
             ("share", 6, ">"),
-            ("limit", 14, "<"),
+            ("limit", limit, "<"),
             ("verdict", 24 if width >= 100 else 8, "<"),
         ]
         for dropped in ("limit", "from", "verdict", "probe"):
