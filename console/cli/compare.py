@@ -41,13 +41,19 @@ if TYPE_CHECKING:
 @click.option(
     "--spread", metavar="SHARE", help="Assume that single values spread so (standard deviation), where nothing tells."
 )
+@click.option(
+    "--map",
+    "as_map",
+    is_flag=True,
+    help="How each node or pair changed: a map of each metric, or of that of --metric, with the outcomes of the table.",
+)
 @common.db_option
 @common.json_option
 @click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters.")
 @pause_collector()
 def command(
     session: str, other: str | None, by: str | None, metric: str, varied: tuple[str, ...], unpaired: bool,
-    same: str, spread: str | None, db: Path | None, as_json: bool, ascii_only: bool,
+    same: str, spread: str | None, as_map: bool, db: Path | None, as_json: bool, ascii_only: bool,
 ) -> None:  # fmt: skip
     """Compare OTHER against SESSION (id, label, last, last-1, baseline), or two parts of SESSION with --by.
 
@@ -55,17 +61,18 @@ def command(
     mixed, 3 where nothing could be compared.
     """
     from benchconsole.console.conclusions.session_comparison import ComparisonChoice, Outcome
-    from benchconsole.console.reports.comparison_page import format_page, make_record
     from benchconsole.console.session.stored_comparison import (
         ComparisonError,
         compare_sessions,
         explain_nothing,
         list_senses,
     )
-    from benchconsole.console.text.cells import to_ascii
 
     if (other is None) == (by is None):
         raise BadInput("benchconsole: compare SESSION OTHER, or compare SESSION --by GROUPING")
+    if as_map and (by is not None or unpaired):
+        raise BadInput("benchconsole: --map shows how each node changed, and these are other nodes; expected no "
+                       f"{'--by' if by is not None else '--unpaired'}")  # fmt: skip
     near = _read_share("--same", same)
     assumed = None if spread is None else _read_share("--spread", spread)
     probes = common.load_installed_probes()
@@ -79,18 +86,29 @@ def command(
             raise BadInput(f"benchconsole: {error}") from None
     if not report.metrics:
         raise BadInput(f"benchconsole: {explain_nothing(report.names, metric)}")
-    if as_json:
-        common.print_json(make_record(report))
-    else:
-        width = shutil.get_terminal_size().columns
-        page = format_page(report, width)
-        is_ascii = ascii_only or not common.can_show_unicode()
-        click.echo("\n".join(map(to_ascii, page) if is_ascii else page).rstrip())
+    _print(report, as_map=as_map, as_json=as_json, ascii_only=ascii_only)
     outcomes = {each.outcome for each in report.metrics}
     if outcomes & {Outcome.WORSE, Outcome.MIXED}:
         raise SystemExit(Exit.BELOW)
     if outcomes == {Outcome.NOT_COMPARABLE}:
         raise SystemExit(Exit.UNTESTED)
+
+
+def _print(report: "ComparisonReport", *, as_map: bool, as_json: bool, ascii_only: bool) -> None:
+    """The page or the maps, or either as JSON; BadInput where no metric has a map."""
+    from benchconsole.console.reports.comparison_page import format_page, make_record
+    from benchconsole.console.text.cells import to_ascii
+    from benchconsole.console.tui.queries.change_map_text import format_maps, make_map_record
+
+    if as_json:
+        common.print_json(make_map_record(report) if as_map else make_record(report))
+        return
+    width = shutil.get_terminal_size().columns
+    page = list(format_maps(report, width) if as_map else format_page(report, width))
+    if not page:
+        raise BadInput("benchconsole: --map: no metric of nodes or of pairs was compared")
+    is_ascii = ascii_only or not common.can_show_unicode()
+    click.echo("\n".join(map(to_ascii, page) if is_ascii else page).rstrip())
 
 
 def _read_share(option: str, text: str) -> float:

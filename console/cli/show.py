@@ -28,28 +28,31 @@ AREAS = (
 @click.option("--area", type=click.Choice(AREAS), help="An area of the screen instead of the summary, whole.")
 @click.option("--with", "other", default=None, metavar="OTHER", help="With --area compare: the other session.")
 @click.option("--node", "node", default=None, metavar="NODE", help="With --area node: the node.")
+@click.option("--peer", "peer", default=None, metavar="PEER", help="With --area node: the path to this node.")
 @click.option("--filter", "text", default="", metavar="TEXT", help="With --area: what / takes on the screen.")
 @common.db_option
 @click.option("--json", "as_json", is_flag=True, help="With --area: as JSON, in base units.")
 @click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters.")
 @pause_collector()
 def command(
-    session: str, area: str | None, other: str | None, node: str | None, text: str, db: Path | None, as_json: bool,
-    ascii_only: bool,
+    session: str, area: str | None, other: str | None, node: str | None, peer: str | None, text: str, db: Path | None,
+    as_json: bool, ascii_only: bool,
 ) -> None:  # fmt: skip
     """Print the summary of SESSION (id, label, last, last-1; default last).
 
     With --area what a tab of the console shows, every row of it: `show --area nodes --filter state!=pass`. The area
-    node tells of one NODE its results and facts; sessions lists all of the database; compare holds SESSION against
-    OTHER, the one that began first as A.
+    node tells of one NODE its results, the path of the worst one to another node (or to PEER), and its facts; sessions
+    lists all of the database; compare holds SESSION against OTHER, the one that began first as A.
     """
     ascii_only = ascii_only or not common.can_show_unicode()
     if (other is None) is (area == "compare"):
         raise BadInput("benchconsole: --area compare takes --with OTHER, and --with needs --area compare")
     if (node is None) is (area == "node"):
         raise BadInput("benchconsole: --area node takes --node NODE, and --node needs --area node")
+    if peer is not None and area != "node":
+        raise BadInput("benchconsole: --peer needs --area node")
     if area is not None:
-        _show_area(session, area, other or node, text, db, as_json=as_json, ascii_only=ascii_only)
+        _show_area(session, area, (other or node, peer), text, db, as_json=as_json, ascii_only=ascii_only)
         return
     if text or as_json:
         raise BadInput(
@@ -61,14 +64,21 @@ def command(
 
 
 def _show_area(
-    session: str, name: str, of: str | None, text: str, db: Path | None, *, as_json: bool, ascii_only: bool
+    session: str,
+    name: str,
+    of: tuple[str | None, str | None],
+    text: str,
+    db: Path | None,
+    *,
+    as_json: bool,
+    ascii_only: bool,
 ) -> None:
     from benchconsole.console.text.cells import to_ascii
     from benchconsole.console.text.table import format_table
     from benchconsole.console.tui.queries.filtering import FilterError
 
     with common.open_store(db, create=False) as store:
-        whole = _read_area(store, session, name, of)
+        whole = _read_area(store, session, name, *of)
     try:
         area = whole.filter(text)
     except FilterError as error:
@@ -83,10 +93,11 @@ def _show_area(
     click.echo("\n".join(map(to_ascii, lines) if ascii_only else lines))
 
 
-def _read_area(store: "Store", session: str, name: str, of: str | None) -> "Area":
+def _read_area(store: "Store", session: str, name: str, of: str | None, peer: str | None) -> "Area":
     """An area of one session, of all of the database, or of two sessions; ``of`` is the other session, or the node.
 
-    BadInput for sessions that cannot be compared, and for a node that is not there.
+    ``peer`` is the other end of the path of a node. BadInput for sessions that cannot be compared, and for a node that
+    is not there.
     """
     if name == "sessions":
         from benchconsole.console.session.listed_sessions import join_measures, list_newest_first, measure_sessions
@@ -104,7 +115,7 @@ def _read_area(store: "Store", session: str, name: str, of: str | None) -> "Area
             raise BadInput(f"benchconsole: {error}") from None
     view = common.read_stored_view(store, session, common.load_installed_probes())
     if name == "node" and of is not None:
-        return _read_node(view, of)
+        return _read_node(view, of, peer)
     if name == "fabric":
         from benchconsole.console.tui.fabric_map.fabric_area import list_fabric
 
@@ -114,8 +125,10 @@ def _read_area(store: "Store", session: str, name: str, of: str | None) -> "Area
     return areas.AREAS[name](view)
 
 
-def _read_node(view: "RunView", name: str) -> "Area":
+def _read_node(view: "RunView", name: str, peer: str | None) -> "Area":
     from benchconsole.console.tui.queries.node_area import list_node
+    from benchconsole.console.tui.queries.node_path import find_node_path, list_pair_tests
+    from benchconsole.console.view.run_view import NodeView
     from benchconsole.topology.errors import find_near
     from benchconsole.topology.model.fabric import NodeId
 
@@ -123,4 +136,10 @@ def _read_node(view: "RunView", name: str) -> "Area":
         near = find_near(name, view.fabric.nodes)
         hint = f", did you mean {near}?" if near else ""
         raise BadInput(f"benchconsole: --node {name}: no node of {view.fabric.name} is called so{hint}")
-    return list_node(view, NodeId(name))
+    node = NodeId(name)
+    tests = list_pair_tests(view, view.nodes.get(node) or NodeView(view.fabric.nodes[node]))
+    if peer is not None and peer not in tests:
+        told = ", ".join([*tests][:12]) or "none"
+        raise BadInput(f"benchconsole: --peer {peer}: no test of {name} with it, expected one of {told}")
+    test = tests[peer] if peer is not None else next(iter(tests.values()), None)
+    return list_node(view, node, None if test is None else find_node_path(view, test))

@@ -25,6 +25,7 @@ from benchconsole.probes.statistics.comparison import (
     compare_means,
     compare_samples,
     join_means,
+    judge_subjects,
 )
 from benchconsole.probes.statistics.consistency import SpreadComparison, compare_spread
 from benchconsole.topology.grouping import group_by_key
@@ -78,6 +79,7 @@ class ComparedMetric:
     ``means`` are those of the means of subjects, in the unit of ``like``; ``left_out`` counts the subjects that only A,
     and only B has. ``why`` says why nothing is compared. ``spread`` is None where too little tells it. ``samples`` are
     those of A and of B where their numbers were compared, else empty. ``sense``: which bound means something.
+    ``same`` is the share within which nothing changed.
     """
 
     like: MetricSample
@@ -90,6 +92,7 @@ class ComparedMetric:
     spread: SpreadComparison | None = None
     samples: tuple[MetricSample, ...] = ()
     sense: Comparator | None = None
+    same: float = SAME
 
 
 def part_session(view: RunView, name: Naming, parts: tuple[str, str]) -> tuple[Side, Side]:
@@ -216,7 +219,8 @@ def _compare(one: MetricSample, other: MetricSample, labels: Labels, choice: Com
     sense = choice.senses.get(one.key.metric)
     outcome = _judge(found.difference, sense)
     means, spread = (_average(before), _average(after)), compare_spread(before, after)
-    return ComparedMetric(one, labels, outcome, means, found, left_out, found.why, spread, (one, other), sense)
+    samples = (one, other)
+    return ComparedMetric(one, labels, outcome, means, found, left_out, found.why, spread, samples, sense, choice.same)
 
 
 def _compare_typed(
@@ -274,6 +278,15 @@ def _judge(difference: Difference, sense: Comparator | None) -> Outcome:
         return Outcome(difference.value)
     good = Difference.HIGHER if sense is Comparator.AT_LEAST else Difference.LOWER
     return Outcome.BETTER if difference is good else Outcome.WORSE
+
+
+def judge_each(each: ComparedMetric) -> dict[str, Outcome]:
+    """The outcome of each node, pair or set that both sides of a metric have, by the comparison of all of them."""
+    if each.comparison is None or not each.samples:
+        return {}
+    before, after = (sample.group() for sample in each.samples)
+    found = judge_subjects(each.comparison, before, after, each.same)
+    return {name: _judge(difference, each.sense) for name, difference in found.items()}
 
 
 def sum_up(compared: Sequence[ComparedMetric]) -> Outcome:

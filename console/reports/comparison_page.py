@@ -15,6 +15,7 @@ from benchconsole.probes.model.labels import tell_labels
 from benchconsole.probes.statistics.comparison import Pairing
 from benchconsole.probes.statistics.summary import CONFIDENCE
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.units import counted, show_change
 
 FACTS = 40
@@ -25,7 +26,8 @@ FACTS = 40
 class ComparisonReport:
     """Everything that the page tells. ``names`` are those of both sides, ``criteria`` what B asks otherwise than A.
 
-    ``keys`` are the ids of both sessions and ``briefs`` their names in short; empty for parts of one.
+    ``keys`` are the ids of both sessions, ``briefs`` their names in short, empty for parts of one. ``fabric`` is that
+    of B.
     """
 
     names: tuple[str, str]
@@ -35,6 +37,7 @@ class ComparisonReport:
     criteria: Sequence[str]
     keys: tuple[str, str] = ("", "")
     briefs: tuple[str, str] = ("", "")
+    fabric: Fabric | None = None
 
     @property
     def outcome(self) -> Outcome:

@@ -190,11 +190,17 @@ def make_form(session: Session, criterion: Criterion | None) -> CriterionForm:
 def _list_files(session: Session) -> list[Path]:
     """The file whose criteria judge the session, then the one that it was begun with."""
     if not session.id:
-        return [Path(session.fabric.file)]
+        return [_shorten(Path(session.fabric.file))]
     stored = session.store.session(session.id)
     chosen, own = read_criteria(stored), Path(stored.describe().new.topology_path)
     source = None if chosen is None or chosen.criteria is None or not chosen.source else Path(chosen.source)
-    return [own] if source in (None, own) else [source, own]
+    return [_shorten(each) for each in ([own] if source in (None, own) else [source, own]) if each is not None]
+
+
+def _shorten(path: Path) -> Path:
+    """The path as it is typed in the working folder, where the file lies in it."""
+    folder = Path.cwd()
+    return path.relative_to(folder) if path.is_relative_to(folder) else path
 
 
 def _fill_form(session: Session, criterion: Criterion | None, path: Path, reasons: Sequence[str]) -> CriterionForm:
@@ -221,7 +227,7 @@ def _name_new_file(file: Path) -> Path:
     """A name in this folder that nothing has."""
     stem = file.stem or "session"
     names = (f"{stem}{number}.yaml" for number in ("", *(f"-{each}" for each in range(2, 1000))))
-    return next(path for path in map(Path.cwd().__truediv__, names) if not path.exists())
+    return next(path for path in map(Path, names) if not path.exists())
 
 
 def _tell(name: str, value: object) -> str:

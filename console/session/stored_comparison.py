@@ -62,6 +62,7 @@ def compare_sessions(
         list(list_changes(fabrics[0].criteria, fabrics[1].criteria)),
         keys,
         (_name_briefly(views[0]), _name_briefly(views[1])),
+        fabrics[1],
     )
 
 

@@ -28,6 +28,8 @@ def sanitize(text: str) -> str:
     Letters without ink and blanks other than the space do too, for two names that look alike are two names.
     The bytes stay as they were in the store.
     """
+    if text.isascii() and text.isprintable():  # nearly every line, and a tenth of the time of the walk below
+        return text
     return "".join(_plain_character(character) for character in text)
 
 

@@ -3,7 +3,7 @@
 Bindings, footer, command line and help are all made from it, so that they cannot differ.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -70,7 +70,7 @@ _TABLE = (
     Action("filter", "slash", "/", "filter", "only rows that match: text, !text, col>x, joined by &", "filter", "TEXT"),
     Action("command", "colon", ":", "command", "type a command by name"),
     Action("help", "question_mark", "?", "help", "keys and commands that are valid here"),
-    Action("mark", "space", "space", "mark", "mark the row: nodes for R, r; sessions for c, x", call="mark(False)"),
+    Action("mark", "space", "space", "mark", "mark the row, so that orders go to all marked rows", call="mark(False)"),
     Action("mark_shown", "asterisk", "*", "mark shown", "mark all that are shown, or none of them", call="mark(True)"),
     Action("freeze", "F", "F", "freeze", "stop painting; what happens meanwhile is counted, not lost"),
     Action("values", "v", "v", "values", "cells as states, shares of the expected, load now; pairs, changes as a map"),
@@ -137,6 +137,14 @@ ACTING = DRIVING | {"mark", "mark_shown", "label", "remark", "remove", "export"}
 def find_refused(*, follows: bool, looks_only: bool) -> frozenset[str]:
     """The actions that a console does not take that ``follows`` another one or a replay, or ``looks_only``."""
     return ACTING if looks_only else DRIVING if follows else frozenset()
+
+
+PLAN_HINT = "R plans a run and shows it before anything is sent."
+
+
+def offer(action: str, words: str, refused: Set[str]) -> str:
+    """``words`` that name the key of ``action``; empty where the console does not take it."""
+    return "" if action in refused else words
 
 
 MOVES = ("up", "down", "page_up", "page_down", "first", "last", "enter", "back")

@@ -1,8 +1,11 @@
 """Draws the pictures of the documents: the console itself on a stored session of the simulated cluster.
 
-    benchconsole demo healthy --headless --db /tmp/pictures.db
-    benchconsole demo --headless --db /tmp/pictures.db
-    python docs/pictures/generate.py /tmp/pictures.db
+    benchconsole demo healthy --headless --db pictures.db
+    benchconsole demo --headless --db pictures.db
+    python docs/pictures/generate.py pictures.db
+
+Run it in an empty folder, with the database in it: pages name files as they lie in the working folder.
+The form of a criterion is drawn on a copy of the database, judged with a file that is written beside it.
 
 Each picture is the application at a size and in a theme after some keys, as Textual draws it, with the outside
 font taken out (the browser's own monospace font serves). ``README.md`` shows them all.
@@ -10,14 +13,23 @@ font taken out (the browser's own monospace font serves). ``README.md`` shows th
 
 import asyncio
 import re
+import shutil
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from benchconsole.console.cli.common import load_installed_probes
+from textual.app import App
+from textual.pilot import Pilot
+
+from benchconsole.console.cli.common import load_installed_probes, read_topology
 from benchconsole.console.cli.open import make_archive
 from benchconsole.console.session.controller import SessionController
+from benchconsole.console.session.judged_rounds import judge_stored
 from benchconsole.console.session.loop_thread import LoopThread
+from benchconsole.console.session.replay_clock import ReplayClock
+from benchconsole.console.session.replayed_session import open_replayed
 from benchconsole.console.session.session import Session
 from benchconsole.console.simulator.scenarios import SCENARIOS
 from benchconsole.console.tui.app.console_app import ConsoleApp
@@ -52,12 +64,56 @@ AREAS = {
 }
 """Areas of the screen, and the keys that lead there."""
 
+FORM = ["colon", *"criteria", "enter", READ, "a", *"fio.read", "down"]
+"""The form of a criterion, with the field of its bound."""
+
+REPLAY = ["p", "T", *"60 %", "enter"]
+"""A session that is played again, standing still at a place that is asked for."""
+
+ASKING = ["a", *"n[01-16] st1"]
+"""The form that asks nodes, before it asks."""
+
+OTHERS = ("criterion", "replay", "asking")
+"""Pages that are no area: of a copy of the database, of a session that is played again, of the start."""
+
 SIZES = ((80, 24), (120, 40), (200, 60))
 THEMES = {"": "bench-dark", "-light": "bench-light"}
 """Themes by what the names of their pictures end with."""
 
 TERMINAL = detect({"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"})
 FONT = re.compile(r"@font-face\s*{[^}]*}")
+
+
+PASTS = (
+    Past(
+        "7f3a21c0",
+        "acceptance 2",
+        "cluster",
+        "21 Nov 05:12",
+        347,
+        347,
+        ListedVerdict(Outcome.WATCH, "watch, 2 to watch"),
+    ),
+    Past(
+        "1c09be77",
+        "acceptance 1",
+        "cluster",
+        "20 Nov 14:53",
+        344,
+        347,
+        ListedVerdict(Outcome.FAIL, "fail, 4 below"),
+    ),
+    Past(
+        "52d0a6e1",
+        "demo default",
+        "simulated",
+        "20 Nov 10:31",
+        655,
+        664,
+        ListedVerdict(Outcome.FAIL, "fail, 8 below"),
+    ),
+)
+"""Sessions that were made up."""
 
 
 async def draw(database: Path, size: tuple[int, int], keys: list[str], theme: str) -> str:
@@ -67,61 +123,79 @@ async def draw(database: Path, size: tuple[int, int], keys: list[str], theme: st
         archive = make_archive(database)
         app = ConsoleApp(lambda: conductor, replace(TERMINAL, theme=theme), make_archive=lambda: archive)
         async with app.run_test(size=size) as pilot:
-            while app.session.view is None or app.session.view.ended is None or app.session.view.static is None:
-                await pilot.pause()
+            await wait(pilot, lambda: is_read(app))
             for key in (*keys, READ):
                 if key != READ:
                     await pilot.press(key)
-                    continue
-                while isinstance(app.screen, AreaPage) and not has_rows(app.screen):
-                    await pilot.pause()
-            for _ in range(5):
-                await pilot.pause()
-            return FONT.sub("", app.export_screenshot(title="benchconsole"))
+                else:
+                    await wait(pilot, lambda: not isinstance(app.screen, AreaPage) or has_rows(app.screen))
+            return await shoot(app, pilot)
+
+
+async def draw_replay(database: Path, size: tuple[int, int], theme: str) -> str:
+    """A session that is played again, at a place that does not depend on how long it was played."""
+    clock = ReplayClock(1.0)
+    with Store.open(database, create=False) as store:
+        replayed = open_replayed(store, "last", load_installed_probes(), clock)
+        if replayed is None:
+            raise SystemExit("the last session is still being run")
+        control = SessionController(replayed, LoopThread())
+        app = ConsoleApp(lambda: control, replace(TERMINAL, theme=theme), clock.now)
+        app.session.front.clock = clock
+        async with app.run_test(size=size) as pilot:
+            await wait(pilot, lambda: app.session.view is not None and app.session.view.plan != ())
+            for key in REPLAY:
+                await pilot.press(key)
+            await wait(pilot, lambda: app.session.view is not None and app.session.view.closed != ())
+            await wait(pilot, lambda: app.session.view is not None and app.session.view.static is not None)
+            return await shoot(app, pilot)
+
+
+async def draw_start(size: tuple[int, int], theme: str, keys: Sequence[str] = ()) -> str:
+    """The page before there is a topology, with sessions that were made up."""
+    demos = tuple(Demo(each.name, each.summary) for each in SCENARIOS.values())
+    model = StartModel("0.1.0", ("cluster.yaml",), PASTS, (), demos)
+    app = StartApp(model, replace(TERMINAL, theme=theme))
+    async with app.run_test(size=size) as pilot:
+        await pilot.press(*keys)
+        return await shoot(app, pilot)
+
+
+async def wait(pilot: Pilot[Any], is_there: Callable[[], bool]) -> None:
+    """Let the application go on until what is to be drawn is there."""
+    while not is_there():
+        await pilot.pause()
+
+
+def is_read(app: ConsoleApp) -> bool:
+    """Whether the whole session and what its description shows are on the screen."""
+    view = app.session.view
+    return view is not None and view.ended is not None and view.static is not None
+
+
+async def shoot(app: App[Any], pilot: Pilot[Any]) -> str:
+    """The screen as it stands, when every message has been taken in."""
+    for _ in range(5):
+        await pilot.pause()
+    return FONT.sub("", app.export_screenshot(title="benchconsole"))
+
+
+def copy_judged(database: Path) -> Path:
+    """A copy of the database in the working folder, whose last session a file beside it judges."""
+    copied, file = Path("copy.db"), Path("meridian.yaml")
+    shutil.copy(database, copied)
+    probes = load_installed_probes()
+    with Store.open(copied, create=False) as store:
+        key = store.find_session("last")
+        file.write_text(Session.stored(store, key, probes).fabric.text)
+        asyncio.run(judge_stored(store.session(key), probes, read_topology(file, probes)).keep())
+    return copied
 
 
 def has_rows(page: AreaPage) -> bool:
     """Whether all that an area tells is there: what is counted of sessions comes after their names."""
     area = page.table.area
     return area is not None and ("holds" not in area.columns or any(row.words("holds") for row in area.rows))
-
-
-async def draw_start() -> str:
-    """The page before there is a topology, with sessions that were made up."""
-    sessions = (
-        Past(
-            "7f3a21c0",
-            "acceptance 2",
-            "cluster",
-            "21 Nov 05:12",
-            347,
-            347,
-            ListedVerdict(Outcome.WATCH, "watch, 2 to watch"),
-        ),
-        Past(
-            "1c09be77",
-            "acceptance 1",
-            "cluster",
-            "20 Nov 14:53",
-            344,
-            347,
-            ListedVerdict(Outcome.FAIL, "fail, 4 below"),
-        ),
-        Past(
-            "52d0a6e1",
-            "demo default",
-            "simulated",
-            "20 Nov 10:31",
-            655,
-            664,
-            ListedVerdict(Outcome.FAIL, "fail, 8 below"),
-        ),
-    )
-    demos = tuple(Demo(each.name, each.summary) for each in SCENARIOS.values())
-    app = StartApp(StartModel("0.1.0", ("cluster.yaml",), sessions, (), demos), TERMINAL)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        return FONT.sub("", app.export_screenshot(title="benchconsole"))
 
 
 def name_picture(area: str, size: tuple[int, int], ending: str) -> str:
@@ -137,7 +211,7 @@ def format_gallery() -> str:
         "Drawn by `docs/pictures/generate.py` on `benchconsole demo`.",
         "",
     ]
-    for area in AREAS:
+    for area in (*AREAS, *OTHERS):
         lines += [f"## {area.capitalize()}", ""]
         for size in SIZES:
             shown = " ".join(f"![{area}]({name_picture(area, size, ending)})" for ending in THEMES)
@@ -145,15 +219,27 @@ def format_gallery() -> str:
     return "\n".join(lines)
 
 
+async def draw_named(name: str, database: Path, size: tuple[int, int], theme: str) -> str:
+    """A picture by its name; ``criterion`` is drawn on a database that ``copy_judged`` made."""
+    if name == "replay":
+        return await draw_replay(database, size, theme)
+    if name == "asking":
+        return await draw_start(size, theme, ASKING)
+    return await draw(database, size, FORM if name == "criterion" else AREAS[name], theme)
+
+
 def main() -> None:
-    """Write every picture, and the page that shows them."""
-    (HERE / "start-80x24.svg").write_text(asyncio.run(draw_start()))
-    for area, keys in AREAS.items():
+    """Write every picture, or those that are named after the database, and the page that shows all."""
+    database, wanted = Path(sys.argv[1]), sys.argv[2:] or ["start", *AREAS, *OTHERS]
+    if "start" in wanted:
+        (HERE / "start-80x24.svg").write_text(asyncio.run(draw_start((80, 24), THEMES[""])))
+    for name in (each for each in wanted if each != "start"):
+        drawn = copy_judged(database) if name == "criterion" else database
         for size in SIZES:
             for ending, theme in THEMES.items():
-                name = name_picture(area, size, ending)
-                (HERE / name).write_text(asyncio.run(draw(Path(sys.argv[1]), size, keys, theme)))
-                sys.stdout.write(f"{name}\n")
+                picture = name_picture(name, size, ending)
+                (HERE / picture).write_text(asyncio.run(draw_named(name, drawn, size, theme)))
+                sys.stdout.write(f"{picture}\n")
     (HERE / "README.md").write_text(format_gallery())
 
 

@@ -133,7 +133,7 @@ def compare_samples(one: Sample, other: Sample, same: float = SAME, spread: floa
     counts = len(one), len(other)
     if not one or not other:
         return Comparison(Difference.NOT_COMPARABLE, None, counts, why="there is no value to compare with")
-    is_ratio = all(value > 0 for sample in (one, other) for values in sample.values() for value in values)
+    is_ratio = _are_ratios(one, other)
     scale: Callable[[Floats], Floats] = np.log if is_ratio else np.asarray
     if spread is not None and _tell_no_spread(one, other):
         pairing = Pairing.REPEATS if one.keys() == other.keys() else Pairing.UNPAIRED
@@ -149,6 +149,10 @@ def compare_samples(one: Sample, other: Sample, same: float = SAME, spread: floa
         Pairing.PAIRED, counts, changes.mean(), _find_error(changes), len(changes) - 1, same, before, is_ratio
     )
     return _weigh_subjects(found, tuple(one), np.exp(changes), same) if is_ratio else found
+
+
+def _are_ratios(*samples: Sample) -> bool:
+    return all(value > 0 for sample in samples for values in sample.values() for value in values)
 
 
 def _tell_no_spread(one: Sample, other: Sample) -> bool:
@@ -220,12 +224,44 @@ def _decide(low: float, high: float, near: float) -> Difference:
 
 
 def _weigh_subjects(found: Comparison, subjects: Sequence[str], ratios: Floats, same: float) -> Comparison:
-    """``found``, mixed where groups of subjects changed in opposite ways; else with the subjects that stand apart."""
-    groups = [float(np.median(ratios[group])) for group in find_groups(ratios)]
+    """``found``, mixed where groups of subjects changed in opposite ways; else with the subjects that stand apart.
+
+    Those are all but the largest group, or in one group its deviants.
+    """
+    found_groups = find_groups(ratios)
+    groups = [float(np.median(ratios[group])) for group in found_groups]
     if groups[0] < 1 - same and groups[-1] > 1 + same:
         return replace(found, difference=Difference.MIXED, why=f"{len(groups)} groups of subjects changed unlike")
     if len(groups) > 1:
-        return found
+        others = np.concatenate([each for each in found_groups if each is not max(found_groups, key=len)])
+        return replace(found, apart=tuple(subjects[place] for place in others.tolist()))
     deviants = find_deviants(ratios)
     places = np.concatenate((deviants.low, deviants.high)).tolist()
     return replace(found, apart=tuple(subjects[place] for place in places))
+
+
+def judge_subjects(found: Comparison, one: Sample, other: Sample, same: float = SAME) -> dict[str, Difference]:
+    """How each subject of both samples changed, as far as ``found``, their comparison, bears it out.
+
+    HIGHER or LOWER by more than ``same`` is a subject that is apart, and one that went the way of ``found``; where that
+    is MIXED, the way of its group of subjects. Other changes are not told from chance: NO_EFFECT.
+    """
+    names = [name for name in one if name in other]
+    if found.difference is Difference.NOT_COMPARABLE or not names:
+        return dict.fromkeys(names, Difference.NOT_COMPARABLE)
+    pairs = [{name: each[name] for name in names} for each in (one, other)]
+    is_ratio = found.is_ratio and _are_ratios(*pairs)  # an assumed spread takes ratios of means, of any values
+    before, after = (_average(each, np.log if is_ratio else np.asarray) for each in pairs)
+    changes = after - before
+    near = math.log1p(same) if is_ratio else same * abs(float(before.mean()))
+    own = [_decide(change, change, near) for change in changes.tolist()]
+    borne_out: list[Difference] = [found.difference] * len(names)
+    if found.difference is Difference.MIXED:
+        for group in find_groups(np.exp(changes)):
+            median = float(np.median(changes[group]))
+            for place in group.tolist():
+                borne_out[place] = _decide(median, median, near)
+    return {
+        name: each if each is Difference.SAME or each is way or name in found.apart else Difference.NO_EFFECT
+        for name, each, way in zip(names, own, borne_out, strict=True)
+    }

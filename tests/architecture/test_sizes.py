@@ -34,6 +34,7 @@ WIDER = {
         "screens.area.AreaScreen": 38,
         "screens.base.area_page.AreaPage": 32,
         "screens.base.table_page.TablePage": 28,
+        "screens.base.marking_page.MarkingPage": 29,
         "screens.comparison.ComparisonScreen": 42,
         "screens.criteria.CriteriaScreen": 40,
         "screens.comparison.SubjectsScreen": 35,

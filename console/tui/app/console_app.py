@@ -215,7 +215,8 @@ class ConsoleApp(ThemedApp[int]):
             return
         size = len(message.text.encode("utf-8", errors="replace"))
         if size > LONGEST_COPY:
-            words = f"{message.what}: {size:,} bytes is more than terminals take; e writes a file"
+            otherwise = "" if self.session.looks_only else "; e writes a file"
+            words = f"{message.what}: {size:,} bytes is more than terminals take{otherwise}"
             self.navigation.say(words, wrong=True)
             return
         self.copy_to_clipboard(message.text)

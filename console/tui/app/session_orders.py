@@ -121,7 +121,8 @@ class SessionOrders(Orders):
             compare = partial(self.compare_with, name)
             obey_when_open(self._session, self._navigation, compare, "they are compared")
         elif not self._shown:
-            self._navigation.say("Nothing has run here yet that could be compared; R plans a run.", wrong=True)
+            plan = "" if self._session.follows else " R plans a run."
+            self._navigation.say(f"Nothing has run here yet that could be compared.{plan}", wrong=True)
         elif name == self._shown:
             self._navigation.say("That is the session on the screen; choose another one.", wrong=True)
         else:

@@ -7,28 +7,37 @@ from enum import StrEnum
 from statistics import fmean
 from typing import TypeVar
 
-from benchconsole.console.conclusions.session_comparison import ComparedMetric
+from benchconsole.console.conclusions.session_comparison import ComparedMetric, Outcome
 from benchconsole.console.tui.queries.area import Row
-from benchconsole.console.tui.queries.comparison_area import list_subjects
+from benchconsole.console.tui.queries.comparison_area import A_ALONE, B_ALONE, list_subjects
 from benchconsole.console.tui.queries.matrix import MOST_NODES, Matrix, Place, order_names
 from benchconsole.probes.model.measuring import Target
-from benchconsole.probes.statistics.comparison import SAME
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Comparator
 
 _Key = TypeVar("_Key", bound=Hashable)
 
 
 class Turn(StrEnum):
-    """How one node or pair of B stands to that of A, the worst first. It is no verdict: repeats are not weighed."""
+    """How one node or pair of B stands to that of A, the worst first: its outcome, or which side alone measured it."""
 
-    WORSE = "worse"
-    A_ALONE = "in A alone"
-    B_ALONE = "in B alone"
-    HIGHER = "higher"
-    LOWER = "lower"
-    BETTER = "better"
-    LEVEL = "as before"
+    WORSE = Outcome.WORSE.value
+    A_ALONE = A_ALONE
+    B_ALONE = B_ALONE
+    HIGHER = Outcome.HIGHER.value
+    LOWER = Outcome.LOWER.value
+    BETTER = Outcome.BETTER.value
+    UNJUDGED = Outcome.NOT_COMPARABLE.value
+    NO_EFFECT = Outcome.NO_EFFECT.value
+    SAME = Outcome.SAME.value
+
+
+MARKS = {
+    Turn.WORSE: "▾", Turn.A_ALONE: "A", Turn.B_ALONE: "B", Turn.HIGHER: "", Turn.LOWER: "", Turn.BETTER: "▴",
+    Turn.UNJUDGED: "?", Turn.NO_EFFECT: "·", Turn.SAME: "·",
+}  # fmt: skip
+"""The sign of each turn; where nobody knows which way is better the sign of the number is all."""
+
+_MOST = 9.995
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +72,25 @@ def make_change_matrix(
     targets = {test.target.key: test.target for sample in each.samples for test in sample.tests}
     rows = {str(row.record["of"]): row for row in list_subjects(each).rows}
     if any(target.peer is not None for target in targets.values()):
-        return _place_pairs(each, rows, targets, under, within)
-    return _place_nodes(each, rows, under)
+        return _place_pairs(rows, targets, under, within)
+    return _place_nodes(rows, under)
 
 
-def _place_nodes(each: ComparedMetric, rows: Mapping[str, Row], under: Mapping[str, str]) -> Matrix[ChangeCell]:
+def _place_nodes(rows: Mapping[str, Row], under: Mapping[str, str]) -> Matrix[ChangeCell]:
     cells, places = {}, Counter[str]()
     for name in order_names(rows):
         switch = under.get(name) or name
         places[switch] += 1
-        cells[switch, str(places[switch])] = _make_cell(each, [rows[name]])
+        cells[switch, str(places[switch])] = _make_cell([rows[name]])
     by_switch = group_by_key((switch, cell.row) for (switch, _), cell in cells.items())
     return Matrix(
-        order_names(by_switch), order_names(place for _, place in cells), cells, _sum_up(each, by_switch), {}, False
+        order_names(by_switch), order_names(place for _, place in cells), cells, _sum_up(by_switch), {}, False
     )
 
 
 def _place_pairs(
-    each: ComparedMetric, rows: Mapping[str, Row], targets: Mapping[str, Target], under: Mapping[str, str],
-    within: Place | None,
-) -> Matrix[ChangeCell]:  # fmt: skip
+    rows: Mapping[str, Row], targets: Mapping[str, Target], under: Mapping[str, str], within: Place | None
+) -> Matrix[ChangeCell]:
     ends: dict[str, Place] = {
         key: (target.node.id, target.peer.id) for key, target in targets.items() if target.peer is not None
     }
@@ -93,45 +101,42 @@ def _place_pairs(
     return Matrix(
         order_names(source for (source, _), _ in placed),
         order_names(sink for (_, sink), _ in placed),
-        _sum_up(each, group_by_key(placed)),
-        _sum_up(each, group_by_key((source, row) for (source, _), row in placed)),
-        _sum_up(each, group_by_key((sink, row) for (_, sink), row in placed)),
+        _sum_up(group_by_key(placed)),
+        _sum_up(group_by_key((source, row) for (source, _), row in placed)),
+        _sum_up(group_by_key((sink, row) for (_, sink), row in placed)),
         is_grouped,
     )
 
 
-def _sum_up(each: ComparedMetric, rows: Mapping[_Key, Sequence[Row]]) -> dict[_Key, ChangeCell]:
-    return {key: _make_cell(each, own) for key, own in rows.items()}
+def _sum_up(rows: Mapping[_Key, Sequence[Row]]) -> dict[_Key, ChangeCell]:
+    return {key: _make_cell(own) for key, own in rows.items()}
 
 
 _RANKS = {turn: rank for rank, turn in enumerate(Turn)}
 
 
-def _make_cell(each: ComparedMetric, rows: Sequence[Row]) -> ChangeCell:
-    turns = [find_turn(row, each.sense) for row in rows]
+def _make_cell(rows: Sequence[Row]) -> ChangeCell:
+    turns = [Turn(str(row.record["outcome"])) for row in rows]
     worst = min(range(len(rows)), key=lambda at: (_RANKS[turns[at]], -abs(rows[at].number("change") or 0.0)))
     changes = [change for row in rows if (change := row.number("change")) is not None]
     mean = fmean(changes) if changes else None
     return ChangeCell(turns[worst], Counter(turns), rows[worst], rows[worst].number("change"), mean)
 
 
-def find_turn(row: Row, sense: Comparator | None) -> Turn:
-    """How a row of ``list_subjects`` changed; within 2 % it is as before."""
-    before, after, change = row.record["a"], row.record["b"], row.number("change")
-    if not isinstance(before, float) or not isinstance(after, float):
-        return Turn.A_ALONE if isinstance(before, float) else Turn.B_ALONE
-    if (before == after) if change is None else abs(change) <= SAME:
-        return Turn.LEVEL
-    return turn_of(after > before, sense)
+def format_cell(cell: ChangeCell) -> str:
+    """``▾-12``, ``▴+3``, ``·-5`` (no effect), ``·`` (the same): the worst of a cell in six columns at most."""
+    has_number = cell.change is not None and cell.turn is not Turn.SAME
+    return f"{MARKS[cell.turn]}{format_change(cell.change)}" if has_number else MARKS[cell.turn] or cell.turn[:4]
 
 
-def turn_of(is_higher: bool, sense: Comparator | None) -> Turn:
-    """A higher or lower number in the words of ``sense``; None where nobody knows which way is better."""
-    if sense is None:
-        return Turn.HIGHER if is_higher else Turn.LOWER
-    return Turn.BETTER if is_higher is (sense is Comparator.AT_LEAST) else Turn.WORSE
+def format_change(change: float | None) -> str:
+    """``-12``, ``+3``, ``0``; nothing without a share, and ``>999`` beyond ten times as much."""
+    if change is None:
+        return ""
+    shown = round(change * 100)
+    return ">999" if change >= _MOST else f"{shown:+d}" if shown else "0"
 
 
 def tell_counts(counts: Mapping[Turn, int]) -> str:
-    """``2 worse, 1 in A alone, 9 as before``."""
+    """``2 worse, 1 in A alone, 9 same``."""
     return ", ".join(f"{counts[turn]:,} {turn}" for turn in Turn if counts.get(turn))

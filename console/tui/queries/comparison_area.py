@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence, Set
 from statistics import fmean
 
-from benchconsole.console.conclusions.session_comparison import ComparedMetric, Outcome
+from benchconsole.console.conclusions.session_comparison import ComparedMetric, Outcome, judge_each
 from benchconsole.console.reports.comparison_page import (
     ComparisonReport,
     find_common_labels,
@@ -40,6 +40,9 @@ QUIET = (Outcome.NO_EFFECT, Outcome.SAME, Outcome.NOT_COMPARABLE)
 
 _ORDER = (Outcome.WORSE, Outcome.MIXED, Outcome.BETTER, Outcome.HIGHER, Outcome.LOWER, *QUIET)
 _CHANGE = {"change": scale_for(Unit.ONE, Shown.PERCENT, ())}
+
+A_ALONE, B_ALONE = "in A alone", "in B alone"
+"""In place of an outcome: which session alone measured a node, pair or set."""
 
 CLIPPED = 0.20
 """The share of a change at which its bar ends."""
@@ -141,7 +144,10 @@ def find_metric(report: ComparisonReport, row: Row) -> ComparedMetric | None:
 
 
 def list_subjects(each: ComparedMetric) -> Area:
-    """One metric node by node, pair by pair or set by set: those apart first, then the largest change."""
+    """One metric node by node, pair by pair or set by set: those apart first, then the largest change.
+
+    The outcome of each is the one that the comparison bears out (``judge_each``), or which side alone measured it.
+    """
     columns = {
         "outcome": Column("outcome"), "of": words("of"), "a": number("A"), "b": number("B"),
         "change": number("B to A"), "bar": Column("−20 %     0    +20 %"), "n": number("n"),
@@ -149,11 +155,14 @@ def list_subjects(each: ComparedMetric) -> Area:
     before, after = (sample.group() for sample in each.samples)
     tests = [_list_tests(each, side) for side in (0, 1)]
     apart = frozenset(each.comparison.apart if each.comparison is not None else ())
+    outcomes = judge_each(each)
     rows = [
-        _make_subject(each, name, before.get(name, ()), after.get(name, ()), tests, is_apart=name in apart)
+        _make_subject(
+            each, name, before.get(name, ()), after.get(name, ()), tests, outcomes.get(name), is_apart=name in apart
+        )
         for name in sorted({**before, **after}, key=make_natural_key)
     ]
-    rows.sort(key=lambda row: (row.sign is not State.WATCH, -abs(row.number("change") or 0.0)))
+    rows.sort(key=lambda row: (not row.record["apart"], -abs(row.number("change") or 0.0)))
     return Area(sanitize(each.like.key.metric), columns, tuple(rows), _CHANGE)
 
 
@@ -175,19 +184,19 @@ def find_shown_tests(row: Row, keys: tuple[str, str], view: RunView | None) -> l
 
 def _make_subject(
     each: ComparedMetric, name: str, before: Sequence[float], after: Sequence[float],
-    tests: Sequence[Mapping[str, list[str]]], *, is_apart: bool,
+    tests: Sequence[Mapping[str, list[str]]], judged: Outcome | None, *, is_apart: bool,
 ) -> Row:  # fmt: skip
     one, other = (fmean(values) if values else None for values in (before, after))
     change = other / one - 1 if one is not None and other is not None and one > 0 and other > 0 else None
-    alone = "A alone" if other is None else "B alone" if one is None else ""
+    outcome = judged.value if judged is not None else A_ALONE if other is None else B_ALONE
     text = {
-        "outcome": "apart" if is_apart else alone, "of": sanitize(name), "a": format_mean(each, one),
+        "outcome": f"{outcome}, apart" if is_apart else outcome, "of": sanitize(name), "a": format_mean(each, one),
         "b": format_mean(each, other), "change": NOT_MEASURED if change is None else show_change(change),
         "bar": draw_bar(change), "n": f"{len(before):,}, {len(after):,}",
     }  # fmt: skip
     record: Record = {
         "of": name, "a": take_finite(one), "b": take_finite(other), "change": change, "unit": each.like.key.unit.value,
-        "apart": is_apart, "tests_a": tests[0].get(name, []), "tests_b": tests[1].get(name, []),
+        "outcome": outcome, "apart": is_apart, "tests_a": tests[0].get(name, []), "tests_b": tests[1].get(name, []),
     }  # fmt: skip
-    sign = State.WATCH if is_apart else State.SKIPPED if alone else State.PASS
+    sign = State.SKIPPED if judged is None else SIGNS_OF[judged]
     return Row(text, {"change": change}, record, sign)

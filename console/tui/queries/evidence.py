@@ -14,7 +14,10 @@ class MarkedText:
 
 @dataclass(frozen=True, slots=True)
 class OutputText:
-    """One output of one test as safe lines. ``marked`` is where the value was read, None when it is not found."""
+    """One output of one test as safe lines. ``marked`` is where the value was read, None when it is not found.
+
+    ``is_cut``: the command wrote more than is kept of one.
+    """
 
     command: str
     ending: str
@@ -22,3 +25,4 @@ class OutputText:
     marked: MarkedText | None = None
     place: int = 0
     of: int = 0
+    is_cut: bool = False

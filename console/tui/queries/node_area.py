@@ -1,19 +1,26 @@
 """The area of one node: how it stands, its results beside their yardsticks, and every fact that it told of itself."""
 
+from collections.abc import Iterator
+
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, number, words
 from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
 from benchconsole.console.tui.queries.node_columns import NodeRow, stage_names, under_of
 from benchconsole.console.tui.queries.node_facts import NodeFact, list_node_facts
+from benchconsole.console.tui.queries.node_path import NodePath, find_binding
 from benchconsole.console.tui.queries.node_results import NodeResult, list_node_results
+from benchconsole.console.tui.queries.view_queries import find_link
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView
-from benchconsole.console.view.wording import SIGNS, format_expected
+from benchconsole.console.view.wording import SIGNS, format_expected, format_quantity, format_share
 from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.units import Shown, Unit, counted
 
 
-def list_node(view: RunView, node: NodeId) -> Area:
-    """One row for the node, then its results, the worst first, then its facts. KeyError for a node that is not there.
+def list_node(view: RunView, node: NodeId, path: NodePath | None = None) -> Area:
+    """One row for the node, then its results, the worst first, the hops of ``path``, then its facts.
+
+    KeyError for a node that is not there.
 
     StoreError where the facts cannot be read.
     """
@@ -25,7 +32,8 @@ def list_node(view: RunView, node: NodeId) -> Area:
     seen = view.nodes.get(node) or NodeView(view.fabric.nodes[node])
     results = map(_make_result, list_node_results(view, seen))
     facts = map(_make_fact, list_node_facts(seen))
-    return Area(f"Node {sanitize(node)}", columns, (_make_node(view, seen), *results, *facts), {})
+    hops = () if path is None else _list_hops(view, path)
+    return Area(f"Node {sanitize(node)}", columns, (_make_node(view, seen), *results, *hops, *facts), {})
 
 
 def _make_node(view: RunView, seen: NodeView) -> Row:
@@ -58,6 +66,32 @@ def _make_result(each: NodeResult) -> Row:
         "limit": each.limit, "verdict": each.verdict_words,
     }  # fmt: skip
     return Row(text, {}, record)
+
+
+def _list_hops(view: RunView, path: NodePath) -> Iterator[Row]:
+    """Load beside capacity; ``limits`` stands at the hop that binds."""
+    links = {hop.link: find_link(view, hop.link) for hop in path.hops}
+    binding = find_binding(path.hops, links)
+    for hop in path.hops:
+        state = links[hop.link].state
+        up = hop.members if hop.members_up is None else hop.members_up
+        flows = f"{counted(len(hop.crossing), 'flow')} of the round" if len(hop.crossing) > 1 else ""
+        text = {
+            "kind": "hop", "state": "" if state is None else SIGNS[state].word,
+            "what": f"{sanitize(hop.source)} to {sanitize(hop.sink)}",
+            "of": f"{up:,} of {counted(hop.members, 'member')}" if hop.members > 1 else "",
+            "measured": format_quantity(hop.load, Unit.BYTE_RATE, Shown.NETWORK),
+            "expected": format_quantity(hop.capacity, Unit.BYTE_RATE, Shown.NETWORK),
+            "share": format_share(hop.load / hop.capacity) if hop.capacity else "",
+            "limit": "limits" if hop is binding else "", "why": ", ".join(filter(None, (flows, sanitize(hop.note)))),
+        }  # fmt: skip
+        record: Record = {
+            "kind": "hop", "test": path.test.id, "source": hop.source, "sink": hop.sink, "link": hop.link,
+            "state": None if state is None else state.value, "members": hop.members, "members_up": up,
+            "load": take_finite(hop.load), "capacity": take_finite(hop.capacity), "expected": take_finite(hop.expected),
+            "unit": Unit.BYTE_RATE.value, "limits": hop is binding, "flows": len(hop.crossing), "note": hop.note,
+        }  # fmt: skip
+        yield Row(text, {}, record)
 
 
 def _make_fact(each: NodeFact) -> Row:

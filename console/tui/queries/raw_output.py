@@ -11,7 +11,6 @@ from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Failure, Output, Reading, Result
 from benchconsole.store.errors import StoreError
 
-_MOST_LINES = 20_000
 _NUMBER = re.compile(r"[0-9][0-9.]*(?:[eE][+-]?[0-9]+)?")
 _KEY = re.compile(r"[A-Za-z_]\w*")
 
@@ -51,13 +50,15 @@ def read_output(result: Result, measurement: Reading | None = None, place: int |
         place = next((index for index, mark in enumerate(places) if mark is not None), len(outputs) - 1)
     lines = texts[place] + _failure_lines(result.failure)
     output = outputs[place]
-    return OutputText(_command(output), _ending(output), tuple(lines), places[place], place, len(outputs))
+    return OutputText(
+        _command(output), _ending(output), tuple(lines), places[place], place, len(outputs), output.truncated
+    )
 
 
 def _lines(output: Output) -> list[str]:
-    lines = sanitize_lines(output.text)[:_MOST_LINES]
+    lines = sanitize_lines(output.text)
     if output.stderr:
-        lines += ["", "standard error:", *sanitize_lines(output.error_text)[:_MOST_LINES]]
+        lines += ["", "standard error:", *sanitize_lines(output.error_text)]
     return lines
 
 

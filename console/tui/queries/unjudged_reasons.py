@@ -12,18 +12,24 @@ from benchconsole.topology.units import counted as count
 UnjudgedReason = NotJudged | Undecided
 """Both fold everything that has one and the same reason."""
 
-_TRY = "r plans just these tests again"
-_DO = {
-    FailedAt.MISSING_TOOL: f"install the tool where it is missing, then {_TRY}",
-    FailedAt.HELD: "R shows what is held back and which option releases it",
-    FailedAt.IN_USE: f"wait until the nodes are free, then {_TRY}",
-    FailedAt.REFUSED: f"the reason says what the node refuses; change that or the suite, then {_TRY}",
-    FailedAt.CANCELLED: f"the run was ended before; {_TRY}",
-    FailedAt.SKIPPED: "nothing, if the reason is meant; else change the suite and R plans it anew",
+_AGAIN = "{again}"
+_WORDS = {
+    True: {"again": "r plans just these tests again", "plan": "R shows"},
+    False: {"again": "run just these tests again", "plan": "the plan of a run shows"},
 }
-_DO_UNREACHABLE = f"benchconsole doctor says what stands in the way of each node; then {_TRY}"
-_DO_FAILED = f"Enter shows what the tool said; take the cause away, then {_TRY}"
-_DO_UNDECIDED = f"Enter shows what was measured; the reason says what has to differ, then {_TRY}"
+"""What stands in the sentences below, with keys that run tests and without."""
+
+_DO = {
+    FailedAt.MISSING_TOOL: f"install the tool where it is missing, then {_AGAIN}",
+    FailedAt.HELD: "{plan} what is held back and which option releases it",
+    FailedAt.IN_USE: f"wait until the nodes are free, then {_AGAIN}",
+    FailedAt.REFUSED: f"the reason says what the node refuses; change that or the suite, then {_AGAIN}",
+    FailedAt.CANCELLED: f"the run was ended before; {_AGAIN}",
+    FailedAt.SKIPPED: "nothing, if the reason is meant; else change the suite and plan a run anew",
+}
+_DO_UNREACHABLE = f"benchconsole doctor says what stands in the way of each node; then {_AGAIN}"
+_DO_FAILED = f"Enter shows what the tool said; take the cause away, then {_AGAIN}"
+_DO_UNDECIDED = f"Enter shows what was measured; the reason says what has to differ, then {_AGAIN}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +47,14 @@ class ReasonText:
     def means(self) -> str:
         return f"not counted as passed: {self.counted}"
 
-    @property
-    def sections(self) -> tuple[tuple[str, Sequence[str]], ...]:
-        """Everything that is said of it, by name."""
-        about = fold_names(self.names)
-        return (("because", [self.why]), ("about", [about]), ("means", [self.means]), ("do", [self.do]))
+    def list_sections(self, *, may_run: bool) -> tuple[tuple[str, Sequence[str]], ...]:
+        """Everything that is said of it, by name; keys that run tests are named with ``may_run`` alone."""
+        about, do = fold_names(self.names), self.advise(may_run=may_run)
+        return (("because", [self.why]), ("about", [about]), ("means", [self.means]), ("do", [do]))
+
+    def advise(self, *, may_run: bool) -> str:
+        """A sentence on the next step; ``may_run``: by the keys of the console."""
+        return self.do.format(**_WORDS[may_run])
 
 
 def describe_reason(reason: UnjudgedReason) -> ReasonText:

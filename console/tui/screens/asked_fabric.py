@@ -12,7 +12,7 @@ from benchconsole.console.tui.fabric_map.map_layout import count_map_lines
 from benchconsole.console.tui.fabric_map.shape import FabricShape
 from benchconsole.console.tui.rows.text_rows import CellLine, Row, wrap_under
 from benchconsole.console.tui.rows.themes import MUTED, STRONG, WATCH
-from benchconsole.console.tui.screens.base.page import FAR, Page
+from benchconsole.console.tui.screens.base.map_page import MapPage
 from benchconsole.console.tui.screens.fabric import describe_static
 from benchconsole.console.tui.widgets.fabric_map import FabricMap
 from benchconsole.console.tui.widgets.headline import Headline
@@ -67,7 +67,7 @@ class DraftNotes(Listing[str]):
         return self.lines(width)[index]
 
 
-class AskedFabricPage(Page):
+class AskedFabricPage(MapPage):
     """The map of the Fabric area without anything that acts; ``save`` asks for the name of the file."""
 
     VALID = (*(each for each in MOVES if each != "enter"), "left", "right", "more_detail", "less_detail", "write_file")
@@ -110,19 +110,6 @@ class AskedFabricPage(Page):
         room = max(self.size.height - _ROWS_OF_PAGE - drawn, self.size.height // 3)
         self.notes.styles.height = max(min(len(self.notes.lines(self.size.width)) + 1, room), 2)
         self.map.show(view, self.shape)
-
-    def step(self, rows: int) -> None:
-        if abs(rows) >= FAR:
-            self.map.edge(rows > 0)
-        else:
-            self.map.move(0, rows)
-
-    def action_shift(self, step: int) -> None:
-        self.map.move(step, 0)
-
-    def action_detail(self, step: int) -> None:
-        """Fewer nodes in a cell, or more."""
-        self.map.refold(step)
 
     def action_move(self, where: str) -> None:
         """Pages are those of the sentences, other moves those of the map."""

@@ -54,7 +54,8 @@ class ChangeMapScreen(MatrixPage):
         path = ("compare", f"{keys[0]} with {keys[1]}", sanitize(key.stage), sanitize(key.metric), "map", *behind)
         self.crumb.show(path)
         if self.map.matrix is None:  # both sessions are read, and do not change
-            self.map.show(make_change_matrix(self.metric, under_of(view.fabric), self.within))
+            under = {} if self.report.fabric is None else under_of(self.report.fabric)
+            self.map.show(make_change_matrix(self.metric, under, self.within))
         self._tell()
 
     @on(ChangeMap.Moved)

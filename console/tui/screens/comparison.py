@@ -183,7 +183,7 @@ class SubjectsScreen(AreaPage):
 
     VALID = (*_ACTIONS, "values")
     KEYS = (
-        ("enter", "raw output"), ("values", "map"), ("next_fault", "next apart"), "filter", "sort",
+        ("enter", "raw output"), ("values", "map"), ("next_fault", "next worse"), "filter", "sort",
         ("column_left", "and > column"), "in_fabric", "copy", ("back", "back"), "command", "help",
     )  # fmt: skip
 

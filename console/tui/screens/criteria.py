@@ -1,5 +1,6 @@
 """The criteria as a page: what judges the session, what came of each, and the keys that add and change one."""
 
+from benchconsole.console.tui.actions import offer
 from benchconsole.console.tui.messages import EditCriterion
 from benchconsole.console.tui.screens.area import AreaScreen
 
@@ -26,4 +27,4 @@ class CriteriaScreen(AreaScreen):
         if places:
             self.post_message(EditCriterion(places[0]))
         else:
-            self.say("There is no criterion to change; a adds one.")
+            self.say("There is no criterion to change." + offer("add_criterion", " a adds one.", self.refused))

@@ -2,20 +2,20 @@
 
 import asyncio
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from textual import on
 from textual.geometry import Size
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.actions import MOVES, PLAN_HINT, offer
 from benchconsole.console.tui.fabric_map.map_cells import MapMark, find_next_content
 from benchconsole.console.tui.fabric_map.map_layout import count_map_lines, lay_out_map
 from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
 from benchconsole.console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, PlanRun
 from benchconsole.console.tui.queries import static_findings, view_queries
 from benchconsole.console.tui.rows import severity
-from benchconsole.console.tui.screens.base.page import FAR, Page
+from benchconsole.console.tui.screens.base.map_page import MapPage
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.fabric_map import FabricMap
 from benchconsole.console.tui.widgets.headline import Headline, clauses
@@ -40,7 +40,7 @@ _HIGH = 36
 """Rows from which on the load of a place is set apart from the map."""
 
 
-class FabricScreen(Page):
+class FabricScreen(MapPage):
     """``n`` walks the faults; enter opens the node or the finding under the cursor."""
 
     TAB = "Fabric"
@@ -166,7 +166,7 @@ class FabricScreen(Page):
             low = self.size.height < 20  # there the headline has one row
             aside = describe_static(view).split(",")[0] if low else ""
             why = ", ".join(filter(None, (describe_sight(view), describe_static(view))))
-            self.headline.show(*make_quiet_headline(view, self.sums), why=why, aside=aside)
+            self.headline.show(*make_quiet_headline(view, self.sums, self.refused), why=why, aside=aside)
             return
         fault = self.faults[self.fault]
         where, what = sanitize(fault.where), sanitize(fault.what)
@@ -175,15 +175,6 @@ class FabricScreen(Page):
         alike = [each for each in self.faults if _is_unknown(each) is unknown]
         aside = f"{'unknown' if unknown else 'fault'} {alike.index(fault) + 1} of {len(alike)}"
         self.headline.show(view_queries.state_of_fault(fault), lead, rest, why=sanitize(fault.means), aside=aside)
-
-    def step(self, rows: int) -> None:
-        if abs(rows) >= FAR:
-            self.map.edge(rows > 0)
-        else:
-            self.map.move(0, rows)
-
-    def action_shift(self, step: int) -> None:
-        self.map.move(step, 0)
 
     def action_walk(self, step: int) -> None:
         """To the next fault or the one before; the first time to the one in the headline."""
@@ -209,10 +200,6 @@ class FabricScreen(Page):
         self.map.redraw()
         if self.run_view is not None:
             _explain(self.legend, self.run_view, self.map)
-
-    def action_detail(self, step: int) -> None:
-        """Fewer nodes in a cell, or more."""
-        self.map.refold(step)
 
     def action_enter(self) -> None:
         """Open what the cursor stands on; without a cursor, the fault in the headline."""
@@ -325,8 +312,10 @@ def _speaks_of(fault: view_queries.Fault, mark: MapMark) -> bool:
     return mark.link in fault.links_at if mark.link else mark.node in fault.nodes
 
 
-def make_quiet_headline(view: RunView, sums: TotalsCache) -> tuple[State | None, str, str]:
-    """What the headline says when no fault is known."""
+def make_quiet_headline(
+    view: RunView, sums: TotalsCache, refused: Set[str] = frozenset()
+) -> tuple[State | None, str, str]:
+    """The headline while no fault is known; it names no key of the ``refused`` actions."""
     if view.current is not None:
         done = len(view.closed)
         what = f" of {len(view.plan)}, {sanitize(view.current.stage)}: {sanitize(view.current.because)}"
@@ -334,7 +323,7 @@ def make_quiet_headline(view: RunView, sums: TotalsCache) -> tuple[State | None,
     if view.reading is not None:
         return None, "The session is being read:", f" {format_reading(view.reading)}"
     if not view.results and view.ended is None:
-        return None, "Nothing has run on this fabric yet.", "  R plans a run and shows it before anything is sent."
+        return None, "Nothing has run on this fabric yet.", offer("plan", f"  {PLAN_HINT}", refused)
     verdict = sums.decide(view)
     lead, colon, rest = verdict.sentence.partition(":")
     return verdict.state, lead + colon, rest

@@ -7,7 +7,7 @@ from textual import on
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.actions import MOVES, PLAN_HINT, offer
 from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ReadInFull, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
@@ -68,17 +68,17 @@ class FindingsScreen(Page):
         self.list = FindingsList()
         self.detail = FindingDetail()
         self.folded: bool | None = None
-        self._shown: tuple[object, ...] = (None, None, None, None, None)
+        self._shown: tuple[object, ...] = (None,) * 6
         self.parts = (self.list, self.detail)
 
     def paint(self, view: RunView) -> None:
-        shown = (view.results, view.ended, view.static, view.detectable, self.folded)
+        shown = (view.results, view.ended, view.static, view.detectable, self.folded, self.refused)
         if not all(map(operator.is_, shown, self._shown)):
             self._shown = shown
             sums = self.sums.compute(view)
             covered = sums.covered
             self.crumb.show((sanitize(view.fabric.name), "findings", sanitize(view.label)), *_tallies(view, covered))
-            nothing = "Nothing was measured yet.  R plans a run and shows it before anything is sent."
+            nothing = "Nothing was measured yet." + offer("plan", f"  {PLAN_HINT}", self.refused)
             state = None
             if view.reading is not None:
                 nothing = f"The session is being read: {format_reading(view.reading)}"
@@ -110,7 +110,7 @@ class FindingsScreen(Page):
             place = f"{self.list.reasons.index(chosen) + 1} of {len(self.list.reasons)} not judged"
         is_measured = isinstance(chosen, Finding | NotJudged | Undecided)
         self.keys.show(self.KEYS if is_measured else self.STATIC_KEYS)
-        self.detail.show(view, chosen, place)
+        self.detail.show(view, chosen, place, may_run="repeat" not in self.refused)
 
     def _share_height(self) -> None:
         """The list takes what it needs, but leaves the detail half."""
@@ -170,7 +170,8 @@ class FindingsScreen(Page):
         elif isinstance(chosen, AlikeFindings):
             self.post_message(ReadInFull("from the description", list_static_sections(chosen, view)))
         elif isinstance(chosen, NotJudged | Undecided):
-            self.post_message(ReadInFull("not judged", describe_reason(chosen).sections))
+            said = describe_reason(chosen).list_sections(may_run="repeat" not in self.refused)
+            self.post_message(ReadInFull("not judged", said))
         else:
             verdict = self.sums.decide(view)
             self.post_message(ReadInFull("verdict", list_verdict_sections(verdict, chosen)))
@@ -238,7 +239,7 @@ class FindingsScreen(Page):
     def action_repeat(self) -> None:
         chosen = self.list.chosen
         if isinstance(chosen, AlikeFindings | DetectableFaults):
-            self.say("Nothing was run for it; R plans a run.")
+            self.say("Nothing was run for it." + offer("plan", " R plans a run.", self.refused))
         elif isinstance(chosen, NotJudged | Undecided) and self.run_view is not None:
             self.post_message(PlanRun(only=list_tests(self.run_view, chosen)))
         elif isinstance(chosen, Finding):
@@ -312,7 +313,7 @@ def _open_unjudged(view: RunView, reason: UnjudgedReason, tab: str) -> OpenPage 
 def _unjudged_text(reason: UnjudgedReason) -> list[str]:
     said = describe_reason(reason)
     made = [f"{said.kind}: {fold_names(said.names)}: {sanitize(said.why)}"]
-    return [*made, f"  means: {said.means}", f"  do: {said.do}"]
+    return [*made, f"  means: {said.means}", f"  do: {said.advise(may_run=False)}"]
 
 
 def _static_text(fabric: Fabric, alike: AlikeFindings) -> list[str]:

@@ -1,7 +1,6 @@
 """One node: what differs from the inventory, its results, the path of the selected one, and the raw output."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 
 from textual import on
 
@@ -9,6 +8,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import Copy, OpenFinding, OpenStatic, PlanRun, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings, view_queries
+from benchconsole.console.tui.queries.node_path import complete_hops
 from benchconsole.console.tui.queries.node_results import NodeResult, list_node_results
 from benchconsole.console.tui.rows.text_rows import CellText
 from benchconsole.console.tui.rows.themes import MUTED
@@ -81,7 +81,7 @@ class NodeScreen(Page):
         self.said = describe_node(view, seen)
         self.headline.show(*make_node_headline(view, seen), why=self.said)
         self.inventory.show(seen)
-        self.results.show(list_node_results(view, seen), tested=bool(seen.results))
+        self.results.show(list_node_results(view, seen), tested=bool(seen.results), may_plan="plan" not in self.refused)
         self._select()
 
     def _select(self) -> None:
@@ -116,10 +116,7 @@ class NodeScreen(Page):
         own = raw_output.find_measurement(view, ids, result.test.id)
         value = own[1].value if own is not None else None
         seen = {hop.link: view_queries.find_link(view, hop.link) for hop in hops}
-        whole = [
-            replace(hop, members_up=seen[hop.link].members_up, load=view_queries.sum_load(view, hop)) for hop in hops
-        ]
-        self.path.show(title, whole, seen, value)
+        self.path.show(title, complete_hops(view, hops), seen, value)
 
     async def _learn(self, test: Test) -> None:
         """Ask for the way of a test, which takes as long as its round is large, and show it then."""

@@ -1,17 +1,22 @@
 """The nodes: every one with its worst value of every metric; filter, sort, copy."""
 
+from collections.abc import Set
+from operator import attrgetter
+
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import offer
 from benchconsole.console.tui.messages import OpenNode, PlanRun, ShowInFabric
-from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS, TablePage
+from benchconsole.console.tui.screens.base.marking_page import MarkingPage
+from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.node_table import NodeTable
 from benchconsole.console.view.run_view import RunView, State, tally
 
 
-class NodesScreen(TablePage):
+class NodesScreen(MarkingPage):
     """One row a node; enter opens it. ``s`` sorts by the column picked with ``<`` and ``>``."""
 
     TAB = "Nodes"
@@ -27,8 +32,9 @@ class NodesScreen(TablePage):
         super().__init__(
             table,
             name_row=lambda: sanitize(table.chosen_node or ""),
-            note=lambda: _tell_marks(table),
+            note=lambda: _tell_marks(table, self.refused),
         )
+        self.mark_of = attrgetter("view.node.id")
         self.columns_known: tuple[object, ...] = ()
 
     def paint(self, view: RunView) -> None:
@@ -59,24 +65,6 @@ class NodesScreen(TablePage):
         if self.table.chosen_node is not None:
             self.post_message(ShowInFabric(self.table.chosen_node))
 
-    def action_mark(self, shown: bool) -> None:
-        """Mark the node under the cursor, or all that are ``shown``; those that are marked already lose their marks."""
-        nodes = {row.view.node.id for row in (self.table.items if shown else filter(None, [self.table.chosen]))}
-        marked = self.table.marked
-        self.table.marked = marked - nodes if marked >= nodes else marked | nodes
-        self.table.redraw()
-        self.table.move(0 if shown else 1)
-        self.count_rows()
-
-    def action_back(self) -> None:
-        """Clear the filter first, then the marks."""
-        if self.prompt.text or not self.table.marked:
-            super().action_back()
-        else:
-            self.table.marked = frozenset()
-            self.table.redraw()
-            self.count_rows()
-
     def action_repeat(self) -> None:
         """The tests of the marked nodes, or of the one under the cursor."""
         view, chosen = self.run_view, self.table.chosen_node
@@ -87,8 +75,9 @@ class NodesScreen(TablePage):
             self.post_message(PlanRun(only=tuple(tests)))
 
 
-def _tell_marks(table: NodeTable) -> str:
+def _tell_marks(table: NodeTable, refused: Set[str]) -> str:
     """How many nodes are marked, and how many are folded away."""
-    marked = f"{len(table.marked):,} marked: R plans on them, r repeats their tests" if table.marked else ""
+    next_steps = offer("plan", ": R plans on them, r repeats their tests", refused)
+    marked = f"{len(table.marked):,} marked{next_steps}" if table.marked else ""
     folded = f"{table.folded_away:,} that pass are folded, z shows them" if table.folded else ""
     return "   ".join(filter(None, (marked, folded)))

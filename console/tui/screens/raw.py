@@ -6,12 +6,13 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES, TypedCommand
 from benchconsole.console.tui.messages import Copy, PlanRun
 from benchconsole.console.tui.queries import raw_output
+from benchconsole.console.tui.queries.evidence import OutputText
 from benchconsole.console.tui.queries.filtering import compile_words
 from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import KEY, MUTED
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.widgets.line_input import LineInput
-from benchconsole.console.tui.widgets.raw import RawPane
+from benchconsole.console.tui.widgets.raw import OutputLine, RawPane
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import format_quantity
 from benchconsole.probes.model.measuring import Reading
@@ -68,13 +69,14 @@ class RawScreen(Page):
         shown = self.raw.evidence
         total = len(shown.lines) if shown is not None else 0
         if not self.raw.filter.text:
-            note = (CellText(HINT if self.prompt.has_focus else counted(total, "line"), MUTED),)
-            self.prompt.show(note=note)
+            said = _tell_lines(counted(total, "line"), shown)
+            self.prompt.show(note=(CellText(HINT if self.prompt.has_focus else said, MUTED),))
             return
-        places = {line.place for line in self.raw.items}
-        hides = shown is not None and shown.marked is not None and shown.marked.line not in places
+        mark = shown.marked if shown is not None else None
+        line = OutputLine(mark.line, shown.lines[mark.line]) if shown is not None and mark is not None else None
+        hides = line is not None and not self.raw.filter.keeps(line)
         away = ", not the one that the value was read from" if hides else ""
-        words = f"{len(places):,} of {counted(total, 'line')} shown{away}   "
+        words = _tell_lines(f"{self.raw.count:,} of {counted(total, 'line')}", shown, f" shown{away}") + "   "
         self.prompt.show(note=(CellText(words, MUTED), CellText("esc", KEY), CellText(" clears", MUTED)))
 
     def _filter_by(self, text: str) -> None:
@@ -135,6 +137,12 @@ class RawScreen(Page):
 
     def action_repeat(self) -> None:
         self.post_message(PlanRun(only=(self.test,)))
+
+
+def _tell_lines(number: str, output: OutputText | None, more: str = "") -> str:
+    """How many lines there are, and that the command wrote more than that: the rest was never stored."""
+    is_cut = output is not None and output.is_cut
+    return f"{number} kept{more}, the rest was cut off when it was read" if is_cut else f"{number}{more}"
 
 
 def _find_shown(view: RunView, metric: str) -> Shown:

@@ -109,7 +109,9 @@ class RunScreen(Page):
         is_paused = self.paused and view.current is None
         tallies = _tallies(view, now, is_paused=is_paused)
         self.crumb.show((sanitize(view.fabric.name), sanitize(view.label or "run")), *tallies)
-        state, lead, what, aside = run_progress.describe_run(view, self.sums, now, is_paused=is_paused)
+        state, lead, what, aside = run_progress.describe_run(
+            view, self.sums, now, is_paused=is_paused, refused=self.refused
+        )
         digest = self._digest(view)
         so_far = run_progress.count_so_far(view, digest.sums.covered)
         self.headline.show(state, lead, what, why=so_far, aside=aside)
@@ -148,11 +150,12 @@ class RunScreen(Page):
         load = min(self.loads.wanted, 9, max(left - 8, 0)) if left > 10 else 0
         gap = 1 if left - load >= 8 else 0
         # A round of few tests, with one row of headings, leaves its room to the events.
-        events += max(left - load - 2 * gap - self.tests.count - 1, 0)
+        gaps = (2 + bool(proofs)) * gap
+        events += max(left - load - gaps - self.tests.count - 1, 0)
         for widget, height in ((self.stages, stage_rows), (self.loads, load), (self.unjudged, unjudged)):
             widget.styles.height = height
             widget.styles.margin = (0, 0, gap if height else 0, 0)
-        self.proofs.styles.height = proofs
+        self.proofs.styles.height, self.proofs.styles.margin = proofs, (0, 0, gap if proofs else 0, 0)
         self.tests.styles.margin = (0, 0, gap, 0)
         self.events.styles.height = events
 

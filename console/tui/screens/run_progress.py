@@ -1,6 +1,9 @@
 """How far a run has come, in words: its headline, and the counts under it."""
 
+from collections.abc import Set
+
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import PLAN_HINT, offer
 from benchconsole.console.tui.rows.clock import lasting
 from benchconsole.console.tui.widgets.headline import clauses
 from benchconsole.console.view.run_view import Coverage, RunView, State, superseding
@@ -15,8 +18,13 @@ Headline = tuple[State | None, str, str, str]
 """The sign, the bold lead, the rest of the sentence, and what stands at the right."""
 
 
-def describe_run(view: RunView, sums: TotalsCache, now: float, *, is_paused: bool = False) -> Headline:
-    """The run at the moment ``now`` (UTC seconds): what it does, or how it ended. ``is_paused``: no round begins."""
+def describe_run(
+    view: RunView, sums: TotalsCache, now: float, *, is_paused: bool = False, refused: Set[str] = frozenset()
+) -> Headline:
+    """The run at the moment ``now`` (UTC seconds): what it does, or how it ended. ``is_paused``: no round begins.
+
+    It names no key of the ``refused`` actions.
+    """
     current = view.current
     if view.reading is not None:
         return None, "The session is being read:", f" {format_reading(view.reading)}", ""
@@ -26,11 +34,11 @@ def describe_run(view: RunView, sums: TotalsCache, now: float, *, is_paused: boo
     if current is not None:
         return _describe_round(view, current, now)
     if view.ended is not None:
-        return _describe_end(view, sums.decide(view))
+        return _describe_end(view, sums.decide(view), refused)
     if view.live and view.plan:
-        return _describe_between(view, is_paused=is_paused)
+        return _describe_between(view, refused, is_paused=is_paused)
     planned = f"{count(len(view.plan), 'round')} planned." if view.plan else "Nothing has run on this fabric yet."
-    return None, planned, "  R plans a run and shows it before anything is sent.", ""
+    return None, planned, offer("plan", f"  {PLAN_HINT}", refused), ""
 
 
 def _describe_round(view: RunView, current: Round, now: float) -> Headline:
@@ -40,24 +48,25 @@ def _describe_round(view: RunView, current: Round, now: float) -> Headline:
     return State.RUNNING, lead, f" {sanitize(current.because)}", seconds
 
 
-def _describe_between(view: RunView, *, is_paused: bool) -> Headline:
+def _describe_between(view: RunView, refused: Set[str], *, is_paused: bool) -> Headline:
     """No round runs at the moment, and the session goes on or is paused."""
     over, planned = len(view.closed), len(view.plan)
     if over < planned and is_paused:
-        return State.HELD, f"Paused after {over:,} of {count(planned, 'round')}.", "  S takes up the next one.", ""
+        go_on = offer("stop", "  S takes up the next one.", refused)
+        return State.HELD, f"Paused after {over:,} of {count(planned, 'round')}.", go_on, ""
     if over < planned:
         return State.RUNNING, f"{over:,} of {count(planned, 'round')} over,", " the next one has not begun.", ""
     words = " the findings are gone through and the nodes searched for what is left."
     return State.RUNNING, f"All {count(planned, 'round')} over," if planned > 1 else "The round is over,", words, ""
 
 
-def _describe_end(view: RunView, verdict: SessionVerdict) -> Headline:
+def _describe_end(view: RunView, verdict: SessionVerdict, refused: Set[str]) -> Headline:
     worst = _name_worst(view)
     if view.complete:
         return verdict.state, "The run is complete.", f" {worst or verdict.sentence}", ""
     # "Stopped" says that it was cancelled.
     why = f" {sanitize(view.because)}." if view.because not in ("", FailedAt.CANCELLED) else ""
-    again = "" if view.sampled else "  R plans what is left."
+    again = "" if view.sampled else offer("plan", "  R plans what is left.", refused)
     return verdict.state, f"{_describe_stop(view)}.", f"{why}{f' {worst}.' if worst else ''}{again}", ""
 
 

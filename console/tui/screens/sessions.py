@@ -9,12 +9,13 @@ from textual import on
 from benchconsole.console.session.listed_sessions import ListedSession, SessionMeasures, join_measures
 from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES, TypedCommand
+from benchconsole.console.tui.actions import MOVES, TypedCommand, offer
 from benchconsole.console.tui.messages import OrderSession, SessionOrder
 from benchconsole.console.tui.queries.session_area import is_running, list_session_rows
 from benchconsole.console.tui.rows.text_rows import CellText
 from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.area_page import AreaPage
+from benchconsole.console.tui.screens.base.marking_page import MarkingPage
 from benchconsole.console.tui.widgets.area_table import AreaTable
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView
@@ -25,10 +26,11 @@ EVERY_SECONDS = 3.0
 """How often the list is read again while it is in front: other consoles begin and end sessions."""
 
 READING = "The sessions are being read."
-NONE_YET = "No session is stored yet. R plans a run, and its session is listed here; benchconsole demo makes one, too."
+NONE_YET = "No session is stored yet; benchconsole demo makes one."
+PLAN_ONE = " R plans a run, and its session is listed here."
 
 
-class SessionsScreen(AreaPage):
+class SessionsScreen(MarkingPage, AreaPage):
     """``archive`` is asked beside the screen, for the list at once and for what has to be counted after that."""
 
     VALID = (
@@ -44,6 +46,7 @@ class SessionsScreen(AreaPage):
     def __init__(self, archive: SessionArchive, *, tab: str) -> None:
         super().__init__(named_by="id", absent=READING, tab=tab, subject="sessions")
         self.note = partial(_tell_marks, self.table)
+        self.mark_of = lambda row: row.record["id"]
         self.archive = archive
         self.listed: tuple[ListedSession, ...] = ()
         self._measures: tuple[object, SessionMeasures] = (None, SessionMeasures({}, {}))
@@ -88,9 +91,9 @@ class SessionsScreen(AreaPage):
         finally:
             self._is_reading = False
 
-    def _show(self, listed: tuple[ListedSession, ...], absent: str = NONE_YET) -> None:
+    def _show(self, listed: tuple[ListedSession, ...], absent: str = "") -> None:
         self.listed = join_measures(listed, self._measures[1])
-        self.table.absent = absent
+        self.table.absent = absent or NONE_YET + offer("plan", PLAN_ONE, self.refused)
         shown = self.run_view.session if self.run_view is not None else ""
         self.table.marked &= {each.summary.id for each in self.listed}
         self.show_area(list_session_rows(self.listed, shown, time.time()))
@@ -103,24 +106,6 @@ class SessionsScreen(AreaPage):
         marked = tuple(each.summary.id for each in self.listed if each.summary.id in self.table.marked)
         row = self.table.chosen
         return marked or (() if row is None else (str(row.record["id"]),))
-
-    def action_mark(self, shown: bool) -> None:
-        """Mark the session under the cursor, or all that are ``shown``; those marked already lose their marks."""
-        ids = {row.record["id"] for row in (self.table.items if shown else filter(None, [self.table.chosen]))}
-        marked = self.table.marked
-        self.table.marked = marked - ids if marked >= ids else marked | ids
-        self.table.redraw()
-        self.table.move(0 if shown else 1)
-        self.count_rows()
-
-    def action_back(self) -> None:
-        """Clear the filter first, then the marks."""
-        if self.prompt.text or not self.table.marked:
-            super().action_back()
-        else:
-            self.table.marked = frozenset()
-            self.table.redraw()
-            self.count_rows()
 
     def action_order(self, order: SessionOrder, text: str = "") -> None:
         """Have something done with the session under the cursor; the marked ones are removed together."""

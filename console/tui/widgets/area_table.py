@@ -50,8 +50,6 @@ class AreaTable(SortedTable[AreaRow]):
         super().__init__()
         self.absent = absent
         self.area: Area | None = None
-        self.marked: frozenset[object] = frozenset()
-        """The ids of the records that are marked."""
         self.alike: Mapping[str, str] = {}
         self._signed = ""
         self._widths: Mapping[str, int] = {}
@@ -203,15 +201,19 @@ def _measure(name: str, column: Column, rows: Sequence[AreaRow], sign: int) -> i
     """Cells that a column wants, of them ``sign`` for the sign of a row."""
     some = rows[:: max(len(rows) // _MEASURED, 1)]
     widest = max((measure_width(row.words(name)) for row in some), default=0) + sign
-    return max(min(widest, _WIDEST), measure_width(column.heading) + 2)
+    return max(widest, measure_width(column.heading) + 2)
 
 
 def _share(names: Sequence[str], least: Mapping[str, int], wanted: Mapping[str, int], room: int) -> dict[str, int]:
-    """The width of each column: what it needs at least, then what it wants as far as there is room, in this order."""
+    """The width of each column: what it needs at least, then what it wants as far as there is room, in this order.
+
+    A column takes no more than ``_WIDEST`` before each of the others has that.
+    """
     widths = {name: least[name] for name in names}
     over = max(room - sum(widths.values()), 0)
-    for name in names:
-        more = min(wanted[name] - widths[name], over)
-        widths[name] += more
-        over -= more
+    for most in (_WIDEST, max(wanted.values(), default=0)):
+        for name in names:
+            more = min(max(min(wanted[name], most) - widths[name], 0), over)
+            widths[name] += more
+            over -= more
     return widths

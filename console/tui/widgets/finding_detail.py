@@ -73,10 +73,12 @@ class FindingDetail(CellWidget):
     sight: DetectableFaults | None = None
     reason: UnjudgedReason | None = None
     place = ""
+    may_run = True
     view: RunView | None = None
 
-    def show(self, view: RunView, chosen: Choice | None, place: str) -> None:
-        """Another finding; ``place`` says which of how many."""
+    def show(self, view: RunView, chosen: Choice | None, place: str, *, may_run: bool) -> None:
+        """Another finding; ``place`` says which of how many, ``may_run`` whether keys that run tests are taken."""
+        self.may_run = may_run
         self.finding = chosen if isinstance(chosen, Finding) else None
         self.alike = chosen if isinstance(chosen, AlikeFindings) else None
         self.sight = chosen if isinstance(chosen, DetectableFaults) else None
@@ -91,7 +93,7 @@ class FindingDetail(CellWidget):
         if self.sight is not None and height >= 2:
             return _draw_sight(self.sight, width, height)
         if self.reason is not None and height >= 2:
-            return _draw_reason(self.reason, self.place, width, height)
+            return _draw_reason(self.reason, self.place, width, height, may_run=self.may_run)
         if self.finding is None or self.view is None or height < 2:
             return []
         rule: list[Row] = [CellLine(width).put("─" * width, TRACK).row()]
@@ -127,13 +129,13 @@ def _draw_sight(sight: DetectableFaults, width: int, height: int) -> list[Row]:
     return rows
 
 
-def _draw_reason(reason: UnjudgedReason, where: str, width: int, height: int) -> list[Row]:
+def _draw_reason(reason: UnjudgedReason, where: str, width: int, height: int, *, may_run: bool) -> list[Row]:
     """A rule, a title, then why, whom it is about, and what to do; where it is tight each in one row."""
     said = describe_reason(reason)
     rule: list[Row] = [CellLine(width).put("─" * width, TRACK).row()] if height >= 6 else []
     line = CellLine(width).to(1).put(clip_text(f"{said.kind}: {said.counted}", max(width - len(where) - 6, 8)), STRONG)
     head = [*rule, line.right((CellText(where, MUTED),)).row()]
-    named = said.sections
+    named = said.list_sections(may_run=may_run)
     for most, blank in ((6, [BLANK]), (3, []), (1, [])):
         sections = [wrap_under(name, texts, width, GUTTER, most) for name, texts in named]
         rows = [*head, *(row for section in sections for row in (*blank, *section))]

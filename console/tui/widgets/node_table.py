@@ -41,7 +41,6 @@ class NodeTable(SortedTable[NodeRow]):
         self.metrics: tuple[MetricColumn, ...] = ()
         self.folded = False
         self.folded_away = 0
-        self.marked: frozenset[NodeId] = frozenset()
         self._under: dict[str, str] = {}
         self._natural: dict[str, tuple[object, ...]] = {}
         self._columns = ColumnCache()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.fabric_map.rack_rows import gigabits
+from benchconsole.console.tui.queries.node_path import find_binding
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, value_tone
 from benchconsole.console.tui.rows.themes import BRIGHT, FAIL, MUTED, TEXT
@@ -43,23 +44,15 @@ class PathView(CellWidget):
         name = min(max([4, *(measure_width(sanitize(end)) for hop in self.hops for end in (hop.source, hop.sink))]), 14)
         head = CellLine(width).to(3).put("from", MUTED).to(5 + name).put("to", MUTED).to(7 + 2 * name)
         rows.append(head.put("members", MUTED).to(16 + 2 * name).put("load of capacity, Gb/s", MUTED).row())
-        shown = list(self.hops)
+        shown, binds = list(self.hops), find_binding(self.hops, self.seen)
         if len(shown) > height - 2:
-            binding = self._binding() or shown[0]
+            binding = binds or shown[0]
             shown = (
                 [binding]
                 if height <= 3
                 else shown[: height - 3] + ([binding] if binding not in shown[: height - 3] else [])
             )
-        binds = self._binding()
         return rows + [self._hop(hop, name, width, binds=hop is binds) for hop in shown]
-
-    def _binding(self) -> FlowHop | None:
-        """The hop that binds; of several the one with a fault, else the first: at most one is marked."""
-        ties = [hop for hop in self.hops if hop.limits]
-        bad = (State.FAIL, State.WATCH)
-        faulty = (hop for hop in ties if self.seen.get(hop.link, LinkView()).state in bad)
-        return next(faulty, ties[0] if ties else None)
 
     def _hop(self, hop: FlowHop, name: int, width: int, *, binds: bool) -> Row:
         seen = self.seen.get(hop.link, LinkView())

@@ -1,8 +1,9 @@
 """The pane of raw output: the command as a head, the lines, and the text that a value was read from, marked."""
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.tui.queries.evidence import OutputText
@@ -31,6 +32,37 @@ class OutputLine(NamedTuple):
         return self.text.lower()
 
 
+class OutputLines(Sequence[OutputLine]):
+    """Lines of an output, made when they are looked at: a tool that flooded wrote millions of them."""
+
+    def __init__(self, lines: Sequence[str], places: Sequence[int]) -> None:
+        self.lines = lines
+        self.places = places
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, index: int) -> OutputLine: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "OutputLines": ...
+
+    def __getitem__(self, index: int | slice) -> "OutputLine | OutputLines":
+        if isinstance(index, slice):
+            return OutputLines(self.lines, self.places[index])
+        place = self.places[index]
+        return OutputLine(place, self.lines[place])
+
+
+def choose_lines(lines: Sequence[str], chosen: Filter) -> OutputLines:
+    """The ``lines`` that a filter lets through, with their places."""
+    every = range(len(lines))
+    if not chosen.text:
+        return OutputLines(lines, every)
+    return OutputLines(lines, [place for place in every if chosen.keeps(OutputLine(place, lines[place]))])
+
+
 class RawPane(Listing[OutputLine]):
     """Scrolls; the marked line is brought into sight. ``filter`` says which lines are shown."""
 
@@ -47,8 +79,7 @@ class RawPane(Listing[OutputLine]):
             return
         self.shift = self.shift if evidence == self.evidence else 0
         self.evidence, self.filter = evidence, chosen
-        lines = evidence.lines if evidence is not None else ()
-        self.items = [line for line in map(OutputLine, range(len(lines)), lines) if chosen.keeps(line)]
+        self.items = choose_lines(evidence.lines if evidence is not None else (), chosen)
         self.top = 0
         self.follows = True
         self.redraw()
@@ -94,7 +125,8 @@ class RawPane(Listing[OutputLine]):
     def empty(self, width: int) -> list[Row]:
         if self.evidence is None:
             return []
-        why = "no line matches this filter, esc clears it" if self.evidence.lines else "the command said nothing"
+        lines = "no line of what is kept" if self.evidence.is_cut else "no line"
+        why = f"{lines} matches this filter, esc clears it" if self.evidence.lines else "the command said nothing"
         return [CellLine(width).to(1).put(why, FAINT).row()]
 
     def sideways(self, step: int) -> None:

@@ -14,10 +14,11 @@ class ResultList(Listing[NodeResult]):
     """The table of outcomes; its cursor chooses the path and the raw output that are shown below."""
 
     tested = False
+    may_plan = True
 
-    def show(self, results: Sequence[NodeResult], *, tested: bool) -> None:
-        """``tested`` says whether any test of the node has ended, with or without a row."""
-        self.tested = tested
+    def show(self, results: Sequence[NodeResult], *, tested: bool, may_plan: bool) -> None:
+        """``tested``: any test of the node has ended, with or without a row. ``may_plan``: a run may be planned."""
+        self.tested, self.may_plan = tested, may_plan
         here, self.items = self.chosen, results
         self.cursor = find_again(here, results, lambda each: (each.test, each.metric), otherwise=0)
         self.redraw()
@@ -48,14 +49,15 @@ class ResultList(Listing[NodeResult]):
         if self.tested:
             line = CellLine(width).to(3).put("Its tests gave facts and no number.  ", MUTED).put("i", ACTIVE)
             return [line.put(" shows them", MUTED).row()]
-        line = CellLine(width).to(3).put("No test has run on this node yet.  ", MUTED).put("R", ACTIVE)
-        return [line.put(" plans a run", MUTED).row()]
+        line = CellLine(width).to(3).put("No test has run on this node yet.  ", MUTED)
+        return [(line.put("R", ACTIVE).put(" plans a run", MUTED) if self.may_plan else line).row()]
 
     def _columns(self, width: int) -> list[tuple[str, int, int, str]]:
         """Name, column, width and alignment; what matters less goes first when it narrows."""
         probe = min(max([7, *(measure_width(each.probe) for each in self.items)]), 10)
         longest = min(max([6, *(measure_width(each.metric) for each in self.items)]), 36 if width >= 120 else 30)
         source = min(max([4, *(measure_width(each.source) for each in self.items)]), 16)
+        limit = min(max([14, *(measure_width(each.limit) for each in self.items)]), 28 if width >= 160 else 14)
         metric = longest if width >= 100 else min(longest, max(width - 58, 10))
         wanted = [
             ("probe", probe, "<"),
@@ -64,7 +66,7 @@ class ResultList(Listing[NodeResult]):
             ("expected", 11, ">"),
             ("from", source, "<"),
             ("share", 6, ">"),
-            ("limit", 14, "<"),
+            ("limit", limit, "<"),
             ("verdict", 24 if width >= 100 else 8, "<"),
         ]
         for dropped in ("limit", "from", "verdict", "probe"):

@@ -1,7 +1,7 @@
 """The base of every table with columns: which of them sort, which one is picked, and marks for both in the heading."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from benchconsole.console.tui.widgets.listing import FilteredItem, FilteredListing
 
@@ -15,11 +15,12 @@ class SortedTable(FilteredListing[FilteredItem]):
     """Rows that are filtered and sorted; subclasses give ``columns``, what fits, and the order itself.
 
     ``ORDER`` sorts until somebody asks for another column; of ``UNIQUE`` no two rows have the same, so that nothing
-    needs to sort after it.
+    needs to sort after it. ``marked`` are the rows that orders go to, by what the page marks them by.
     """
 
     ORDER: ClassVar[tuple[Sort, ...]] = ()
     UNIQUE: ClassVar[str] = ""
+    marked: frozenset[Any] = frozenset()
 
     def __init__(self) -> None:
         super().__init__()

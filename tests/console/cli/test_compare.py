@@ -145,3 +145,37 @@ def test_a_metric_that_became_more_consistent_is_told_so(tmp_path: Path) -> None
     assert metric["spread"]["after"] < 0.01 < metric["spread"]["before"]
     assert metric["spread"]["chance"] < 0.01
     assert metric["spread"]["of_repeats"] is False
+
+
+def test_the_map_says_of_each_node_what_the_table_says_of_all(tmp_path: Path) -> None:
+    names = tuple(f"n{number}" for number in range(1, 9))
+    site = Site(tmp_path, text=MORE)
+    measure(site, "before", *[100.0] * 8, nodes=names)
+    measure(site, "after", 80.0, 100.1, 99.9, 100.0, 100.1, 99.9, 100.0, nodes=names[:7])
+    asked = ("compare", "before", "after", "--metric", "stream.triad", "--map")
+    code, page = site.call(*asked)
+    assert code == Exit.PASSED
+    assert "stream.triad, stream ingested: no effect" in page
+    assert "nodes by switch: 1 worse, 1 in A alone, 6 same" in page
+    assert " ▾-20 · · " in page
+    code, page = site.call(*asked, "--ascii")
+    assert " v-20 . . " in page
+    (made,) = read(site, *asked)["maps"]
+    assert [cell["outcome"] for cell in made["cells"]] == ["worse", *["same"] * 6, "in A alone"]
+    assert {cell["row"] for cell in made["cells"]} == {"leaf"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("both", "--by", "kind"), "expected no --by"),
+        (("both", "last", "--unpaired"), "expected no --unpaired"),
+        (("both", "again", "--metric", "stream.nothing"), "nothing to compare"),
+    ],
+)
+def test_a_map_of_other_nodes_or_of_nothing_is_refused(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    site = Site(tmp_path, text=MORE)
+    for label in ("both", "again"):
+        measure(site, label, 90.0, 91.0, 89.0, 90.5)
+    code, page = site.call("compare", *arguments, "--map")
+    assert (code, said in page) == (Exit.BAD_INPUT, True), page

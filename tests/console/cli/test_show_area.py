@@ -106,6 +106,8 @@ def test_a_comparison_is_an_area_with_the_older_session_as_a(tmp_path: Path) -> 
         (("last", "--area", "node"), "--area node takes --node NODE"),
         (("last", "--area", "nodes", "--node", "n1"), "--node needs --area node"),
         (("last", "--node", "n1"), "--node needs --area node"),
+        (("last", "--area", "nodes", "--peer", "n1"), "--peer needs --area node"),
+        (("last", "--area", "node", "--node", "n1", "--peer", "n2"), "no test of n1 with it, expected one of none"),
         (("last", "--area", "node", "--node", "n01"), "no node of toy is called so, did you mean n1?"),
         (("last", "--area", "compare", "--with", "other"), "no session is called"),
     ],

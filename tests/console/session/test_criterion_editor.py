@@ -176,7 +176,7 @@ async def test_a_criterion_that_the_file_does_not_hold_any_more_is_offered_in_an
     site.topology.write_text(site.topology.read_text().replace("40 GB/s", "41 GB/s"))
     async with opened(site) as it:
         form = await it.form(0)
-        assert form.path == str(folder / "site.yaml")
+        assert form.path == "site.yaml"
         assert "does not hold this criterion as it judges the session now" in form.note
         assert form.values["at_least"] == "40 GB/s"
 
@@ -190,7 +190,7 @@ async def test_a_session_without_its_file_is_offered_a_new_one(site: Site, monke
     (folder / "site.yaml").write_text("mine")
     async with opened(site) as it:
         form = await it.form()
-        assert form.path == str(folder / "site-2.yaml")
+        assert form.path == "site-2.yaml"
         assert "is not there" in form.note
         proposal = await it.propose(TYPED)
         assert proposal.before is None
@@ -332,5 +332,23 @@ async def test_a_criterion_that_no_file_holds_is_to_be_added_anew(site: Site, mo
         with pytest.raises(CriterionEditError) as caught:
             await it.form(1)
     assert [reason.partition(" does not hold")[0] for reason in caught.value.reasons] == [
-        str(site.topology), "The description that the session was begun with",
+        "site.yaml", "The description that the session was begun with",
     ]  # fmt: skip
+
+
+async def test_a_file_in_the_working_folder_is_named_from_there_and_written(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(site) as it:
+        assert (await it.form()).path == str(site.topology)
+    monkeypatch.chdir(site.topology.parent)
+    async with opened(site) as it:
+        form = await it.form()
+        assert form.path == "site.yaml"
+        proposal = await it.propose(TYPED)
+        assert proposal.diff[0] == "--- site.yaml"
+        assert (await it.control.criteria.write(proposal)).startswith("written: site.yaml;")
+    (other := site.folder / "other").mkdir()
+    monkeypatch.chdir(other)
+    async with opened(site) as it:
+        assert (await it.form()).path == str(site.topology)

@@ -280,7 +280,7 @@ def findings_of(story: Story, affected: set[str]) -> tuple[Finding, ...]:
             rules_out=("a node: all 16 are alike", "the hash: 8 streams a pair lose under 1 %"),
             cannot_tell=f"which port of {link.a}; needs the port counters of {link.a} or {link.b}",
             means=f"{len(some)} nodes get 7.43 instead of 9.90 Gb/s when all leave at once; alone each still gets 19.8.",
-            do=f"look at the ports of {link.a} to {link.b}, their optics and cables, then r repeats these 6 tests",
+            do=f"look at the ports of {link.a} to {link.b}, their optics and cables, then repeat these 6 tests",
             value=39.6 * G, expected=79.2 * G, unit=Unit.BYTE_RATE, probe="iperf3",
             links=(link.id,), members_up=up,
         ))  # fmt: skip
@@ -302,7 +302,7 @@ def findings_of(story: Story, affected: set[str]) -> tuple[Finding, ...]:
                 suspect, name, where, what, level, Confidence.CERTAIN if level is Level.FAIL else Confidence.LIKELY,
                 (name,), ids, tuple(f"{test}/0" for test in ids), because=(what,), rules_out=("the path: peers are sound",),
                 cannot_tell="which port, cable or optic", means=f"{name} is slower than it was declared",
-                do="look at its counters, then r repeats these tests", value=value, expected=expected,
+                do="look at its counters, then repeat these tests", value=value, expected=expected,
                 unit=Unit.BYTE_RATE, probe=probe, nodes_at=(name,),
                 links=tuple(link.id for link in story.fabric.links_at[name]) if suspect is Suspect.NIC else (),
             ))  # fmt: skip

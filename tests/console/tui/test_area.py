@@ -5,12 +5,15 @@ from functools import partial
 
 import pytest
 
+from benchconsole.console.text.table import number, words
 from benchconsole.console.tui.actions import AREA_PAGES
+from benchconsole.console.tui.queries.area import Area, Row
 from benchconsole.console.tui.queries.result_areas import list_pairs, list_results
 from benchconsole.console.tui.screens import area
 from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.widgets.area_table import AreaTable
 from benchconsole.console.view.run_view import State
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
 from benchconsole.topology.units import Unit
@@ -203,3 +206,20 @@ async def test_a_filter_stays_when_new_rows_come() -> None:
         await look.settle()
         await look.until(lambda: not screen._is_making)
         assert {row.words("state") for row in screen.table.items} == {"fail"}
+
+
+@pytest.mark.parametrize(("width", "wide"), [(200, 150), (100, 52)])
+def test_words_are_cut_only_where_there_is_no_room_for_them(width: int, wide: int) -> None:
+    """A column may be wider than 60 when the others have what they need."""
+    table = AreaTable()
+    columns = {"name": words("name"), "why": words("why"), "number": number("number")}
+    rows = [Row({"name": name, "why": name * 75, "number": "1"}, {}, {}) for name in ("ab", "cd")]
+    table.show(Area("Things", columns, tuple(rows), {}))
+    assert {name: room for name, _, room in table._planned(width)}["why"] >= wide
+
+
+def test_a_long_column_does_not_take_what_another_needs() -> None:
+    table = AreaTable()
+    rows = [Row({"one": name * 200, "other": name * 50}, {}, {}) for name in "ab"]
+    table.show(Area("Things", {"one": words("one"), "other": words("other")}, tuple(rows), {}))
+    assert {name: room for name, _, room in table._planned(160)} == {"one": 105, "other": 50}

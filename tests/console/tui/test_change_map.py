@@ -16,15 +16,17 @@ from benchconsole.console.tui.widgets.change_map import ChangeMap
 from tests.console.cli.test_compare import measure
 from tests.console.tui.looking import Look
 from tests.console.tui.test_sessions import listed, opened
-from tests.scenarios.test_judging_trials import Site
+from tests.scenarios.test_judging_trials import FABRIC, Site
+
+NAMES = tuple(f"n{number}" for number in range(1, 9))
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    """n1 lost a fifth, n2 gained, n3 is as it was, n4 was measured before alone."""
-    site = Site(tmp_path)
-    measure(site, "before", 100.0, 100.0, 100.0, 100.0)
-    measure(site, "after", 80.0, 110.0, 101.0, nodes=("n1", "n2", "n3"))
+    """n1 lost a fifth, n2 gained, the next ones are as they were, n8 was measured before alone."""
+    site = Site(tmp_path, text=FABRIC.replace("n[1-4]", "n[1-8]"))
+    measure(site, "before", *[100.0] * 8, nodes=NAMES)
+    measure(site, "after", 80.0, 130.0, 101.0, 100.0, 100.5, 99.5, 100.0, nodes=NAMES[:7])
     return site
 
 
@@ -50,10 +52,10 @@ async def test_loss_gain_no_change_and_one_side_alone_are_told_apart_without_col
 ) -> None:
     async with mapped(site, size) as (look, screen):
         row = next(line for line in look.lines if "▾-20" in line)
-        assert [*filter(None, row.replace("▌", " ").split())][1:5] == ["▾-20", "▴+10", "·", "A"]
+        assert [*filter(None, row.replace("▌", " ").split())][1:9] == ["▾-20", "▴+30", *"·····A"]
         assert "v-20" in to_ascii(row)
-        assert "^+10" in to_ascii(row)
-        legend = "▾ worse  ▴ better  · within 2 %  A in A alone  B in B alone  cells in % of A"
+        assert "^+30" in to_ascii(row)
+        legend = "▾ worse  ▴ better  · same, no effect  ? not comparable  A B in one alone  in %"
         assert any(legend in line for line in look.lines)
         assert screen.map.place is not None
         assert "n1: A 100 GB/s, B 80.0 GB/s, -20.0 %: worse" in look.lines[-2]
@@ -63,7 +65,7 @@ async def test_loss_gain_no_change_and_one_side_alone_are_told_apart_without_col
 async def test_n_walks_loss_and_what_is_missing_and_enter_opens_the_output(site: Site) -> None:
     async with mapped(site) as (look, screen):
         await look.press("n")
-        assert "n4: A 100 GB/s, B –: in A alone" in look.lines[-2]
+        assert "n8: A 100 GB/s, B –: in A alone" in look.lines[-2]
         await look.press("enter")
         assert "The session on the screen did not measure it" in look.lines[-1]
         await look.press("n", "enter")
@@ -104,7 +106,7 @@ def drawn(turn: Turn, change: float | None) -> str:
         (Turn.HIGHER, 0.05, "+5"),
         (Turn.LOWER, -0.05, "-5"),
         (Turn.HIGHER, None, "high"),
-        (Turn.LEVEL, 0.01, "·"),
+        (Turn.SAME, 0.01, "·"),
         (Turn.B_ALONE, None, "B"),
     ],
 )

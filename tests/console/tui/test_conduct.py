@@ -69,6 +69,8 @@ async def test_the_end_of_a_run_counts_the_nodes_on_which_nothing_of_ours_is_lef
         if size[1] >= 40:
             assert any("iperf3 -s, pid 4711" in line and nodes[-2] in line for line in look.lines)
             assert any("down" in line and nodes[-1] in line for line in look.lines)
+            events = next(place for place, line in enumerate(look.lines) if line.startswith(" events "))
+            assert not look.lines[events - 1].strip()
 
 
 async def test_a_clean_end_is_one_quiet_row() -> None:

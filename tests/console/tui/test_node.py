@@ -206,3 +206,13 @@ def test_a_value_named_by_its_keys_is_found_below_them() -> None:
     marked = found.lines[5][found.marked.column : found.marked.column + found.marked.length]
     assert marked == "24705405004.800001"
     assert raw_output.read_output(*_result(JSON, "end.nothing 7")).marked is None
+
+
+async def test_what_limits_is_shown_whole_on_a_wide_screen() -> None:
+    async with looking(faulty(), (200, 60)) as look:
+        look.app.navigation.open_node(NodeId("n050"))
+        await look.settle()
+        results = look.app.screen.results  # type: ignore[attr-defined]
+        widths = {name: wide for name, _, wide, _ in results._columns(200)}
+        assert widths["limit"] == max([14, *(len(each.limit) for each in results.items)])
+        assert all(each.limit in look.text for each in results.items)

@@ -2,13 +2,16 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
 from benchconsole.console.tui.queries.evidence import MarkedText, OutputText
-from benchconsole.console.tui.queries.filtering import compile_words
+from benchconsole.console.tui.queries.filtering import EVERYTHING, compile_words
+from benchconsole.console.tui.queries.raw_output import read_output
 from benchconsole.console.tui.screens.raw import RawScreen
-from benchconsole.console.tui.widgets.raw import OutputLine, RawPane
+from benchconsole.console.tui.widgets.raw import OutputLine, RawPane, choose_lines
+from benchconsole.probes.model.measuring import Output
 from tests.console.tui.looking import Look, faulty, looking
 
 LINES = ("connected", "rate=9.41 Gbit", "Retries 7", "", "sum rate=9.40 Gbit", "done [x] a>b")
@@ -91,3 +94,47 @@ def test_another_output_is_shown_through_the_same_filter() -> None:
     pane.show(OutputText("a", "", LINES), compile_words("rate"))
     pane.show(OutputText("b", "", ("rate 1", "no")), pane.filter)
     assert [line.text for line in pane.items] == ["rate 1"]
+
+
+MANY = 30_000
+
+
+@pytest.mark.parametrize("is_error", [False, True])
+async def test_every_line_of_a_long_output_is_shown_found_and_copied(is_error: bool) -> None:
+    """Where the value was read at its end, the mark is there, too."""
+    story = faulty()
+    result = story.closed[1].results[0]
+    reading = replace(result.measurements[0], raw=f"rate {MANY - 1} Gbit")
+    text = "".join(f"rate {each} Gbit\n" for each in range(MANY)).encode()
+    output = Output(("tool",), b"" if is_error else text, text if is_error else b"")
+    shown = read_output(replace(result, outputs=(output,)), reading)
+    async with raw_output() as (look, screen):
+        screen.raw.show(shown)
+        assert screen.raw.count > MANY
+        await look.press(*f"rate {MANY - 1}")
+        assert [line.text for line in screen.raw.items] == [f"rate {MANY - 1} Gbit"]
+        assert "the value was read here" in look.text
+        await look.press("enter", "Y")
+        assert look.app.clipboard == f"rate {MANY - 1} Gbit\n"
+
+
+async def test_an_output_that_was_cut_says_so_with_and_without_a_filter() -> None:
+    result = faulty().closed[1].results[0]
+    shown = read_output(replace(result, outputs=(Output(("tool",), b"one\ntwo", truncated=True),)))
+    async with raw_output() as (look, screen):
+        screen.raw.show(shown)
+        await look.press("escape")
+        screen._annotate()
+        await look.settle()
+        assert "2 lines kept, the rest was cut off when it was read" in look.text
+        await look.press("slash", *"two", "enter")
+        assert "1 of 2 lines shown kept" not in look.text
+        assert "1 of 2 lines kept shown, the rest was cut off" in look.text
+        await look.press("slash", "ctrl+u", *"three", "enter")
+        assert "no line of what is kept matches this filter" in look.text
+
+
+def test_lines_of_a_slice_keep_their_places() -> None:
+    every = choose_lines(LINES, compile_words("rate"))
+    assert [each.place for each in every[1:]] == [4]
+    assert [each.place for each in choose_lines(LINES, EVERYTHING)[2:4]] == [2, 3]

@@ -1,10 +1,17 @@
 """A console that only looks: every key that acts is hidden on every page, and refused where it is pressed."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+from benchconsole.console.cli.open import make_archive
 from benchconsole.console.tui.actions import ACTING, ACTIONS, DRIVING
-from benchconsole.console.tui.app.console_app import LOOKS_ONLY
-from tests.console.tui.looking import Look, faulty, looking
+from benchconsole.console.tui.app.console_app import LOOKS_ONLY, ConsoleApp
+from benchconsole.console.view.events import SessionEnded
+from benchconsole.store.store import Store
+from tests.console.tui.looking import PLAIN, Look, faulty, looking, undecided
+from tests.console.tui.playing import Player
 
 PLACES = ("1", "2", "3", "4")
 REFUSED = (*((place, key) for place in PLACES for key in "Re"), ("3", "S"), ("3", "r"), ("4", "r"))
@@ -68,3 +75,63 @@ async def test_a_typed_command_that_acts_is_none_of_the_commands() -> None:
         await _only_look(look)
         await look.press("colon", *"export md", "enter")
         assert look.player.exported == []
+
+
+HINT = re.compile(r"(?<![\w'])([RrSeaCxLm])(?= (?:plans?|repeats?|shows?|stops?|takes?|writes?|removes?|adds?|is)\b)")
+"""A key that is named beside what it does, outside the footer."""
+
+
+def _find_hints(look: Look) -> set[str]:
+    return {key for line in look.lines[:-1] for key in HINT.findall(line)}
+
+
+async def _see_every_hint(look: Look) -> set[str]:
+    """The keys that are named on the tabs, on a node, below marked nodes, and in what is said of a reason."""
+    found: set[str] = set()
+    for keys in (["1"], ["3"], ["4"], ["4", "G", "r"], ["4", "n", "n", "n", "n", "n"], ["2", "space"], ["2", "enter"]):
+        await look.press(*keys)
+        found |= _find_hints(look)
+        found |= set(HINT.findall(look.lines[-1])) if keys[-1] == "r" else set()
+        if keys[:1] == ["4"]:
+            await look.press("t")
+            found |= _find_hints(look)
+            await look.press("escape")
+        await look.press("1")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("until", "is_stopped", "named"),
+    [(1, False, {"R"}), (400, True, {"R", "r"}), (None, False, {"R", "r"})],
+    ids=["nothing has run", "stopped", "complete"],
+)
+async def test_no_sentence_names_a_key_that_is_refused(until: int | None, is_stopped: bool, named: set[str]) -> None:
+    async with looking(faulty(), until=until) as look:
+        if is_stopped:
+            look.player.feed(SessionEnded(1_700_000_100.0, False, "cancelled"))
+            await look.until(lambda: look.app.session.latest.view.ended is not None)  # type: ignore[union-attr]
+        assert await _see_every_hint(look) >= named
+        await look.press("2", "escape", "escape")
+        await _only_look(look)
+        assert await _see_every_hint(look) == set()
+
+
+async def test_what_is_copied_of_a_reason_names_no_key() -> None:
+    async with looking(undecided()) as look:
+        await look.press("4", "y")
+        assert "do: Enter shows what was measured" in look.app.clipboard
+        assert "then run just these tests again" in look.app.clipboard
+
+
+@pytest.mark.parametrize("looks_only", ["", LOOKS_ONLY])
+async def test_a_list_without_sessions_offers_a_run_only_where_one_may_begin(tmp_path: Path, looks_only: str) -> None:
+    archive = make_archive(tmp_path / "s.db")
+    Store.open(archive.path).close()
+    app = ConsoleApp(lambda: Player(faulty()), PLAIN, analyse=lambda _: (), make_archive=lambda: archive)
+    app.session.looks_only = looks_only
+    async with app.run_test(size=(120, 40)) as pilot:
+        look = Look(app, pilot, Player(faulty()))
+        await look.until(lambda: app.session.latest.has_begun)
+        await look.press("colon", *"sessions", "enter")
+        await look.until(lambda: "No session is stored yet" in look.text)
+        assert ("R plans a run" in look.text) is not bool(looks_only)

@@ -12,11 +12,8 @@ from benchconsole.console.cli.open import make_archive
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.tui.app.console_app import LOOKS_ONLY, ConsoleApp
 from benchconsole.console.tui.screens.choice import ChoiceSheet
-from benchconsole.console.tui.screens.comparison import ComparisonScreen, SubjectsScreen
-from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.sessions import SessionsScreen
 from benchconsole.console.view.reducer import LatestView
-from benchconsole.console.view.run_view import State
 from benchconsole.store.reading.remark_reading import read_remarks
 from benchconsole.store.store import Store
 from tests.console.cli.test_compare import measure
@@ -205,27 +202,6 @@ async def test_the_shown_session_and_a_baseline_stay(site: Site) -> None:
         assert look.app.screen is screen
 
 
-async def test_two_marked_sessions_are_compared_whatever_is_on_the_screen(site: Site) -> None:
-    await asyncio.to_thread(measure, site, "again", 110.3, 110.8, 109.1, 110.2)
-    async with opened(site) as look:
-        screen = await listed(look)
-        assert labels(screen) == ["again", "after", "before", "pony"]
-        await look.press("down", "space", "space")
-        assert {*screen.chosen_sessions} == {row.record["id"] for row in screen.table.items[1:3]}
-        assert [line[:1] for line in look.lines if "after" in line or "before" in line] == ["*", "*"]
-        assert "2 marked: c compares the two, x removes them" in look.lines[-2]
-        await look.press("c")
-        page = look.app.screen
-        assert isinstance(page, ComparisonScreen)
-        await look.until(lambda: page.table.count > 0)
-        await look.settle()
-        assert "A before," in look.lines[4]
-        assert "B after," in look.lines[4]
-        await look.press("enter", "enter")
-        assert isinstance(look.app.screen, SubjectsScreen)
-        assert "Neither session is on the screen" in look.lines[-1]
-
-
 async def test_three_marks_are_too_many_to_compare_and_esc_takes_them_away(site: Site) -> None:
     async with opened(site) as look:
         screen = await listed(look)
@@ -273,106 +249,6 @@ async def test_a_marked_session_that_begins_to_run_before_the_consent_stays(site
         await look.until(lambda: labels(screen) == ["after", "before"])
         assert "not all is done:" in look.lines[-1]
         assert "baseline" in look.lines[-1]
-
-
-async def test_a_comparison_that_is_asked_for_while_the_session_is_opened_is_shown_then(site: Site) -> None:
-    gate = threading.Event()
-    async with opened(site, gate=gate) as look:
-        await look.press("colon", *"compare before", "enter")
-        assert "not open yet; then they are compared" in look.lines[-1]
-        gate.set()
-        await look.until(lambda: isinstance(look.app.screen, ComparisonScreen))
-
-
-async def test_c_compares_with_the_shown_one_down_to_the_raw_output(site: Site) -> None:
-    async with opened(site) as look:
-        screen = await listed(look)
-        await look.press("down", "c")
-        page = look.app.screen
-        assert isinstance(page, ComparisonScreen)
-        await look.until(lambda: page.table.count > 0)
-        await look.settle()
-        assert "Worse:" in look.lines[3]
-        assert "A before," in look.lines[4]
-        assert "B after," in look.lines[4]
-        row = page.table.chosen
-        assert row is not None
-        assert (row.words("outcome"), row.record["metric"]) == ("worse", "stream.time")
-        await look.press("enter")
-        subjects = look.app.screen
-        assert isinstance(subjects, SubjectsScreen)
-        assert {each.words("of") for each in subjects.table.items} == {"n1", "n2", "n3", "n4"}
-        await look.press("enter")
-        assert isinstance(look.app.screen, RawScreen)
-        await look.press("escape", "escape", "escape")
-        assert screen.is_current
-
-
-async def test_w_swaps_both_and_z_folds_what_does_not_differ(site: Site) -> None:
-    async with opened(site) as look:
-        await listed(look)
-        await look.press("down", "c")
-        page = look.app.screen
-        assert isinstance(page, ComparisonScreen)
-        await look.until(lambda: page.table.count > 0)
-        every = page.table.count
-        await look.press("z")
-        assert page.table.count <= every
-        assert not {row.words("outcome") for row in page.table.items} & {"same", "no effect", "not comparable"}
-        await look.press("z", "w")
-        await look.until(lambda: "Better:" in look.lines[3])
-        assert "A after," in look.lines[4]
-
-
-async def test_the_headline_says_same_of_the_numbers_alone_where_the_topology_differs(tmp_path: Path) -> None:
-    site = Site(tmp_path)
-    await asyncio.to_thread(measure, site, "before", 110.3, 110.8, 109.1, 110.2)
-    site.topology = site.write("other.yaml", (), FABRIC + "# another file\n")
-    await asyncio.to_thread(measure, site, "after", 110.3, 110.8, 109.1, 110.2)
-    async with opened(site) as look:
-        await listed(look)
-        await look.press("down", "c")
-        page = look.app.screen
-        assert isinstance(page, ComparisonScreen)
-        await look.until(lambda: page.table.count > 0)
-        await look.settle()
-        assert [row.words("what") for row in page.table.items if row.words("outcome") == "differs"] == ["topology file"]
-        assert "Compared numbers are the same:" in look.lines[3]
-        assert "differs: topology file" in look.lines[3] + look.lines[4]
-        assert page.headline.state is State.MEASURED
-
-
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("pony", "different machines"),
-        ("nobody", "no session is called 'nobody'"),
-        ("after", "are one session"),
-        ("baseline", "No session is named as baseline of toy"),
-    ],
-)
-async def test_what_cannot_be_compared_is_said_in_a_sentence(site: Site, typed: str, said: str) -> None:
-    async with opened(site, (200, 60)) as look:
-        look.app.command_line.perform(f"compare {typed}")
-        await look.until(lambda: said.lower() in look.text.lower())
-        await look.press("z", "w", "n", "enter", "t", "o", "escape")
-        await look.until(lambda: look.app.screen is look.app.navigation.fabric)
-
-
-async def test_compare_is_completed_with_the_labels_of_the_others(site: Site) -> None:
-    async with opened(site) as look:
-        await look.press("colon")
-        await look.until(lambda: len(look.app.session_orders.names) == 2)
-        await look.press(*"compare be", "tab", "enter")
-        assert isinstance(look.app.screen, ComparisonScreen)
-        assert look.app.screen.other == "before"
-
-
-async def test_c_elsewhere_lists_the_sessions_to_choose_from(site: Site) -> None:
-    async with opened(site) as look:
-        await look.press("c")
-        assert isinstance(look.app.screen, SessionsScreen)
-        assert "c on a session compares it" in look.lines[-1]
 
 
 @pytest.mark.parametrize("how", ["key", "typed"])

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -19,6 +20,7 @@ from benchconsole.probes.statistics.comparison import (
     compare_means,
     compare_samples,
     join_means,
+    judge_subjects,
 )
 from benchconsole.probes.statistics.summary import CONFIDENCE
 
@@ -252,3 +254,21 @@ def test_chance_alone_is_called_different_in_a_twentieth_at_most() -> None:
         one, other = ({name: [100 * float(rng.lognormal(0, 0.1))] for name in names} for _ in range(2))
         claims += compare_samples(one, other).difference in (Difference.HIGHER, Difference.LOWER)
     assert claims <= 65  # 5 % of 1,000 and two deviations
+
+
+def test_subjects_are_judged_by_what_all_of_them_bear_out() -> None:
+    one = {str(place): [100.0, 100.0] for place in range(9)}
+    other = {name: [90.0 + place / 10] * 2 for place, name in enumerate(one)} | {"8": [103.0, 103.0]}
+    found = compare_samples(one, other)
+    assert (found.difference, found.apart) == (Difference.LOWER, ("8",))
+    assert judge_subjects(found, one, other) == {**dict.fromkeys("01234567", Difference.LOWER), "8": Difference.HIGHER}
+    assert judge_subjects(replace(found, apart=()), one, other)["8"] is Difference.NO_EFFECT
+    assert judge_subjects(found, one, other, same=0.5) == dict.fromkeys(one, Difference.SAME)
+
+
+def test_an_assumed_spread_judges_values_that_have_no_ratio() -> None:
+    one, other = {"n": [1.0]}, {"n": [-1.0, 5.0]}
+    found = compare_samples(one, other, spread=0.01)
+    assert found.is_ratio
+    with np.errstate(all="raise"):
+        assert judge_subjects(found, one, other) == {"n": Difference.NO_EFFECT}

@@ -1,6 +1,6 @@
 """The base of every page: tabs and badges, crumb and tally, the keys, and the arrival of a new view."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -79,6 +79,7 @@ class Page(Screen[None]):
         self.commands: dict[str, TypedCommand] = {}
         self.parts: Sequence[Widget] = ()
         self.run_view: RunView | None = None
+        self.refused: Set[str] = frozenset()
 
     def __init_subclass__(cls, **kwargs: bool) -> None:
         # Bindings follow from the list of valid actions; Textual collects them when the class is made.
@@ -96,11 +97,14 @@ class Page(Screen[None]):
     def show(self, view: RunView, badges: Badges) -> None:
         """Take the latest view; paint when it is another."""
         self.tabs.show(badges)
-        self.keys.hide(find_refused(follows=badges.read_only, looks_only=badges.looks_only))
+        refused = find_refused(follows=badges.read_only, looks_only=badges.looks_only)
+        is_new = view is not self.run_view or refused != self.refused
+        self.refused = refused
+        self.keys.hide(refused)
         if self.is_mounted:
             self.banner.show(view.held, view.spool)
             self.seek_bar.show(badges.place, is_paused=badges.paused)
-        if view is not self.run_view:
+        if is_new:
             self.run_view = view
             if self.is_mounted:
                 self.paint(view)

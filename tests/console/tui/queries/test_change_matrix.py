@@ -5,8 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from benchconsole.console.conclusions.session_comparison import ComparedMetric
-from benchconsole.console.tui.queries.change_matrix import Turn, has_map, make_change_matrix, tell_counts, turn_of
+from benchconsole.console.conclusions.session_comparison import ComparedMetric, Outcome
+from benchconsole.console.tui.queries.change_matrix import (
+    Turn,
+    format_cell,
+    has_map,
+    make_change_matrix,
+    tell_counts,
+)
 from benchconsole.console.tui.queries.matrix import MOST_NODES
 from benchconsole.console.view.run_view import RunView
 from benchconsole.topology.model.fabric import Comparator
@@ -40,16 +46,19 @@ def pairs(names: Sequence[str], value: float) -> dict[str, float]:
 
 def test_pairs_stand_by_sender_and_receiver_with_their_change() -> None:
     before = pairs(NODES[:4], 100.0)
-    matrix = make_change_matrix(changed(before, {**before, "n01>n03": 88.0, "n02>n01": 130.0, "n03>n01": 101.9}), UNDER)
+    found = changed(before, {**before, "n01>n03": 88.0, "n02>n01": 130.0, "n03>n01": 101.9})
+    matrix = make_change_matrix(found, UNDER)
     assert (matrix.sources, matrix.sinks, matrix.is_grouped) == (tuple(NODES[:4]), tuple(NODES[:4]), False)
     lost = matrix.cells["n01", "n03"]
+    assert found.comparison is not None
+    assert {*found.comparison.apart} == {"n01>n03", "n02>n01"}
     assert lost.turn is Turn.WORSE
     assert lost.change == pytest.approx(-0.12)
     assert matrix.cells["n02", "n01"].turn is Turn.BETTER
-    assert matrix.cells["n03", "n01"].turn is Turn.LEVEL
+    assert matrix.cells["n03", "n01"].turn is Turn.SAME
     assert ("n01", "n01") not in matrix.cells
     assert matrix.by_source["n01"].mean == pytest.approx(-0.04)
-    assert tell_counts(matrix.by_sink["n01"].counts) == "1 better, 2 as before"
+    assert tell_counts(matrix.by_sink["n01"].counts) == "1 better, 2 same"
 
 
 def test_a_latency_that_rose_is_worse_and_without_a_sense_it_is_only_higher() -> None:
@@ -60,8 +69,52 @@ def test_a_latency_that_rose_is_worse_and_without_a_sense_it_is_only_higher() ->
         (None, Turn.HIGHER, Turn.LOWER),
     ):
         matrix = make_change_matrix(changed(one, other, sense, "ping.rtt"), UNDER)
-        assert [matrix.cells["leaf1", place].turn for place in "123"] == [Turn.LEVEL, up, down]
-        assert turn_of(True, sense) is up
+        assert [matrix.cells["leaf1", place].turn for place in "123"] == [Turn.SAME, up, down]
+
+
+def test_a_cell_is_never_worse_where_the_table_says_no_effect() -> None:
+    """Noise of 20 % in both directions: no node stands apart, and none is coloured whatever its own number did."""
+    one = dict.fromkeys(NODES, 100.0)
+    other = {name: 100.0 * (0.8 if place % 2 else 1.2) for place, name in enumerate(NODES)}
+    found = changed(one, other)
+    assert (found.outcome, found.comparison and found.comparison.apart) == (Outcome.NO_EFFECT, ())
+    cells = make_change_matrix(found, UNDER).cells.values()
+    assert {cell.turn for cell in cells} == {Turn.NO_EFFECT}
+    assert {format_cell(cell) for cell in cells} == {"·-20", "·+20"}
+
+
+def test_a_metric_that_is_worse_colours_those_that_fell_and_not_those_that_rose() -> None:
+    one = dict.fromkeys(NODES, 100.0)
+    other = {name: 88.0 + 1.38 * place for place, name in enumerate(NODES)}
+    found = changed(one, other)
+    assert (found.outcome, found.comparison and found.comparison.apart) == (Outcome.LOWER, ())
+    turns = {cell.row.words("of"): cell.turn for cell in make_change_matrix(found, UNDER).cells.values()}
+    assert [turns[name] for name in NODES] == [*[Turn.WORSE] * 8, *[Turn.SAME] * 3, Turn.NO_EFFECT]
+
+
+def test_where_groups_changed_in_opposite_ways_each_has_its_own() -> None:
+    names = [f"n{number:02d}" for number in range(1, 25)]
+    other = {name: 70.0 if place % 3 == 0 else 130.0 for place, name in enumerate(names)}
+    found = changed(dict.fromkeys(names, 100.0), other)
+    assert found.outcome is Outcome.MIXED
+    turns = [cell.turn for cell in make_change_matrix(found, dict.fromkeys(names, "leaf1")).cells.values()]
+    assert turns == [Turn.BETTER if place % 3 else Turn.WORSE for place in range(len(names))]
+
+
+def test_a_group_of_its_own_is_apart_and_the_others_are_not() -> None:
+    names = [f"n{number:02d}" for number in range(1, 31)]
+    other = {name: (70.0 if place < 10 else 100.0) + place % 3 / 10 for place, name in enumerate(names)}
+    found = changed(dict.fromkeys(names, 100.0), other)
+    assert found.comparison is not None
+    assert {*found.comparison.apart} == {*names[:10]}
+    turns = [cell.turn for cell in make_change_matrix(found, dict.fromkeys(names, "leaf1")).cells.values()]
+    assert turns == [*[Turn.WORSE] * 10, *[Turn.SAME] * 20]
+
+
+def test_one_value_of_one_node_has_a_number_and_no_outcome() -> None:
+    matrix = make_change_matrix(changed({"n01": 100.0}, {"n01": 80.0}), UNDER)
+    (cell,) = matrix.cells.values()
+    assert (cell.turn, format_cell(cell)) == (Turn.UNJUDGED, "?-20")
 
 
 def test_nodes_stand_in_the_row_of_their_switch() -> None:
@@ -76,7 +129,7 @@ def test_what_one_side_alone_measured_is_said_and_is_no_change() -> None:
     matrix = make_change_matrix(changed(dict.fromkeys(NODES[:8], 1.0), dict.fromkeys(NODES[2:], 1.0)), UNDER)
     turns = {cell.row.words("of"): cell.turn for cell in matrix.cells.values()}
     assert turns == {
-        **dict.fromkeys(NODES[:2], Turn.A_ALONE), **dict.fromkeys(NODES[2:8], Turn.LEVEL),
+        **dict.fromkeys(NODES[:2], Turn.A_ALONE), **dict.fromkeys(NODES[2:8], Turn.SAME),
         **dict.fromkeys(NODES[8:], Turn.B_ALONE),
     }  # fmt: skip
     assert matrix.cells["leaf1", "1"].change is None
@@ -84,10 +137,10 @@ def test_what_one_side_alone_measured_is_said_and_is_no_change() -> None:
 
 
 def test_numbers_from_zero_have_a_direction_and_no_share() -> None:
-    one, other = dict.fromkeys(NODES, 0.0), {**dict.fromkeys(NODES, 0.0), "n01": 7.0}
+    one, other = dict.fromkeys(NODES, 0.0), {**dict.fromkeys(NODES, 7.0), "n02": 0.0, "n03": -7.0}
     matrix = make_change_matrix(changed(one, other, Comparator.AT_MOST), UNDER)
-    assert (matrix.cells["leaf1", "1"].turn, matrix.cells["leaf1", "1"].change) == (Turn.WORSE, None)
-    assert matrix.cells["leaf1", "2"].turn is Turn.LEVEL
+    assert [matrix.cells["leaf1", place].turn for place in "123"] == [Turn.WORSE, Turn.SAME, Turn.NO_EFFECT]
+    assert matrix.cells["leaf1", "1"].change is None
 
 
 def test_many_nodes_are_grouped_by_switch_and_the_worst_pair_speaks() -> None:

@@ -124,11 +124,14 @@ def subjects(one: Mapping[str, float], other: Mapping[str, float]) -> list[tuple
 
 
 def test_subjects_that_only_one_side_has_are_told_as_such() -> None:
-    found = subjects(dict.fromkeys(NODES[:6], 1.0), dict.fromkeys(NODES[2:8], 1.0))
-    assert {name: outcome for outcome, name, _ in found} == {
-        **dict.fromkeys(NODES[:2], "A alone"), **dict.fromkeys(NODES[2:6], ""), **dict.fromkeys(NODES[6:8], "B alone"),
+    found = {name: (outcome, change) for outcome, name, change in subjects(
+        dict.fromkeys(NODES[:6], 1.0), dict.fromkeys(NODES[2:8], 1.0)
+    )}  # fmt: skip
+    assert {name: outcome for name, (outcome, _) in found.items() if outcome.startswith("in ")} == {
+        **dict.fromkeys(NODES[:2], "in A alone"), **dict.fromkeys(NODES[6:8], "in B alone"),
     }  # fmt: skip
-    assert all(change == "–" for outcome, _, change in found if outcome)
+    assert all((change == "–") is outcome.startswith("in ") for outcome, change in found.values())
+    assert {outcome for outcome, _ in found.values()} <= {"same", "no effect", "in A alone", "in B alone"}
 
 
 def test_a_subject_that_changed_otherwise_comes_first_with_its_tests() -> None:
@@ -138,6 +141,6 @@ def test_a_subject_that_changed_otherwise_comes_first_with_its_tests() -> None:
     (found,) = compare(one, other)
     area = list_subjects(found)
     row = area.rows[0]
-    assert (row.words("outcome"), row.words("of"), find_state(row)) == ("apart", NODES[0], State.WATCH)
+    assert (row.words("outcome"), row.words("of"), find_state(row)) == ("worse, apart", NODES[0], State.FAIL)
     assert row.record["tests_b"] == [result.test.id]
     assert [row.words("n") for row in area.rows] == ["1, 1"] * len(NODES)

@@ -5,6 +5,7 @@ import json
 from benchconsole.console.text.table import format_table
 from benchconsole.console.tui.queries.node_area import list_node
 from benchconsole.console.tui.queries.node_facts import list_node_facts
+from benchconsole.console.tui.queries.node_path import find_binding, find_node_path, list_pair_tests
 from benchconsole.console.tui.queries.node_results import list_node_results
 from benchconsole.console.view.reducer import advance_all
 from benchconsole.console.view.run_view import RunView, State
@@ -52,3 +53,26 @@ def test_hostile_text_is_shown_as_text_and_records_are_json() -> None:
         area = list_node(seen, NodeId(name))
         assert all(line.isprintable() and "\u202e" not in line for line in format_table(area.table, 120))
         json.dumps(area.records, allow_nan=False)
+
+
+def test_the_hops_of_a_test_stand_with_load_and_capacity_and_one_limits() -> None:
+    seen = view()
+    lost = next(link for link, each in seen.links.items() if each.members_up is not None)
+    for name, node in seen.nodes.items():
+        for peer, test in list_pair_tests(seen, node).items():
+            path = find_node_path(seen, test)
+            assert path is not None
+            rows = [row for row in list_node(seen, name, path).rows if row.words("kind") == "hop"]
+            assert [row.record["link"] for row in rows] == [hop.link for hop in path.hops]
+            assert {rows[0].record["source"], rows[-1].record["sink"]} == {name, peer}
+            assert sum(row.words("limit") == "limits" for row in rows) == 1
+            assert find_binding(path.hops, {}) in path.hops
+            assert all(row.record["load"] <= row.record["capacity"] * 1.01 for row in rows)  # type: ignore[operator]
+            down = [row.words("of") for row in rows if row.record["link"] == lost]
+            assert down in ([], ["1 of 2 members"])
+
+
+def test_a_node_without_a_path_has_no_hops() -> None:
+    seen = view()
+    name = next(iter(seen.nodes))
+    assert not [row for row in list_node(seen, name).rows if row.words("kind") == "hop"]
