@@ -15,14 +15,14 @@ from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.safety import InUseError
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.view.events import LEFT_OUT, SessionEnded
-from benchconsole.console.view.reducer import advance
+from benchconsole.console.view.events import LEFT_OUT, Event, SessionEnded, TestStarted
+from benchconsole.console.view.reducer import advance_all
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.api import Probe
 from benchconsole.probes.blank_devices import list_confirmations
 from benchconsole.probes.hygiene.leftover_proof import touched
-from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.probes.model.remote import Reach
 from benchconsole.probes.reach.slurm.slurm_reach import Wish, door_name, through_slurm
 from benchconsole.store.errors import StoreError
@@ -309,14 +309,15 @@ async def follow_session(
     loop = asyncio.get_running_loop()
     for number in common.ENDINGS:
         loop.add_signal_handler(number, stop, number)
-    view = RunView(session.fabric)
-    for event in session.replay:
-        view = advance(view, event)
+    view = advance_all(RunView(session.fabric), session.replay)
     if not rounds and view.complete:
         return view, None
     session.start(rounds)  # none is left where the console died after the last one: then the nodes are searched
+    unfolded: list[Event] = []
     async for event in session.live():
-        view = advance(view, event)
+        unfolded.append(event)
+        if not isinstance(event, (TestStarted, Result)):  # no line on a test asks for the view
+            view, unfolded = advance_all(view, unfolded), []
         if stream is not None:
             stream.write(format_event_json(event))
             stream.flush()

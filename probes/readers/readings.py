@@ -1,6 +1,5 @@
 """Readings of a captured output: refusal of failed commands, labels, and numbers for runs of the same test."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -30,10 +29,10 @@ def add_labels(marks: Labels, **values: object) -> Labels:
 
 def number_runs(readings: Iterable[Reading]) -> list[Reading]:
     """The readings of several runs in one capture: the second of the same test is labelled ``run`` 2, and so on."""
-    seen: Counter[tuple[str, Labels]] = Counter()
+    seen: dict[tuple[str, Labels], int] = {}
     numbered = []
     for reading in readings:
-        seen[reading.metric, reading.labels] += 1
-        run = seen[reading.metric, reading.labels]
+        test = reading.metric, reading.labels
+        seen[test] = run = seen.get(test, 0) + 1
         numbered.append(replace(reading, labels=add_labels(reading.labels, run=run)) if run > 1 else reading)
     return numbered

@@ -55,11 +55,12 @@ def parse_json(text: str) -> Sequence[Reading]:
     """Every reading of every finished run in ``text``; ProbeOutputError when one failed or none is whole."""
     parts = list(find_documents(text, first=_FIRST))
     _refuse_failed(parts)
-    found = [reading for run in _find_runs(parts) for reading in _read_run(run)]
+    runs = list(_find_runs(parts))
+    found = [reading for run in runs for reading in _read_run(run)]
     if not found:
         raise ProbeOutputError("no whole JSON document with an end", "iperf3 JSON up to its last brace")
     # --json-stream-full-output tells the same run twice
-    return tuple(number_runs(dict.fromkeys(found)))
+    return tuple(number_runs(dict.fromkeys(found) if len(runs) > 1 else found))
 
 
 def _find_runs(parts: Sequence[Document]) -> Iterator[Document]:
