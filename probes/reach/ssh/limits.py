@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
+from benchconsole.probes.model.time_limits import COMMAND_ENDING
 from benchconsole.probes.reach.watchdog import SILENCE
-from benchconsole.probes.reach.watched_command import ENDING, OUTPUT_LIMIT, TOTAL_LIMIT
+from benchconsole.probes.reach.watched_command import OUTPUT_LIMIT, TOTAL_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class SshLimits:
     heartbeat: float = SILENCE
     output: int = OUTPUT_LIMIT
     all_output: int = TOTAL_LIMIT
-    ending: float = ENDING
+    ending: float = COMMAND_ENDING
 
 
 _LENIENCE = 4
