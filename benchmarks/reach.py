@@ -6,16 +6,18 @@
 Needs root, sshd and ip (``make tools`` brings them): everything happens in a network namespace of its own that has
 nothing but loopback, where each address 127.1.x.y is a host (and 10.99.x.y up to 10.99.127.255; beyond that nothing
 answers). Targets are real sshds (key only, no PAM), one for each host and with a process table of its own, as real
-hosts have, and the scripted server of ``probes.testing``, which runs nothing. All tools verify host keys, have 64 hosts
-under way at once and use curve25519 (OpenSSH's default exchange costs its client several times more; it has a row of
-its own).
+hosts have, and the scripted server of ``probes.testing``, which runs nothing; ``far`` is the latter behind a relay that
+hands on everything after 25 ms, for ours and the limits alone, which may have 256 hosts under way there. All tools
+verify host keys, have 64 hosts under way at once and use curve25519 (OpenSSH's default exchange costs its client
+several times more; it has a row of its own).
 
 ``cost``: two tables for each target and size, medians. "Whole processes" is what each tool costs from exec to exit,
 ours with its start and imports as the rivals with theirs: CPU is user and system time of the client, of the children
 that it reaped, and of what it left running (ssh's ControlPersist). "Without start" is what connections and commands
 alone cost ours and the limits: asyncssh by hand, and the client of Go's x/crypto. "first" opens the connections,
-"second" runs the command once more, on the open connections where the tool keeps them. "node" is CPU of the target and
-of all that it started: what a host pays for one connection with its command, and for one command more.
+"second" runs the command once more, on the open connections where the tool keeps them; below stands what 20 kB of
+output cost more than a word. "node" is CPU of the target and of all that it started: what a host pays for one
+connection with its command, and for one command more.
 
 ``silence``: one host is silent, and then ``--silent 5`` per cent of them: beside the real sshd they give no answer at
 all, on the scripted server they accept the connection and say nothing. Shown are the seconds until the last answer of
@@ -63,12 +65,17 @@ def compare(kind: str, size: int, repeats: int, *, every: bool) -> None:
             print_whole(name, size, whole, own)
         for each in missing:
             print(f"{each.once.name:24}{'missing: ' + each.once.package + ' (--install)':>48}")
-        for tool in rivals(directory):
+        for tool in rivals(directory) if kind != "far" else ():  # a process for each host is no match for distance
             if reason := _find_reason_to_leave_out(tool, kind, size, every=every):
                 print(f"{tool.name:24}{reason:>48}")
                 continue
             times = 1 if tool.is_slow or size > ENOUGH else repeats
             print_whole(tool.name, size, [measure_twice(tool, directory) for _ in range(times)], own)
+        more = (
+            f"{name} {median(each['large_cpu'] - each['again_cpu'] for each, _ in alone) / size * 1000:+.2f}"
+            for name, (alone, _) in runs.items()
+        )
+        print(f"20 kB of output cost, ms/host: {', '.join(more)}")
         gap, turn = (median(each[name] for each, _ in runs["benchconsole"][0]) * 1000 for name in ("gap", "turn"))
         print(f"benchconsole: the event loop stood still for {gap:.0f} ms at most, of which it worked {turn:.0f} ms")
 
@@ -200,7 +207,8 @@ def main() -> None:
             for size in sizes:
                 compare(kind, size, given.repeats, every=given.all)
         small = [size for size in sizes if size <= ENOUGH]
-        for kind in given.targets.split(",") if "silence" in given.tables.split(",") and small else ():
+        kinds = [kind for kind in given.targets.split(",") if kind in SILENCES]
+        for kind in kinds if "silence" in given.tables.split(",") and small else ():
             silence(kind, max(small), given.silent / 100, given.repeats)
     else:
         if given.install:

@@ -5,7 +5,6 @@ measures itself without its start: all connections with a command, then the comm
 """
 
 import asyncio
-import gc
 import os
 import resource
 import sys
@@ -13,10 +12,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.reach_targets import CONNECT, FORKS, QUICK, port, private
+from benchmarks.reach_targets import CONNECT, LARGE, QUICK, port, private
 
 AGAIN = 3
-"""How often the command is run once more."""
+"""How often the command is run once more, and one that says 20 kB."""
+_SIZE = 20_000
 
 
 async def by_hand(directory: Path, *, once: bool) -> dict[str, float]:
@@ -35,8 +35,8 @@ async def by_hand(directory: Path, *, once: bool) -> dict[str, float]:
             if not self.over.done():
                 self.over.set_result(self.content)
 
-    async def command(connection: asyncssh.SSHClientConnection) -> bytes:
-        _, session = await connection.create_session(Session, "echo reached", encoding=None)
+    async def command(connection: asyncssh.SSHClientConnection, words: str = "echo reached") -> bytes:
+        _, session = await connection.create_session(Session, words, encoding=None)
         assert isinstance(session, Session)
         return await session.over
 
@@ -48,7 +48,7 @@ async def by_hand(directory: Path, *, once: bool) -> dict[str, float]:
         known_hosts=([key], [], []), server_host_key_algs=["ssh-ed25519"], kex_algs=QUICK,
         encryption_algs="^aes128-gcm@openssh.com", keepalive_interval=4, connect_timeout=CONNECT, login_timeout=CONNECT,
     )  # fmt: skip
-    forks = asyncio.Semaphore(FORKS)
+    forks = asyncio.Semaphore(int((directory / "forks").read_text()))
 
     async def one(address: str) -> asyncssh.SSHClientConnection | None:
         async with forks:
@@ -77,14 +77,19 @@ async def by_hand(directory: Path, *, once: bool) -> dict[str, float]:
     for _ in range(AGAIN):
         await asyncio.gather(*map(command, connections))
     told["again_wall"], told["again_cpu"] = (time.perf_counter() - started) / AGAIN, (_cpu() - used) / AGAIN
+    used = _cpu()
+    for _ in range(AGAIN):
+        said = await asyncio.gather(*(command(connection, " ".join(LARGE)) for connection in connections))
+        assert all(len(each) == _SIZE for each in said)
+    told["large_cpu"] = (_cpu() - used) / AGAIN
     return told
 
 
 def _tune() -> None:
     """As the console does when it has started."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 50, 100)
+    from benchconsole.console.session.collector import freeze_collector
+
+    freeze_collector()
 
 
 async def client(directory: Path, *, once: bool) -> dict[str, float]:
@@ -129,8 +134,6 @@ async def client(directory: Path, *, once: bool) -> dict[str, float]:
     told = {
         "wall": time.perf_counter() - started,
         "cpu": _cpu() - used,
-        "gap": max(gaps),
-        "turn": max(turns),
         "reached": reached,
     }
     told["memory"], told["connection"] = private(os.getpid()), (private(os.getpid()) - resting) / max(reached, 1)
@@ -138,6 +141,12 @@ async def client(directory: Path, *, once: bool) -> dict[str, float]:
     for _ in range(repeats):
         await asyncio.gather(*(remote.run(("echo", "reached"), timeout=60) for remote in remotes))
     told["again_wall"], told["again_cpu"] = (time.perf_counter() - started) / AGAIN, (_cpu() - used) / AGAIN
+    told["gap"], told["turn"] = max(gaps), max(turns)
+    used = _cpu()
+    for _ in range(repeats):
+        outputs = await asyncio.gather(*(remote.run(LARGE, timeout=60) for remote in remotes))
+        assert all(len(each.stdout) == _SIZE for each in outputs)
+    told["large_cpu"] = (_cpu() - used) / AGAIN
     watcher.cancel()
     await reach.close()
     for why, count in missed.most_common():

@@ -2,23 +2,17 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
-from benchmarks.reach_targets import FORKS, MODULE, ROOT, private, served
+from benchmarks.reach_targets import CACHE, FORKS, MODULE, ROOT, build_go, private, served
 
-CACHE = Path("~/.cache/benchconsole").expanduser()
 ANSIBLE = CACHE / "ansible"
-GO_SOURCE = Path(__file__).with_name("reach_go") / "main.go"
-GO_PATH = Path("/usr/share/gocode")
-"""Where Debian puts the sources of Go's packages."""
 PACKAGES = ("openssh-client", "clustershell", "pdsh", "golang-go", "golang-golang-x-crypto-dev")
 
 
@@ -81,25 +75,11 @@ def clients(directory: Path) -> list[Client]:
             for name, option in (("benchconsole", "--client"), ("asyncssh by hand", "--by-hand"))
         ),
         Client(
-            Tool("Go x/crypto", build_go(), "golang-go and golang-golang-x-crypto-dev",
-                 [build_go(), str(directory), "once"]),
-            [build_go(), str(directory)],
+            Tool("Go x/crypto", build_go("go"), "golang-go and golang-golang-x-crypto-dev",
+                 [build_go("go"), str(directory), "once"]),
+            [build_go("go"), str(directory)],
         ),
     ]  # fmt: skip
-
-
-@cache
-def build_go() -> str:
-    """The Go client, built from Debian's sources alone; a path without a file where they are missing."""
-    made = CACHE / "reach-go"
-    debian = Path("/usr/lib/go/bin/go")
-    compiler = str(debian) if debian.exists() else shutil.which("go")
-    if compiler is None or not (GO_PATH / "src/golang.org/x/crypto/ssh").is_dir():
-        return str(made.with_name("missing"))
-    CACHE.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, "GO111MODULE": "off", "GOPATH": str(GO_PATH), "GOTOOLCHAIN": "local", "GOFLAGS": ""}
-    subprocess.run([compiler, "build", "-o", str(made), str(GO_SOURCE)], check=True, env=environment)
-    return str(made)
 
 
 def rivals(directory: Path, *, may_fail: bool = False) -> list[Tool]:

@@ -13,12 +13,19 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 MODULE = "benchmarks.reach"
 PORTS = itertools.count(2222)
 FORKS = 64
+LARGE = ("seq", "-w", "4000")
+"""A command that says 20 kB."""
+_FAR_FORKS, _FAR_MILLISECONDS = 256, 50
+CACHE = Path("~/.cache/benchconsole").expanduser()
+GO_PATH = Path("/usr/share/gocode")
+"""Where Debian puts the sources of Go's packages."""
 CONNECT = 10
 QUICK = "curve25519-sha256"
 _DEAD = 128
@@ -56,6 +63,21 @@ def _served_by(pid: str) -> float:
         time.sleep(0.02)  # a connection that is over takes its processes a moment
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / TICK
+
+
+@cache
+def build_go(name: str) -> str:
+    """A Go program of ours, built from Debian's sources alone; a path without a file where they are missing."""
+    made = CACHE / f"reach-{name}"
+    debian = Path("/usr/lib/go/bin/go")
+    compiler = str(debian) if debian.exists() else shutil.which("go")
+    if compiler is None or not (GO_PATH / "src/golang.org/x/crypto/ssh").is_dir():
+        return str(made.with_name("missing"))
+    CACHE.mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "GO111MODULE": "off", "GOPATH": str(GO_PATH), "GOTOOLCHAIN": "local", "GOFLAGS": ""}
+    source = Path(__file__).with_name("reach_go") / ("main.go" if name == "go" else f"{name}/main.go")
+    subprocess.run([compiler, "build", "-o", str(made), str(source)], check=True, env=environment)
+    return str(made)
 
 
 @contextmanager
@@ -112,10 +134,10 @@ async def serve(directory: Path) -> None:
     """The farm's process."""
     from benchconsole.probes.testing.server import Manner, Reply, ScriptedSshd
 
-    reply = Reply(b"reached\n")
+    reply, large = Reply(b"reached\n"), Reply("".join(f"{number:04}\n" for number in range(1, 4001)).encode())
 
     async def answer(address: str, argv: tuple[str, ...], stdin: bytes) -> Reply:
-        return reply
+        return large if argv[0] == LARGE[0] else reply
 
     hosts = dict.fromkeys((directory / "hosts").read_text().split(), Manner.ANSWERS)
     hosts |= dict.fromkeys((directory / "silent").read_text().split(), Manner.SILENT)
@@ -125,7 +147,22 @@ async def serve(directory: Path) -> None:
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 
 
-TARGETS = {"sshd": sshd, "farm": farm}
+@contextmanager
+def far(directory: Path) -> Iterator[None]:
+    """The scripted server behind a relay, 50 ms away; more hosts are under way at once, as no client would wait."""
+    outer = port(directory)
+    (directory / "port").write_text(str(next(PORTS)))
+    with farm(directory):
+        command = [build_go("relay"), str(outer), str(port(directory)), str(_FAR_MILLISECONDS)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as relay:
+            assert relay.stdout
+            relay.stdout.readline()
+            (directory / "port").write_text(str(outer))
+            (directory / "forks").write_text(str(_FAR_FORKS))
+            yield  # the relay ends with its stdin
+
+
+TARGETS = {"sshd": sshd, "farm": farm, "far": far}
 
 
 def _await_port(host: str, number: int) -> None:
@@ -185,6 +222,7 @@ def target(kind: str, size: int, silent: int | None = None) -> Iterator[Path]:
         hosts = addresses(size, silent if kind == "sshd" else None)
         mute = [hosts[place] for place in spread(size, silent)] if silent and kind == "farm" else []
         (directory / "port").write_text(str(next(PORTS)))
+        (directory / "forks").write_text(str(FORKS))
         prepare(directory, hosts, mute)
         stack.enter_context(TARGETS[kind](directory))
         configure(directory, hosts)

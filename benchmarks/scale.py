@@ -13,7 +13,6 @@ These two are medians of ``--runs``; the first is one run.
 
 import argparse
 import asyncio
-import gc
 import os
 import resource
 import sys
@@ -27,6 +26,7 @@ from pathlib import Path
 import asyncssh
 
 from benchconsole.console.cli.common import read_topology
+from benchconsole.console.session.collector import tune_collector
 from benchconsole.console.session.judged_rounds import make_judging_context
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.session import Session
@@ -255,7 +255,7 @@ def main() -> None:
     if unknown := set(tables) - set(TABLES):
         parser.error(f"found table {', '.join(sorted(unknown))}, expected some of {', '.join(TABLES)}")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # children find their bytecode, as an installed program does
-    gc.set_threshold(50_000, 50, 100)
+    tune_collector()
     for nodes in given.sizes or SIZES:
         with tempfile.TemporaryDirectory() as folder:
             if "suite" in tables:

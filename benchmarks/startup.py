@@ -22,7 +22,7 @@ from typing import NamedTuple
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 9
 BARE = "python -c pass"
 COUNT = "import sys, atexit; atexit.register(lambda: print(len(sys.modules), file=sys.stderr)); "
-MAIN = COUNT + "sys.argv = ['benchconsole', {arguments}]; from benchconsole.console.cli import main; main()"
+MAIN = COUNT + "sys.argv = ['benchconsole', {arguments}]; from benchconsole.console.entry import main; main()"
 TOPOLOGY = """\
 schema: 1
 fabric: startup

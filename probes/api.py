@@ -34,6 +34,7 @@ from benchconsole.probes.model.measuring import (
 from benchconsole.probes.model.options import Given
 from benchconsole.probes.model.remote import Contact, Remote, RemoteError, Running
 from benchconsole.probes.model.sending import Directions, Sending, SendingOptions
+from benchconsole.probes.model.time_limits import compute_give_up
 from benchconsole.topology.model.fabric import Comparator, Node, NodeRole
 from benchconsole.topology.units import Shown, Unit, UnitError, parse
 
@@ -128,6 +129,13 @@ class Probe(ABC):
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         """Seconds that one test takes with these options, for plans and the time left."""
         return 2.0
+
+    def time_limit(self, options: Mapping[str, str | int | float]) -> float:
+        """Seconds after which the commands of one test are ended, even where its tool hangs: a plan tells it.
+
+        Override it where ``run`` gives its commands less time than every test has.
+        """
+        return self.timeout if type(self).run is Probe.run else compute_give_up(self.estimate(options))
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
         """Bytes that one test needs free below its option ``scratch`` while it runs, without the reserve."""

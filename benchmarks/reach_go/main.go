@@ -3,7 +3,7 @@
 //	reach-go DIRECTORY [once]
 //
 // It logs in to the hosts of DIRECTORY, runs one command on each, and then the command three times more on the open
-// connections; it prints what that cost as JSON. With "once" it prints a line for each host that answered, and ends.
+// connections, and as often one that says 20 kB; it prints what that cost as JSON. With "once" it prints a line for each host that answered, and ends.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,9 +23,12 @@ import (
 )
 
 const (
-	forks   = 64
 	repeats = 3
 	connect = 10 * time.Second
+
+	small = "echo reached"
+	large = "seq -w 4000"
+	size  = 20_000
 
 	exchange = "curve25519-sha256"
 	cipher   = "aes128-gcm@openssh.com"
@@ -35,7 +39,9 @@ func main() {
 	config, port := configure(directory), strings.TrimSpace(read(directory, "port"))
 	hosts := strings.Fields(read(directory, "hosts"))
 	resting, started, used := private(), time.Now(), cpu()
-	clients := login(hosts, port, config, once)
+	forks, err := strconv.Atoi(strings.TrimSpace(read(directory, "forks")))
+	must(err)
+	clients := login(hosts, port, config, forks, once)
 	if once {
 		return
 	}
@@ -45,9 +51,14 @@ func main() {
 	}
 	started, used = time.Now(), cpu()
 	for turn := 0; turn < repeats; turn++ {
-		again(clients)
+		again(clients, small, []byte("reached\n"))
 	}
 	told["again_wall"], told["again_cpu"] = time.Since(started).Seconds()/repeats, (cpu()-used)/repeats
+	used = cpu()
+	for turn := 0; turn < repeats; turn++ {
+		again(clients, large, nil)
+	}
+	told["large_cpu"] = (cpu() - used) / repeats
 	text, err := json.Marshal(told)
 	must(err)
 	fmt.Println(string(text))
@@ -73,7 +84,7 @@ func configure(directory string) *ssh.ClientConfig {
 }
 
 // login opens a connection to each host and runs the command there, so many at once; the connections that answered.
-func login(hosts []string, port string, config *ssh.ClientConfig, tell bool) []*ssh.Client {
+func login(hosts []string, port string, config *ssh.ClientConfig, forks int, tell bool) []*ssh.Client {
 	var lock sync.Mutex
 	var over sync.WaitGroup
 	var clients []*ssh.Client
@@ -85,7 +96,7 @@ func login(hosts []string, port string, config *ssh.ClientConfig, tell bool) []*
 			defer func() { <-turns; over.Done() }()
 			client, err := open(net.JoinHostPort(host, port), config)
 			if err == nil {
-				err = run(client)
+				err = run(client, small, []byte("reached\n"))
 			}
 			if err != nil {
 				fmt.Fprintf(os.Stderr, "%s: %v\n", host, err)
@@ -119,26 +130,27 @@ func open(address string, config *ssh.ClientConfig) (*ssh.Client, error) {
 	return ssh.NewClient(connection, channels, requests), nil
 }
 
-func run(client *ssh.Client) error {
+// run takes any output of the right size where none is wanted.
+func run(client *ssh.Client, command string, wanted []byte) error {
 	session, err := client.NewSession()
 	if err != nil {
 		return err
 	}
 	defer session.Close()
-	output, err := session.Output("echo reached")
-	if err == nil && !bytes.Equal(output, []byte("reached\n")) {
-		err = fmt.Errorf("said %q", output)
+	output, err := session.Output(command)
+	if err == nil && (wanted == nil && len(output) != size || wanted != nil && !bytes.Equal(output, wanted)) {
+		err = fmt.Errorf("said %d bytes", len(output))
 	}
 	return err
 }
 
-func again(clients []*ssh.Client) {
+func again(clients []*ssh.Client, command string, wanted []byte) {
 	var over sync.WaitGroup
 	for _, client := range clients {
 		over.Add(1)
 		go func(client *ssh.Client) {
 			defer over.Done()
-			must(run(client))
+			must(run(client, command, wanted))
 		}(client)
 	}
 	over.Wait()

@@ -9,7 +9,8 @@ from benchconsole.console.reports.document_json import make_finding_record, make
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view import events
 from benchconsole.console.view.blame import Blame
-from benchconsole.console.view.run_view import RunView, eta, state_of
+from benchconsole.console.view.run_view import RunView, state_of
+from benchconsole.console.view.time_left import eta
 from benchconsole.console.view.wording import SIGNS, format_expected, format_measured
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.labels import tell_labels
@@ -105,7 +106,8 @@ def _make_fields(event: events.Event) -> dict[str, object]:
         }
     if isinstance(event, events.RoundStarted):
         each = event.round
-        return {"round": each.number, "stage": each.stage, "tests": len(each.tests), "at": event.at}
+        times = {"seconds": each.seconds, "limit": event.limit or None}
+        return {"round": each.number, "stage": each.stage, "tests": len(each.tests), **times, "at": event.at}
     if isinstance(event, events.TestStarted):
         return {"test": event.test.id, "at": event.at}
     if isinstance(event, Result):

@@ -1,7 +1,6 @@
 """Runs a suite without the screen; the same session as on it, told as lines."""
 
 import asyncio
-import gc
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +11,7 @@ import click
 
 from benchconsole.console.cli import common, session_options
 from benchconsole.console.exits import BadInput, Exit, complain
+from benchconsole.console.session.collector import freeze_collector
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.safety import InUseError
 from benchconsole.console.text.sanitize import sanitize
@@ -248,9 +248,7 @@ def run_session(
     allow_untested: bool = False,
 ) -> int:  # fmt: skip
     """Run ``rounds`` to the end and print the summary; the exit code."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 50, 100)  # a fan-out makes many short-lived objects: fewer collections, less time
+    freeze_collector()
     to_stdout = str(jsonl) == "-"
     stream = _open_events(jsonl)
     try:

@@ -268,7 +268,8 @@ def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
     covers = [f"{len(touched):,} of {counted(len(fabric.nodes), 'node')}", *format_left_out(fabric, summary)]
     losses = list_planned_losses(make_judging_context(fabric, session.probes), rounds)
     shows = list_detectable_sentences(fabric, losses, session.suite, is_planned=True)
-    return PlanNotes(tuple(effects), tuple(covers), tuple(_list_in_use(session, rounds)), tuple(shows))
+    in_use, overrun = tuple(_list_in_use(session, rounds)), summary.total.overrun
+    return PlanNotes(tuple(effects), tuple(covers), in_use, tuple(shows), overrun)
 
 
 def _list_in_use(session: Session, rounds: Sequence[Round]) -> list[str]:

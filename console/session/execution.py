@@ -17,6 +17,7 @@ from benchconsole.console.view.events import Event, NodesProven, Noticed, RoundS
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Failure, Proof, Result, Round, Test
 from benchconsole.probes.model.probe_names import INVENTORY
+from benchconsole.probes.planning.round_limits import compute_time_limit
 from benchconsole.probes.planning.sweeps import SweepEndings, make_skipped_results, was_skipped
 from benchconsole.probes.running.load_sampler import list_sampled
 from benchconsole.probes.running.runner import RoundObserver, Runner
@@ -176,7 +177,7 @@ class Execution:
         attempt, done = await self._begin(each)
         self._begun.append(each)
         writer, tell, clock = self.writer, self.tell, self.clock
-        tell(RoundStarted(each, clock()))
+        tell(RoundStarted(each, clock(), compute_time_limit(each, self.probes)))
         watchers = RoundObserver(
             lambda test: tell(TestStarted(test, clock())), tell, lambda result: writer.result(each, attempt, result),
             self._notice, self._notice, self._begin_intervals(each),

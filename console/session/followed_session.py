@@ -23,6 +23,7 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.model.remark import Remark
+from benchconsole.probes.planning.round_limits import compute_time_limit
 from benchconsole.store.model import ChangeMark, SessionChanges, SessionNote, SessionState, StoredSession
 from benchconsole.store.reading.remark_reading import read_remarks
 
@@ -97,7 +98,7 @@ class FollowedSession:
         over = {(stored.round.number, stored.attempt) for stored in news.closed}
         for begun in news.begun:
             if (begun.round.number, begun.attempt) not in over:
-                yield RoundStarted(begun.round, begun.started)
+                yield RoundStarted(begun.round, begun.started, compute_time_limit(begun.round, self.probes))
         yield from news.results
         for note in news.notes:
             yield Noticed(f"{note.kind}: {note.text}", note.at, left_out=note.kind == LEFT_OUT)

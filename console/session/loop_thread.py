@@ -5,20 +5,18 @@ waits for SSH, for judging or for views; the two share the interpreter, in turns
 """
 
 import asyncio
-import gc
 import sys
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
+from benchconsole.console.session.collector import tune_collector
+
 T = TypeVar("T")
 
 TURN_SECONDS = 0.0005
 """How long this thread may keep the interpreter from the screen; Python's own 5 ms make a key wait for several."""
-
-_COLLECT = (50_000, 50, 100)
-"""A fan-out makes many short-lived objects, and a session many that stay: fewer collections, shorter halts."""
 
 
 class LoopThreadEndedError(RuntimeError):
@@ -77,7 +75,7 @@ class LoopThread:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=self._run, args=(self._loop,), name="engine", daemon=True)
                 sys.setswitchinterval(TURN_SECONDS)
-                gc.set_threshold(*_COLLECT)
+                tune_collector()
                 self._thread.start()
             return self._loop
 

@@ -46,10 +46,11 @@ class SessionOpened:
 
 @dataclass(frozen=True, slots=True)
 class RoundStarted:
-    """The tests of this round are on their way."""
+    """The tests of this round are on their way; even where tools hang they end in ``limit`` seconds (0: not known)."""
 
     round: Round
     at: float
+    limit: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,10 @@ NAMED = 4
 
 def format_plan(fabric: Fabric, summary: PlanSummary, rounds: Sequence[Round], *, most: int = MOST) -> Iterator[str]:
     """The lines of a plan; at most ``most`` rounds of a stage are shown each by itself."""
-    yield _format_stage("plan", summary.total)
+    yield f"{_format_stage('plan', summary.total)}{_format_overrun(summary.total)}"
+    differ = len({stage.overrun for stage in summary.stages}) > 1
     for stage in summary.stages:
-        yield _format_stage(stage.stage, stage)
+        yield f"{_format_stage(stage.stage, stage)}{_format_overrun(stage) if differ else ''}"
         if stage.sweep is not None:
             yield from _format_sweep(stage.sweep)
         if stage.link is not None:
@@ -59,6 +60,11 @@ def _format_stage(name: str, stage: StageSummary) -> str:
         f"{sanitize(name)}: {count(stage.rounds, 'round')} (at least {stage.bound:,}{because}; "
         f"ratio {stage.ratio:.3f}), {count(stage.tests, 'test')}, about {duration(stage.seconds)}{writes}"
     )
+
+
+def _format_overrun(stage: StageSummary) -> str:
+    """By how much a tool that hangs prolongs a round at most."""
+    return f"; each round in which a tool hangs takes up to {duration(stage.overrun)} longer" if stage.rounds else ""
 
 
 def _format_sweep(sweep: SweepSummary) -> Iterator[str]:

@@ -210,6 +210,7 @@ def _round_started(view: RunView, event: RoundStarted) -> RunView:
         view,
         current=event.round,
         current_started=event.at,
+        current_limit=event.limit,
         fresh=LayeredMap(),
         running=OpenTests(),
         intervals=NO_INTERVALS,

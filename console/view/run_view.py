@@ -18,7 +18,6 @@ from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
 from benchconsole.topology.analysis.static_finding import StaticFinding
-from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId
 from benchconsole.topology.units import counted
 
@@ -109,7 +108,10 @@ class LinkView:
 
 @dataclass(frozen=True, slots=True)
 class StageView:
-    """The rounds of one stage of the suite; seconds are wall time, ``left`` is an estimate."""
+    """The rounds of one stage of the suite; seconds are wall time, ``left`` is an estimate.
+
+    ``overrun`` is how much longer the round that runs may take at most, where it takes longer than foreseen.
+    """
 
     name: str
     probe: str
@@ -119,6 +121,7 @@ class StageView:
     seconds: float
     left: float
     state: State
+    overrun: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +195,8 @@ class RunView:
     showed when it was over, empty where they were not searched. ``stopped`` says why a rule ended rounds.
     ``carried`` are the links without what findings say of them; ``repeats`` leads from a test of the
     plan to the earlier ones that it repeats. ``planned`` are the ids of the tests of each node, in the order of
-    the plan. ``begun`` is when the run that goes on, or went last, was begun. ``left_out`` says what of the suite is
+    the plan. ``current_limit`` are the seconds in which the round that runs ends even where tools hang, 0 where that is
+    not known. ``begun`` is when the run that goes on, or went last, was begun. ``left_out`` says what of the suite is
     not run, ``checklists`` are kept with the session, ``sampled`` is a watch of days. ``reading`` is how many rounds of
     a stored session were read so far, of how many: until it is read nothing but its fabric is here. ``detectable`` is
     what the tests could have shown, None until that is known of all its results. ``passed`` are verdicts in columns,
@@ -219,6 +223,7 @@ class RunView:
     stopped: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     current: Round | None = None
     current_started: float = 0.0
+    current_limit: float = 0.0
     running: Set[str] = frozenset()
     fresh: Mapping[str, Result] = field(default_factory=lambda: MappingProxyType({}))
     started: float = 0.0
@@ -307,82 +312,3 @@ def tally(view: RunView) -> dict[State, int]:
     for node in view.nodes.values():
         found[node.state] += 1
     return {state: number for state, number in found.items() if number}
-
-
-def stages_of(view: RunView, worst_of: Callable[[Round], State | None]) -> tuple[StageView, ...]:
-    """The stages of the plan with what is done, in order; repeats are a stage of their own.
-
-    ``worst_of`` knows the worst state of a closed round, None where nothing of it was judged.
-    """
-    ratios = _list_ratios(view)
-    stages: list[StageView] = []
-    for name, rounds in group_by_key((each.stage, each) for each in view.plan).items():
-        done = [each for each in rounds if each.number in view.closed]
-        seconds = sum(view.closed[each.number][1] - view.closed[each.number][0] for each in done)
-        own = ratios.get(rounds[0].probe, [1.0])
-        left = sum(each.seconds * own[len(own) // 2] for each in rounds if each.number not in view.closed)
-        tests = sum(len(each.tests) for each in rounds)
-        state = State.SKIPPED
-        if view.current is not None and any(each.number == view.current.number for each in rounds):
-            state = State.RUNNING
-        elif done:
-            states = [found for each in done if (found := worst_of(each)) is not None]
-            state = worst(states) if states else State.MEASURED
-        stages.append(StageView(name, rounds[0].probe, len(rounds), len(done), tests, seconds, left, state))
-    return tuple(stages)
-
-
-_UNMEASURED = (1.0, 2.0)
-"""How much longer than estimated the rounds of a probe are taken to last while none of it was run."""
-
-
-def _list_ratios(view: RunView) -> dict[str, list[float]]:
-    """Seconds taken over seconds estimated, of every closed round that was run, by probe, sorted.
-
-    How well the rounds of one probe are estimated says nothing of those of another. A round in which the time of a test
-    ran out says nothing either: what hung once is awaited for a shorter time, and hung twice it is not started again.
-    """
-    found = group_by_key(
-        (each.probe, (view.closed[each.number][1] - view.closed[each.number][0]) / each.seconds)
-        for each in view.plan
-        if each.number in view.closed and each.number not in view.hung and each.seconds and not _was_spared(view, each)
-    )
-    return {probe: sorted(ratios) for probe, ratios in found.items()}
-
-
-def _was_spared(view: RunView, each: Round) -> bool:
-    """Whether nothing of a round of a sweep was run, because its sweep had ended."""
-    if each.swept is None or each.swept.ending is None:
-        return False
-    failures = (result.failure for test in each.tests[:1] if (result := view.results.get(test.id)) is not None)
-    return any(failure is not None and failure.stage is FailedAt.SKIPPED for failure in failures)
-
-
-def compute_worked(view: RunView, now: float) -> float:
-    """Seconds of the run that goes on, or went last, in which it prepared or ran rounds; a pause between is none."""
-    spans = [(max(start, view.begun), end) for start, end in view.closed.values() if end > view.begun]
-    if view.current is not None:
-        spans.append((max(view.current_started, view.begun), now))
-    first = min((start for start, _ in spans), default=now)
-    return first - view.begun + sum(end - start for start, end in spans)
-
-
-def eta(view: RunView, now: float) -> tuple[float, float] | None:
-    """Seconds left as (low, high), None when nothing is left.
-
-    The spread is that of the measured rounds of the same probe, ``_UNMEASURED`` before the first. The round that
-    runs takes nothing from those after it, however long it takes.
-    """
-    ratios = _list_ratios(view)
-    ahead = [each for each in view.plan if each.number not in view.closed]
-    if not view.live or not any(each.seconds for each in ahead):
-        return None
-    low = high = 0.0
-    for each in ahead:
-        own = ratios.get(each.probe)
-        least, most = (own[len(own) // 4], own[(3 * len(own)) // 4]) if own else _UNMEASURED
-        is_current = view.current is not None and each.number == view.current.number
-        elapsed = max(now - view.current_started, 0.0) if is_current else 0.0
-        low += max(each.seconds * least - elapsed, 0.0)
-        high += max(each.seconds * most - elapsed, 0.0)
-    return low, high

@@ -14,13 +14,15 @@ from benchconsole.topology.model.fabric import Flow, LinkId
 class PlanNotes:
     """What a plan does, in words: ``effects`` on nodes, what it ``covers``, what is ``held_back`` and why.
 
-    ``shows`` says how small a fault it would show.
+    ``shows`` says how small a fault it would show, ``overrun`` by how many seconds a tool that hangs makes a round
+    longer at most.
     """
 
     effects: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
     held_back: tuple[str, ...] = ()
     shows: tuple[str, ...] = ()
+    overrun: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

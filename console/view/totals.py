@@ -14,12 +14,12 @@ from benchconsole.console.view.run_view import (
     State,
     Undecided,
     share_result,
-    stages_of,
     state_of,
     superseding,
     worst,
 )
 from benchconsole.console.view.session_verdict import SessionVerdict, decide
+from benchconsole.console.view.time_left import stages_of
 from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.measuring import FailedAt, Result, Round
 

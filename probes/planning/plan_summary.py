@@ -15,6 +15,7 @@ from benchconsole.probes.planning.designs import DEFAULT_DESIGN, DESIGNS
 from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses
 from benchconsole.probes.planning.layout import FlowLoad, Pair
 from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, find_budget, list_demands, sum_shared
+from benchconsole.probes.planning.round_limits import compute_overrun
 from benchconsole.probes.planning.sweeps import find_throughput_metric
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
@@ -58,7 +59,8 @@ class SweepSummary:
 class StageSummary:
     """One stage, or all of them. ``bound`` is the fewest rounds possible, because of ``bound_by`` (of all: the sum).
 
-    ``seconds`` is the length, ``writes`` bytes written and removed again. ``link`` and ``budget``
+    ``seconds`` is the length, ``overrun`` by how many seconds a tool that hangs makes one of the rounds longer at most;
+    ``writes`` are bytes written and removed again. ``link`` and ``budget``
     are the heaviest loads; None where nothing is sent, or nothing shared. ``sweep`` is what it varies.
     """
 
@@ -72,6 +74,7 @@ class StageSummary:
     link: HeaviestLoad | None = None
     budget: HeaviestLoad | None = None
     sweep: SweepSummary | None = None
+    overrun: float = 0.0
 
     @property
     def ratio(self) -> float:
@@ -126,10 +129,15 @@ def summarise(fabric: Fabric, rounds: Sequence[Round], probes: Mapping[str, Prob
                  for part in _part_by_probe(own)] for own in parts.values()]  # fmt: skip
         points = [_sum_up_together(each) for each in sums]
         stages.append(
-            replace(points[0] if len(points) == 1 else _total(stage, points), sweep=_sweep([own for own, *_ in sums]))
+            replace(
+                points[0] if len(points) == 1 else _total(stage, points),
+                sweep=_sweep([own for own, *_ in sums]),
+                overrun=compute_overrun([each for part in parts.values() for each in part], probes),
+            )
         )
     covered = _cover(fabric, classes, rounds)
-    return PlanSummary(covered.nodes, covered.links, covered.pairs, tuple(stages), _total("in all", stages))
+    total = replace(_total("in all", stages), overrun=compute_overrun(rounds, probes))
+    return PlanSummary(covered.nodes, covered.links, covered.pairs, tuple(stages), total)
 
 
 def _part_by_probe(rounds: Sequence[Round]) -> list[list[Round]]:

@@ -9,16 +9,11 @@ import math
 from collections.abc import Mapping
 
 from benchconsole.probes.api import Probe
+from benchconsole.probes.model import time_limits
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import Failure, Output, Target
 from benchconsole.probes.model.remote import Contact, RemoteError
 from benchconsole.probes.plugins.loop_watchdog import LoopWatch
-
-OVERTIME = 120.0
-"""Seconds beyond three times its estimate after which a test is given up, whatever its probe awaits."""
-
-ENDING = 15.0
-"""Seconds for a cancelled probe to end what it has on its nodes; the connection itself needs at most 8."""
 
 
 class ProbeCodeError(Exception):
@@ -75,11 +70,12 @@ async def _end(task: "asyncio.Task[object]") -> str | None:
     if task.done():
         return None
     task.cancel()
-    await asyncio.wait((task,), timeout=ENDING)
+    await asyncio.wait((task,), timeout=time_limits.CODE_ENDING)
     if task.done():
         return ""
     task.add_done_callback(lambda task: task.cancelled() or task.exception())
-    return f"; the probe ignores that it is cancelled, and what it began may go on for {ENDING:.0f} s and more"
+    goes_on = f"what it began may go on for {time_limits.CODE_ENDING:.0f} s and more"
+    return f"; the probe ignores that it is cancelled, and {goes_on}"
 
 
 def _read_outputs(task: "asyncio.Task[object]") -> tuple[Output, ...]:
@@ -107,4 +103,4 @@ def _find_limit(probe: Probe, options: Mapping[str, str | int | float]) -> float
         raise ProbeCodeError(f"estimate(): {format_error(error)}") from None
     if not isinstance(estimate, int | float) or not math.isfinite(estimate) or estimate < 0:
         raise ProbeCodeError(f"estimate() returned {str(estimate)[:80]!r}, expected seconds")
-    return 3 * estimate + OVERTIME
+    return time_limits.compute_give_up(estimate)

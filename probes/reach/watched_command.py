@@ -25,8 +25,6 @@ TOTAL_LIMIT = 256 * 1024 * 1024
 """Bytes that all commands of a session that run may have said."""
 KEPT_OF_FLOOD = 64 * 1024
 """Bytes that are kept of a stream that passed a bound: the beginning tells who floods."""
-ENDING = 8.0
-"""Seconds in which the watchdog must have ended a command."""
 NOISE_LIMIT = 1024 * 1024
 """Bytes that login scripts may say on one stream before a command begins."""
 _BEATS = 4

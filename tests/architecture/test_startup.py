@@ -25,7 +25,7 @@ HEAVY = {"textual", "asyncssh", "pydantic", "numpy", "scipy", "aiohttp", "textua
 PROBE = """
 import json, sys
 sys.argv = ["benchconsole", *json.loads(sys.argv[1])]
-from benchconsole.console.cli import main
+from benchconsole.console.entry import main
 try:
     main()
 except SystemExit:

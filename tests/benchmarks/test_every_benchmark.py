@@ -32,7 +32,7 @@ LINES = [(module, words) for module, lines in SMALLEST.items() for words in line
 """A benchmark of several tables has a line for each: then none takes long."""
 ON_CABLES = {
     "remaining": "--seconds 1 --cases healthy",
-    "reach": "--sizes 20 --targets farm --repeats 1",
+    "reach": "--sizes 20 --targets farm,far --repeats 1",
     "laboratory": "--fabrics small --faults slow-nic --runs 1 --healthy 1",
 }
 """Those that need root and namespaces."""

@@ -3,7 +3,7 @@
 import operator
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from textual import on
 
@@ -28,7 +28,8 @@ from benchconsole.console.tui.widgets.round_tests import RoundTests, round_of, t
 from benchconsole.console.tui.widgets.stages import Stages
 from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.tui.widgets.unjudged import Unjudged
-from benchconsole.console.view.run_view import RunView, StageView, State, compute_worked, eta, state_of
+from benchconsole.console.view.run_view import RunView, State, state_of
+from benchconsole.console.view.time_left import Overrun, advance_stages, compute_worked, eta, find_overrun
 from benchconsole.console.view.totals import SessionTotals, TotalsCache
 from benchconsole.console.view.wording import format_share
 from benchconsole.probes.model.judgement import Verdict
@@ -115,7 +116,7 @@ class RunScreen(Page):
         digest = self._digest(view)
         so_far = run_progress.count_so_far(view, digest.sums.covered)
         self.headline.show(state, lead, what, why=so_far, aside=aside)
-        self.stages.show(_timed(view, digest.sums.stages, now), digest.because, digest.results)
+        self.stages.show(advance_stages(view, digest.sums.stages, now), digest.because, digest.results)
 
     def _digest(self, view: RunView) -> RunDigest:
         """What changes only when a round is judged; worked out once for each."""
@@ -189,17 +190,6 @@ class RunScreen(Page):
             self.post_message(Copy(f"{chosen.test.target.key}\t{chosen.value}\t{chosen.expected}\n", "the test"))
 
 
-def _timed(view: RunView, every: Sequence[StageView], now: float) -> list[StageView]:
-    """The stages as they were summed, the running one with the time that has gone since."""
-    since = max(now - view.current_started, 0.0) if view.current is not None else 0.0
-    return [
-        replace(each, seconds=each.seconds + since, left=max(each.left - since, 0.0))
-        if each.state is State.RUNNING
-        else each
-        for each in every
-    ]
-
-
 def _tallies(view: RunView, now: float, *, is_paused: bool) -> tuple[Row, ...]:
     """Running or not, elapsed of about how much, and when it ends; a pause has no end that is known."""
     if view.reading is not None:
@@ -212,7 +202,9 @@ def _tallies(view: RunView, now: float, *, is_paused: bool) -> tuple[Row, ...]:
         return ((sign(State.HELD), CellText(" paused", MUTED)),)
     elapsed = compute_worked(view, now)
     head: Row = (sign(State.RUNNING), CellText(" running", RUNNING._replace(bold=True)))
-    left = eta(view, now)
+    left, overrun = eta(view, now), find_overrun(view, now)
+    if overrun is not None:
+        return _tally_overrun(head, elapsed, left, overrun)
     if left is None:
         return ((*head, CellText(f"  {lasting(elapsed)}", BOLD)),)
     middle, spread = (left[0] + left[1]) / 2, (left[1] - left[0]) / 2
@@ -223,6 +215,19 @@ def _tallies(view: RunView, now: float, *, is_paused: bool) -> tuple[Row, ...]:
         (*about, CellText(f"   ends {ends}{more}", MUTED)),
         (*head, CellText(f"  {lasting(middle)}", BOLD), CellText(f" left, ends {ends}", MUTED)),
         (*head, CellText(f"  {lasting(middle)} left", BOLD)),
+    )
+
+
+def _tally_overrun(head: Row, elapsed: float, left: tuple[float, float] | None, overrun: Overrun) -> tuple[Row, ...]:
+    """What is left after a round that takes longer than foreseen, and how long that may still take."""
+    time = (*head, CellText(f"  {lasting(elapsed)}", BOLD))
+    after = f" {lasting(sum(left) / 2)} left," if left is not None and sum(left) >= 1 else ""
+    named = f": {sanitize(overrun.waits_for)}" if overrun.waits_for else ""
+    words = f"{after} {overrun.words}"
+    return (
+        (*time, CellText(f"  {words} for this round{named}", MUTED)),
+        (*time, CellText(f" {words}{named}", MUTED)),
+        (*head, CellText(f" {words}", BOLD)),
     )
 
 

@@ -8,6 +8,7 @@ from benchconsole.console.tui.rows.clock import lasting
 from benchconsole.console.tui.widgets.headline import clauses
 from benchconsole.console.view.run_view import Coverage, RunView, State, superseding
 from benchconsole.console.view.session_verdict import SessionVerdict
+from benchconsole.console.view.time_left import find_overrun
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.console.view.wording import format_reading
 from benchconsole.probes.model.judgement import Level
@@ -43,7 +44,9 @@ def describe_run(
 
 def _describe_round(view: RunView, current: Round, now: float) -> Headline:
     place = next((i for i, each in enumerate(view.plan) if each.number == current.number), 0) + 1
-    seconds = f"{max(now - view.current_started, 0):.0f} s of {lasting(current.seconds)}"
+    overrun = find_overrun(view, now)
+    more = f", {overrun.words}" if overrun is not None else ""
+    seconds = f"{max(now - view.current_started, 0):.0f} s of {lasting(current.seconds)}{more}"
     lead = f"Round {place:,} of {len(view.plan):,}, {sanitize(current.stage)}:"
     return State.RUNNING, lead, f" {sanitize(current.because)}", seconds
 

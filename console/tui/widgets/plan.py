@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from benchconsole.console.text.cells import measure_width, wrap_text
+from benchconsole.console.text.cells import clip_text, measure_width, wrap_text
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.clock import lasting
 from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, Row, wrap_under
@@ -73,7 +73,7 @@ class PlanView(Listing[Row]):
         if len(self.suites) > 1:
             words = f" one of {len(self.suites)} suites" if self.suite in self.suites else " a suite instead"
             head.put("   ").put("tab", ACTIVE).put(words, MUTED)
-        rows = [head.row(), BLANK, *self._stages(width)]
+        rows = [head.row(), *_tell_overrun(self.notes.overrun, width), BLANK, *self._stages(width)]
         for name, texts in (
             ("does", self.notes.effects),
             ("covers", self.notes.covers),
@@ -114,6 +114,12 @@ class PlanView(Listing[Row]):
             rows.append(line.put(first, MUTED).row())
             rows += [CellLine(width).to(at).put(words, MUTED).row() for words in more]
         return rows
+
+
+def _tell_overrun(seconds: float, width: int) -> list[Row]:
+    """By how much a tool that hangs prolongs a round at most; nothing where that is not known."""
+    words = f"Each round in which a tool hangs takes up to {lasting(seconds)} longer."
+    return [CellLine(width).to(1).put(clip_text(words, width - 2), MUTED).row()] if seconds else []
 
 
 def _promise(width: int) -> list[Row]:

@@ -37,7 +37,7 @@ class Stages(CellWidget):
             return []
         name = min(max([5, *(measure_width(sanitize(stage.name)) for stage in self.stages)]), 18)
         wire = 24 if width >= 160 else 12 if width >= 100 else 8 if width >= 70 else 0
-        left = any(stage.left >= 0.5 for stage in self.stages)
+        left = any(stage.left + stage.overrun >= 0.5 for stage in self.stages)
         longest = max(map(measure_width, self.because.values()), default=0)
         about = min(max(width - name - wire - 59, 0), max(longest, 9)) if width >= 90 else 0
         head = CellLine(width).to(1).put("stage", MUTED).to(3 + name + 2)
@@ -67,6 +67,12 @@ class Stages(CellWidget):
         line.extend(link_glyphs.wire(wire, stage.done / stage.rounds if stage.rounds else 0.0))
         line.put(f"{stage.done:,}/{stage.rounds:,}", BOLD if running else MUTED, 9, ">")
         line.put(lasting(stage.seconds) if stage.done or running else "", TEXT, 9, ">")
-        line.put(lasting(stage.left) if stage.left >= 0.5 else "", MUTED, left, ">").put("   ")
+        line.put(_format_left(stage), MUTED, left, ">").put("   ")
         result = self.results.get(stage.name, "")
         return line.put(clip_text(result, max(line.room - 1, 0)), word_tone(stage.state)).row()
+
+
+def _format_left(stage: StageView) -> str:
+    """About how much is left, or at most how much where a round takes longer than foreseen."""
+    seconds = stage.left + stage.overrun
+    return f"{'≤ ' if stage.overrun else ''}{lasting(seconds)}" if seconds >= 0.5 else ""

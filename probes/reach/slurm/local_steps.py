@@ -14,9 +14,9 @@ from typing import cast
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import Output
 from benchconsole.probes.model.remote import Remote, Running
+from benchconsole.probes.model.time_limits import COMMAND_ENDING
 from benchconsole.probes.reach.watchdog import wrap_command
 from benchconsole.probes.reach.watched_command import (
-    ENDING,
     OUTPUT_LIMIT,
     CommandChannel,
     SessionOutput,
@@ -65,7 +65,7 @@ class LocalRemote:
             start_new_session=True,
         )
         channel.write(wrapped.feed)
-        return WatchedCommand(self.node, argv, wrapped, channel, ending=ENDING)
+        return WatchedCommand(self.node, argv, wrapped, channel, ending=COMMAND_ENDING)
 
 
 class _ProcessChannel(CommandChannel, asyncio.SubprocessProtocol):

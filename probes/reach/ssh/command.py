@@ -158,11 +158,9 @@ async def start_command(link: SshConnection, wrapped: WrappedCommand, prompt: Su
     while True:
         await link.take_slot()
         try:
-            if wrapped.last and link.has_shell:
-                await link.shared.starts.take_brief_turn()
-                if (shell := link.take_shell()) is not None:
-                    link.channels.add(channel := _tell_shell(link, shell, wrapped))
-                    return channel
+            if wrapped.last and (shell := link.take_shell()) is not None:
+                link.channels.add(channel := _tell_shell(link, shell, wrapped))
+                return channel
             async with link.shared.starts.turn():
                 return await _begin(link, wrapped, prompt)
         except BaseException as error:

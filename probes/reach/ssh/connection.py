@@ -57,15 +57,22 @@ _LOG = ModuleLog(__name__)
 _LONGEST_REASON = 300
 _SAYS_NOTHING = ("", "Connection lost")
 _GOODBYE = 2.0
+_CALLS = 16
+"""Nodes and commands that are asked for in one turn of the event loop; 0.2 ms each."""
 _START = 0.5
 """Seconds after which a command that its node has not begun no longer keeps others from being begun."""
 
 
 class SessionBounds:
-    """All connections of a session share turns to begin commands, a bound of output, and a count of the busy ones."""
+    """All connections of a session share turns to begin commands, a bound of output, and a count of the busy ones.
+
+    ``calls`` are turns of those who ask for a node or a command: what a thousand ask for in one turn of the event loop
+    would hold it up.
+    """
 
     def __init__(self, limits: SshLimits) -> None:
-        self.starts = Throttle(limits.starts, _START)
+        self.calls = Throttle(_CALLS, _START)
+        self.starts = Throttle(limits.starts, _START, limits.far_starts)
         self.output = SessionOutput(limits.all_output)
         self.busy = 0
 

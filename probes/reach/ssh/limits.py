@@ -1,12 +1,16 @@
 """The bounds of a session: its numbers, turns that run out by themselves, the stop after refused logins in a row."""
 
 import asyncio
+import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from math import ceil
 
+from benchconsole.probes.model.time_limits import COMMAND_ENDING
 from benchconsole.probes.reach.watchdog import SILENCE
-from benchconsole.probes.reach.watched_command import ENDING, OUTPUT_LIMIT, TOTAL_LIMIT
+from benchconsole.probes.reach.watched_command import OUTPUT_LIMIT, TOTAL_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +20,8 @@ class SshLimits:
     ``connect`` bounds the TCP connection, ``silence`` the same where a network has shown to be fast
     (``probes.reach.ssh.tcp_connect``), ``login`` everything from there to a usable connection.
     ``greeting`` is for the banner of a server that has accepted the connection: one that hangs sends none.
-    ``dials`` TCP connections are tried, ``logins`` logged in and ``starts`` commands begun at once, ``behind_jump``
+    ``dials`` TCP connections are tried, ``logins`` logged in and ``starts`` commands begun at once, and up to
+    ``far_logins`` and ``far_starts`` where the nodes are so far away that we would wait for them, ``behind_jump``
     connections through one jump host. ``channels`` commands share a connection (sshd allows 10), ``connections``
     go to a node. ``retries`` follow a connection that was dropped before any login, ``refusals``
     logins in a row end all trying. While a command runs a keepalive is sent after ``keepalive`` seconds of silence
@@ -32,8 +37,10 @@ class SshLimits:
     login: float = 20.0
     greeting: float = 6.0
     dials: int = 64
-    logins: int = 64
-    starts: int = 64
+    logins: int = 24
+    far_logins: int = 256
+    starts: int = 32
+    far_starts: int = 256
     behind_jump: int = 8
     channels: int = 8
     connections: int = 8
@@ -44,7 +51,7 @@ class SshLimits:
     heartbeat: float = SILENCE
     output: int = OUTPUT_LIMIT
     all_output: int = TOTAL_LIMIT
-    ending: float = ENDING
+    ending: float = COMMAND_ENDING
 
 
 _LENIENCE = 4
@@ -71,23 +78,85 @@ async def _take_turn(
         leave()
 
 
+_LOOK = 0.01
+"""Seconds between two looks at how busy the event loop is, while somebody waits for a turn."""
+_LATE = 0.002
+"""Seconds by which a look comes late at most where the loop is idle."""
+_IDLE = 0.5
+"""Share of the time that the loop works at most where it is idle."""
+_GROWTH = 1.5
+
+
 class Throttle:
     """At most ``turns`` at once; whoever takes longer than ``patience`` seconds waits for others and counts no more.
 
-    What is throttled is our own work. A host that is silent costs none, so it must not hold up the rest.
+    What is throttled is our own work. A host that is silent costs none, so it must not hold up the rest. Nor must
+    hosts that are far away: while turns are waited for and the event loop is idle, there are more of them, up to
+    ``most``. They become ``turns`` again when the loop is not idle, or when nobody waits any more.
     """
 
-    def __init__(self, turns: int, patience: float) -> None:
-        self._free = asyncio.Semaphore(turns)
+    def __init__(self, turns: int, patience: float, most: int = 0) -> None:
+        self._turns = self.now = turns
+        self._most = max(most, turns)
         self._patience = patience
+        self._taken = 0
+        self._queue: deque[asyncio.Future[None]] = deque()
+        self._worked = 0.0
+        self._looks = False
+
+    @property
+    def is_full(self) -> bool:
+        """Whether somebody who asks now has to wait."""
+        return self._taken >= self.now
 
     def turn(self) -> AbstractAsyncContextManager[None]:
-        return _take_turn(self._free.acquire, self._free.release, self._patience)
+        return _take_turn(self._begin, self._end, self._patience)
 
     async def take_brief_turn(self) -> None:
         """A turn for what is done without waiting: it is given back when the event loop has looked at others."""
-        await self._free.acquire()
-        asyncio.get_running_loop().call_soon(self._free.release)
+        await self._begin()
+        asyncio.get_running_loop().call_soon(self._end)
+
+    async def _begin(self) -> None:
+        if not (self.is_full or self._queue):
+            self._taken += 1
+            return
+        if self._most > self._turns and not self._looks:
+            self._look_later()
+        turn = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if not turn.cancelled():  # it was given all the same
+                self._end()
+            raise
+
+    def _end(self) -> None:
+        self._taken -= 1
+        self._give()
+
+    def _give(self) -> None:
+        while self._queue and not self.is_full:
+            turn = self._queue.popleft()
+            if not turn.done():
+                self._taken += 1
+                turn.set_result(None)
+
+    def _look_later(self) -> None:
+        self._looks, self._worked = True, time.thread_time()
+        loop = asyncio.get_running_loop()
+        loop.call_later(_LOOK, self._look, loop.time() + _LOOK)
+
+    def _look(self, due: float) -> None:
+        """More turns where the loop was idle, as many as at first where it was not or nobody waits."""
+        late = asyncio.get_running_loop().time() - due
+        is_idle = late <= _LATE and time.thread_time() - self._worked <= _IDLE * (late + _LOOK)
+        self._looks = False
+        self.now = min(ceil(self.now * _GROWTH), self._most) if is_idle and self._queue else self._turns
+        self._give()
+        if self._queue:
+            self._look_later()
 
 
 async def run_bounded(works: Iterable[Callable[[], Awaitable[None]]], at_once: int) -> None:

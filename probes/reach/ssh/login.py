@@ -184,7 +184,7 @@ class Connector:
     def __init__(self, limits: SshLimits, threads: Executor) -> None:
         self._limits = limits
         self._tcp = TcpConnector(limits, threads)
-        self._logins = Throttle(limits.logins, _TURN)
+        self._logins = Throttle(limits.logins, _TURN, limits.far_logins)
         self._breaker = LoginBreaker(limits.refusals, _TURN)
         self._crowded: dict[tuple[str, int], asyncio.Semaphore] = {}
 
@@ -248,7 +248,7 @@ class Connector:
         sock = await self._tcp.connect(attempt) if tunnel is None else None
         is_ours = sock is not None
         try:
-            async with self._breaker.begin_login(), self._logins.turn(), _bound_login(attempt, self._limits, tunnel):
+            async with self._logins.turn(), self._breaker.begin_login(), _bound_login(attempt, self._limits, tunnel):
                 is_ours = False  # its transport closes it; a descriptor freed under one would be another connection's
                 connection = await _log_in(attempt, on_lost, sock, tunnel)
         except BaseException:

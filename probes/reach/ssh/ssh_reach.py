@@ -33,7 +33,7 @@ from benchconsole.topology.model.fabric import Node, NodeId
 _LOG = ModuleLog(__name__)
 _DEEPEST_JUMP = 8
 _WANTED_FILES = 65536
-_CLOSED_AT_ONCE = 256
+_CLOSED_AT_ONCE = 128
 """Connections that say goodbye at once: thousands of them would hold more memory than the tests did."""
 _PAUSE = 30.0
 _PAUSE_OF_JUMPS = 5.0
@@ -87,6 +87,8 @@ class SshReach:
         async def open_another() -> SshConnection:
             return await self._open(self._make_destination(node), node.id, ())
 
+        if node.id not in self._nodes:
+            await self._shared.calls.take_brief_turn()
         link = await self._nodes.setdefault(node.id, RetriedConnection(open_another, _PAUSE)).link(node.id)
         if link.lost is not None:
             raise RemoteError(link.make_lost_failure())

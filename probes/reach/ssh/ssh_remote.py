@@ -52,6 +52,7 @@ class SshRemote:
         return await record_command(_LOG, self.node, argv, self._run_to_end(argv, timeout, stdin, privileged))
 
     async def _run_to_end(self, argv: Sequence[str], timeout: float, stdin: bytes, privileged: bool) -> Output:
+        await self._pool.first.shared.calls.take_brief_turn()
         link = await self._pool.wait_for_free()
 
         async def run(prompt: SudoPrompt | None = None) -> SshCommand:

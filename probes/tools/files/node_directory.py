@@ -38,9 +38,16 @@ class ScratchProbe(Probe):
         taken = take_shared_space(self.given(target.options).text("shared"), size)
         return replace(super().demands(target), shared=taken, writes=size)
 
+    def time_limit(self, options: Mapping[str, str | int | float]) -> float:
+        is_own = type(self).run is ScratchProbe.run
+        return self._compute_patience(options) if is_own else super().time_limit(options)
+
+    def _compute_patience(self, options: Mapping[str, str | int | float]) -> float:
+        return self.patience * self.estimate(options) + 60.0
+
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         """Run the script when the round is ready; RemoteError where it refuses the directory."""
         argv = self.command(target)
         await contact.together()
-        said = await contact.here.run(argv, timeout=self.patience * self.estimate(target.options) + 60.0)
+        said = await contact.here.run(argv, timeout=self._compute_patience(target.options))
         return (scratch.heed(said, contact.here.node),)

@@ -22,6 +22,7 @@ from benchconsole.probes.api import (
     Target,
     Unit,
 )
+from benchconsole.probes.model.time_limits import COMMAND_ENDING
 from benchconsole.probes.readers.lines import strip_colours
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.serving import PORTS
@@ -98,6 +99,13 @@ class Iperf3(PairProbe):
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         given = self.given(options)
         return float(given.whole("seconds", 1) + given.whole("omit") + given.whole("tail") + _START)
+
+    def time_limit(self, options: Mapping[str, str | int | float]) -> float:
+        """Both ends: a server that hangs is ended before the clients of its round begin, and then one of these hangs.
+
+        Other attempts follow a port that is in use, of which a server tells at once.
+        """
+        return _READY + COMMAND_ENDING + self.estimate(options) + _LATE
 
     def check(self, target: Target) -> None:
         self.client(target, 0)

@@ -42,6 +42,9 @@ class Stream(Probe):
         """Seconds that the option says: they follow from arrays whose size was compiled in."""
         return self.given(options).number("seconds", 0.1, 3600)
 
+    def time_limit(self, options: Mapping[str, str | int | float]) -> float:
+        return 4.0 * self.estimate(options) + 30.0
+
     def command(self, target: Target) -> Sequence[str]:
         """``env OMP_NUM_THREADS=24 stream``; PlanError for options that cannot be used."""
         given = self.given(target.options)
@@ -55,8 +58,7 @@ class Stream(Probe):
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         """Run it with four times the time that it is expected to take, and half a minute."""
-        allowed = 4.0 * self.estimate(target.options) + 30.0
-        return (await contact.here.run(self.command(target), timeout=allowed),)
+        return (await contact.here.run(self.command(target), timeout=self.time_limit(target.options)),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
         refuse_failed(output, "STREAM")

@@ -2,11 +2,14 @@
 
 import json
 
+import pytest
+
 from benchconsole.console.cli.event_lines import format_event_json
-from benchconsole.console.view.events import IntervalsTold
+from benchconsole.console.view.events import IntervalsTold, RoundStarted
 from benchconsole.console.view.interval_rates import ToldInterval
 from benchconsole.probes.api import Interval, Unit
 from benchconsole.probes.model.load import NodeLoad
+from benchconsole.probes.model.measuring import Round
 
 
 def test_intervals_are_told_with_their_test_and_what_is_expected() -> None:
@@ -26,4 +29,15 @@ def test_intervals_are_told_with_their_test_and_what_is_expected() -> None:
             }
         ],
         "loads": [{"node": "n1", "core": "3", "busy": 0.9, "softirq": 0.5}],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("limit", "told"), [(35.0, 35.0), (0.0, None)])
+def test_a_round_is_told_with_its_seconds_and_those_in_which_it_ends_where_a_tool_hangs(
+    limit: float, told: float | None
+) -> None:
+    begun = RoundStarted(Round(2, "iperf3 trunks", "iperf3", (), 6.0, ""), 17.0, limit)
+    assert json.loads(format_event_json(begun)) == {
+        "event": "RoundStarted", "at": 17.0, "round": 2, "stage": "iperf3 trunks", "tests": 0,
+        "seconds": 6.0, "limit": told,
     }  # fmt: skip

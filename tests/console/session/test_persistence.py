@@ -12,6 +12,7 @@ from benchconsole.console.session.session import Session
 from benchconsole.console.view.events import Event, Held, Resumed, RoundStarted, SessionEnded
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result
+from benchconsole.probes.planning.round_limits import compute_time_limit
 from benchconsole.store.store import Store
 from tests import plain_sqlite
 from tests.console.session.test_session import SUITE
@@ -51,6 +52,8 @@ async def test_a_lock_that_somebody_forgot_holds_the_run_and_loses_nothing(tmp_p
             told.append(event)
             if isinstance(event, Result):
                 ended.add(event.test.id)
+            if isinstance(event, RoundStarted):
+                assert event.limit == compute_time_limit(event.round, PROBES) > event.round.seconds
             if isinstance(event, RoundStarted) and event.round.number == 2:
                 foreign.execute("BEGIN IMMEDIATE")
             if isinstance(event, Held) and event.spool:

@@ -122,6 +122,7 @@ class Player(SessionController):
             ),
             covers=("every node, every uplink in both directions",),
             shows=("a slow NIC would not be seen",),
+            overrun=29.0,
         )
 
     async def start(self, rounds: Sequence[Round]) -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from benchconsole.console.view.events import Event, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance, opened
-from benchconsole.console.view.run_view import RunView, State, eta, tally
+from benchconsole.console.view.run_view import RunView, State, tally
 from benchconsole.console.view.session_verdict import decide
+from benchconsole.console.view.time_left import eta
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.topology.model.fabric import SwitchRole

@@ -161,6 +161,26 @@ async def test_a_repeat_in_its_round_is_not_counted_beside_what_it_repeats() -> 
     assert isinstance(end, events.SessionEnded)
 
 
+async def test_a_round_in_which_a_tool_hangs_says_how_long_it_may_still_take_and_for_what() -> None:
+    told = list(faulty().events())
+    opening, begun = told[:2]
+    assert isinstance(opening, events.SessionOpened)
+    assert isinstance(begun, events.RoundStarted)
+    (first, *others), later = begun.round.tests, 1_699_999_980.0  # the screen's clock stands 120 s after it
+    async with looking(replace(faulty(), closed=[]), until=1) as look:
+        tests = (events.TestStarted(test, later) for test in begun.round.tests)
+        done = (Result(test, started=later) for test in others)
+        reopened = replace(opening, at=later, live=True, anew=True)
+        look.player.feed(reopened, events.RoundStarted(begun.round, later, 150.5), *tests, *done)
+        await look.until(lambda: len(look.app.session.latest.view.fresh) == len(others))  # type: ignore[union-attr]
+        await look.press("3")
+        assert f"up to 31 s more for this round: {first.target.node.id} {first.probe}" in look.lines[1]
+        assert "0:00" not in look.lines[1]
+        assert "120 s of 0:52, up to 31 s more" in look.lines[3]
+        (stage,) = (line for line in look.lines if line.startswith(f" ▸ {begun.round.stage}"))
+        assert "2:00   ≤ 0:30" in stage
+
+
 async def test_nodes_that_are_tested_now_are_marked_on_the_map() -> None:
     until = 3  # opened, the first round started, one test started
     async with looking(faulty(), until=until) as look:
@@ -173,6 +193,7 @@ async def test_a_plan_is_shown_before_it_starts() -> None:
         await look.press("R")
         assert isinstance(look.app.screen, PlanSheet)
         assert "acceptance: 7 rounds, 652 tests, about 4:42." in look.text
+        assert "Each round in which a tool hangs takes up to 0:29 longer." in look.text
         assert "fio writes 1 GiB" in look.text
         assert "Nothing is sent to any node before you press enter." in look.text
         assert look.player.started == []

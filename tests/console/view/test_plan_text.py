@@ -21,12 +21,23 @@ def lines(described: Fabric, rounds: tuple[Round, ...], *, most: int = 6) -> lis
 def test_totals_and_bounds_come_first(tmp_path: Path) -> None:
     described = fabric(tmp_path)
     found = lines(described, planned(described, "all-pairs", seconds=5))
-    assert found[0] == "plan: 10 rounds (at least 9; ratio 1.111), 88 tests, about 1:10"
+    most = "; each round in which a tool hangs takes up to 29.0 s longer"
+    assert found[0] == f"plan: 10 rounds (at least 9; ratio 1.111), 88 tests, about 1:10{most}"
     assert found[1] == "iperf3 all-pairs: 10 rounds (at least 9 by n1 out; ratio 1.111), 88 tests, about 1:10"
     assert "heaviest load on a link:" in found[2]
     assert "100 % in round" in found[2]
     assert "pairs: 88 of 90 directed pairs meet (97.78%)" in found
     assert "    2 do not: no path between them, or only one that goes down to a switch and up again" in found
+
+
+def test_stages_say_by_how_much_a_tool_that_hangs_prolongs_them_where_they_differ(tmp_path: Path) -> None:
+    described = fabric(tmp_path)
+    (network, *_), (nodes, *_) = planned(described, "neighbours", seconds=5), planned(described, "neighbours")
+    (longer,) = (replace(nodes, stage="longer", number=2, probe="unknown"),)
+    found = lines(described, (network, longer))
+    assert found[0].endswith("; each round in which a tool hangs takes up to 2:29 longer")
+    (of_network,) = (line for line in found if line.startswith("iperf3 neighbours: "))
+    assert of_network.endswith("about 7.00 s; each round in which a tool hangs takes up to 29.0 s longer")
 
 
 def test_many_rounds_are_folded(tmp_path: Path) -> None:

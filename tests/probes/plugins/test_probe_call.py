@@ -7,11 +7,11 @@ from typing import Any, cast
 import pytest
 
 from benchconsole.probes.api import Contact, Fact, Output, Probe, Reading, Target, Unit
+from benchconsole.probes.model import time_limits
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Test
 from benchconsole.probes.model.remote import RemoteError
-from benchconsole.probes.plugins import probe_call
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing.fake import a_node
 from tests.probes.played import Alone, PlayedReach
@@ -231,8 +231,8 @@ async def test_a_probe_that_cancels_the_test_of_another_is_no_order_of_ours() ->
 
 @pytest.mark.fault("F39b", "I22")
 async def test_a_probe_that_will_not_be_cancelled_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe_call, "ENDING", 0.05)
-    monkeypatch.setattr(probe_call, "OVERTIME", 0.05)
+    monkeypatch.setattr(time_limits, "CODE_ENDING", 0.05)
+    monkeypatch.setattr(time_limits, "OVERTIME", 0.05)
     let_go = asyncio.Event()
 
     async def stubborn(contact: Contact, target: Target) -> Any:

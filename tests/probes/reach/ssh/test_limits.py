@@ -1,7 +1,10 @@
 """How much is begun at once, without any network."""
 
 import asyncio
+import time
+from collections import Counter
 from functools import partial
+from itertools import count
 
 import pytest
 
@@ -58,7 +61,87 @@ async def test_who_waits_for_others_holds_up_nobody() -> None:
         task.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
     async with asyncio.timeout(5), throttle.turn(), throttle.turn():  # every turn was given back once, not twice
-        assert throttle._free.locked()
+        assert throttle.is_full
+
+
+async def test_turns_that_are_far_away_become_more_while_the_loop_is_idle_and_few_again_afterwards() -> None:
+    throttle, away = Throttle(2, 60, 9), asyncio.Event()
+    running = most = 0
+
+    async def far() -> None:
+        nonlocal running, most
+        async with throttle.turn():
+            running += 1
+            most = max(most, running)
+            if running == 9:
+                away.set()
+            await away.wait()
+            running -= 1
+
+    async with asyncio.timeout(30):
+        await asyncio.gather(*(far() for _ in range(20)))
+    assert most == 9
+    throttle._look(asyncio.get_running_loop().time())  # nobody waits any more
+    assert throttle.now == 2
+
+
+async def test_turns_stay_few_while_the_loop_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "thread_time", count().__next__)  # a second of work at every look
+    throttle, loop = Throttle(1, 60, 9), asyncio.get_running_loop()
+
+    async def wait_for_turn() -> None:
+        async with throttle.turn():
+            pass
+
+    async with throttle.turn():
+        waiting = asyncio.create_task(wait_for_turn())
+        await asyncio.sleep(0)
+        throttle._look(loop.time())
+        assert throttle.now == 1
+        monkeypatch.setattr(time, "thread_time", lambda: 0.0)
+        throttle._look(loop.time() - 1)  # it comes a second late
+        assert throttle.now == 1
+        throttle._look(loop.time())
+        assert throttle.now == 2
+    await waiting
+
+
+async def test_a_turn_that_is_given_to_somebody_who_gives_up_goes_to_the_next() -> None:
+    throttle, done = Throttle(1, 60), list[int]()
+
+    async def work(number: int) -> None:
+        async with throttle.turn():
+            done.append(number)
+
+    async with throttle.turn():
+        waiting = [asyncio.create_task(work(number)) for number in range(3)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()  # while it waits
+        await asyncio.sleep(0)
+    waiting[1].cancel()  # when it was given the turn, and has not run yet
+    async with asyncio.timeout(30):
+        await asyncio.gather(*waiting, return_exceptions=True)
+    assert done == [2]
+    assert not throttle.is_full
+
+
+async def test_many_who_ask_at_once_are_let_in_over_several_turns_of_the_loop() -> None:
+    throttle, per_turn, turn = Throttle(4, 60), Counter[int](), 0
+
+    async def count_turns() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    async def ask() -> None:
+        await throttle.take_brief_turn()
+        per_turn[turn] += 1
+
+    counting = asyncio.create_task(count_turns())
+    await asyncio.gather(*(ask() for _ in range(50)))
+    counting.cancel()
+    assert max(per_turn.values()) == 4
 
 
 async def _log_in(breaker: LoginBreaker, *, accepted: bool) -> None:

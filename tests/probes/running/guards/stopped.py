@@ -4,9 +4,10 @@ import asyncio
 import sys
 from collections.abc import Sequence
 
+from benchconsole.probes.model import time_limits
 from benchconsole.probes.model.measuring import Output, Round, Target, Test
 from benchconsole.probes.model.remote import Remote
-from benchconsole.probes.plugins import loop_watchdog, probe_call
+from benchconsole.probes.plugins import loop_watchdog
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing import FakeRemote
 from benchconsole.probes.testing.fake import a_node
@@ -38,7 +39,7 @@ class Reaching:
 
 
 async def main() -> None:
-    probe_call.OVERTIME, loop_watchdog.LIMIT = float(sys.argv[1]), 0.1
+    time_limits.OVERTIME, loop_watchdog.LIMIT = float(sys.argv[1]), 0.1
     each = Round(1, "s", "inventory", (Test("t", "inventory", Target(a_node()), 1),), 1.0, "x")
     closed = await Runner(Reaching(), {"inventory": Instant()}).run(each, RoundObserver(on_notice=print))
     (result,) = closed.results

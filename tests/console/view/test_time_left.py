@@ -4,9 +4,18 @@ from dataclasses import replace
 
 import pytest
 
+from benchconsole.console.view import events
 from benchconsole.console.view.events import RoundStarted, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance, opened
-from benchconsole.console.view.run_view import RunView, compute_worked, eta
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.time_left import (
+    Overrun,
+    advance_stages,
+    compute_worked,
+    eta,
+    find_overrun,
+    stages_of,
+)
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Target, Test
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
@@ -17,7 +26,9 @@ def make_round(number: int, probe: str, seconds: float = 10.0) -> Round:
     return Round(number, probe, probe, (), seconds, "")
 
 
-def play(plan: tuple[Round, ...], *, ended: tuple[tuple[int, float], ...], running: int = 0) -> RunView:
+def play(
+    plan: tuple[Round, ...], *, ended: tuple[tuple[int, float], ...], running: int = 0, limit: float = 0.0
+) -> RunView:
     """A live session whose ``ended`` rounds took so many seconds each, one after the other from 0 on."""
     view = opened(SessionOpened("s", "", star(), "default", plan, 0.0, True))
     at = 0.0
@@ -25,7 +36,7 @@ def play(plan: tuple[Round, ...], *, ended: tuple[tuple[int, float], ...], runni
         view = advance(view, RoundStarted(plan[number - 1], at))
         view = advance(view, ClosedRound(plan[number - 1], (), CloseReason.COMPLETE, at, at + seconds))
         at += seconds
-    return advance(view, RoundStarted(plan[running - 1], at)) if running else view
+    return advance(view, RoundStarted(plan[running - 1], at, limit)) if running else view
 
 
 IPERF3_AND_FIO = (make_round(1, "iperf3"), make_round(2, "iperf3"), make_round(3, "fio"), make_round(4, "fio"))
@@ -61,6 +72,74 @@ def test_a_round_in_which_a_tool_hung_does_not_slow_down_those_to_come() -> None
     lost = replace(failed, failure=Failure(FailedAt.LOST, "away", NodeId("n1")))
     view = advance(view, ClosedRound(hanging, (lost,), CloseReason.COMPLETE, 12.0, 52.0))
     assert eta(view, 52.0) == pytest.approx((12.0, 40.0))
+
+
+@pytest.mark.parametrize(
+    ("ended", "now", "most"),
+    [
+        ((), 20.0, None),  # nothing is measured: twice the plan is foreseen
+        ((), 20.5, 14.5),
+        ((), 35.0, 0.0),
+        ((), 36.0, -1.0),  # it has taken longer than any hanging tool explains
+        (((1, 12.0),), 12.0 + 12.0, None),  # as long as the measured rounds of its probe
+        (((1, 12.0),), 12.0 + 12.5, 22.5),
+    ],
+)
+def test_a_round_that_takes_longer_than_foreseen_says_how_long_it_may_still_take(
+    ended: tuple[tuple[int, float], ...], now: float, most: float | None
+) -> None:
+    view = play(IPERF3_AND_FIO, ended=ended, running=len(ended) + 1, limit=35.0)
+    found = find_overrun(view, now)
+    assert (None if found is None else found.most) == (most if most is None else pytest.approx(most))
+    assert find_overrun(play(IPERF3_AND_FIO, ended=ended, running=len(ended) + 1), now) is None  # no limit is known
+
+
+def test_an_overrun_is_never_said_to_be_shorter_than_it_may_be() -> None:
+    assert Overrun(0.2, "").words == "up to 1 s more"
+    assert Overrun(1234.0, "").words == "up to 1,234 s more"
+    assert Overrun(-0.1, "").words == "longer than it may take"
+
+
+def make_pair(test: str, first: str, second: str | None = None) -> Test:
+    node, peer = (
+        Node(NodeId(name), NodeRole.COMPUTE, Hardware("any"), name, name) if name else None for name in (first, second)
+    )
+    assert node is not None
+    return Test(test, "iperf3", Target(node, peer), 1)
+
+
+@pytest.mark.parametrize(
+    ("tests", "ended", "words"),
+    [
+        ((("n1", "n3"), ("n3", "n2"), ("n4", "n5")), 1, "n3 iperf3"),  # in all that run
+        ((("n1", "n3"), ("n4", "n5")), 0, "2 tests of iperf3"),
+        ((("n1", "n3"), ("n4", "n5")), 1, "n1>n3 iperf3"),
+        ((("n1", None), ("n4", None)), 1, "n1 iperf3"),
+        ((("n1", None),), 1, ""),  # only the end of the round is awaited
+    ],
+)
+def test_an_overrun_names_what_all_running_tests_have_in_common(
+    tests: tuple[tuple[str, str | None], ...], ended: int, words: str
+) -> None:
+    made = tuple(make_pair(f"t{at}", *ends) for at, ends in enumerate(tests))
+    hanging = replace(make_round(1, "iperf3"), tests=made)
+    view = advance(play((hanging,), ended=()), RoundStarted(hanging, 0.0, 50.0))
+    for each in made:
+        view = advance(view, events.TestStarted(each, 0.0))
+    for each in reversed(made[len(made) - ended :]):
+        view = advance(view, Result(each))
+    found = find_overrun(view, 30.0)
+    assert found is not None
+    assert found.waits_for == words
+
+
+def test_a_stage_whose_round_takes_longer_keeps_the_time_of_its_other_rounds() -> None:
+    view = play(IPERF3_AND_FIO, ended=(), running=1, limit=35.0)
+    stages = stages_of(view, lambda each: None)
+    assert [each.left for each in advance_stages(view, stages, 4.0)] == pytest.approx([16.0, 20.0])
+    network, storage = advance_stages(view, stages, 25.0)
+    assert (network.seconds, network.left, network.overrun) == pytest.approx((25.0, 10.0, 10.0))
+    assert (storage.left, storage.overrun) == (20.0, 0.0)
 
 
 def test_no_time_is_left_when_all_is_done() -> None:
