@@ -16,11 +16,12 @@ mapper, md, bcache), a mount in any process's view, use as swap, no size, and a 
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from benchconsole.probes.api import Probe, Safety
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Fabric, Node, NodeId, Stage, Suite
 
 SYSFS = "/sys"

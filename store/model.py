@@ -1,13 +1,14 @@
 """What is given to the store and what it answers: sessions, stored rounds, changes. All frozen."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import FailedAt, Proof, Result, Round
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Criterion
 
 if TYPE_CHECKING:

@@ -3,7 +3,8 @@
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from benchconsole.topology.dataclass import dataclass
 
 _NUMBER = re.compile(r"[0-9]+")
 

@@ -7,9 +7,10 @@ ways: a bare number for a rate, ``mb/s``, ``KB``, a link speed in bytes.
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+
+from benchconsole.topology.dataclass import dataclass
 
 
 class Unit(StrEnum):

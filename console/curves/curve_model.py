@@ -5,7 +5,6 @@ Points are made by ``console.curves.sweep_series`` from what was stored; nothing
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from statistics import median
@@ -13,6 +12,7 @@ from typing import NamedTuple
 
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.measuring import Labels
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.units import RATES, Shown, Unit
 
 GAIN = 0.05

@@ -4,10 +4,11 @@ Bindings, footer, command line and help are all made from it, so that they canno
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual.binding import Binding
+
+from benchconsole.topology.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Messages from the screens to the application. Widgets define their own beside themselves."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from textual.message import Message
 
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import NodeId
 
 

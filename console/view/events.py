@@ -4,7 +4,6 @@ A ``Result`` tells that one test has ended: it is stored, and nothing is judged 
 ``ClosedRound`` is judged and comes only after it is committed to the store; a colour on a screen may come only from it.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchconsole.console.view.interval_rates import ToldInterval
@@ -13,6 +12,7 @@ from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import Proof, Result, Round, Test
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:

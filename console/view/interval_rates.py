@@ -5,11 +5,11 @@ They are shown while a test runs and give way to its result. No state, count, ve
 
 import math
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from benchconsole.probes.model.interval import Interval
 from benchconsole.probes.model.measuring import INWARD, Labels
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.units import Unit
 
 SMOOTHING = 2.0

@@ -6,7 +6,7 @@ Tables on screen and reports share these. ``value`` is for machines (base units,
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache
 
@@ -17,6 +17,7 @@ from benchconsole.console.view.run_view import RunView, State, share_result, sta
 from benchconsole.probes.model.alike_passes import list_tested
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Failure, Labels, Reading, Result, Test
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.conditions import format_condition
 from benchconsole.topology.units import Shown, Unit, percent
 

@@ -6,7 +6,7 @@
 
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import wraps
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
 from benchconsole.topology.analysis.static_finding import StaticFinding
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId
 from benchconsole.topology.units import counted

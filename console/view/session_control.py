@@ -1,12 +1,13 @@
 """Proposals, plan notes and paths that a session shows to the screens, and who is told or asked."""
 
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from benchconsole.console.view.events import Event
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.measuring import Round
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Flow, LinkId
 
 

@@ -6,7 +6,6 @@ every planned test gave its number and every verdict is known. What keeps it fro
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchconsole.console.text.name_sets import fold_names
@@ -18,6 +17,7 @@ from benchconsole.probes.judging.criterion_scope import CriterionScope, list_sco
 from benchconsole.probes.model.checklist import CheckedList, StepState
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Result, TestOutcome
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.conditions import format_condition
 from benchconsole.topology.model.fabric import Basis, Criterion

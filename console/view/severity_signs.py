@@ -3,9 +3,8 @@
 Apart from the signs of states, so that ``check`` does not load all of a run.
 """
 
-from dataclasses import dataclass
-
 from benchconsole.topology.analysis.static_finding import Severity
+from benchconsole.topology.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import operator
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import (
@@ -22,6 +22,7 @@ from benchconsole.console.view.run_view import (
 from benchconsole.console.view.session_verdict import SessionVerdict, decide
 from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.measuring import FailedAt, Result, Round
+from benchconsole.topology.dataclass import dataclass
 
 
 @dataclass(slots=True)

@@ -6,13 +6,13 @@ held against it.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import cached_property
 
 from benchconsole.probes.model.alike_passes import AlikePasses, TestedNames
 from benchconsole.probes.model.judgement import Verdict, Yardstick
 from benchconsole.probes.model.measuring import Result, Test
 from benchconsole.probes.model.sending import Directions
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.conditions import accept_labels, parse_condition
 from benchconsole.topology.model.fabric import Basis, Criterion

@@ -1,10 +1,10 @@
 """The state of links as measured: the lowest share seen over each, members of a LAG that carry, loads of a rack."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FULL, Bundle, Result
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId, Node
 
 MEMBER_NEAR = 0.12

@@ -4,11 +4,11 @@ Lists and sessions on screen have none, and do without numpy.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Result
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.grouping import group_by_key
 
 if TYPE_CHECKING:

@@ -3,8 +3,9 @@
 All frozen.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from benchconsole.topology.dataclass import dataclass
 
 MOST_BYTES = 16 * 2**20
 """Bytes of one attachment."""

@@ -5,10 +5,10 @@ An interval number is shown while its test runs. It is never a measurement: noth
 
 import weakref
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Protocol
 
 from benchconsole.probes.model.measuring import Labels
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.units import Unit
 
 

@@ -1,10 +1,11 @@
 """The vocabulary of judging, all frozen: a closed round, the verdict on one subject, the finding on one cause."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from benchconsole.probes.model.measuring import Labels, Result, Round
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.units import Shown, Unit
 
 if TYPE_CHECKING:

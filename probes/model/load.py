@@ -5,9 +5,9 @@ Each has the label ``node``; ``of`` says which statistic over the samples of the
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from benchconsole.probes.model.measuring import Fact
+from benchconsole.topology.dataclass import dataclass
 
 PREFIX = "load."
 """Begins the name of every fact of load; no probe may be called so."""

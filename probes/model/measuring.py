@@ -5,12 +5,13 @@ All frozen; all values in base units.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar
 
 from benchconsole.probes.model.sending import ONE_STREAM, Directions, Sending
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Comparator, Direction, Flow, Node, NodeId
 from benchconsole.topology.model.sweep import Ending
 from benchconsole.topology.units import RATES, Shown, Unit

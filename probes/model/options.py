@@ -6,9 +6,9 @@ anything is sent; nothing is rounded, and no default takes its place.
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.units import Unit, UnitError, parse
 
 DAY = 86_400

@@ -5,8 +5,9 @@ another one, and both stay.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from benchconsole.topology.dataclass import dataclass
 
 LONGEST = 20_000
 """Characters of one remark."""

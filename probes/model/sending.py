@@ -3,10 +3,11 @@
 Planning and judging read these values only; the names of a tool's options stay with its probe.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import StrEnum
 
 from benchconsole.probes.model.options import Given
+from benchconsole.topology.dataclass import dataclass
 
 _MOST_STREAMS = 65_535
 _HIGHEST_PORT = 65_535

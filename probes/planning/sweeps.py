@@ -10,7 +10,7 @@ import random
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from statistics import median
 
 from benchconsole.probes.api import Probe
@@ -27,6 +27,7 @@ from benchconsole.probes.model.measuring import (
     TestOutcome,
 )
 from benchconsole.probes.planning.design_options import Options
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.cohorts import name_cohort
 from benchconsole.topology.model.fabric import NodeId

@@ -7,7 +7,6 @@ import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
@@ -40,6 +39,7 @@ from benchconsole.store.files.ownership import find_driver_at_work
 from benchconsole.store.files.upgrade import upgrade
 from benchconsole.store.schema import tables
 from benchconsole.store.sqlite import REFUSALS, Connection, SqliteError, library_version
+from benchconsole.topology.dataclass import dataclass
 
 EMPTYING_MILLISECONDS = 200
 """So long the last act of a writer waits for readers."""

@@ -7,13 +7,13 @@ it, so a driver that was given up for dead cannot write when it wakes.
 import os
 import socket
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from benchconsole.store.codec.values import replace_surrogates, require_finite
 from benchconsole.store.errors import DrivenError
 from benchconsole.store.model import SessionState
 from benchconsole.store.sqlite import Connection
+from benchconsole.topology.dataclass import dataclass
 
 _PROC = Path("/proc")
 

@@ -17,7 +17,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal, NamedTuple
@@ -42,6 +41,7 @@ from benchconsole.store.files.paths import spool_places
 from benchconsole.store.model import StoredVerdict
 from benchconsole.store.writing.round_rows import RoundEnd, make_round_end
 from benchconsole.store.writing.session_rows import Judgement, make_judgement
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.units import Unit
 
 if TYPE_CHECKING:

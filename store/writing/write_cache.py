@@ -7,7 +7,6 @@ when a transaction is undone.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +18,7 @@ from benchconsole.store.errors import ConflictError
 from benchconsole.store.files import ownership
 from benchconsole.store.reading.session_list import find_number
 from benchconsole.store.sqlite import Connection
+from benchconsole.topology.dataclass import dataclass
 
 MAX_NAMES = 100_000
 """So many names are remembered; beyond that the file is asked again."""

@@ -4,9 +4,10 @@ Facts and numbers only, in the units of the screen; how it is coloured or sorted
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+
+from benchconsole.topology.dataclass import dataclass
 
 FOLDED = 1000
 """More names than this are counted: folding would take long."""

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.vocabulary import MetricTraits, Vocabulary

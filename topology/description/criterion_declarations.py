@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.criterion_check import CriterionCheck, check_labels
 from benchconsole.topology.description.declarations import Declarations

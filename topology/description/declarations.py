@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 from types import MappingProxyType
@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.stages_at_once import refuse_unlike_stages

@@ -6,12 +6,13 @@ Works on the parser's events, so that no tag constructs anything and duplicate k
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.errors import Position, Problem, refuse
 from benchconsole.topology.units import Unit, UnitError, parse
 

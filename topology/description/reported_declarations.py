@@ -1,9 +1,9 @@
 """Resolves the section ``reported``: results as a document prints them, with the percentages beside them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.criterion_check import check_labels
 from benchconsole.topology.description.declarations import Declarations

@@ -1,9 +1,10 @@
 """The words that a topology file may use for what is measured: metrics, probes and their options, test designs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Comparator, Node
 from benchconsole.topology.units import Unit
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 
 from msgspec.structs import replace as replace_fields
 
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location
 from benchconsole.topology.description.names import DeviceNames

@@ -1,8 +1,10 @@
 """How nodes are reached, and how much of the machine tests may load."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
+
+from benchconsole.topology.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """Numbers of an earlier session that later ones of the same machine are held against."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
+
+from benchconsole.topology.dataclass import dataclass
 
 Labels = tuple[tuple[str, str], ...]
 Options = Mapping[str, str | int | float]

@@ -1,7 +1,8 @@
 """Cables of a link: what they are made of, how far they go, and the parts that carry one VLAN."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from benchconsole.topology.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

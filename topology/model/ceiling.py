@@ -7,8 +7,9 @@ Specification 6.0, which hold the data link packets already).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from benchconsole.topology.dataclass import dataclass
 
 _TRANSFERS = {1: 2.5e9, 2: 5e9, 3: 8e9, 4: 16e9, 5: 32e9, 6: 64e9, 7: 128e9}
 """Transfers of one bit each second on one lane, by generation."""

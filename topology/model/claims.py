@@ -4,10 +4,11 @@ Claims are held against what is computed from the description, reported results 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
 
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.units import Unit, Written
 
 END_TO_END = "end-to-end"

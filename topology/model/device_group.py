@@ -1,6 +1,6 @@
 """Devices that stand together: chassis, racks, pods, sites."""
 
-from dataclasses import dataclass
+from benchconsole.topology.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ Rates are byte/s per direction, sizes are bytes, times are seconds, lengths are 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import cached_property
 from operator import attrgetter
@@ -14,6 +14,7 @@ from typing import NewType
 from msgspec import Struct
 from msgspec.structs import replace as replace_fields
 
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.errors import Position
 from benchconsole.topology.model.access import Access, Caps
 from benchconsole.topology.model.baseline import BaselineNumbers

@@ -1,6 +1,6 @@
 """What a class asks of a fact of its nodes, by the name of the fact: one of some values, or a bound."""
 
-from dataclasses import dataclass
+from benchconsole.topology.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ remote direct memory access (RDMA) carries a little more.
 
 import math
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.routing_rule import RoutingRule
 
 DATA = "data"

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from benchconsole.topology.dataclass import dataclass
 
 _PART = re.compile(r"(.+)([/:s]\d{1,3})")
 """The name of a port that is split, and what follows it in those of its parts."""

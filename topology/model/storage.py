@@ -4,8 +4,10 @@ Rates are byte/s, sizes are bytes. None where the file says nothing: unknown is 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
+
+from benchconsole.topology.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ Frozen and already checked (``topology.description.declarations`` does that).
 
 import math
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.units import Unit, UnitError, parse_any
 
 _ALIKE = 1e-6

@@ -1,10 +1,10 @@
 """The screen stack: four tabs over each open session, the pages above them, and one sheet at a time in front.
 
-Pages above the tabs are imported when they are opened: the first frame must not wait for them.
+All but Fabric are imported when they are opened: the first frame must not wait for them.
 """
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.app import App
@@ -15,15 +15,15 @@ from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.screens.fabric import FabricScreen
-from benchconsole.console.tui.screens.findings import FindingsScreen
-from benchconsole.console.tui.screens.nodes import NodesScreen
-from benchconsole.console.tui.screens.run import RunScreen
 from benchconsole.console.tui.screens.words import Sections, WordsSheet
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.topology.model.fabric import NodeId
 
 if TYPE_CHECKING:
     from benchconsole.console.curves.sweep_series import ChartCache
+    from benchconsole.console.tui.screens.findings import FindingsScreen
+    from benchconsole.console.tui.screens.nodes import NodesScreen
+    from benchconsole.console.tui.screens.run import RunScreen
 
 Answer = TypeVar("Answer")
 
@@ -33,15 +33,33 @@ class TabPages:
 
     def __init__(self, depth: int, now: Callable[[], float]) -> None:
         self.depth = depth
-        totals = TotalsCache()
-        self.fabric = FabricScreen(totals)
-        self.nodes = NodesScreen()
-        self.run = RunScreen(now, totals)
-        self.findings = FindingsScreen(totals)
-        pages: dict[str, Page] = {
-            "fabric": self.fabric, "nodes": self.nodes, "run": self.run, "findings": self.findings,
-        }  # fmt: skip
-        self.modes = {self.name_mode(name): page for name, page in pages.items()}
+        self._now = now
+        self._totals = TotalsCache()
+        self.fabric = FabricScreen(self._totals)
+        self.modes: dict[str, Callable[[], Page]] = {
+            self.name_mode("fabric"): lambda: self.fabric,
+            self.name_mode("nodes"): lambda: self.nodes,
+            self.name_mode("run"): lambda: self.run,
+            self.name_mode("findings"): lambda: self.findings,
+        }
+
+    @cached_property
+    def nodes(self) -> "NodesScreen":
+        from benchconsole.console.tui.screens.nodes import NodesScreen
+
+        return NodesScreen()
+
+    @cached_property
+    def run(self) -> "RunScreen":
+        from benchconsole.console.tui.screens.run import RunScreen
+
+        return RunScreen(self._now, self._totals)
+
+    @cached_property
+    def findings(self) -> "FindingsScreen":
+        from benchconsole.console.tui.screens.findings import FindingsScreen
+
+        return FindingsScreen(self._totals)
 
     @cached_property
     def sweeps(self) -> "ChartCache":
@@ -66,11 +84,26 @@ class Navigation:
 
     def _take(self, tabs: TabPages) -> None:
         self._tabs = tabs
-        self.fabric, self.nodes, self.run, self.findings = tabs.fabric, tabs.nodes, tabs.run, tabs.findings
+
+    @property
+    def fabric(self) -> FabricScreen:
+        return self._tabs.fabric
+
+    @property
+    def nodes(self) -> "NodesScreen":
+        return self._tabs.nodes
+
+    @property
+    def run(self) -> "RunScreen":
+        return self._tabs.run
+
+    @property
+    def findings(self) -> "FindingsScreen":
+        return self._tabs.findings
 
     def _add_modes(self) -> None:
-        for name in self._tabs.modes:
-            self._app.add_mode(name, partial(self._tabs.modes.__getitem__, name))
+        for name, open_page in self._tabs.modes.items():
+            self._app.add_mode(name, open_page)
 
     def enter_session(self, now: Callable[[], float]) -> None:
         """Show tabs of their own over a session that was opened from this one, which stays as it is behind them."""
@@ -112,13 +145,13 @@ class Navigation:
     @property
     def marked(self) -> tuple[NodeId, ...] | None:
         """The nodes that are marked on the page in front; None where none are."""
-        table = self.nodes.table
-        return tuple(sorted(table.marked)) if self.frame is self.nodes and table.marked else None
+        if self._app.current_mode != self._tabs.name_mode("nodes") or self.frame is not self.nodes:
+            return None
+        return tuple(sorted(self.nodes.table.marked)) or None
 
     def paint(self) -> None:
         """Hand the view to the page in front."""
         self._session.refresh()
-        self.run.frozen = self._session.frozen
         frame = self.frame
         if self._session.view is not None and frame is not None:
             frame.show(self._session.view, self._session.badges)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from benchconsole.console.text.cells import clip_text, measure_width
@@ -23,6 +22,7 @@ from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign
 from benchconsole.console.tui.rows.themes import ACCENT, BRIGHT, FAIL_CELL, MUTED, SLOT, TEXT, WATCH
 from benchconsole.console.view.run_view import State, worst
+from benchconsole.topology.dataclass import dataclass
 
 MOST_ROWS = 32
 FOLDS = (1, 2, 4, 8, 16)

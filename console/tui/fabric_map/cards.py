@@ -5,7 +5,6 @@ does not fit goes in steps (blank lines, the line of words, wires, gaps between 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from typing import NamedTuple
@@ -33,6 +32,7 @@ from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, word_tone
 from benchconsole.console.tui.rows.themes import FAIL_BOLD, MUTED, STRONG, TRACK, WATCH_BOLD, Tone
 from benchconsole.console.view.run_view import State, worst
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Fabric, Link, SwitchId
 from benchconsole.topology.units import counted as count
 

@@ -1,7 +1,7 @@
 """Places on the map that can be chosen, and runs of cells around the cursor."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +13,7 @@ from benchconsole.console.tui.rows.themes import ACCENT, TEXT, Ground, Ink, Tone
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State, worst
 from benchconsole.console.view.wording import SIGNS
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Link, LinkId, NodeId, SwitchId
 
 if TYPE_CHECKING:

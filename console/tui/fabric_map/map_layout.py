@@ -1,7 +1,6 @@
 """Choice of the drawing that fits: cards, one rack a line, several racks a line, or blocks of many racks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from benchconsole.console.tui.fabric_map.blocks import block_lines, blocks_of, choose_grid, draw_caption
@@ -21,6 +20,7 @@ from benchconsole.console.tui.fabric_map.tiers import lines_above, lines_below, 
 from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import FAINT, MUTED
 from benchconsole.console.view.run_view import RunView, State
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Fabric
 
 MOST_ROWS = 48

@@ -1,7 +1,7 @@
 """The map with several racks a line, for a terminal that is too low for one: names, cells, slots."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from benchconsole.console.text.cells import clip_text, measure_width
@@ -25,6 +25,7 @@ from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import FAIL_BOLD, MUTED, STRONG, TEXT, WATCH_BOLD
 from benchconsole.console.view.run_view import State, worst
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Fabric
 
 TIGHT = CellSpacing(0, 0)

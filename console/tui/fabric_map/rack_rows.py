@@ -1,7 +1,6 @@
 """The map with one rack a line: its columns, which of them are dropped as it narrows, heading, rack, note."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from benchconsole.console.text.cells import clip_text, measure_width
@@ -24,6 +23,7 @@ from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, word_tone
 from benchconsole.console.tui.rows.themes import FAIL_BOLD, MUTED, STRONG, TEXT, TRACK, WATCH_BOLD
 from benchconsole.console.view.run_view import State, worst
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Fabric, Link, SwitchId
 
 _NUMBER = 7

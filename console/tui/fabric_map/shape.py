@@ -4,10 +4,10 @@ A pure reading without state. Ratios as built are those of tier to tier; this mo
 """
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId, NodeId, SwitchId, SwitchRole
 
 VIRTUAL = "virtual"

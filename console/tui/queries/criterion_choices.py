@@ -1,12 +1,13 @@
 """Completions for the fields of a criterion: metrics and labels that were measured, with the numbers that came."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.result_rows import ResultRow, list_current_rows
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import format_quantity
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.selection import list_groups
 from benchconsole.topology.units import Shown, Unit, counted
 

@@ -1,6 +1,6 @@
 """The output that a number was read from, as the screens show it: safe lines and the place of the number."""
 
-from dataclasses import dataclass
+from benchconsole.topology.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.units import UnitError, parse
 
 

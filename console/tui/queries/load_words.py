@@ -5,13 +5,13 @@ Nothing of it is judged. Between rounds, and where no test tells a number, the w
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.view_queries import format_names
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import NOT_MEASURED, format_share
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.element_names import name_ends
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId, NodeId, SwitchId
 from benchconsole.topology.units import counted, network_rate

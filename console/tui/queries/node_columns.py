@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries import view_queries
@@ -13,6 +13,7 @@ from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.console.view.wording import SIGNS, format_measured
 from benchconsole.probes.model.judgement import Finding, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Round
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.units import Shown, Unit
 

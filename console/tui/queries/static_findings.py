@@ -4,12 +4,12 @@ Pure functions of a fabric and its findings; nothing here is a verdict, and noth
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import RunView
 from benchconsole.topology.analysis.static_finding import StaticFinding
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.errors import Position, SelectionError
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
 from benchconsole.topology.units import counted as count

@@ -1,12 +1,12 @@
 """Why something of a session is not judged, as rows and sections: tests without a number, numbers without a verdict."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.view.run_view import NotJudged, RunView, State, Undecided, state_of_failure, superseding
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.units import counted as count
 
 UnjudgedReason = NotJudged | Undecided

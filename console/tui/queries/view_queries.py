@@ -5,7 +5,6 @@ Pure functions; they sum and sort what was judged elsewhere and judge nothing.
 
 import math
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
@@ -14,6 +13,7 @@ from benchconsole.console.view.run_view import LinkView, NodeView, RunView, Stat
 from benchconsole.console.view.session_control import FlowHop
 from benchconsole.probes.judging.link_state import RackLoad, estimate_rack_load
 from benchconsole.probes.model.judgement import Finding, Level, Suspect, Verdict
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Link, LinkId, NodeId
 from benchconsole.topology.units import Unit

@@ -1,6 +1,6 @@
 """The last step to the terminal: rows become strips with shared styles, in ASCII where the terminal has no more."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from rich.segment import Segment
 from textual.strip import Strip
@@ -9,6 +9,7 @@ from benchconsole.console.text.cells import ASCII_OF, clip_text, measure_width
 from benchconsole.console.tui.rows.text_rows import Row, row_width
 from benchconsole.console.tui.rows.themes import TEXT, Ground, Palette, Tone
 from benchconsole.console.view.severity_signs import SEVERITIES
+from benchconsole.topology.dataclass import dataclass
 
 _ASCII = ASCII_OF | str.maketrans({sign.glyph: sign.ascii for sign in SEVERITIES.values()})
 

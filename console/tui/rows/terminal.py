@@ -2,9 +2,9 @@
 
 import locale
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from benchconsole.console.tui.rows.themes import DEFAULT_THEME, THEMES, Depth
+from benchconsole.topology.dataclass import dataclass
 
 _SIXTEEN = ("linux", "xterm", "xterm-16color", "screen", "vt220", "ansi", "cons25")
 

@@ -4,13 +4,15 @@ A ``Tone`` says how a piece of text looks in words of the design (ink, ground, b
 ``Palette`` turns it into a style of the terminal at hand: 24-bit, 16 colours, or none at all.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import NamedTuple
 
 from rich.color import Color
 from rich.style import Style
 from textual.theme import Theme
+
+from benchconsole.topology.dataclass import dataclass
 
 
 class Ink(StrEnum):

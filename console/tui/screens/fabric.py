@@ -3,9 +3,11 @@
 import asyncio
 import operator
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from textual import on
 from textual.geometry import Size
+from textual.worker import Worker, WorkerError
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
@@ -64,7 +66,7 @@ class FabricScreen(Page):
         self.walked = False
         self._hears_tests = True
         self._shape: tuple[Fabric, FabricShape] | None = None
-        self._reading: Fabric | None = None
+        self._reading: tuple[Fabric, Worker[None]] | None = None
         self._judged: tuple[object, ...] = (None, None, None, None, None, None)
         self._sized = Size(0, 0)
         self._laid_out: tuple[tuple[FabricShape, int, int], int] | None = None
@@ -110,15 +112,23 @@ class FabricScreen(Page):
         if len(fabric.nodes) <= _AT_ONCE:
             self._shape = (fabric, read_shape(fabric))
             return self._shape[1]
-        if self._reading is not fabric:
-            self._reading = fabric
-            self.run_worker(self._read(fabric), exit_on_error=False, group="shape")
+        if self._reading is None or self._reading[0] is not fabric:
+            self._reading = (fabric, self.run_worker(self._read(fabric), exit_on_error=False, group="shape"))
         return None
 
     async def _read(self, fabric: Fabric) -> None:
         self._shape = (fabric, await asyncio.to_thread(read_shape, fabric))
         if self.run_view is not None:
             self.paint(self.run_view)
+
+    async def wait_drawn(self) -> None:
+        """Return when the map of the view that was shown last has been sent to the terminal, or could not be read."""
+        if self._reading is not None:
+            with suppress(WorkerError):
+                await self._reading[1].wait()
+        drawn = asyncio.Event()
+        self.call_after_refresh(drawn.set)
+        await drawn.wait()
 
     def show_element(self, element: str) -> None:
         """Put the cursor on a node, link or switch; on the nearest end of a link that the map does not draw."""

@@ -3,7 +3,7 @@
 import operator
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from textual import on
 
@@ -33,6 +33,7 @@ from benchconsole.console.view.totals import SessionTotals, TotalsCache
 from benchconsole.console.view.wording import format_share
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Round
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.units import Unit
 
 
@@ -82,7 +83,7 @@ class RunScreen(Page):
     def show(self, view: RunView, badges: Badges) -> None:
         """As every page; a pause between two rounds comes without another view."""
         changed = badges.paused is not self.paused
-        self.paused = badges.paused
+        self.paused, self.frozen = badges.paused, badges.frozen is not None
         super().show(view, badges)
         if changed and self.is_mounted and self.run_view is view:
             self._say_time(view)

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -19,6 +19,7 @@ from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.latest_loads import LatestLoads
 from benchconsole.console.view.run_view import RunView
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.model.fabric import NodeId
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ With a widget for each line, what comes with ``down`` in one read would still go
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from textual import events
 from textual.message import Message
@@ -13,6 +12,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.widgets.line_input import LineInput
+from benchconsole.topology.dataclass import dataclass
 
 Complete = Callable[[str, Mapping[str, str]], Sequence[str]]
 """What the text of a line, by its name, may become; given all lines."""

@@ -4,8 +4,6 @@ Textual's ``Input`` paints with Textual's theme and would not follow the painter
 mark, note and the word that was not understood stand in the same row here.
 """
 
-from dataclasses import dataclass
-
 from textual import events
 from textual.message import Message
 
@@ -14,6 +12,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row
 from benchconsole.console.tui.rows.themes import ACCENT, FAIL, TEXT, Ground, Ink, Tone
 from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.topology.dataclass import dataclass
 
 _CURSOR = Tone(Ink.ON_ACCENT, Ground.ACCENT)
 

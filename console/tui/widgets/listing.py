@@ -1,7 +1,6 @@
 """A list of any length: a heading that stays, a cursor, and drawing of no more than the rows in sight."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
@@ -12,6 +11,7 @@ from benchconsole.console.tui.queries.filtering import EVERYTHING, Fields, Filte
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.tui.rows.text_rows import CellLine, Row, selected
 from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.topology.dataclass import dataclass
 
 Item = TypeVar("Item")
 FilteredItem = TypeVar("FilteredItem", bound=Fields)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
@@ -13,6 +12,7 @@ from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.interval_rates import find_moved
 from benchconsole.console.view.run_view import RunView
+from benchconsole.topology.dataclass import dataclass
 from benchconsole.topology.units import Unit
 
 

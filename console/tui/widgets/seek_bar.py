@@ -3,8 +3,6 @@
 A click or a drag on the bar tells the place under the mouse.
 """
 
-from dataclasses import dataclass
-
 from textual import events
 from textual.message import Message
 
@@ -13,6 +11,7 @@ from benchconsole.console.tui.rows.themes import ACCENT, FAINT, KEY, MUTED, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.session_control import ReplayPlace
 from benchconsole.console.view.wording import format_moment, format_played
+from benchconsole.topology.dataclass import dataclass
 
 _KEYS = (("p", "pause"), ("[ ]", "round"), ("{ }", "10 %"), ("T", "time"), ("( )", "speed"))
 _SHORT: Row = tuple(CellText(f"  {key}", KEY) for key, _ in _KEYS)

@@ -1,7 +1,5 @@
 """The first row: the tabs, and the badges, which are never dropped."""
 
-from dataclasses import dataclass
-
 from textual import events
 from textual.message import Message
 
@@ -9,6 +7,7 @@ from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row
 from benchconsole.console.tui.rows.themes import BADGE, FROZEN_BADGE, HELD_BADGE, MUTED, Ground, Ink, Tone
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.session_control import ReplayPlace
+from benchconsole.topology.dataclass import dataclass
 
 TABS = (("1", "Fabric"), ("2", "Nodes"), ("3", "Run"), ("4", "Findings"))
 _SELECTED = Tone(Ink.BRIGHT, Ground.SEL, bold=True)

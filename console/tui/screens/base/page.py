@@ -1,7 +1,6 @@
 """The base of every page: tabs and badges, crumb and tally, the keys, and the arrival of a new view."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -20,6 +19,7 @@ from benchconsole.console.tui.widgets.seek_bar import SeekBar
 from benchconsole.console.tui.widgets.tabs import Badges, Tabs
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.totals import TotalsCache
+from benchconsole.topology.dataclass import dataclass
 
 SAID_FOR = 4.0
 
