@@ -30,6 +30,7 @@ ALLOWED = {
     ),
     "Python passes it: a parameter of a protocol": ("addr", "core_dumped", "lang", "msg", "pktid", "spec"),
     "collections.abc calls it": ("_from_iterable",),
+    "Python, copy and pickle call it": ("__repr__", "__getstate__", "__setstate__"),
     "pydantic reads it": ("model_config", "schema_"),
     "logging reads or calls it": ("converter", "default_time_format", "default_msec_format", "handleError"),
 }  # fmt: skip

@@ -18,6 +18,8 @@ fabric: small
 switches: {leaf1: {}}
 nodes: {"n[1-4]": {}}
 links: [{from: "n[1-4]", to: leaf1, speed: 10G}]
+criteria: [{metric: iperf3.throughput, at_least: 9 Gb/s}]
+suites: {default: [{probe: iperf3, design: neighbours}]}
 """
 
 HEAVY = {"textual", "asyncssh", "pydantic", "numpy", "scipy", "aiohttp", "textual_serve"}

@@ -83,38 +83,22 @@ class Navigation:
         self._add_modes()
 
     def _take(self, tabs: TabPages) -> None:
-        self._tabs = tabs
-
-    @property
-    def fabric(self) -> FabricScreen:
-        return self._tabs.fabric
-
-    @property
-    def nodes(self) -> "NodesScreen":
-        return self._tabs.nodes
-
-    @property
-    def run(self) -> "RunScreen":
-        return self._tabs.run
-
-    @property
-    def findings(self) -> "FindingsScreen":
-        return self._tabs.findings
+        self.tabs, self.fabric = tabs, tabs.fabric
 
     def _add_modes(self) -> None:
-        for name, open_page in self._tabs.modes.items():
+        for name, open_page in self.tabs.modes.items():
             self._app.add_mode(name, open_page)
 
     def enter_session(self, now: Callable[[], float]) -> None:
         """Show tabs of their own over a session that was opened from this one, which stays as it is behind them."""
-        self._behind.append((self._tabs, self._app.current_mode))
+        self._behind.append((self.tabs, self._app.current_mode))
         self._take(TabPages(len(self._behind), now))
         self._add_modes()
         self.go_to("fabric")
 
     def leave_session(self) -> None:
         """Go back to the tabs behind, with every page, filter and cursor as it was left."""
-        gone = self._tabs
+        gone = self.tabs
         tabs, mode = self._behind.pop()
         self._take(tabs)
         self._app.switch_mode(mode)
@@ -145,9 +129,9 @@ class Navigation:
     @property
     def marked(self) -> tuple[NodeId, ...] | None:
         """The nodes that are marked on the page in front; None where none are."""
-        if self._app.current_mode != self._tabs.name_mode("nodes") or self.frame is not self.nodes:
+        if self._app.current_mode != self.tabs.name_mode("nodes") or self.frame is not self.tabs.nodes:
             return None
-        return tuple(sorted(self.nodes.table.marked)) or None
+        return tuple(sorted(self.tabs.nodes.table.marked)) or None
 
     def paint(self) -> None:
         """Hand the view to the page in front."""
@@ -176,7 +160,7 @@ class Navigation:
 
     def go_to(self, tab: str, *, base: bool = False) -> None:
         """Open a tab as it was left; at its first level with ``base``, or when it is the one in front."""
-        mode = self._tabs.name_mode(tab)
+        mode = self.tabs.name_mode(tab)
         base = base or mode == self._app.current_mode
         while len(self._app.screen_stack) > 1 and not isinstance(self._app.screen, Page):
             self._app.pop_screen()
@@ -216,7 +200,7 @@ class Navigation:
     def open_sweeps(self) -> None:
         from benchconsole.console.tui.screens.sweeps import SweepsScreen
 
-        self.open(SweepsScreen(self._tabs.sweeps, tab=self.tab))
+        self.open(SweepsScreen(self.tabs.sweeps, tab=self.tab))
 
     def open_area(self, name: str) -> None:
         from benchconsole.console.tui.screens.area import AreaScreen
@@ -226,11 +210,11 @@ class Navigation:
 
     def open_finding(self, index: int) -> None:
         self.go_to("findings", base=True)
-        self._app.call_after_refresh(self.findings.choose, index)
+        self._app.call_after_refresh(self.tabs.findings.choose, index)
 
     def open_static_finding(self, where: str) -> None:
         self.go_to("findings", base=True)
-        self._app.call_after_refresh(self.findings.choose_static, where)
+        self._app.call_after_refresh(self.tabs.findings.choose_static, where)
 
     def show_in_fabric(self, element: str) -> None:
         self.go_to("fabric", base=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import Orders, Work
 from benchconsole.console.tui.app.shown_session import OpenSession, ShownSession
+from benchconsole.console.tui.screens.fabric import wait_drawn
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_control import AskPassword
 from benchconsole.topology.analysis.static_finding import StaticFinding
@@ -72,7 +73,7 @@ class SessionFollowing(Orders):
         try:
             if opened is self._session.front:
                 self._navigation.paint()
-                await self._navigation.fabric.wait_drawn()
+                await wait_drawn(self._navigation.fabric)
         finally:
             opened.is_drawn = True
 
@@ -82,12 +83,16 @@ class SessionFollowing(Orders):
         return (*self._session.behind, self._session.front)[0]
 
     def look(self) -> None:
-        """Have what is on the screen analysed when its fabric is first seen, and assessed when it is over."""
+        """Have what is on the screen analysed when its fabric is drawn, and assessed when it is over.
+
+        That of a file is drawn before its claims and criteria are read, and analysed when they are.
+        """
         opened = self._session.front
         view = opened.latest.view
         if view is None:
             return
-        if view.fabric is not opened.analysed and (opened.is_drawn or opened.latest.has_begun):
+        is_whole = opened.latest.has_begun or (opened.is_drawn and view.reading is not None and view.reading[1] > 0)
+        if view.fabric is not opened.analysed and is_whole:
             opened.analysed = view.fabric
             self._work(self._describe(opened, view.fabric))
         if view.ended is not None and view.results and view.results is not opened.assessed:

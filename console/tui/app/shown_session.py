@@ -25,7 +25,8 @@ class OpenSession:
 
     ``clock`` is what it is played again with, None where it is not. ``analysed`` and ``assessed`` are
     what was worked out beside the screen last. ``when_open`` is an order that was given before it was open.
-    ``is_drawn``: its fabric is on the screen, as far as anybody waits for that. ``is_left``: esc has led back from it. ``is_judging``: it is judged again, and no run of it may begin.
+    ``is_drawn``: its fabric is on the screen, as far as anybody waits for that.
+    ``is_left``: esc has led back from it. ``is_judging``: it is judged again, and no run of it may begin.
     """
 
     def __init__(self, latest: LatestView | None = None, clock: "ReplayClock | None" = None) -> None:
