@@ -65,7 +65,7 @@ ON_NODES: tuple[tuple[str, float, Sequence[bytes]], ...] = (
 """The same of Nodes. The first key of a filter opens its line."""
 
 AREAS = ("pairs", "results", "links", "criteria", "rounds")
-"""Pages that are tables, too: each is opened; on it down and page down are pressed, and the way back: some are short."""
+"""Pages that are tables, too: each is opened; down and page down are pressed, and back: some are short."""
 
 FORM, LETTER = ":criteria, its form opens", ":criteria, a letter of its form"
 
