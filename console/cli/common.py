@@ -139,11 +139,14 @@ def read_topology(path: Path, probes: Mapping[str, "Probe"] | None = None, given
     return load_topology(path, load_installed_probes if probes is None else lambda: probes, given)
 
 
-def load_topology(path: Path, find_probes: Callable[[], Mapping[str, "Probe"]], given: Sequence[str] = ()) -> "Fabric":
+def load_topology(
+    path: Path, find_probes: Callable[[], Mapping[str, "Probe"]], given: Sequence[str] = (),
+    show: "Callable[[Fabric], None] | None" = None,
+) -> "Fabric":  # fmt: skip
     """The fabric of a file, checked against the probes, with parameters ``given`` as NAME=NUMBER.
 
-    They are asked for where the file names a metric. TopologyError lists every problem; BadInput for a parameter that
-    is written wrong.
+    They are asked for where the file names a metric; ``show`` is told the nodes, switches and links before.
+    TopologyError lists every problem; BadInput for a parameter that is written wrong.
     """
     from benchconsole.topology.description.resolve import load
 
@@ -160,7 +163,7 @@ def load_topology(path: Path, find_probes: Callable[[], Mapping[str, "Probe"]], 
             parameters[name] = int(value)
         except ValueError:
             raise BadInput(f"benchconsole: --set {text}, expected NAME=NUMBER such as per_tor=2") from None
-    return load(path, read_vocabulary, parameters)
+    return load(path, read_vocabulary, parameters, show)
 
 
 def can_show_unicode() -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from benchconsole.console.view.reducer import LatestView
     from benchconsole.probes.api import Probe
     from benchconsole.store.store import Store
+    from benchconsole.topology.model.fabric import Fabric
 
 BROWSER_DRIVER = "benchconsole.console.tui.browser_driver:BrowserDriver"
 """The driver of a console that is drawn in a browser; Textual reads it from the environment (``TEXTUAL_DRIVER``)."""
@@ -177,13 +178,16 @@ def _open(
 def _open_file(
     path: Path, db: Path | None, label: str, cohorts: "Sequence[str]", latest: "LatestView", *, start: bool
 ) -> "SessionController":
-    """A new session on a topology file, whose fabric is shown before the database is opened."""
+    """A new session on a topology file; its fabric is shown before metrics are checked and the database is opened."""
     from benchconsole.console.cli.common import import_waiting_spools, load_installed_probes, load_topology, open_store
     from benchconsole.console.view.events import SessionOpened
 
     find_probes = cache(load_installed_probes)
-    fabric = load_topology(path, find_probes)
-    latest.preview(SessionOpened("", label, fabric, "", (), time.time(), live=False), 0, 0)
+
+    def show(known: "Fabric") -> None:
+        latest.preview(SessionOpened("", label, known, "", (), time.time(), live=False), 0, 0)
+
+    fabric = load_topology(path, find_probes, show=show)
     from benchconsole.console.cli.session_options import find_operator, make_cohort_options, make_safety_policy
     from benchconsole.console.session.controller import SessionController
     from benchconsole.console.session.loop_thread import LoopThread

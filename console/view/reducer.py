@@ -4,7 +4,7 @@
 they come from a run or from the store. A step costs what the event brings, not what is there.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
@@ -328,15 +328,21 @@ def _closing_line(closed: ClosedRound) -> Line:
     return Line(closed.ended, worst(states), words + (f", {low:,} below what is asked" if low else ""))
 
 
+def _go_on() -> None:
+    """What nobody waits for."""
+
+
 class LatestView:
     """Keeps the latest view. ``generation`` counts events, so that a reader knows whether there are new ones.
 
     Events are folded in the thread that tells them, and the view is read by the screen's; a view never
-    changes once it is there, so neither waits for the other.
+    changes once it is there, so neither waits for the other. Only who shows a fabric before its session is open may be
+    kept waiting: ``on_preview`` is called when a fabric is previewed first.
     """
 
     def __init__(self) -> None:
         self.generation = 0
+        self.on_preview: Callable[[], None] = _go_on
         self._folded: RunView | None = None
         self._preview: RunView | None = None
         self._described: tuple[Fabric, tuple[StaticFinding, ...]] | None = None
@@ -357,10 +363,12 @@ class LatestView:
     def preview(self, event: SessionOpened, read: int, of: int) -> None:
         """Show the fabric of a session while the rest of it is read: ``read`` of its rounds so far."""
         known = self._preview
-        if known is None or known.fabric is not event.fabric:
-            known = opened(event)
-        self._preview = replace(known, suite=event.suite, reading=(read, of))
+        is_new = known is None or known.fabric is not event.fabric
+        shown = opened(event) if known is None or is_new else known
+        self._preview = replace(shown, suite=event.suite, reading=(read, of))
         self.generation += 1
+        if is_new:
+            self.on_preview()
 
     @property
     def has_begun(self) -> bool:

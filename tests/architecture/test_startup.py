@@ -18,6 +18,8 @@ fabric: small
 switches: {leaf1: {}}
 nodes: {"n[1-4]": {}}
 links: [{from: "n[1-4]", to: leaf1, speed: 10G}]
+criteria: [{metric: iperf3.throughput, at_least: 9 Gb/s}]
+suites: {default: [{probe: iperf3, design: neighbours}]}
 """
 
 HEAVY = {"textual", "asyncssh", "pydantic", "numpy", "scipy", "aiohttp", "textual_serve"}
@@ -100,8 +102,8 @@ def test_the_first_frame_is_painted_before_anything_slow_is_imported() -> None:
     pages that nobody has opened, and reports, are not there either.
     """
     more = """
-slow |= {"apsw", "sqlite3", "yaml", "pydantic", "benchconsole.console.tui.screens.node",
-         "benchconsole.console.tui.screens.area", "benchconsole.console.reports"}
+slow |= {"apsw", "sqlite3", "yaml", "pydantic", "benchconsole.console.reports"}
+slow |= {f"benchconsole.console.tui.screens.{name}" for name in ("area", "criterion", "findings", "node", "nodes", "run")}
 import benchconsole.console.tui.app.console_app
 check()
 """

@@ -17,7 +17,8 @@ Scalar = str | int | float | bool
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True)
+    # the validator of a whole file is built with it, and those of its parts, which take as long together, never
+    model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True, defer_build=True)
 
 
 class RawAccess(_Strict):
@@ -374,7 +375,7 @@ class RawStep(_Strict):
 class RawStage(_Strict):
     """One step of a suite. Every other key is an option of its probe, or of the design it is planned with."""
 
-    model_config = ConfigDict(extra="allow", strict=True, populate_by_name=True)
+    model_config = ConfigDict(extra="allow", strict=True, populate_by_name=True, defer_build=True)
     __pydantic_extra__: dict[str, Scalar]
 
     probe: str | None = None

@@ -1,6 +1,6 @@
 """Reads a topology file into one frozen Fabric, or raises one error that lists every problem: nothing is guessed."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import repeat
@@ -38,6 +38,9 @@ from benchconsole.topology.selection import expand_ports
 from benchconsole.topology.units import parse_link_speed
 
 _NO_HARDWARE = Hardware("unclassed")
+
+Show = Callable[[Fabric], None]
+"""Told the nodes, switches and links of a file before the rest of it is read, where nothing was wrong so far."""
 
 
 class _Resolver:
@@ -188,7 +191,7 @@ class _Resolver:
         absolute = (None if path is None else str((folder / Path(path).expanduser()).absolute()) for path in paths)
         return Access(written.user, written.port, *absolute)
 
-    def fabric(self, path: Path, read_vocabulary: ReadVocabulary | None) -> Fabric:
+    def fabric(self, path: Path, read_vocabulary: ReadVocabulary | None, show: Show | None) -> Fabric:
         written, names = self.written, self.names
         self.resolve_switches()
         self.resolve_nodes()
@@ -226,6 +229,8 @@ class _Resolver:
             places=MappingProxyType(names.places),
             tables=resolve_tables(written, names, wiring.links, self.report),
         )
+        if show is not None and not self.report.problems:
+            show(fabric)
         names_metrics = written.criteria or written.suites or written.reported
         vocabulary = read_vocabulary() if read_vocabulary is not None and names_metrics else None
         declared = Declarations(self.report, names.nodes, fabric, vocabulary, tuple(written.cohorts))
@@ -244,15 +249,17 @@ class _Resolver:
 
 
 def load(
-    path: Path | str, vocabulary: ReadVocabulary | None = None, parameters: Mapping[str, int] | None = None
-) -> Fabric:
+    path: Path | str, vocabulary: ReadVocabulary | None = None, parameters: Mapping[str, int] | None = None,
+    show: Show | None = None,
+) -> Fabric:  # fmt: skip
     """Read, check and resolve one topology file. Raises TopologyError with every problem, in file order.
 
     With ``vocabulary`` the metrics and probes that it names are checked too; it is read where the file names any.
-    ``parameters`` replace those of the file.
+    ``parameters`` replace those of the file. ``show`` is told its fabric without criteria, suites, claims and cohorts
+    before these and the vocabulary are read.
     """
     path = Path(path)
-    return resolve(read(path), path, vocabulary, parameters)
+    return resolve(read(path), path, vocabulary, parameters, show)
 
 
 def load_text(
@@ -275,6 +282,7 @@ def resolve(
     path: Path,
     vocabulary: ReadVocabulary | None = None,
     parameters: Mapping[str, int] | None = None,
+    show: Show | None = None,
 ) -> Fabric:
     """The fabric that ``document`` describes, whichever format it was read from. Raises TopologyError."""
     document = unfold(document, parameters)
@@ -283,7 +291,7 @@ def resolve(
     if written is None:
         raise TopologyError(fold_problems(problems))
     resolver = _Resolver(document, written)
-    fabric = resolver.fabric(path, vocabulary)
+    fabric = resolver.fabric(path, vocabulary, None if problems else show)
     problems = [*problems, *resolver.report.problems, *_find_gaps(document, resolver.report)]
     if not fabric.nodes and not fabric.switches and not problems:
         resolver.report.add_key(("nodes",), "no node", "at least one node, or a switch")

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from benchconsole.console.text.atomic_write import FileError
 from benchconsole.console.tui.app.orders import Orders
 from benchconsole.console.tui.messages import EditCriterion
-from benchconsole.console.tui.queries.criterion_choices import list_choices
-from benchconsole.console.tui.screens.criterion import FILE, CriterionSheet, DiffSheet
 from benchconsole.probes.model.errors import PlanError
 
 if TYPE_CHECKING:
@@ -37,6 +35,9 @@ class CriterionOrders(Orders):
             self._work(self._ask(control, message.place))
 
     async def _ask(self, control: "SessionController", place: int | None) -> None:
+        from benchconsole.console.tui.queries.criterion_choices import list_choices
+        from benchconsole.console.tui.screens.criterion import FILE, CriterionSheet
+
         view = self._session.view
         if view is None:
             return
@@ -54,6 +55,8 @@ class CriterionOrders(Orders):
         self._navigation.ask(sheet, partial(self._show, control))
 
     def _show(self, control: "SessionController", proposal: "CriterionProposal | None") -> None:
+        from benchconsole.console.tui.screens.criterion import DiffSheet
+
         if proposal is not None:
             sheet = DiffSheet(proposal, self._session.badges)
             self._navigation.ask(sheet, partial(self._write, control, proposal))

@@ -1,10 +1,10 @@
 """The screen stack: four tabs over each open session, the pages above them, and one sheet at a time in front.
 
-Pages above the tabs are imported when they are opened: the first frame must not wait for them.
+All but Fabric are imported when they are opened: the first frame must not wait for them.
 """
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.app import App
@@ -15,15 +15,15 @@ from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.screens.fabric import FabricScreen
-from benchconsole.console.tui.screens.findings import FindingsScreen
-from benchconsole.console.tui.screens.nodes import NodesScreen
-from benchconsole.console.tui.screens.run import RunScreen
 from benchconsole.console.tui.screens.words import Sections, WordsSheet
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.topology.model.fabric import NodeId
 
 if TYPE_CHECKING:
     from benchconsole.console.curves.sweep_series import ChartCache
+    from benchconsole.console.tui.screens.findings import FindingsScreen
+    from benchconsole.console.tui.screens.nodes import NodesScreen
+    from benchconsole.console.tui.screens.run import RunScreen
 
 Answer = TypeVar("Answer")
 
@@ -33,15 +33,33 @@ class TabPages:
 
     def __init__(self, depth: int, now: Callable[[], float]) -> None:
         self.depth = depth
-        totals = TotalsCache()
-        self.fabric = FabricScreen(totals)
-        self.nodes = NodesScreen()
-        self.run = RunScreen(now, totals)
-        self.findings = FindingsScreen(totals)
-        pages: dict[str, Page] = {
-            "fabric": self.fabric, "nodes": self.nodes, "run": self.run, "findings": self.findings,
-        }  # fmt: skip
-        self.modes = {self.name_mode(name): page for name, page in pages.items()}
+        self._now = now
+        self._totals = TotalsCache()
+        self.fabric = FabricScreen(self._totals)
+        self.modes: dict[str, Callable[[], Page]] = {
+            self.name_mode("fabric"): lambda: self.fabric,
+            self.name_mode("nodes"): lambda: self.nodes,
+            self.name_mode("run"): lambda: self.run,
+            self.name_mode("findings"): lambda: self.findings,
+        }
+
+    @cached_property
+    def nodes(self) -> "NodesScreen":
+        from benchconsole.console.tui.screens.nodes import NodesScreen
+
+        return NodesScreen()
+
+    @cached_property
+    def run(self) -> "RunScreen":
+        from benchconsole.console.tui.screens.run import RunScreen
+
+        return RunScreen(self._now, self._totals)
+
+    @cached_property
+    def findings(self) -> "FindingsScreen":
+        from benchconsole.console.tui.screens.findings import FindingsScreen
+
+        return FindingsScreen(self._totals)
 
     @cached_property
     def sweeps(self) -> "ChartCache":
@@ -65,23 +83,22 @@ class Navigation:
         self._add_modes()
 
     def _take(self, tabs: TabPages) -> None:
-        self._tabs = tabs
-        self.fabric, self.nodes, self.run, self.findings = tabs.fabric, tabs.nodes, tabs.run, tabs.findings
+        self.tabs, self.fabric = tabs, tabs.fabric
 
     def _add_modes(self) -> None:
-        for name in self._tabs.modes:
-            self._app.add_mode(name, partial(self._tabs.modes.__getitem__, name))
+        for name, open_page in self.tabs.modes.items():
+            self._app.add_mode(name, open_page)
 
     def enter_session(self, now: Callable[[], float]) -> None:
         """Show tabs of their own over a session that was opened from this one, which stays as it is behind them."""
-        self._behind.append((self._tabs, self._app.current_mode))
+        self._behind.append((self.tabs, self._app.current_mode))
         self._take(TabPages(len(self._behind), now))
         self._add_modes()
         self.go_to("fabric")
 
     def leave_session(self) -> None:
         """Go back to the tabs behind, with every page, filter and cursor as it was left."""
-        gone = self._tabs
+        gone = self.tabs
         tabs, mode = self._behind.pop()
         self._take(tabs)
         self._app.switch_mode(mode)
@@ -112,13 +129,13 @@ class Navigation:
     @property
     def marked(self) -> tuple[NodeId, ...] | None:
         """The nodes that are marked on the page in front; None where none are."""
-        table = self.nodes.table
-        return tuple(sorted(table.marked)) if self.frame is self.nodes and table.marked else None
+        if self._app.current_mode != self.tabs.name_mode("nodes") or self.frame is not self.tabs.nodes:
+            return None
+        return tuple(sorted(self.tabs.nodes.table.marked)) or None
 
     def paint(self) -> None:
         """Hand the view to the page in front."""
         self._session.refresh()
-        self.run.frozen = self._session.frozen
         frame = self.frame
         if self._session.view is not None and frame is not None:
             frame.show(self._session.view, self._session.badges)
@@ -143,7 +160,7 @@ class Navigation:
 
     def go_to(self, tab: str, *, base: bool = False) -> None:
         """Open a tab as it was left; at its first level with ``base``, or when it is the one in front."""
-        mode = self._tabs.name_mode(tab)
+        mode = self.tabs.name_mode(tab)
         base = base or mode == self._app.current_mode
         while len(self._app.screen_stack) > 1 and not isinstance(self._app.screen, Page):
             self._app.pop_screen()
@@ -183,7 +200,7 @@ class Navigation:
     def open_sweeps(self) -> None:
         from benchconsole.console.tui.screens.sweeps import SweepsScreen
 
-        self.open(SweepsScreen(self._tabs.sweeps, tab=self.tab))
+        self.open(SweepsScreen(self.tabs.sweeps, tab=self.tab))
 
     def open_area(self, name: str) -> None:
         from benchconsole.console.tui.screens.area import AreaScreen
@@ -193,11 +210,11 @@ class Navigation:
 
     def open_finding(self, index: int) -> None:
         self.go_to("findings", base=True)
-        self._app.call_after_refresh(self.findings.choose, index)
+        self._app.call_after_refresh(self.tabs.findings.choose, index)
 
     def open_static_finding(self, where: str) -> None:
         self.go_to("findings", base=True)
-        self._app.call_after_refresh(self.findings.choose_static, where)
+        self._app.call_after_refresh(self.tabs.findings.choose_static, where)
 
     def show_in_fabric(self, element: str) -> None:
         self.go_to("fabric", base=True)

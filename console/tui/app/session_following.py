@@ -1,12 +1,17 @@
 """Every open session is followed here: its control is made, its events are folded, its description analysed."""
 
 import asyncio
+import concurrent.futures
+import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import Orders, Work
 from benchconsole.console.tui.app.shown_session import OpenSession, ShownSession
+from benchconsole.console.tui.screens.fabric import wait_drawn
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_control import AskPassword
 from benchconsole.topology.analysis.static_finding import StaticFinding
@@ -17,6 +22,9 @@ if TYPE_CHECKING:
 
 Analyse = Callable[[Fabric], Iterable[StaticFinding]]
 """The static analysis of a fabric; may take half a second."""
+
+DRAWN_WITHIN = 2.0
+"""Seconds for which the opening of a session waits until its fabric is on the screen."""
 
 MakeControl = Callable[[], "SessionController"]
 """Opens a session; imports what is slow, and may take seconds."""
@@ -40,7 +48,8 @@ class SessionFollowing(Orders):
     async def _follow(self, opened: OpenSession, make: MakeControl, fail: Callable[[str], None]) -> None:
         try:
             # In a thread: it imports what is slow, and the first frame must not wait for that.
-            control = await asyncio.to_thread(_make_control, opened, make)
+            draw = partial(self._draw_first, opened, asyncio.get_running_loop())
+            control = await asyncio.to_thread(_make_control, opened, make, draw)
             control.answered_by(self._ask_password)
             if opened.when_open is not None and opened is self._session.front:
                 opened.when_open()
@@ -53,18 +62,37 @@ class SessionFollowing(Orders):
             elif opened is self._session.front:
                 self._navigation.say(f"The session ended: {type(error).__name__}: {error}", wrong=True, stay=True)
 
+    def _draw_first(self, opened: OpenSession, loop: asyncio.AbstractEventLoop) -> None:
+        """Wait in the thread that opens a session: what it imports next would take the processor from the drawing."""
+        drawing = asyncio.run_coroutine_threadsafe(self._draw(opened), loop)
+        # The screen may be left meanwhile, or be of no size.
+        with suppress(concurrent.futures.CancelledError, TimeoutError):
+            drawing.result(DRAWN_WITHIN)
+
+    async def _draw(self, opened: OpenSession) -> None:
+        try:
+            if opened is self._session.front:
+                self._navigation.paint()
+                await wait_drawn(self._navigation.fabric)
+        finally:
+            opened.is_drawn = True
+
     @property
     def _first(self) -> OpenSession:
         """The session that the console was opened on."""
         return (*self._session.behind, self._session.front)[0]
 
     def look(self) -> None:
-        """Have what is on the screen analysed when its fabric is first seen, and assessed when it is over."""
+        """Have what is on the screen analysed when its fabric is drawn, and assessed when it is over.
+
+        That of a file is drawn before its claims and criteria are read, and analysed when they are.
+        """
         opened = self._session.front
         view = opened.latest.view
         if view is None:
             return
-        if view.fabric is not opened.analysed:
+        is_whole = opened.latest.has_begun or (opened.is_drawn and view.reading is not None and view.reading[1] > 0)
+        if view.fabric is not opened.analysed and is_whole:
             opened.analysed = view.fabric
             self._work(self._describe(opened, view.fabric))
         if view.ended is not None and view.results and view.results is not opened.assessed:
@@ -93,8 +121,13 @@ class SessionFollowing(Orders):
         self._navigation.say(f"{words}: {error}", wrong=True, stay=True)
 
 
-def _make_control(opened: OpenSession, make: MakeControl) -> "SessionController":
-    """Open a session; one that was left meanwhile is closed again, for nobody else does it."""
+def _make_control(opened: OpenSession, make: MakeControl, draw: Callable[[], None]) -> "SessionController":
+    """Open a session; one that was left meanwhile is closed again, for nobody else does it.
+
+    ``draw`` is called here, and returns, when its fabric is known.
+    """
+    opening = threading.get_ident()
+    opened.latest.on_preview = lambda: draw() if threading.get_ident() == opening else None
     control = opened.control = make()
     if opened.is_left:
         asyncio.run(control.close())

@@ -1,7 +1,7 @@
 """The map of many racks: a block of rows for each group, a row for each rack, cells without gaps."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,7 +22,8 @@ from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign
 from benchconsole.console.tui.rows.themes import ACCENT, BRIGHT, FAIL_CELL, MUTED, SLOT, TEXT, WATCH
-from benchconsole.console.view.run_view import State, worst
+from benchconsole.console.view.run_view import NodeView, State, worst
+from benchconsole.topology.model.fabric import NodeId
 
 MOST_ROWS = 32
 FOLDS = (1, 2, 4, 8, 16)
@@ -110,12 +111,50 @@ def _grid(blocks: tuple[RackBlock, ...], most: int, width: int, fold: int) -> Bl
     return BlockGrid(blocks, spacing, max(min((width - _LABEL) // wide, len(blocks)), 1), wide)
 
 
-def _draw_heads(grid: BlockGrid, band: tuple[RackBlock, ...], picture: MapPicture, width: int) -> Row:
+class BlockStates:
+    """How many nodes of each block of a band are in which state.
+
+    They are counted anew when nodes have changed. Ten times a second only those that are tested now are added.
+    """
+
+    def __init__(self, band: Sequence[RackBlock]) -> None:
+        self._band = band
+        self._nodes: Mapping[NodeId, NodeView] | None = None
+        self._counts: list[Counter[State]] = []
+        self._quiet: dict[NodeId, int] = {}
+
+    def count(self, picture: MapPicture) -> list[Counter[State]]:
+        """The states of each block as they are drawn: a node that is tested runs, unless worse is known of it."""
+        if self._nodes is not picture.view.nodes:
+            self._count_nodes(picture.view.nodes)
+        found = [Counter(each) for each in self._counts]
+        for place, tested in Counter(map(self._quiet.get, picture.busy)).items():
+            if place is not None:
+                found[place][State.RUNNING] += tested
+        return found
+
+    def _count_nodes(self, nodes: Mapping[NodeId, NodeView]) -> None:
+        self._nodes, self._counts, self._quiet = nodes, [], {}
+        for place, block in enumerate(self._band):
+            counted: Counter[State] = Counter()
+            for node in (node for rack in block.racks for node in rack.nodes):
+                seen = nodes.get(node)
+                if seen is not None and seen.state.rank > State.RUNNING.rank:
+                    self._quiet[node] = place
+                elif seen is not None:
+                    counted[seen.state] += 1
+            self._counts.append(counted)
+
+
+def _draw_heads(
+    grid: BlockGrid, band: tuple[RackBlock, ...], states: BlockStates, picture: MapPicture, width: int
+) -> Row:
     """Names of the blocks of one band, each with what is wrong in it: ``p06 ✗ 1 ▯ 1``: what is zero is not said."""
     line = CellLine(width)
+    counts = states.count(picture)
     for place, block in enumerate(band):
         inner = CellLine(grid.width - 1)
-        tally = _tally(picture, block)
+        tally = _tally(picture, block, counts[place])
         if row_width(tally) + 4 > inner.width:
             tally = tally[:1]
         room = inner.width - sum(measure_width(piece.text) for piece in tally) - 1
@@ -126,10 +165,8 @@ def _draw_heads(grid: BlockGrid, band: tuple[RackBlock, ...], picture: MapPictur
     return line.row()
 
 
-def _tally(picture: MapPicture, block: RackBlock) -> Row:
+def _tally(picture: MapPicture, block: RackBlock, counts: Mapping[State, int]) -> Row:
     made: list[CellText] = []
-    found = (picture.view.nodes.get(node) for rack in block.racks for node in rack.nodes)
-    counts = Counter(view_queries.find_shown_state(seen, picture.busy) for seen in found if seen is not None)
     for state in (State.FAIL, State.UNREACHABLE, State.RUNNING):
         if counts.get(state):
             mark = sign(state)
@@ -184,7 +221,7 @@ def block_lines(grid: BlockGrid) -> list[MapLine]:
     for band in grid.bands:
         if made:
             made.append(BLANK_LINE)
-        made.append(MapLine(partial(_draw_heads, grid, band), heads=True))
+        made.append(MapLine(partial(_draw_heads, grid, band, BlockStates(band)), heads=True))
         for index in range(max(len(block.racks) for block in band)):
             racks = tuple((place, block.racks[index]) for place, block in enumerate(band) if index < len(block.racks))
             spots = [spot for place, rack in racks for spot in _spots(grid, place, rack)]

@@ -3,7 +3,7 @@
 A pure reading without state. Ratios as built are those of tier to tier; this module only groups.
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
@@ -152,18 +152,19 @@ class _Reader:
         self.fabric = fabric
         self.tier: dict[str, int] = dict.fromkeys(fabric.nodes, 0)
         self.tier.update((name, switch.role.tier) for name, switch in fabric.switches.items())
+        self.legs, self.trunks = _part_links(fabric)
         self.uppers = {switch: self._neighbours(switch, above=True) for switch in fabric.switches}
         self.lowers = {switch: self._neighbours(switch, above=False) for switch in fabric.switches}
-        self.at = _attachments(fabric)
+        self.at = _attachments(fabric, self.legs)
         self.between = {node: at for node, at in self.at.items() if len(at) > 1 and fabric.nodes[node].forwards}
 
     def _neighbours(self, switch: SwitchId, *, above: bool) -> tuple[SwitchId, ...]:
         own = self.tier[switch]
         found = []
-        for link in self.fabric.links_at[switch]:
+        for link in self.trunks[switch]:
             other = SwitchId(link.other(switch))
             tier = self.tier[other]
-            if (tier > own) if above else (0 < tier < own):
+            if (tier > own) if above else (tier < own):
                 found.append(other)
         return tuple(dict.fromkeys(found))
 
@@ -246,22 +247,22 @@ class _Reader:
 
     def _among(self, switches: Iterable[SwitchId]) -> tuple[Link, ...]:
         mine = set(switches)
-        found = (link for switch in mine for link in self.fabric.links_at[switch] if {link.a, link.b} <= mine)
+        found = (link for switch in mine for link in self.trunks[switch] if link.a in mine and link.b in mine)
         return tuple(sorted(dict.fromkeys(found), key=lambda link: link.id))
 
     def _down_from(self, switches: Iterable[SwitchId]) -> tuple[Link, ...]:
         return tuple(
             link
             for switch in switches
-            for link in self.fabric.links_at[switch]
-            if 0 < self.tier[link.other(switch)] < self.tier[switch]
+            for link in self.trunks[switch]
+            if self.tier[link.other(switch)] < self.tier[switch]
         )
 
     def _up_from(self, switches: Iterable[SwitchId]) -> tuple[Link, ...]:
         return tuple(
             link
             for switch in switches
-            for link in self.fabric.links_at[switch]
+            for link in self.trunks[switch]
             if self.tier[link.other(switch)] > self.tier[switch]
         )
 
@@ -292,8 +293,8 @@ class _Reader:
 
     def _rack(self, at: tuple[SwitchId, ...], nodes: list[NodeId], *, inside: bool) -> Rack:
         """``inside``: nodes on a middle switch itself, whose links upward are those of the group."""
-        fabric, mine = self.fabric, set(nodes)
-        down = sum(link.capacity for switch in at for link in fabric.links_at[switch] if link.other(switch) in mine)
+        fabric = self.fabric
+        down = sum(link.capacity for node in nodes for link in self.legs.get(node, ()) if link.b in at)
         parts: dict[str, list[NodeId]] = {}
         for node in nodes:
             parts.setdefault(_kind(fabric, node), []).append(node)
@@ -302,23 +303,36 @@ class _Reader:
         return Rack(name, at, made, () if inside else self._up_from(at), () if inside else self._among(at), down)
 
 
-def _attachments(fabric: Fabric) -> dict[NodeId, tuple[SwitchId, ...]]:
+def _part_links(fabric: Fabric) -> tuple[dict[str, list[Link]], dict[SwitchId, list[Link]]]:
+    """The links of each node to switches, of those that have any, and the links of each switch to others."""
+    switches = fabric.switches
+    legs: dict[str, list[Link]] = {}
+    trunks: dict[SwitchId, list[Link]] = {switch: [] for switch in switches}
+    for link in fabric.links.values():
+        if link.b not in switches:
+            continue  # its lower end stands first: it joins two nodes
+        if link.a in switches:
+            trunks[SwitchId(link.a)].append(link)
+            trunks[SwitchId(link.b)].append(link)
+        else:
+            legs.setdefault(link.a, []).append(link)
+    return legs, trunks
+
+
+def _attachments(fabric: Fabric, legs: Mapping[str, Sequence[Link]]) -> dict[NodeId, tuple[SwitchId, ...]]:
     """Node to the switches of its row: all where it forwards between them, else those of one network.
 
     That is the data network where it is in that. A virtual machine stands where its host does.
     """
-    legs: dict[str, list[Link]] = {}
-    for link in fabric.links.values():
-        if link.b in fabric.switches and link.a in fabric.nodes:
-            legs.setdefault(link.a, []).append(link)
     found = {}
     for name, node in fabric.nodes.items():
-        own = legs.get(node.host or name, [])
+        own = legs.get(node.host or name, ())
         if not node.forwards and len(own) > 1:
             networks = {link.network for link in own}
             main = _MAIN if _MAIN in networks else own[0].network
             own = [link for link in own if link.network == main]
-        found[name] = tuple(dict.fromkeys(SwitchId(link.b) for link in own))
+        # one link is the rule, of which the end is taken at once
+        found[name] = (SwitchId(own[0].b),) if len(own) == 1 else tuple(dict.fromkeys(SwitchId(link.b) for link in own))
     return found
 
 

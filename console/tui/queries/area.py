@@ -1,9 +1,10 @@
 """An area of the screen: rows with words and numbers by column, which can be filtered, shown and given to machines."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
+from typing import Any
 
 from benchconsole.console.text.table import Column, Table
 from benchconsole.console.tui.queries.filtering import EVERYTHING, compile_filter
@@ -14,27 +15,59 @@ Record = dict[str, object]
 _STATES: Mapping[object, State] = {state.value: state for state in State}
 
 
-@dataclass(frozen=True)
+@lru_cache(256)
+def _number_columns(names: tuple[str, ...]) -> Mapping[str, int]:
+    """The place of each column; all rows of an area share it, for an area may have fifty thousand of them."""
+    return {name: place for place, name in enumerate(names)}
+
+
 class Row:
     """One line of an area: its words by column, its numbers in base units, and what machines get of it.
 
-    ``sign`` is how it is drawn where its record has no state: a metric that became worse was not judged.
+    ``record`` may be a function that makes it of ``source``: most rows are never asked for it. Rows with one source are
+    equal. ``sign`` is how a row is drawn where its record has no state: a metric that became worse was
+    not judged.
     """
 
-    text: Mapping[str, str]
-    numbers: Mapping[str, float | None]
-    record: Record
-    sign: State | None = None
+    __slots__ = ("_columns", "_everything", "_measured", "_numbers", "_record", "_words", "sign", "source")
+
+    def __init__(
+        self, text: Mapping[str, str], numbers: Mapping[str, float | None], record: Record | Callable[[Any], Record],
+        sign: State | None = None, source: object = None,
+    ) -> None:  # fmt: skip
+        self._columns, self._words = _number_columns(tuple(text)), tuple(text.values())
+        self._measured, self._numbers = _number_columns(tuple(numbers)), tuple(numbers.values())
+        self._record = record
+        self._everything: str | None = None
+        self.sign = sign
+        self.source = record if source is None else source
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Row) and self.source == other.source and self.text == other.text
+
+    __hash__ = None  # type: ignore[assignment] # records are dictionaries
+
+    @property
+    def text(self) -> dict[str, str]:
+        return dict(zip(self._columns, self._words, strict=True))
+
+    @property
+    def record(self) -> Record:
+        return self._record(self.source) if callable(self._record) else self._record
 
     def words(self, column: str) -> str:
-        return self.text.get(column, "")
+        place = self._columns.get(column)
+        return "" if place is None else self._words[place]
 
     def number(self, column: str) -> float | None:
-        return self.numbers.get(column)
+        place = self._measured.get(column)
+        return None if place is None else self._numbers[place]
 
-    @cached_property
+    @property
     def everything(self) -> str:
-        return " ".join(self.text.values()).lower()
+        if self._everything is None:
+            self._everything = " ".join(self._words).lower()
+        return self._everything
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,26 +51,35 @@ def _leave_out_passes(rows: Sequence[ResultRow], most: int | None) -> tuple[Sequ
 
 
 def _make_result(row: ResultRow) -> Row:
+    share = None if row.verdict is None else row.verdict.share
+    return Row(_tell_result(row), {"share": share}, _record_result, row.state, row)
+
+
+def _tell_result(row: ResultRow) -> dict[str, str]:
     verdict, reading = row.verdict, row.measurement
     about = verdict or reading
     metric, labels = ("", ()) if about is None else (about.metric, about.labels)
     value, unit = (None, None) if about is None else (about.value, about.unit)
-    expected = None if verdict is None else verdict.expected
-    share = None if verdict is None else verdict.share
-    text = {
+    return {
         "state": SIGNS[row.state].word, "of": sanitize(row.subject), "round": str(row.round),
         "stage": sanitize(row.stage), "metric": sanitize(metric), "labels": sanitize(" ".join(tell_labels(labels))),
         "measured": format_quantity(value, unit, row.shown) if verdict is None else format_measured(verdict),
         "expected": NOT_MEASURED if verdict is None else format_expected(verdict),
-        "share": format_share(share), "why": sanitize(row.because),
+        "share": format_share(None if verdict is None else verdict.share), "why": sanitize(row.because),
     }  # fmt: skip
-    record: Record = {
+
+
+def _record_result(row: ResultRow) -> Record:
+    about = row.verdict or row.measurement
+    metric, labels = ("", ()) if about is None else (about.metric, about.labels)
+    value, unit = (None, None) if about is None else (about.value, about.unit)
+    expected = None if row.verdict is None else row.verdict.expected
+    return {
         "state": row.state.value, "of": row.subject, "nodes": list(row.nodes), "stage": row.stage, "round": row.round,
         "test": row.test, "outcome": row.outcome.value, "metric": metric, "labels": dict(labels),
         "unit": None if unit is None else unit.value, "value": take_finite(value), "expected": take_finite(expected),
         "because": row.because,
     }  # fmt: skip
-    return Row(text, {"share": share}, record)
 
 
 # -- pairs
@@ -107,11 +116,18 @@ def _find_share(row: ResultRow) -> tuple[bool, float]:
 
 def _make_pair(row: ResultRow) -> Row:
     node, peer = row.nodes
-    made = _make_result(row)
-    limit = row.affected_by or ("" if row.verdict is None else row.verdict.limiting)
-    text = {**made.text, "from": sanitize(node), "to": sanitize(peer), "limit": sanitize(limit)}
-    record: Record = {**made.record, "from": node, "to": peer, "limit": limit}
-    return Row(text, made.numbers, record)
+    text = {**_tell_result(row), "from": sanitize(node), "to": sanitize(peer), "limit": sanitize(_find_limit(row))}
+    share = None if row.verdict is None else row.verdict.share
+    return Row(text, {"share": share}, _record_pair, row.state, row)
+
+
+def _record_pair(row: ResultRow) -> Record:
+    node, peer = row.nodes
+    return {**_record_result(row), "from": node, "to": peer, "limit": _find_limit(row)}
+
+
+def _find_limit(row: ResultRow) -> str:
+    return row.affected_by or ("" if row.verdict is None else row.verdict.limiting)
 
 
 # -- curves

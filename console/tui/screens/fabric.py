@@ -3,9 +3,11 @@
 import asyncio
 import operator
 from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
 
 from textual import on
 from textual.geometry import Size
+from textual.worker import Worker, WorkerError
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES, PLAN_HINT, offer
@@ -64,7 +66,7 @@ class FabricScreen(MapPage):
         self.walked = False
         self._hears_tests = True
         self._shape: tuple[Fabric, FabricShape] | None = None
-        self._reading: Fabric | None = None
+        self.reading: tuple[Fabric, Worker[None]] | None = None
         self._judged: tuple[object, ...] = (None, None, None, None, None, None)
         self._sized = Size(0, 0)
         self._laid_out: tuple[tuple[FabricShape, int, int], int] | None = None
@@ -105,14 +107,13 @@ class FabricScreen(MapPage):
 
     def find_shape(self, fabric: Fabric) -> FabricShape | None:
         """The rows of the map, worked out once for each fabric; of a large one beside the screen: None until then."""
-        if self._shape is not None and self._shape[0] is fabric:
+        if self._shape is not None and _is_cabled_alike(self._shape[0], fabric):
             return self._shape[1]
         if len(fabric.nodes) <= _AT_ONCE:
             self._shape = (fabric, read_shape(fabric))
             return self._shape[1]
-        if self._reading is not fabric:
-            self._reading = fabric
-            self.run_worker(self._read(fabric), exit_on_error=False, group="shape")
+        if self.reading is None or not _is_cabled_alike(self.reading[0], fabric):
+            self.reading = (fabric, self.run_worker(self._read(fabric), exit_on_error=False, group="shape"))
         return None
 
     async def _read(self, fabric: Fabric) -> None:
@@ -260,6 +261,21 @@ class FabricScreen(MapPage):
             self.post_message(OpenStatic(static.where))
         else:
             self.say(f"No finding speaks of this {'link' if mark.link else 'switch'}.")
+
+
+async def wait_drawn(page: FabricScreen) -> None:
+    """Return when the map of the view that was shown last has been sent to the terminal, or could not be read."""
+    if page.reading is not None:
+        with suppress(WorkerError):
+            await page.reading[1].wait()
+    drawn = asyncio.Event()
+    page.call_after_refresh(drawn.set)
+    await drawn.wait()
+
+
+def _is_cabled_alike(one: Fabric, other: Fabric) -> bool:
+    """Whether two fabrics are one with other criteria or suites: they share nodes, switches and links."""
+    return one.nodes is other.nodes and one.switches is other.switches and one.links is other.links
 
 
 def _explain(legend: Legend, view: RunView, drawn: FabricMap) -> None:

@@ -24,7 +24,7 @@ from benchconsole.console.tui.widgets.headline import Headline
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.loads import LoadsView, loads
 from benchconsole.console.tui.widgets.proofs import Proofs
-from benchconsole.console.tui.widgets.round_tests import RoundTests, round_of, test_rows
+from benchconsole.console.tui.widgets.round_tests import RoundRows, RoundTests, round_of
 from benchconsole.console.tui.widgets.stages import Stages
 from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.tui.widgets.unjudged import Unjudged
@@ -67,6 +67,7 @@ class RunScreen(Page):
         self.frozen = False
         self.paused = False
         self._digested: tuple[object, object, RunDigest] | None = None
+        self._rows = RoundRows()
         self._told: tuple[object, ...] = (None,) * 6
         self.parts = (self.headline, self.stages, self.loads, self.tests, self.unjudged, self.proofs, self.events)
 
@@ -83,7 +84,7 @@ class RunScreen(Page):
     def show(self, view: RunView, badges: Badges) -> None:
         """As every page; a pause between two rounds comes without another view."""
         changed = badges.paused is not self.paused
-        self.paused = badges.paused
+        self.paused, self.frozen = badges.paused, badges.frozen is not None
         super().show(view, badges)
         if changed and self.is_mounted and self.run_view is view:
             self._say_time(view)
@@ -137,7 +138,7 @@ class RunScreen(Page):
         self._told = told
         title = f"{'test' if current.bundles == () else 'flow'}, slowest first"
         network = any(test.target.peer is not None for test in current.tests)
-        self.tests.show(title, test_rows(view, current), network)
+        self.tests.show(title, self._rows.list(view, current), network)
 
     def _share_height(self) -> None:
         """Stages first, then the tests, what is not judged, events; loads when there is plenty of room."""

@@ -85,7 +85,7 @@ class AreaTable(SortedTable[AreaRow]):
         for column, descending in reversed(self.sorts):
             rows.sort(key=self._key_of(column), reverse=descending)
         self.items = rows
-        self.cursor = find_again(here, rows, lambda row: row.record, min(self.cursor, max(len(rows) - 1, 0)))
+        self.cursor = find_again(here, rows, lambda row: row.source, min(self.cursor, max(len(rows) - 1, 0)))
         self._plan = (None, [])
         self.redraw()
 
@@ -119,7 +119,7 @@ class AreaTable(SortedTable[AreaRow]):
 
     def row(self, index: int, width: int) -> Row:
         row = self.items[index]
-        line = CellLine(width).put("*" if row.record.get("id") in self.marked else " ", ACTIVE)
+        line = CellLine(width).put("*" if self.marked and row.record.get("id") in self.marked else " ", ACTIVE)
         state = find_state(row)
         for place, (name, x, wide) in enumerate(self._planned(width)):
             line.to(x)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from heapq import nsmallest
 from itertools import chain
 
@@ -52,11 +53,35 @@ MOST_ROWS = 500
 """A round of ten thousand tests shows its slowest; the others are counted."""
 
 
-def test_rows(view: RunView, each: Round) -> tuple[TestLine, ...]:
-    """Failed first, then by share of what was expected, then by value; tests that say nothing yet come last."""
-    sums = _sums(view, each)
-    rows = chain(sums.values(), (_row(view, test, sums) for test in _told(view, each)))
-    return tuple(nsmallest(MOST_ROWS, rows, key=_slowness))
+class RoundRows:
+    """The rows of a round. Ten times a second most tests stand as they did: their rows are kept while it is open."""
+
+    def __init__(self) -> None:
+        self._round: Round | None = None
+        self._known: dict[str, tuple[object, TestLine]] = {}
+
+    def list(self, view: RunView, each: Round) -> tuple[TestLine, ...]:
+        """Failed first, then by share of what was expected, then by value; tests that say nothing yet come last."""
+        if view.current is not each:
+            sums = _sums(view, each)
+            rows = [*sums.values(), *(_make_row(view, test, sums) for test in _told(view, each))]
+        else:
+            if self._round is not each:
+                self._round, self._known = each, {}
+            rows = [self._find(view, test) for test in _told(view, each)]
+        return tuple(sorted(rows, key=_slowness) if len(rows) <= MOST_ROWS else nsmallest(MOST_ROWS, rows, _slowness))
+
+    def _find(self, view: RunView, test: Test) -> TestLine:
+        """The row of a test of the open round, by what it follows from; with numbers that change it is made anew."""
+        basis: object = view.fresh.get(test.id)
+        if basis is None:
+            if view.intervals or view.loads:
+                return _make_row(view, test, {})
+            basis = test.id in view.running
+        known = self._known.get(test.id)
+        if known is None or known[0] is not basis:
+            known = self._known[test.id] = (basis, _make_row(view, test, {}))
+        return known[1]
 
 
 def _told(view: RunView, each: Round) -> Iterable[Test]:
@@ -99,7 +124,7 @@ def _sums(view: RunView, each: Round) -> dict[str, TestLine]:
     return made
 
 
-def _row(view: RunView, test: Test, sums: Mapping[str, TestLine]) -> TestLine:
+def _make_row(view: RunView, test: Test, sums: Mapping[str, TestLine]) -> TestLine:
     open_now = view.current is not None and view.current.number == test.round
     result = view.fresh.get(test.id) if open_now else view.results.get(test.id)
     if result is None:
@@ -157,6 +182,11 @@ def _measured(test: Test, result: Result, total: TestLine | None = None) -> Test
     return TestLine(test, state, value, unit, None, None, f"counted in {sanitize(test.bundle)}")
 
 
+@lru_cache(4096)
+def _measure_name(name: str) -> int:
+    return measure_width(sanitize(name))
+
+
 _WIDE, _BAR = 100, 12
 """Cells from which on a test that runs has a bar of its share, and the cells of that bar."""
 
@@ -167,11 +197,13 @@ class RoundTests(Listing[TestLine]):
     scale: Scale | None = None
     title = "tests"
     _longest = 20
+    _made_for: tuple[object, ...] = ()
+    _made: dict[str, tuple[TestLine, Row]]
 
     def show(self, title: str, rows: Sequence[TestLine], network: bool) -> None:
         """The tests of another round, or the same further on."""
         self.title = title
-        self._longest = max([20, *(measure_width(row.name or sanitize(row.test.target.key)) + 2 for row in rows[:200])])
+        self._longest = max([20, *(_measure_name(row.name or row.test.target.key) + 2 for row in rows[:200])])
         values = [row.value for row in rows if row.value is not None]
         unit = next((row.unit for row in rows if row.unit is not None), None)
         self.scale = scale_for(unit, Shown.NETWORK if network else Shown.PLAIN, values) if unit else None
@@ -195,21 +227,33 @@ class RoundTests(Listing[TestLine]):
         return [line.row()]
 
     def row(self, index: int, width: int) -> Row:
-        row = self.items[index]
-        target = row.test.target
-        text = row.name or sanitize(target.node.id) + (f" → {sanitize(target.peer.id)}" if target.peer else "")
-        line = CellLine(width).to(1).extend((sign(row.state), CellText(" ")))
-        line.put(text, TEXT, self._names_width(width)).put("  ")
-        shown = self.scale.shown if self.scale else lambda value: "–"
-        quiet = row.state in (State.PASS, State.MEASURED, State.RUNNING, State.SKIPPED)
-        tone = MUTED if row.interval is not None else TEXT if quiet else value_tone(row.state)
-        line.put(shown(row.value) if row.value is not None else "–", tone, 9, ">")
-        line.put(shown(row.expected) if row.expected is not None else "–", MUTED, 10, ">")
-        line.put(format_share(row.share), tone, 8, ">")
-        line.put("   ")
-        if row.interval is not None and row.share is not None and width >= _WIDE:
-            line.extend(link_glyphs.wire(_BAR, row.share)).put("  ")
-        return line.put(row.limit, MUTED).row()
+        """The row as it was made for the same line, while scale and widths stay."""
+        made_for = (self.scale, width, self._longest)
+        if made_for != self._made_for or len(self._made) > MOST_ROWS:
+            self._made_for, self._made = made_for, {}
+        line = self.items[index]
+        key = line.name or line.test.id
+        made = self._made.get(key)
+        if made is None or made[0] is not line:
+            made = self._made[key] = (line, _draw_test(line, self.scale, self._names_width(width), width))
+        return made[1]
 
     def _names_width(self, width: int) -> int:
         return min(self._longest, max(width - 36, 10), 44)
+
+
+def _draw_test(row: TestLine, scale: Scale | None, names: int, width: int) -> Row:
+    target = row.test.target
+    text = row.name or sanitize(target.node.id) + (f" → {sanitize(target.peer.id)}" if target.peer else "")
+    line = CellLine(width).to(1).extend((sign(row.state), CellText(" ")))
+    line.put(text, TEXT, names).put("  ")
+    shown = scale.shown if scale else lambda value: "–"
+    quiet = row.state in (State.PASS, State.MEASURED, State.RUNNING, State.SKIPPED)
+    tone = MUTED if row.interval is not None else TEXT if quiet else value_tone(row.state)
+    line.put(shown(row.value) if row.value is not None else "–", tone, 9, ">")
+    line.put(shown(row.expected) if row.expected is not None else "–", MUTED, 10, ">")
+    line.put(format_share(row.share), tone, 8, ">")
+    line.put("   ")
+    if row.interval is not None and row.share is not None and width >= _WIDE:
+        line.extend(link_glyphs.wire(_BAR, row.share)).put("  ")
+    return line.put(row.limit, MUTED).row()

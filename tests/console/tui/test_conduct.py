@@ -79,7 +79,7 @@ async def test_a_clean_end_is_one_quiet_row() -> None:
         await feed(look, NodesProven(proofs, 1.7e9))
         await look.press("3")
         assert any("Nothing of ours is left on any of the" in line for line in look.lines)
-        assert look.app.navigation.run.proofs.wanted == 1
+        assert look.app.navigation.tabs.run.proofs.wanted == 1
 
 
 def stopped(because: str) -> Story:

@@ -107,7 +107,7 @@ async def test_enter_on_a_slot_opens_the_finding_of_that_link() -> None:
     async with looking(faulty()) as look:
         await look.press("n", "enter")
         assert isinstance(look.app.screen, FindingsScreen)
-        assert look.app.navigation.findings.list.cursor == 0
+        assert look.app.navigation.tabs.findings.list.cursor == 0
 
 
 async def test_arrows_go_over_cells_and_slots() -> None:

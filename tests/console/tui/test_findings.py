@@ -32,10 +32,10 @@ async def test_where_it_is_low_every_section_keeps_a_line() -> None:
 async def test_n_goes_on_and_the_detail_follows() -> None:
     async with looking(faulty()) as look:
         await look.press("4", "n", "n")
-        assert look.app.navigation.findings.list.cursor == 2
+        assert look.app.navigation.tabs.findings.list.cursor == 2
         assert any(line.startswith(" n050 out, gives 2.97") for line in look.lines)
         await look.press("N")
-        assert look.app.navigation.findings.list.cursor == 1
+        assert look.app.navigation.tabs.findings.list.cursor == 1
 
 
 async def test_enter_opens_the_evidence_and_o_the_place() -> None:
@@ -103,10 +103,10 @@ async def test_what_could_not_be_judged_is_a_row_with_its_cause_and_what_to_do()
 async def test_n_stops_at_what_could_not_be_judged() -> None:
     async with looking(faulty()) as look:
         await look.press("4")
-        stops = look.app.navigation.findings.list.places
+        stops = look.app.navigation.tabs.findings.list.places
         seen = set()
         for _ in stops:
             await look.press("n")
-            chosen = look.app.navigation.findings.list.chosen
+            chosen = look.app.navigation.tabs.findings.list.chosen
             seen.add(type(chosen))
         assert {Finding, NotJudged} <= seen

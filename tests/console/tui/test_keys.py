@@ -332,7 +332,7 @@ async def test_enter_twice_starts_a_plan_once() -> None:
     async with looking(faulty()) as look:
         await look.press("R")
         press_at_once(look.app, "enter", "enter")
-        await look.until(lambda: look.app.screen is look.app.navigation.run)
+        await look.until(lambda: look.app.screen is look.app.navigation.tabs.run)
         assert len(look.player.started) == 1
 
 

@@ -92,7 +92,51 @@ def test_of_ten_thousand_that_run_the_slowest_are_listed() -> None:
         for test in current.tests
     ]
     view = advance(view, IntervalsTold(tuple(found), 1.0))
-    rows = round_tests.test_rows(view, current)
+    rows = round_tests.RoundRows().list(view, current)
     assert len(rows) == round_tests.MOST_ROWS < len(current.tests)
     assert {row.test.id for row in rows[:3]} == {test.id for test in slow}
     assert [row.share for row in rows[:4]] == [0.2, 0.2, 0.2, 1.0]
+
+
+def test_rows_that_are_kept_are_those_that_would_be_made_anew() -> None:
+    opening, *_ = large().events()
+    assert isinstance(opening, SessionOpened)
+    view, known = opened(opening), round_tests.RoundRows()
+    events = first_round()
+    parts = [events[:1], *(events[start : start + 4000] for start in range(1, len(events), 4000))]
+    before: dict[str, round_tests.TestLine] = {}
+    kept = 0
+    for part in parts:
+        view = advance_all(view, part)
+        assert view.current is not None
+        rows = known.list(view, view.current)
+        assert rows == round_tests.RoundRows().list(view, view.current)
+        kept += sum(before.get(row.test.id) is row for row in rows)
+        before = {row.test.id: row for row in rows}
+    assert kept > round_tests.MOST_ROWS
+    ended = next(event for event in large().events() if isinstance(event, ClosedRound))
+    view = advance(view, ended)
+    rows = known.list(view, ended.round)
+    assert rows == round_tests.RoundRows().list(view, ended.round)
+    assert any(row.share is not None for row in rows)
+
+
+async def test_a_row_is_drawn_anew_when_its_test_has_ended() -> None:
+    """What is drawn is kept for the line, the scale and the widths that it was drawn for, and for no others."""
+    opening, *_ = large().events()
+    assert isinstance(opening, SessionOpened)
+    events = [event for event in first_round() if not isinstance(event, Result)]
+    ended = [event for event in first_round() if isinstance(event, Result)]
+    async with looking(large(), SIZE, until=1) as look:
+        await look.press("3")
+        tests = look.app.navigation.tabs.run.tests
+        for part in (events, ended[:3], ended[3:900]):
+            look.app.session.latest.take(part)
+            look.app.tick()
+            await look.pilot.pause()
+            width = tests.size.width
+            every = range(len(tests.items))
+            drawn = [tests.row(index, width) for index in every]
+            tests._made_for = ()
+            assert drawn == [tests.row(index, width) for index in every]
+            assert drawn[0] != tests.row(0, 30)

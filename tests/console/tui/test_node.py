@@ -144,7 +144,7 @@ async def test_keys_of_a_node() -> None:
         assert len(look.app.clipboard.splitlines()) == screen.results.count + 1
         await look.press("f")
         assert isinstance(look.app.screen, FindingsScreen)
-        assert look.app.navigation.findings.list.cursor == 2
+        assert look.app.navigation.tabs.findings.list.cursor == 2
         await look.press("o")
         assert isinstance(look.app.screen, FabricScreen)
         assert look.app.screen.map.mark is not None

@@ -20,7 +20,7 @@ from tests.console.tui.test_keys import press_at_once
 async def test_the_worst_come_first_and_only_what_deviates_is_coloured() -> None:
     async with looking(faulty()) as look:
         await look.press("2")
-        names = [row.view.node.id for row in look.app.navigation.nodes.table.items[:6]]
+        names = [row.view.node.id for row in look.app.navigation.tabs.nodes.table.items[:6]]
         assert names == ["n050", "n093", "st3", "n120", "n020", "n033"]
         assert "state¹" in look.lines[5]
         assert "node²" in look.lines[5]
@@ -63,7 +63,7 @@ async def test_a_node_that_sends_two_of_the_flows_shows_their_sum() -> None:
 
 async def test_a_partner_is_not_blamed() -> None:
     async with looking(faulty()) as look:
-        row = look.app.navigation.nodes.table
+        row = look.app.navigation.tabs.nodes.table
         await look.press("2")
         partner = row.table["n114"]  # received from n050, whose NIC is slow
         assert partner.state.value == "pass"
@@ -75,33 +75,33 @@ async def test_a_filter_keeps_what_it_says_and_esc_clears_it() -> None:
         await look.press("2", "slash", *"state!=pass", "space", "ampersand", *"leave<9")
         assert "17 of 134 shown, 117 hidden" in look.lines[3]
         await look.press("enter")
-        assert look.app.navigation.nodes.table.count == 17
+        assert look.app.navigation.tabs.nodes.table.count == 17
         await look.press("escape")
-        assert look.app.navigation.nodes.table.count == 134
-        assert look.app.navigation.nodes.prompt.text == ""
+        assert look.app.navigation.tabs.nodes.table.count == 134
+        assert look.app.navigation.tabs.nodes.prompt.text == ""
 
 
 async def test_an_invalid_word_is_named_and_the_last_valid_filter_stays() -> None:
     async with looking(faulty()) as look:
         await look.press("2", "slash", *"leaf3")
-        assert look.app.navigation.nodes.table.count == 16
+        assert look.app.navigation.tabs.nodes.table.count == 16
         await look.press("space", "ampersand", *"leave<9,5")
         assert "a number uses a point: 9.5" in look.lines[3]
         assert "the last valid filter still applies" in look.lines[3]
-        assert look.app.navigation.nodes.table.count == 16
+        assert look.app.navigation.tabs.nodes.table.count == 16
 
 
 async def test_letters_typed_into_the_filter_are_no_actions() -> None:
     async with looking(faulty()) as look:
         await look.press("2", "slash", *"qseR")
-        assert look.app.navigation.nodes.prompt.text == "qseR"
+        assert look.app.navigation.tabs.nodes.prompt.text == "qseR"
         assert len(look.app.screen_stack) == 1
 
 
 async def test_sorting_by_a_picked_column() -> None:
     async with looking(faulty()) as look:
         await look.press("2")
-        table = look.app.navigation.nodes.table
+        table = look.app.navigation.tabs.nodes.table
         column = table.columns.index("legs")
         for _ in range(column):
             await look.press("greater_than_sign")
@@ -118,7 +118,7 @@ async def test_sorting_by_a_picked_column() -> None:
 async def test_what_was_not_measured_sorts_last() -> None:
     async with looking(faulty()) as look:
         await look.press("2")
-        table = look.app.navigation.nodes.table
+        table = look.app.navigation.tabs.nodes.table
         table.sort_by("triad")
         values = [row.number("triad") for row in table.items]
         known = [value for value in values if value is not None]
@@ -138,14 +138,14 @@ async def test_rows_and_tables_are_copied_as_tabs() -> None:
 async def test_what_passes_folds() -> None:
     async with looking(faulty()) as look:
         await look.press("2", "z")
-        assert look.app.navigation.nodes.table.count == 21
+        assert look.app.navigation.tabs.nodes.table.count == 21
         assert "113 that pass are folded" in look.lines[-2]
 
 
 async def test_hidden_columns_are_announced_and_can_be_reached() -> None:
     async with looking(faulty(), (80, 24)) as look:
         await look.press("2")
-        table = look.app.navigation.nodes.table
+        table = look.app.navigation.tabs.nodes.table
         assert table.hidden > 0
         assert f"{count(table.hidden, 'column')} hidden" in look.lines[-2]
         for _ in table.columns:
@@ -174,11 +174,11 @@ async def test_ten_thousand_rows_draw_no_more_than_what_is_in_sight(monkeypatch:
         await look.press("2")
         monkeypatch.setattr(NodeTable, "row", counting)
         await look.press("down")
-        assert look.app.navigation.nodes.table.cursor == 1
+        assert look.app.navigation.tabs.nodes.table.cursor == 1
         assert 0 < len(drawn) <= 3 * 50
         drawn.clear()
         await look.press("end")
-        assert look.app.navigation.nodes.table.cursor == 10_239
+        assert look.app.navigation.tabs.nodes.table.cursor == 10_239
         assert len(drawn) <= 3 * 50
         assert "of 10,240" in look.lines[-2]
 
@@ -189,7 +189,7 @@ async def test_enter_opens_the_node_and_esc_comes_back() -> None:
         assert isinstance(look.app.screen, NodeScreen)
         assert look.app.screen.node == "c12n05"
         await look.press("escape")
-        assert look.app.navigation.frame is look.app.navigation.nodes
+        assert look.app.navigation.frame is look.app.navigation.tabs.nodes
 
 
 def test_the_cursor_stays_on_the_worst_row_until_it_is_moved(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +219,7 @@ async def test_names_of_what_limits_are_whole_where_there_is_room() -> None:
 async def test_marked_nodes_are_what_r_plans_on_and_what_is_repeated() -> None:
     async with looking(faulty()) as look:
         await look.press("2", "slash", *"under=leaf3", "enter", "asterisk")
-        table = look.app.navigation.nodes.table
+        table = look.app.navigation.tabs.nodes.table
         assert table.marked == {f"n{number:03}" for number in range(33, 49)}
         assert "16 marked" in look.lines[-2]
         assert look.lines[8].startswith(("*", "▌"))
@@ -240,7 +240,7 @@ async def test_marked_nodes_are_what_r_plans_on_and_what_is_repeated() -> None:
 async def test_space_marks_one_node_and_goes_on_and_esc_clears_filter_then_marks() -> None:
     async with looking(faulty()) as look:
         await look.press("2", "space", "space")
-        table = look.app.navigation.nodes.table
+        table = look.app.navigation.tabs.nodes.table
         assert table.marked == {row.view.node.id for row in table.items[:2]}
         assert table.cursor == 2
         await look.press("up", "space")
@@ -264,5 +264,5 @@ async def test_a_filter_typed_before_the_page_is_there_is_no_action(keys: tuple[
     async with looking(faulty()) as look:
         press_at_once(look.app, *keys)
         await look.settle()
-        assert look.app.screen is look.app.navigation.nodes
-        assert look.app.navigation.nodes.prompt.text == "".join(keys[2:])
+        assert look.app.screen is look.app.navigation.tabs.nodes
+        assert look.app.navigation.tabs.nodes.prompt.text == "".join(keys[2:])

@@ -68,11 +68,11 @@ async def test_commands_go_where_they_say() -> None:
     async with looking(faulty()) as look:
         await look.press("colon", *"nodes", "enter")
         await look.settle()
-        assert look.app.screen is look.app.navigation.nodes
+        assert look.app.screen is look.app.navigation.tabs.nodes
         await look.press("colon", *"filter", "space", *"leaf3", "enter")
-        assert look.app.navigation.nodes.table.count == 16
+        assert look.app.navigation.tabs.nodes.table.count == 16
         await look.press("colon", *"sort", "space", *"node", "enter")
-        assert look.app.navigation.nodes.table.sorts[0] == ("node", False)
+        assert look.app.navigation.tabs.nodes.table.sorts[0] == ("node", False)
         await look.press("colon", *"node", "space", *"n093", "enter")
         assert isinstance(look.app.screen, NodeScreen)
         assert look.app.screen.node == "n093"
@@ -230,5 +230,5 @@ async def test_a_filter_typed_in_one_read_holds_every_letter() -> None:
         await look.press("2")
         press_at_once(look.app, "slash", *"RunSe:4", "enter")
         await look.settle()
-        assert look.app.screen is look.app.navigation.nodes
-        assert look.app.navigation.nodes.prompt.text == "RunSe:4"
+        assert look.app.screen is look.app.navigation.tabs.nodes
+        assert look.app.navigation.tabs.nodes.prompt.text == "RunSe:4"

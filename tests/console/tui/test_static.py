@@ -142,7 +142,7 @@ async def test_keys_lead_to_the_element() -> None:
 async def test_the_fabric_leads_to_what_is_said_of_the_cursor() -> None:
     async with looking(faulty(), until=LAST, static=SOME) as look:
         await look.press("enter")
-        assert look.app.navigation.findings.list.cursor == 1  # the worst, where there is no cursor yet
+        assert look.app.navigation.tabs.findings.list.cursor == 1  # the worst, where there is no cursor yet
         look.app.navigation.fabric.map.go(MapMark(switch=SwitchId("leaf7")))
         await look.press("1", "enter")
         assert rows(look, "▌□ warning", "leaf[1-8]")
@@ -165,7 +165,7 @@ async def test_what_was_measured_stands_first_and_keeps_its_numbers() -> None:
         assert "from the description" in look.lines[11]
         assert rows(look, "finding 1 of 5")
         await look.press("end", "n")
-        assert look.app.navigation.findings.list.cursor == 0
+        assert look.app.navigation.tabs.findings.list.cursor == 0
 
 
 def test_no_count_state_or_exit_code_rests_on_the_description() -> None:
@@ -267,7 +267,7 @@ async def test_nothing_to_say_is_said() -> None:
         assert look.lines[4].strip() == "description: nothing stands out, see Findings"
         await look.press("4", "n", "enter", "o", "y", "z", "down")
         assert rows(look, "from the description  nothing stands out")
-        assert look.app.navigation.findings.list.chosen is None
+        assert look.app.navigation.tabs.findings.list.chosen is None
 
 
 async def test_five_hundred_scroll_and_fold() -> None:
@@ -344,7 +344,7 @@ async def test_the_real_analysis_of_a_real_file(tmp_path: Path) -> None:
     ) as look:
         await look.until(lambda: "description: " in look.text)
         await look.press("4")
-        view = look.app.navigation.findings.run_view
+        view = look.app.navigation.tabs.findings.run_view
         assert view is not None
         assert view.static
-        assert len(look.app.navigation.findings.list.places) == len(view.static)
+        assert len(look.app.navigation.tabs.findings.list.places) == len(view.static)

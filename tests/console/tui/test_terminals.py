@@ -117,7 +117,7 @@ async def test_a_storm_of_sizes_loses_neither_the_focus_nor_the_cursor_nor_a_row
     storm = [(1, 1), (20, 5), (500, 200), (3, 60), (200, 2), (80, 24), (79, 23), (1, 200), (500, 1), (120, 40)]
     async with looking(faulty()) as look:
         await look.press("2", "down", "down", "down")
-        table = look.app.navigation.nodes.table
+        table = look.app.navigation.tabs.nodes.table
         chosen = table.chosen_node
         for size in storm * 2:
             await look.pilot.resize_terminal(*size)

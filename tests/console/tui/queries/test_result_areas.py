@@ -77,3 +77,16 @@ def test_criteria_are_those_of_the_file_with_their_outcome(text: str) -> None:
     assert [row.record["metric"] for row in area.rows] == [each.metric for each in view.fabric.criteria]
     for row in area.filter(f"state={text}").rows:
         assert f" {text}" in str(row.record["outcome"])
+
+
+def test_a_row_makes_its_record_of_what_it_is_of_and_is_the_same_in_another_list() -> None:
+    view = faulty().view()
+    for make in (list_pairs, list_results):
+        rows, again = make(view).rows, make(view).rows
+        assert rows == again
+        assert [row.record for row in rows] == [row.record for row in again]
+        assert rows[0].record is not rows[0].record  # it is kept nowhere
+        assert rows[0] != rows[1]
+        assert [row.words("share") for row in rows] == [row.text["share"] for row in rows]
+        assert rows[0].words("no column") == ""
+        assert rows[0].number("no column") is None
