@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from benchconsole.console.text.table import Column, Table
-from benchconsole.console.tui.queries.filtering import EVERYTHING, compile_filter
+from benchconsole.console.tui.queries.filtering import EVERYTHING, ReadRows, compile_filter
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.view.run_view import State
 
@@ -54,7 +54,7 @@ class Area:
         """The rows that the filter of the screen keeps. FilterError for one that is not understood."""
         known = {**dict.fromkeys(self.columns), **self.scales}
         chosen = compile_filter(text, known) if text.strip() else EVERYTHING
-        return Area(self.title, self.columns, tuple(row for row in self.rows if chosen.keeps(row)), self.scales)
+        return Area(self.title, self.columns, tuple(chosen.select(ReadRows(self.rows))), self.scales)
 
     @property
     def table(self) -> Table:

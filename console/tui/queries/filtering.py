@@ -7,9 +7,12 @@ filter by guessing. Rows answer by column name.
 import difflib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import reduce
+from itertools import compress
+from operator import and_, attrgetter
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.view.run_view import State
@@ -32,7 +35,33 @@ class Fields(Protocol):
         """All text that a plain word is looked for in, lower case."""
 
 
-Test = Callable[[Fields], bool]
+Filtered = TypeVar("Filtered", bound=Fields)
+
+
+class Test(NamedTuple):
+    """One condition: ``read`` gives what it looks at, ``wanted`` says whether that is kept.
+
+    Conditions with one ``key`` look at the same.
+    """
+
+    key: str
+    read: Callable[[Fields], Any]
+    wanted: Callable[[Any], bool]
+
+
+class ReadRows(Generic[Filtered]):
+    """Rows, and what filters looked at in them: each key is read once from all rows, however many filters come."""
+
+    def __init__(self, rows: Sequence[Filtered]) -> None:
+        self.rows = rows
+        self._read: dict[str, list[Any]] = {}
+
+    def list_values(self, test: Test) -> list[Any]:
+        """What ``test`` looks at, one for each row."""
+        values = self._read.get(test.key)
+        if values is None:
+            values = self._read[test.key] = list(map(test.read, self.rows))
+        return values
 
 
 class FilterError(ValueError):
@@ -51,11 +80,46 @@ class Filter:
     text: str
     tests: tuple[Test, ...] = ()
 
-    def keeps(self, row: Fields) -> bool:
-        return all(test(row) for test in self.tests)
+    def select(self, read: ReadRows[Filtered]) -> list[Filtered]:
+        """The rows that every test keeps, in their order."""
+        if not self.tests:
+            return list(read.rows)
+        kept = [map(test.wanted, read.list_values(test)) for test in self.tests]
+        return list(compress(read.rows, reduce(lambda one, other: map(and_, one, other), kept)))
 
 
 EVERYTHING = Filter("")
+
+Sort = tuple[str, bool]
+"""A column that sorts, and whether it does downwards."""
+
+
+class KeptOrder(Generic[Filtered]):
+    """Rows in their order, with their texts: all are sorted and read once, and many filters choose among them."""
+
+    def __init__(self) -> None:
+        self._of: Sequence[Filtered] = ()
+        self._sorts: tuple[Sort, ...] = ()
+        self._read = ReadRows[Filtered](())
+
+    def select(
+        self,
+        chosen: Filter,
+        every: Sequence[Filtered],
+        sorts: Sequence[Sort] = (),
+        key_of: Callable[[str], Callable[[Filtered], Any]] = lambda _column: lambda _row: 0,
+    ) -> list[Filtered]:
+        """The rows of ``every`` that the filter keeps, sorted; ``key_of`` gives what a column sorts by.
+
+        The rows that a filter takes away would not change the order of the others.
+        """
+        if every is not self._of or tuple(sorts) != self._sorts:
+            rows = list(every)
+            for column, descending in reversed(sorts):
+                rows.sort(key=key_of(column), reverse=descending)
+            self._of, self._sorts, self._read = every, tuple(sorts), ReadRows(rows)
+        return chosen.select(self._read)
+
 
 _COMPARISON = re.compile(r"(?P<column>[\w.\-]+)\s*(?P<sign>!=|<=|>=|!~|=|<|>|~)\s*(?P<value>.*)")
 _COMMA = re.compile(r"[0-9]+,[0-9]+")
@@ -70,7 +134,7 @@ def compile_filter(text: str, columns: Mapping[str, Scale | None]) -> Filter:
             tests += [_word(word) for word in part.split()]
             continue
         test = _compare(match["column"], match["sign"], match["value"].strip(), columns)
-        tests.append(_not(test) if part.startswith("!") else test)
+        tests.append(test._replace(wanted=_not(test.wanted)) if part.startswith("!") else test)
     return Filter(text.strip(), tuple(tests))
 
 
@@ -79,31 +143,40 @@ def compile_words(text: str) -> Filter:
     return Filter(text.strip(), tuple(map(_word, text.replace("&", " ").split())))
 
 
+_read_everything = attrgetter("everything")
+
+
 def _word(word: str) -> Test:
     inverse, wanted = word.startswith("!"), word.lower().removeprefix("!")
+    return Test("everything", _read_everything, _look_for(wanted, inverse=inverse))
+
+
+def _look_for(wanted: str, *, inverse: bool) -> Callable[[str], bool]:
     if not wanted:
-        return lambda row: True
+        return lambda text: True
     first, *others = [choice for choice in wanted.split("|") if choice] or [wanted]
-    if not others:
-        return lambda row: (first in row.everything) is not inverse
-    return lambda row: any(choice in row.everything for choice in (first, *others)) is not inverse
+    if others:
+        return lambda text: any(choice in text for choice in (first, *others)) is not inverse
+    return (lambda text: first not in text) if inverse else (lambda text: first in text)
 
 
-def _not(test: Test) -> Test:
-    return lambda row: not test(row)
+def _not(wanted: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: not wanted(value)
 
 
 def _compare(column: str, sign: str, value: str, columns: Mapping[str, Scale | None]) -> Test:
     name = _column(column, columns)
     if not value:
         raise FilterError(f"{column}{sign}", "a value after it")
+    words = Test(f"words of {name}", lambda row: row.words(name), bool)
     if name == "state" and sign in ("=", "!="):
-        wanted = _states(value)
-        return lambda row: (row.words("state") in wanted) is (sign == "=")
+        states = _states(value)
+        return words._replace(wanted=lambda text: (text in states) is (sign == "="))
     scale = columns[name]
     if scale is None or sign in ("~", "!~"):
-        return _compare_words(name, sign, value)
-    return _compare_numbers(name, sign, _number(value, scale))
+        return words._replace(wanted=_compare_words(name, sign, value))
+    compared = _compare_numbers(sign, _number(value, scale))
+    return Test(f"number of {name}", lambda row: row.number(name), compared)
 
 
 def _column(word: str, columns: Mapping[str, Scale | None]) -> str:
@@ -130,12 +203,12 @@ def _states(value: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _compare_words(name: str, sign: str, value: str) -> Test:
+def _compare_words(name: str, sign: str, value: str) -> Callable[[str], bool]:
     choices = [choice.strip().lower() for choice in value.split("|") if choice.strip()] or [value.lower()]
     if sign in ("~", "!~"):
-        return lambda row: any(choice in row.words(name).lower() for choice in choices) is (sign == "~")
+        return lambda text: any(choice in text.lower() for choice in choices) is (sign == "~")
     if sign in ("=", "!="):
-        return lambda row: (row.words(name).lower() in choices) is (sign == "=")
+        return lambda text: (text.lower() in choices) is (sign == "=")
     raise FilterError(f"{name}{sign}", "one of = != ~ !~, for this column holds words")
 
 
@@ -149,9 +222,8 @@ def _number(value: str, scale: Scale) -> float:
         raise FilterError(value, f"{scale.example}{near}") from error
 
 
-def _compare_numbers(name: str, sign: str, bound: float) -> Test:
-    def test(row: Fields) -> bool:
-        number = row.number(name)
+def _compare_numbers(sign: str, bound: float) -> Callable[[float | None], bool]:
+    def test(number: float | None) -> bool:
         if number is None or math.isnan(number):
             return sign == "!="
         return {

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.tui.queries.evidence import OutputText
-from benchconsole.console.tui.queries.filtering import EVERYTHING, Filter
+from benchconsole.console.tui.queries.filtering import EVERYTHING, Filter, ReadRows
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, set_ground
 from benchconsole.console.tui.rows.themes import ACCENT, ACTIVE, BRIGHT, FAINT, MUTED, TEXT, Ground, Ink, Tone
 from benchconsole.console.tui.widgets.listing import Listing
@@ -48,7 +48,7 @@ class RawPane(Listing[OutputLine]):
         self.shift = self.shift if evidence == self.evidence else 0
         self.evidence, self.filter = evidence, chosen
         lines = evidence.lines if evidence is not None else ()
-        self.items = [line for line in map(OutputLine, range(len(lines)), lines) if chosen.keeps(line)]
+        self.items = chosen.select(ReadRows(tuple(map(OutputLine, range(len(lines)), lines))))
         self.top = 0
         self.follows = True
         self.redraw()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchconsole.console.tui.queries.filtering import FilterError, compile_filter
+from benchconsole.console.tui.queries.filtering import FilterError, ReadRows, compile_filter
 from benchconsole.console.tui.rows.scales import Scale, scale_for
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
@@ -39,7 +39,7 @@ def row(state: str = "pass", node: str = "n1", gbps: float | None = 9.9) -> Row:
 
 
 def keeps(text: str, one: Row) -> bool:
-    return compile_filter(text, COLUMNS).keeps(one)
+    return compile_filter(text, COLUMNS).select(ReadRows([one])) == [one]
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,25 @@ def test_a_word_that_is_not_understood_is_named(text: str, word: str, said: str)
 def test_any_text_is_a_filter_or_an_error_that_names_a_word(text: str) -> None:
     named = ""
     try:
-        kept = compile_filter(text, COLUMNS).keeps(row())
+        kept = keeps(text, row())
     except FilterError as error:
         named = error.word and error.expected
         kept = False
     assert named or kept in (True, False)
+
+
+_ROWS = st.lists(
+    st.builds(row, st.sampled_from(["pass", "fail"]), st.text("n12", max_size=3), st.sampled_from([None, 1.0, 9.9]))
+)
+_WORDS = st.sampled_from(["n", "N1", "!2", "1|2", "!", "state=fail", "!node~1", "node=n1", "throughput<5", "latency>0"])
+
+
+@given(_ROWS, st.lists(st.lists(_WORDS, max_size=3).map(" & ".join), max_size=4))
+def test_rows_that_were_read_once_give_what_each_gives_alone(rows: list[Row], typed: list[str]) -> None:
+    read = ReadRows(rows)
+    for text in typed:
+        kept = compile_filter(text, COLUMNS).select(read)
+        assert [id(each) for each in kept] == [id(each) for each in rows if keeps(text, each)]
 
 
 @given(st.floats(0.01, 100), st.floats(0.01, 100))

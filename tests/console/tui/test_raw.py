@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from benchconsole.console.tui.queries.evidence import MarkedText, OutputText
-from benchconsole.console.tui.queries.filtering import compile_words
+from benchconsole.console.tui.queries.filtering import ReadRows, compile_words
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.raw import OutputLine, RawPane
 from tests.console.tui.looking import Look, faulty, looking
@@ -32,7 +32,8 @@ LINES = ("connected", "rate=9.41 Gbit", "Retries 7", "", "sum rate=9.40 Gbit", "
 )
 def test_lines_are_kept_by_words_and_signs_are_text(text: str, kept: list[int]) -> None:
     chosen = compile_words(text)
-    assert [at for at, line in enumerate(LINES) if chosen.keeps(OutputLine(at, line))] == kept
+    lines = [OutputLine(at, line) for at, line in enumerate(LINES)]
+    assert [line.place for line in chosen.select(ReadRows(lines))] == kept
 
 
 @asynccontextmanager

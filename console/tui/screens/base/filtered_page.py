@@ -50,7 +50,7 @@ class FilteredPage(Page):
         return ()
 
     def annotate(self) -> None:
-        total, shown = self.filtered.total, self.filtered.count
+        total, shown = len(self.filtered.every), self.filtered.count
         note: Row = (CellText(self.HINT, MUTED),)
         if self.filtered.filter.text:
             words = self.SOME.format(shown=shown, total=total, hidden=total - shown)
