@@ -34,7 +34,7 @@ class Row:
 
     @cached_property
     def everything(self) -> str:
-        return " ".join(self.text.values()).lower()
+        return "\n".join(self.text.values()).lower()
 
 
 @dataclass(frozen=True, slots=True)

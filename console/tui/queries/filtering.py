@@ -1,4 +1,6 @@
-"""The filter language after ``/``: text, ``!text``, ``column>value``, joined by ``&``. Nothing is evaluated.
+"""The filter language after ``/``: text, ``!text``, ``~expression``, ``column>value``, joined by ``&``.
+
+Nothing is evaluated.
 
 A filter that is not understood names the word and what was expected; it never becomes another
 filter by guessing. Rows answer by column name.
@@ -7,13 +9,14 @@ filter by guessing. Rows answer by column name.
 import difflib
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import compress
-from operator import and_, attrgetter
+from operator import and_, attrgetter, not_
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from benchconsole.console.tui.queries.expression import Expression, ExpressionError
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
@@ -32,21 +35,21 @@ class Fields(Protocol):
 
     @property
     def everything(self) -> str:
-        """All text that a plain word is looked for in, lower case."""
+        """All text that a plain word is looked for in, lower case; a line for each column, as expressions have ends."""
 
 
 Filtered = TypeVar("Filtered", bound=Fields)
 
 
 class Test(NamedTuple):
-    """One condition: ``read`` gives what it looks at, ``wanted`` says whether that is kept.
+    """One condition: ``read`` gives what it looks at, ``check`` says of each such value whether its row is kept.
 
     Conditions with one ``key`` look at the same.
     """
 
     key: str
     read: Callable[[Fields], Any]
-    wanted: Callable[[Any], bool]
+    check: Callable[[Iterable[Any]], Iterable[bool]]
 
 
 class ReadRows(Generic[Filtered]):
@@ -81,11 +84,14 @@ class Filter:
     tests: tuple[Test, ...] = ()
 
     def select(self, read: ReadRows[Filtered]) -> list[Filtered]:
-        """The rows that every test keeps, in their order."""
+        """The rows that every test keeps, in their order. FilterError for an expression that takes too long."""
         if not self.tests:
             return list(read.rows)
-        kept = [map(test.wanted, read.list_values(test)) for test in self.tests]
-        return list(compress(read.rows, reduce(lambda one, other: map(and_, one, other), kept)))
+        kept = [test.check(read.list_values(test)) for test in self.tests]
+        try:
+            return list(compress(read.rows, reduce(lambda one, other: map(and_, one, other), kept)))
+        except ExpressionError as error:
+            raise FilterError(self.text, str(error)) from error
 
 
 EVERYTHING = Filter("")
@@ -101,6 +107,8 @@ class KeptOrder(Generic[Filtered]):
         self._of: Sequence[Filtered] = ()
         self._sorts: tuple[Sort, ...] = ()
         self._read = ReadRows[Filtered](())
+        self.refused: tuple[Filter, FilterError] | None = None
+        """The last filter, where it took too long: it is not tried again, and all rows are shown."""
 
     def select(
         self,
@@ -118,7 +126,14 @@ class KeptOrder(Generic[Filtered]):
             for column, descending in reversed(sorts):
                 rows.sort(key=key_of(column), reverse=descending)
             self._of, self._sorts, self._read = every, tuple(sorts), ReadRows(rows)
-        return chosen.select(self._read)
+        if self.refused is not None and self.refused[0] is chosen:
+            return list(self._read.rows)
+        self.refused = None
+        try:
+            return chosen.select(self._read)
+        except FilterError as error:
+            self.refused = (chosen, error)
+            return list(self._read.rows)
 
 
 _COMPARISON = re.compile(r"(?P<column>[\w.\-]+)\s*(?P<sign>!=|<=|>=|!~|=|<|>|~)\s*(?P<value>.*)")
@@ -131,27 +146,45 @@ def compile_filter(text: str, columns: Mapping[str, Scale | None]) -> Filter:
     for part in filter(None, map(str.strip, text.split("&"))):
         match = _COMPARISON.fullmatch(part.removeprefix("!"))
         if match is None:
-            tests += [_word(word) for word in part.split()]
+            tests += _words(part)
             continue
         test = _compare(match["column"], match["sign"], match["value"].strip(), columns)
-        tests.append(test._replace(wanted=_not(test.wanted)) if part.startswith("!") else test)
+        tests.append(test._replace(check=_not(test.check)) if part.startswith("!") else test)
     return Filter(text.strip(), tuple(tests))
 
 
 def compile_words(text: str) -> Filter:
-    """Read ``text`` as words alone, for lines without columns: ``text``, ``!text``, ``one|other``, joined by ``&``."""
-    return Filter(text.strip(), tuple(map(_word, text.replace("&", " ").split())))
+    """Read ``text`` for lines without columns: ``text``, ``!text``, ``one|other``, ``~expression``, joined by ``&``.
+
+    FilterError names an expression that is none.
+    """
+    return Filter(text.strip(), tuple(test for part in map(str.strip, text.split("&")) for test in _words(part)))
 
 
 _read_everything = attrgetter("everything")
 
 
-def _word(word: str) -> Test:
-    inverse, wanted = word.startswith("!"), word.lower().removeprefix("!")
-    return Test("everything", _read_everything, _look_for(wanted, inverse=inverse))
+def _words(part: str) -> list[Test]:
+    """The words between two ``&``, or the one expression."""
+    inverse = part.startswith("!")
+    if part.removeprefix("!").startswith("~"):
+        check = _express(part, part.removeprefix("!").removeprefix("~"))
+        return [Test("everything", _read_everything, _not(check) if inverse else check)]
+    return [Test("everything", _read_everything, partial(map, _look_for(word.lower()))) for word in part.split()]
 
 
-def _look_for(wanted: str, *, inverse: bool) -> Callable[[str], bool]:
+def _express(typed: str, text: str) -> Callable[[Iterable[str]], Iterable[bool]]:
+    """Read an expression; ``typed`` is named where it is none."""
+    if not text:
+        raise FilterError(typed, "a regular expression after it")
+    try:
+        return Expression(text).find_in
+    except ExpressionError as error:
+        raise FilterError(typed, str(error)) from error
+
+
+def _look_for(word: str) -> Callable[[str], bool]:
+    inverse, wanted = word.startswith("!"), word.removeprefix("!")
     if not wanted:
         return lambda text: True
     first, *others = [choice for choice in wanted.split("|") if choice] or [wanted]
@@ -160,23 +193,26 @@ def _look_for(wanted: str, *, inverse: bool) -> Callable[[str], bool]:
     return (lambda text: first not in text) if inverse else (lambda text: first in text)
 
 
-def _not(wanted: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: not wanted(value)
+def _not(check: Callable[[Iterable[Any]], Iterable[bool]]) -> Callable[[Iterable[Any]], Iterable[bool]]:
+    return lambda values: map(not_, check(values))
 
 
 def _compare(column: str, sign: str, value: str, columns: Mapping[str, Scale | None]) -> Test:
     name = _column(column, columns)
     if not value:
         raise FilterError(f"{column}{sign}", "a value after it")
-    words = Test(f"words of {name}", lambda row: row.words(name), bool)
+    words = Test(f"words of {name}", lambda row: row.words(name), partial(map, bool))
     if name == "state" and sign in ("=", "!="):
         states = _states(value)
-        return words._replace(wanted=lambda text: (text in states) is (sign == "="))
+        return words._replace(check=partial(map, lambda text: (text in states) is (sign == "=")))
     scale = columns[name]
+    if sign in ("~", "!~") and value.startswith("~"):
+        check = _express(f"{column}{sign}{value}", value.removeprefix("~"))
+        return words._replace(check=check if sign == "~" else _not(check))
     if scale is None or sign in ("~", "!~"):
-        return words._replace(wanted=_compare_words(name, sign, value))
+        return words._replace(check=partial(map, _compare_words(name, sign, value)))
     compared = _compare_numbers(sign, _number(value, scale))
-    return Test(f"number of {name}", lambda row: row.number(name), compared)
+    return Test(f"number of {name}", lambda row: row.number(name), partial(map, compared))
 
 
 def _column(word: str, columns: Mapping[str, Scale | None]) -> str:

@@ -229,7 +229,7 @@ class NodeRow:
             is_quiet = not (view.verdicts or view.finding or view.failures)
             said = ("", "") if is_quiet else (self._limit(), self._why())  # most of 100,000 rows have nothing to say
             words = (self.words("state"), view.node.id, self.under, view.node.role.value, *said)
-            self._everything = " ".join(words).lower()
+            self._everything = "\n".join(words).lower()
         return self._everything
 
     def _limit(self) -> str:

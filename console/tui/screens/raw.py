@@ -6,9 +6,10 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES, TypedCommand
 from benchconsole.console.tui.messages import Copy, PlanRun
 from benchconsole.console.tui.queries import raw_output
-from benchconsole.console.tui.queries.filtering import compile_words
+from benchconsole.console.tui.queries.filtering import FilterError, compile_words
 from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import KEY, MUTED
+from benchconsole.console.tui.screens.base.filtered_page import tell_refused, tell_slow
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.raw import RawPane
@@ -17,11 +18,11 @@ from benchconsole.console.view.wording import format_quantity
 from benchconsole.probes.model.measuring import Reading
 from benchconsole.topology.units import Shown, counted
 
-HINT = "text, !text, one|other, joined by &"
+HINT = "text, !text, one|other, ~expression, joined by &"
 
 
 class RawScreen(Page):
-    """``tab`` goes through the outputs of the test, arrows scroll, ``/`` shows the lines with some words alone."""
+    """``tab`` goes through the outputs of the test, arrows scroll, ``/`` shows some of the lines alone."""
 
     VALID = (*MOVES, "left", "right", "pane", "pane_back", "filter", "copy", "copy_all", "repeat")
     KEYS = (
@@ -67,6 +68,9 @@ class RawScreen(Page):
         """Say how many lines are shown, and whether the one with the value is among them."""
         shown = self.raw.evidence
         total = len(shown.lines) if shown is not None else 0
+        if self.raw.kept.refused is not None:
+            tell_slow(self.prompt, self.raw.kept.refused[1])
+            return
         if not self.raw.filter.text:
             note = (CellText(HINT if self.prompt.has_focus else counted(total, "line"), MUTED),)
             self.prompt.show(note=note)
@@ -80,7 +84,12 @@ class RawScreen(Page):
     def _filter_by(self, text: str) -> None:
         if text != self.prompt.text:
             self.prompt.fill(text)
-        self.raw.show(self.raw.evidence, compile_words(text))
+        try:
+            chosen = compile_words(text)
+        except FilterError as error:
+            tell_refused(self.prompt, error)
+            return
+        self.raw.show(self.raw.evidence, chosen)
         self._annotate()
 
     def action_filter(self) -> None:

@@ -1,12 +1,13 @@
 """The pane of raw output: the command as a head, the lines, and the text that a value was read from, marked."""
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.tui.queries.evidence import OutputText
-from benchconsole.console.tui.queries.filtering import EVERYTHING, Filter, ReadRows
+from benchconsole.console.tui.queries.filtering import EVERYTHING, Filter, KeptOrder
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, set_ground
 from benchconsole.console.tui.rows.themes import ACCENT, ACTIVE, BRIGHT, FAINT, MUTED, TEXT, Ground, Ink, Tone
 from benchconsole.console.tui.widgets.listing import Listing
@@ -40,15 +41,19 @@ class RawPane(Listing[OutputLine]):
     shift = 0
     follows = True
     filter = EVERYTHING
+    every: Sequence[OutputLine] = ()
+    kept = KeptOrder[OutputLine]()
+    """Another one for each output."""
 
     def show(self, evidence: OutputText | None, chosen: Filter = EVERYTHING) -> None:
         """Show another output, or other lines of it, at the place where the value was read."""
         if evidence == self.evidence and chosen.text == self.filter.text:
             return
-        self.shift = self.shift if evidence == self.evidence else 0
+        if evidence != self.evidence:
+            lines = evidence.lines if evidence is not None else ()
+            self.shift, self.every, self.kept = 0, tuple(map(OutputLine, range(len(lines)), lines)), KeptOrder()
         self.evidence, self.filter = evidence, chosen
-        lines = evidence.lines if evidence is not None else ()
-        self.items = chosen.select(ReadRows(tuple(map(OutputLine, range(len(lines)), lines))))
+        self.items = self.kept.select(chosen, self.every)
         self.top = 0
         self.follows = True
         self.redraw()

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.console.tui.queries import expression
 from benchconsole.console.tui.queries.filtering import ReadRows, compile_filter
 from benchconsole.console.tui.queries.node_columns import NodeRow
 from benchconsole.console.tui.queries.view_queries import is_shared
@@ -138,6 +139,26 @@ async def test_an_invalid_word_is_named_and_the_last_valid_filter_stays() -> Non
         assert "a number uses a point: 9.5" in look.lines[3]
         assert "the last valid filter still applies" in look.lines[3]
         assert look.app.navigation.nodes.table.count == 16
+
+
+async def test_an_expression_keeps_rows_and_one_that_is_none_says_where() -> None:
+    async with looking(faulty()) as look:
+        table = look.app.navigation.nodes.table
+        await look.press("2", "slash", *"~^n05[0-3]$")
+        assert [row.view.node.id for row in table.items] == ["n050", "n051", "n052", "n053"]
+        await look.press(*"[")
+        assert "character 11 of the expression: unterminated character set" in look.lines[3]
+        assert table.count == 4
+
+
+async def test_an_expression_that_takes_too_long_is_told_and_shows_all_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expression, "SECONDS", 0.0)
+    async with looking(faulty()) as look:
+        await look.press("2", "slash", *"~^n05.*")
+        table = look.app.navigation.nodes.table
+        assert table.count == len(table.every)
+        assert "takes too long" in look.lines[3]
+        assert "all are shown" in look.lines[3]
 
 
 async def test_letters_typed_into_the_filter_are_no_actions() -> None:

@@ -28,6 +28,11 @@ LINES = ("connected", "rate=9.41 Gbit", "Retries 7", "", "sum rate=9.40 Gbit", "
         ("[x]", [5]),
         ("nothing of it", []),
         ("&", [0, 1, 2, 3, 4, 5]),
+        ("~^rate", [1]),
+        ("~^$", [3]),
+        (r"~\d\.\d+ g", [1, 4]),
+        ("rate & !~^sum", [1]),
+        ("~a>b & done", [5]),
     ],
 )
 def test_lines_are_kept_by_words_and_signs_are_text(text: str, kept: list[int]) -> None:
@@ -85,6 +90,26 @@ async def test_a_typed_command_filters_and_y_copies_what_is_shown() -> None:
         screen.commands["filter"].do("")
         await look.press("Y")
         assert look.app.clipboard == "\n".join(LINES) + "\n"
+
+
+async def test_an_expression_that_is_none_is_said_with_its_place_and_changes_nothing() -> None:
+    async with raw_output() as (look, screen):
+        await look.press(*"~rate=[0-9.]+")
+        assert [line.place for line in screen.raw.items] == [1, 4]
+        await look.press(*"(")
+        assert any("character 13 of the expression: missing )" in line for line in look.lines)
+        assert [line.place for line in screen.raw.items] == [1, 4]
+
+
+async def test_an_expression_that_takes_too_long_hides_no_line() -> None:
+    async with raw_output() as (look, screen):
+        screen.raw.show(OutputText("fio", "", ("a" * 3000, "b")))
+        screen.commands["filter"].do("~(.*a){30}b")
+        await look.pilot.pause()
+        assert screen.raw.count == 2
+        assert any(
+            "takes too long: 0.05 s for a row, or 0.5 s for all of them   all are shown" in line for line in look.lines
+        )
 
 
 def test_another_output_is_shown_through_the_same_filter() -> None:
