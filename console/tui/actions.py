@@ -67,7 +67,7 @@ _TABLE = (
     Action("pane_back", "shift+tab", "shift+tab", "pane", "the pane before", call="pane(-1)"),
     Action("next_fault", "n", "n", "next fault", "go to the next fault", call="walk(1)"),
     Action("previous_fault", "N", "N", "fault before", "go to the fault before", call="walk(-1)"),
-    Action("filter", "slash", "/", "filter", "only rows that match: text, !text, col>x, joined by &", "filter", "TEXT"),
+    Action("filter", "slash", "/", "filter", "rows that match: text, !text, ~regex, col>x, with &", "filter", "TEXT"),
     Action("command", "colon", ":", "command", "type a command by name"),
     Action("help", "question_mark", "?", "help", "keys and commands that are valid here"),
     Action("mark", "space", "space", "mark", "mark the row, so that orders go to all marked rows", call="mark(False)"),

@@ -26,7 +26,7 @@ ALLOWED = {
     "asyncio calls it": ("pipe_data_received", "process_exited"),
     "asyncio reads it": ("max_size",),
     "asyncssh reads it": (
-        "server_host_key_algs", "protocol_factory", "_client_kexinit", "_server_kexinit", "_server_sig_algs",
+        "server_host_key_algs", "protocol_factory", "_client_kexinit", "_server_kexinit", "_server_sig_algs", "_extensions_to_send",
     ),
     "Python passes it: a parameter of a protocol": ("addr", "core_dumped", "lang", "msg", "pktid", "spec"),
     "collections.abc calls it": ("_from_iterable",),

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from benchconsole.console.text.table import Column, Table
-from benchconsole.console.tui.queries.filtering import EVERYTHING, compile_filter
+from benchconsole.console.tui.queries.filtering import EVERYTHING, ReadRows, compile_filter
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.view.run_view import State
 
@@ -66,7 +66,7 @@ class Row:
     @property
     def everything(self) -> str:
         if self._everything is None:
-            self._everything = " ".join(self._words).lower()
+            self._everything = "\n".join(self._words).lower()
         return self._everything
 
 
@@ -87,7 +87,7 @@ class Area:
         """The rows that the filter of the screen keeps. FilterError for one that is not understood."""
         known = {**dict.fromkeys(self.columns), **self.scales}
         chosen = compile_filter(text, known) if text.strip() else EVERYTHING
-        return Area(self.title, self.columns, tuple(row for row in self.rows if chosen.keeps(row)), self.scales)
+        return Area(self.title, self.columns, tuple(chosen.select(ReadRows(self.rows))), self.scales)
 
     @property
     def table(self) -> Table:

@@ -1,4 +1,6 @@
-"""The filter language after ``/``: text, ``!text``, ``column>value``, joined by ``&``. Nothing is evaluated.
+"""The filter language after ``/``: text, ``!text``, ``~expression``, ``column>value``, joined by ``&``.
+
+Nothing is evaluated.
 
 A filter that is not understood names the word and what was expected; it never becomes another
 filter by guessing. Rows answer by column name.
@@ -7,10 +9,14 @@ filter by guessing. Rows answer by column name.
 import difflib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial, reduce
+from itertools import compress
+from operator import and_, attrgetter, not_
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from benchconsole.console.tui.queries.expression import Expression, ExpressionError
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
@@ -29,10 +35,36 @@ class Fields(Protocol):
 
     @property
     def everything(self) -> str:
-        """All text that a plain word is looked for in, lower case."""
+        """All text that a plain word is looked for in, lower case; a line for each column, as expressions have ends."""
 
 
-Test = Callable[[Fields], bool]
+Filtered = TypeVar("Filtered", bound=Fields)
+
+
+class Test(NamedTuple):
+    """One condition: ``read`` gives what it looks at, ``check`` says of each such value whether its row is kept.
+
+    Conditions with one ``key`` look at the same.
+    """
+
+    key: str
+    read: Callable[[Fields], Any]
+    check: Callable[[Iterable[Any]], Iterable[bool]]
+
+
+class ReadRows(Generic[Filtered]):
+    """Rows, and what filters looked at in them: each key is read once from all rows, however many filters come."""
+
+    def __init__(self, rows: Sequence[Filtered]) -> None:
+        self.rows = rows
+        self._read: dict[str, list[Any]] = {}
+
+    def list_values(self, test: Test) -> list[Any]:
+        """What ``test`` looks at, one for each row."""
+        values = self._read.get(test.key)
+        if values is None:
+            values = self._read[test.key] = list(map(test.read, self.rows))
+        return values
 
 
 class FilterError(ValueError):
@@ -51,11 +83,58 @@ class Filter:
     text: str
     tests: tuple[Test, ...] = ()
 
-    def keeps(self, row: Fields) -> bool:
-        return all(test(row) for test in self.tests)
+    def select(self, read: ReadRows[Filtered]) -> list[Filtered]:
+        """The rows that every test keeps, in their order. FilterError for an expression that takes too long."""
+        if not self.tests:
+            return list(read.rows)
+        kept = [test.check(read.list_values(test)) for test in self.tests]
+        try:
+            return list(compress(read.rows, reduce(lambda one, other: map(and_, one, other), kept)))
+        except ExpressionError as error:
+            raise FilterError(self.text, str(error)) from error
 
 
 EVERYTHING = Filter("")
+
+Sort = tuple[str, bool]
+"""A column that sorts, and whether it does downwards."""
+
+
+class KeptOrder(Generic[Filtered]):
+    """Rows in their order, with their texts: all are sorted and read once, and many filters choose among them."""
+
+    def __init__(self) -> None:
+        self._of: Sequence[Filtered] = ()
+        self._sorts: tuple[Sort, ...] = ()
+        self._read = ReadRows[Filtered](())
+        self.refused: tuple[Filter, FilterError] | None = None
+        """The last filter, where it took too long: it is not tried again, and all rows are shown."""
+
+    def select(
+        self,
+        chosen: Filter,
+        every: Sequence[Filtered],
+        sorts: Sequence[Sort] = (),
+        key_of: Callable[[str], Callable[[Filtered], Any]] = lambda _column: lambda _row: 0,
+    ) -> list[Filtered]:
+        """The rows of ``every`` that the filter keeps, sorted; ``key_of`` gives what a column sorts by.
+
+        The rows that a filter takes away would not change the order of the others.
+        """
+        if every is not self._of or tuple(sorts) != self._sorts:
+            rows = list(every)
+            for column, descending in reversed(sorts):
+                rows.sort(key=key_of(column), reverse=descending)
+            self._of, self._sorts, self._read = every, tuple(sorts), ReadRows(rows)
+        if self.refused is not None and self.refused[0] is chosen:
+            return list(self._read.rows)
+        self.refused = None
+        try:
+            return chosen.select(self._read)
+        except FilterError as error:
+            self.refused = (chosen, error)
+            return list(self._read.rows)
+
 
 _COMPARISON = re.compile(r"(?P<column>[\w.\-]+)\s*(?P<sign>!=|<=|>=|!~|=|<|>|~)\s*(?P<value>.*)")
 _COMMA = re.compile(r"[0-9]+,[0-9]+")
@@ -67,43 +146,73 @@ def compile_filter(text: str, columns: Mapping[str, Scale | None]) -> Filter:
     for part in filter(None, map(str.strip, text.split("&"))):
         match = _COMPARISON.fullmatch(part.removeprefix("!"))
         if match is None:
-            tests += [_word(word) for word in part.split()]
+            tests += _words(part)
             continue
         test = _compare(match["column"], match["sign"], match["value"].strip(), columns)
-        tests.append(_not(test) if part.startswith("!") else test)
+        tests.append(test._replace(check=_not(test.check)) if part.startswith("!") else test)
     return Filter(text.strip(), tuple(tests))
 
 
 def compile_words(text: str) -> Filter:
-    """Read ``text`` as words alone, for lines without columns: ``text``, ``!text``, ``one|other``, joined by ``&``."""
-    return Filter(text.strip(), tuple(map(_word, text.replace("&", " ").split())))
+    """Read ``text`` for lines without columns: ``text``, ``!text``, ``one|other``, ``~expression``, joined by ``&``.
+
+    FilterError names an expression that is none.
+    """
+    return Filter(text.strip(), tuple(test for part in map(str.strip, text.split("&")) for test in _words(part)))
 
 
-def _word(word: str) -> Test:
-    inverse, wanted = word.startswith("!"), word.lower().removeprefix("!")
+_read_everything = attrgetter("everything")
+
+
+def _words(part: str) -> list[Test]:
+    """The words between two ``&``, or the one expression."""
+    inverse = part.startswith("!")
+    if part.removeprefix("!").startswith("~"):
+        check = _express(part, part.removeprefix("!").removeprefix("~"))
+        return [Test("everything", _read_everything, _not(check) if inverse else check)]
+    return [Test("everything", _read_everything, partial(map, _look_for(word.lower()))) for word in part.split()]
+
+
+def _express(typed: str, text: str) -> Callable[[Iterable[str]], Iterable[bool]]:
+    """Read an expression; ``typed`` is named where it is none."""
+    if not text:
+        raise FilterError(typed, "a regular expression after it")
+    try:
+        return Expression(text).find_in
+    except ExpressionError as error:
+        raise FilterError(typed, str(error)) from error
+
+
+def _look_for(word: str) -> Callable[[str], bool]:
+    inverse, wanted = word.startswith("!"), word.removeprefix("!")
     if not wanted:
-        return lambda row: True
+        return lambda text: True
     first, *others = [choice for choice in wanted.split("|") if choice] or [wanted]
-    if not others:
-        return lambda row: (first in row.everything) is not inverse
-    return lambda row: any(choice in row.everything for choice in (first, *others)) is not inverse
+    if others:
+        return lambda text: any(choice in text for choice in (first, *others)) is not inverse
+    return (lambda text: first not in text) if inverse else (lambda text: first in text)
 
 
-def _not(test: Test) -> Test:
-    return lambda row: not test(row)
+def _not(check: Callable[[Iterable[Any]], Iterable[bool]]) -> Callable[[Iterable[Any]], Iterable[bool]]:
+    return lambda values: map(not_, check(values))
 
 
 def _compare(column: str, sign: str, value: str, columns: Mapping[str, Scale | None]) -> Test:
     name = _column(column, columns)
     if not value:
         raise FilterError(f"{column}{sign}", "a value after it")
+    words = Test(f"words of {name}", lambda row: row.words(name), partial(map, bool))
     if name == "state" and sign in ("=", "!="):
-        wanted = _states(value)
-        return lambda row: (row.words("state") in wanted) is (sign == "=")
+        states = _states(value)
+        return words._replace(check=partial(map, lambda text: (text in states) is (sign == "=")))
     scale = columns[name]
+    if sign in ("~", "!~") and value.startswith("~"):
+        check = _express(f"{column}{sign}{value}", value.removeprefix("~"))
+        return words._replace(check=check if sign == "~" else _not(check))
     if scale is None or sign in ("~", "!~"):
-        return _compare_words(name, sign, value)
-    return _compare_numbers(name, sign, _number(value, scale))
+        return words._replace(check=partial(map, _compare_words(name, sign, value)))
+    compared = _compare_numbers(sign, _number(value, scale))
+    return Test(f"number of {name}", lambda row: row.number(name), partial(map, compared))
 
 
 def _column(word: str, columns: Mapping[str, Scale | None]) -> str:
@@ -130,12 +239,12 @@ def _states(value: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _compare_words(name: str, sign: str, value: str) -> Test:
+def _compare_words(name: str, sign: str, value: str) -> Callable[[str], bool]:
     choices = [choice.strip().lower() for choice in value.split("|") if choice.strip()] or [value.lower()]
     if sign in ("~", "!~"):
-        return lambda row: any(choice in row.words(name).lower() for choice in choices) is (sign == "~")
+        return lambda text: any(choice in text.lower() for choice in choices) is (sign == "~")
     if sign in ("=", "!="):
-        return lambda row: (row.words(name).lower() in choices) is (sign == "=")
+        return lambda text: (text.lower() in choices) is (sign == "=")
     raise FilterError(f"{name}{sign}", "one of = != ~ !~, for this column holds words")
 
 
@@ -149,9 +258,8 @@ def _number(value: str, scale: Scale) -> float:
         raise FilterError(value, f"{scale.example}{near}") from error
 
 
-def _compare_numbers(name: str, sign: str, bound: float) -> Test:
-    def test(row: Fields) -> bool:
-        number = row.number(name)
+def _compare_numbers(sign: str, bound: float) -> Callable[[float | None], bool]:
+    def test(number: float | None) -> bool:
         if number is None or math.isnan(number):
             return sign == "!="
         return {

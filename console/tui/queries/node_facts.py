@@ -38,7 +38,7 @@ class NodeFact(Fields):
     @property
     def everything(self) -> str:
         """All its text, lower case."""
-        return f"{self.fact} {self.of} {self.value}".lower()
+        return f"{self.fact}\n{self.of}\n{self.value}".lower()
 
 
 def list_node_facts(node: NodeView) -> list[NodeFact]:

@@ -7,15 +7,18 @@ from textual import on
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES, PLAN_HINT, offer
+from benchconsole.console.tui.actions import MOVES, PLAN_HINT, TypedCommand, offer
 from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ReadInFull, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings
+from benchconsole.console.tui.queries.filtering import EVERYTHING, FilterError, compile_filter
+from benchconsole.console.tui.queries.finding_rows import COLUMNS, keep_findings
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
 from benchconsole.console.tui.queries.unjudged_reasons import UnjudgedReason, describe_reason, list_tests
 from benchconsole.console.tui.queries.view_queries import find_place
 from benchconsole.console.tui.rows import severity
 from benchconsole.console.tui.rows.text_rows import CellText, Row
-from benchconsole.console.tui.rows.themes import FAIL, MUTED, WATCH
+from benchconsole.console.tui.rows.themes import FAIL, KEY, MUTED, WATCH
+from benchconsole.console.tui.screens.base.filtered_page import tell_refused, tell_slow
 from benchconsole.console.tui.screens.base.page import OpenPage, Page
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.finding_detail import (
@@ -25,6 +28,7 @@ from benchconsole.console.tui.widgets.finding_detail import (
     list_verdict_sections,
 )
 from benchconsole.console.tui.widgets.findings_list import Choice, FindingsList
+from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import Coverage, DetectableFaults, NotJudged, RunView, Undecided, state_of_level
 from benchconsole.console.view.severity_signs import SEVERITIES
@@ -37,26 +41,30 @@ from benchconsole.topology.model.fabric import Fabric, NodeId
 _MANY = 24
 """From this many static findings on, those that are alike start in one row."""
 
+_HINT = "text, !text, ~expression, where~text, joined by &"
 
 _BESIDE = 6
 """Rows of the description beside measured findings; the others scroll."""
 
 
 class FindingsScreen(Page):
-    """Enter opens the raw output that the finding rests on, or the element that a static finding is about."""
+    """Enter opens the raw output that the finding rests on, or the element that a static finding is about.
+
+    The line of the filter takes its row while somebody types there, and while there is a filter.
+    """
 
     TAB = "Findings"
     VALID = (
-        *MOVES, "next_fault", "previous_fault", "in_full", "in_fabric", "fold", "repeat",
+        *MOVES, "filter", "next_fault", "previous_fault", "in_full", "in_fabric", "fold", "repeat",
         "copy", "copy_all",
     )  # fmt: skip
     KEYS = (
-        ("enter", "evidence"), "in_full", ("next_fault", "next"), ("in_fabric", "in fabric"), "repeat", "fold", "copy",
-        "export", "command", "help",
+        ("enter", "evidence"), "in_full", ("next_fault", "next"), ("in_fabric", "in fabric"), "filter", "repeat",
+        "fold", "copy", "export", "command", "help",
     )  # fmt: skip
     STATIC_KEYS = (
-        ("enter", "open"), "in_full", ("next_fault", "next"), ("in_fabric", "in fabric"), "fold", "copy",
-        ("plan", "plan a run"), "export", "command", "help",
+        ("enter", "open"), "in_full", ("next_fault", "next"), ("in_fabric", "in fabric"), "filter", "fold",
+        "copy", ("plan", "plan a run"), "export", "command", "help",
     )  # fmt: skip
     DEFAULT_CSS = """
     FindingsScreen FindingsList { margin-top: 1; }
@@ -68,11 +76,16 @@ class FindingsScreen(Page):
         self.list = FindingsList()
         self.detail = FindingDetail()
         self.folded: bool | None = None
-        self._shown: tuple[object, ...] = (None,) * 6
-        self.parts = (self.list, self.detail)
+        self.filter = EVERYTHING
+        self.slow: FilterError | None = None
+        self.prompt = LineInput("/")
+        self.prompt.display = False
+        self.commands["filter"] = TypedCommand(self.filter_by, tuple)
+        self._shown: tuple[object, ...] = (None,) * 7
+        self.parts = (self.prompt, self.list, self.detail)
 
     def paint(self, view: RunView) -> None:
-        shown = (view.results, view.ended, view.static, view.detectable, self.folded, self.refused)
+        shown = (view.results, view.ended, view.static, view.detectable, self.folded, self.refused, self.filter)
         if not all(map(operator.is_, shown, self._shown)):
             self._shown = shown
             sums = self.sums.compute(view)
@@ -85,18 +98,79 @@ class FindingsScreen(Page):
             elif view.results or view.ended is not None:
                 verdict = self.sums.decide(view)
                 nothing, state = verdict.sentence, verdict.state
-            static = self._static(view)
-            reasons: list[UnjudgedReason] = [*sums.reasons, *sums.undecided]
+            static = _fold_static(view, self.folded)
+            every: list[UnjudgedReason] = [*sums.reasons, *sums.undecided]
+            faults: Sequence[Finding] = view.findings
+            reasons: Sequence[UnjudgedReason] = every
+            described: Sequence[AlikeFindings] = static
+            try:
+                faults, reasons, described = (
+                    keep_findings(self.filter, faults), keep_findings(self.filter, reasons),
+                    keep_findings(self.filter, described),
+                )  # fmt: skip
+            except FilterError as error:
+                self.slow, self.filter = error, EVERYTHING
             title = _title(view.static, len(static))
-            self.list.show(view.findings, nothing, reasons, static, title, view.detectable, state)
+            sight = None if self.filter.text else view.detectable
+            self.list.show(faults, nothing, reasons, described, title, sight, state)
+            self._annotate(len(view.findings) + len(every) + len(static))
         self._select()
         self._share_height()
 
-    def _static(self, view: RunView) -> tuple[AlikeFindings, ...]:
-        found = view.static or ()
-        folded = self.folded if self.folded is not None else len(found) > _MANY
-        return static_findings.fold_findings(found, folded=folded)
+    def _annotate(self, total: int) -> None:
+        """Say in the line of the filter how many rows are shown of ``total``."""
+        if self.slow is not None:
+            tell_slow(self.prompt, self.slow)
+        elif self.filter.text:
+            shown = len(self.list.faults) + len(self.list.reasons) + len(self.list.static)
+            words = CellText(f"{shown:,} of {total:,} shown   ", MUTED)
+            self.prompt.show(note=(words, CellText("esc", KEY), CellText(" clears", MUTED)))
+        else:
+            self.prompt.show(note=(CellText(_HINT, MUTED),))
+        self.prompt.display = self.prompt.has_focus or bool(self.prompt.text)
 
+    def filter_by(self, text: str) -> None:
+        """Show the rows that ``text`` keeps; a word that is not understood is named, and changes nothing."""
+        if text != self.prompt.text:
+            self.prompt.fill(text)
+        self.prompt.display = self.prompt.has_focus or bool(text)
+        try:
+            chosen = compile_filter(text, COLUMNS) if text.strip() else EVERYTHING
+        except FilterError as error:
+            tell_refused(self.prompt, error)
+            return
+        self.filter, self.slow = chosen, None
+        self._shown = (None,) * 7
+        if self.run_view is not None:
+            self.paint(self.run_view)
+
+    def action_filter(self) -> None:
+        self.prompt.display = True
+        self.prompt.show(note=(CellText(_HINT, MUTED),))
+        self.set_focus(self.prompt)  # now: what is typed next is for it
+
+    def action_back(self) -> None:
+        """Clear the filter first."""
+        if self.prompt.text:
+            self.filter_by("")
+        else:
+            super().action_back()
+
+    @on(LineInput.Changed)
+    @on(LineInput.Entered)
+    @on(LineInput.Asked)
+    @on(LineInput.Left)
+    def _typed(self, event: LineInput.Changed | LineInput.Entered | LineInput.Asked | LineInput.Left) -> None:
+        """A letter filters, enter goes to the list, up and down move in it, escape clears."""
+        event.stop()
+        if isinstance(event, LineInput.Asked):
+            self.list.move({"up": -1, "down": 1}.get(event.key, 0))
+            return
+        if not isinstance(event, LineInput.Changed):
+            self.list.focus()
+        self.filter_by("" if isinstance(event, LineInput.Left) else event.text)
+
+    @on(Listing.Moved)
     def _select(self) -> None:
         view, chosen = self.run_view, self.list.chosen
         if view is None:
@@ -117,6 +191,7 @@ class FindingsScreen(Page):
         low = self.size.height < 20
         room = self.size.height - (3 if low else 4)
         gap = 0 if low else 1
+        room -= self.prompt.display
         wanted = self.list.count + 1
         measured = len(self.list.faults) + len(self.list.reasons)
         if measured:  # what was measured is shown in full before what the description shows
@@ -127,11 +202,15 @@ class FindingsScreen(Page):
 
     def choose(self, index: int) -> None:
         """Put the cursor on a measured finding; on the first of the description where there is none."""
+        if self.prompt.text:
+            self.filter_by("")
         self.list.go(index)
         self._select()
 
     def choose_static(self, where: str) -> None:
         """Put the cursor on the static finding about ``where``, out of its fold."""
+        if self.prompt.text:
+            self.filter_by("")
         if self.run_view is not None and not any(each.first.where == where for each in self.list.static):
             self.folded = False
             self.paint(self.run_view)
@@ -139,10 +218,6 @@ class FindingsScreen(Page):
             (i for i, e in enumerate(self.list.items) if isinstance(e, AlikeFindings) and e.first.where == where), 0
         )
         self.choose(index)
-
-    @on(Listing.Moved)
-    def _moved(self) -> None:
-        self._select()
 
     @on(Listing.Chosen)
     def _chosen(self) -> None:
@@ -158,7 +233,11 @@ class FindingsScreen(Page):
             else:
                 self.say("None of these tests said anything.")
         elif isinstance(chosen, Finding) and view is not None:
-            self._show_evidence(view, chosen)
+            shown = _open_evidence(view, chosen, self.tab)
+            if shown is not None:
+                self.post_message(shown)
+            else:
+                self.say("This finding is computed from the description; nothing was run for it.")
 
     def action_in_full(self) -> None:
         """Everything that the row stands for; where it stands on the sight, the whole verdict with it."""
@@ -176,32 +255,16 @@ class FindingsScreen(Page):
             verdict = self.sums.decide(view)
             self.post_message(ReadInFull("verdict", list_verdict_sections(verdict, chosen)))
 
-    def _show_evidence(self, view: RunView, finding: Finding) -> None:
-        found = raw_output.find_measurement(view, finding.evidence, next(iter(finding.tests), ""))
-        if found is not None:
-            self.post_message(OpenPage(RawScreen(found[0].test.id, found[1], tab=self.tab)))
-        elif finding.tests and finding.tests[0] in view.results:
-            self.post_message(OpenPage(RawScreen(finding.tests[0], tab=self.tab)))
-        elif (place := find_place(view, finding)) in view.nodes:
-            self.post_message(OpenNode(NodeId(place)))
-        else:
-            self.say("This finding is computed from the description; nothing was run for it.")
-
     def _lead_to(self, alike: AlikeFindings) -> None:
         """To a node itself, to anything else on the map; a folded row opens first."""
         if len(alike.findings) > 1:
             self.action_fold()
             return
-        found = self._elements(alike)
+        found = _list_elements(self.run_view, alike)
         if len(found) == 1 and self.run_view is not None and found[0] in self.run_view.nodes:
             self.post_message(OpenNode(NodeId(found[0])))
         else:
             self._show_in_fabric(found)
-
-    def _elements(self, alike: AlikeFindings) -> tuple[str, ...]:
-        if self.run_view is None:
-            return ()
-        return static_findings.list_elements(self.run_view.fabric, alike.first.where)
 
     def _show_in_fabric(self, found: Sequence[str]) -> None:
         if found:
@@ -219,7 +282,7 @@ class FindingsScreen(Page):
         """Static findings of one kind in one row, or each in its own."""
         if self.run_view is not None and self.run_view.static:
             here = self.list.chosen
-            self.folded = len(self.list.static) == len(self.run_view.static)
+            self.folded = len(_fold_static(self.run_view, self.folded)) == len(self.run_view.static)
             self.paint(self.run_view)
             if isinstance(here, AlikeFindings):
                 rows = ((i, each) for i, each in enumerate(self.list.items) if isinstance(each, AlikeFindings))
@@ -228,7 +291,7 @@ class FindingsScreen(Page):
     def action_in_fabric(self) -> None:
         chosen = self.list.chosen
         if isinstance(chosen, AlikeFindings):
-            self._show_in_fabric(self._elements(chosen))
+            self._show_in_fabric(_list_elements(self.run_view, chosen))
         elif isinstance(chosen, Finding) and self.run_view is not None:
             place = find_place(self.run_view, chosen)
             self._show_in_fabric((place,) if place else ())
@@ -252,8 +315,18 @@ class FindingsScreen(Page):
     def action_copy_all(self) -> None:
         if self.run_view is not None:
             every = [each for each in self.list.items if not isinstance(each, tuple)]
-            number = len(self.list.faults) + len(self.list.reasons) + len(self.run_view.static or ())
+            described = sum(len(each.findings) for each in self.list.static)
+            number = len(self.list.faults) + len(self.list.reasons) + described
             self.post_message(Copy(_as_text(self.run_view.fabric, every), f"{number} findings"))
+
+
+def _fold_static(view: RunView, folded: bool | None) -> tuple[AlikeFindings, ...]:
+    found = view.static or ()
+    return static_findings.fold_findings(found, folded=folded if folded is not None else len(found) > _MANY)
+
+
+def _list_elements(view: RunView | None, alike: AlikeFindings) -> tuple[str, ...]:
+    return () if view is None else static_findings.list_elements(view.fabric, alike.first.where)
 
 
 def _title(found: Sequence[StaticFinding] | None, rows: int) -> Row:
@@ -299,6 +372,17 @@ def _measured_text(finding: Finding) -> list[str]:
     for name, text in (("cannot tell", finding.cannot_tell), ("means", finding.means), ("do", finding.do)):
         made += [f"  {name}: {sanitize(text)}"] if text else []
     return made
+
+
+def _open_evidence(view: RunView, finding: Finding, tab: str) -> OpenPage | OpenNode | None:
+    """The output that it rests on; else the node that it is about."""
+    found = raw_output.find_measurement(view, finding.evidence, next(iter(finding.tests), ""))
+    if found is not None:
+        return OpenPage(RawScreen(found[0].test.id, found[1], tab=tab))
+    if finding.tests and finding.tests[0] in view.results:
+        return OpenPage(RawScreen(finding.tests[0], tab=tab))
+    place = find_place(view, finding)
+    return OpenNode(NodeId(place)) if place in view.nodes else None
 
 
 def _open_unjudged(view: RunView, reason: UnjudgedReason, tab: str) -> OpenPage | OpenNode | None:

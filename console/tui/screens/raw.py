@@ -7,22 +7,23 @@ from benchconsole.console.tui.actions import MOVES, TypedCommand
 from benchconsole.console.tui.messages import Copy, PlanRun
 from benchconsole.console.tui.queries import raw_output
 from benchconsole.console.tui.queries.evidence import OutputText
-from benchconsole.console.tui.queries.filtering import compile_words
+from benchconsole.console.tui.queries.filtering import FilterError, compile_words
 from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import KEY, MUTED
+from benchconsole.console.tui.screens.base.filtered_page import tell_refused, tell_slow
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.widgets.line_input import LineInput
-from benchconsole.console.tui.widgets.raw import OutputLine, RawPane
+from benchconsole.console.tui.widgets.raw import RawPane
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import format_quantity
 from benchconsole.probes.model.measuring import Reading
 from benchconsole.topology.units import Shown, counted
 
-HINT = "text, !text, one|other, joined by &"
+HINT = "text, !text, one|other, ~expression, joined by &"
 
 
 class RawScreen(Page):
-    """``tab`` goes through the outputs of the test, arrows scroll, ``/`` shows the lines with some words alone."""
+    """``tab`` goes through the outputs of the test, arrows scroll, ``/`` shows some of the lines alone."""
 
     VALID = (*MOVES, "left", "right", "pane", "pane_back", "filter", "copy", "copy_all", "repeat")
     KEYS = (
@@ -68,13 +69,15 @@ class RawScreen(Page):
         """Say how many lines are shown, and whether the one with the value is among them."""
         shown = self.raw.evidence
         total = len(shown.lines) if shown is not None else 0
+        if self.raw.kept.refused is not None:
+            tell_slow(self.prompt, self.raw.kept.refused[1])
+            return
         if not self.raw.filter.text:
             said = _tell_lines(counted(total, "line"), shown)
             self.prompt.show(note=(CellText(HINT if self.prompt.has_focus else said, MUTED),))
             return
         mark = shown.marked if shown is not None else None
-        line = OutputLine(mark.line, shown.lines[mark.line]) if shown is not None and mark is not None else None
-        hides = line is not None and not self.raw.filter.keeps(line)
+        hides = mark is not None and all(line.place != mark.line for line in self.raw.items)
         away = ", not the one that the value was read from" if hides else ""
         words = _tell_lines(f"{self.raw.count:,} of {counted(total, 'line')}", shown, f" shown{away}") + "   "
         self.prompt.show(note=(CellText(words, MUTED), CellText("esc", KEY), CellText(" clears", MUTED)))
@@ -82,7 +85,12 @@ class RawScreen(Page):
     def _filter_by(self, text: str) -> None:
         if text != self.prompt.text:
             self.prompt.fill(text)
-        self.raw.show(self.raw.evidence, compile_words(text))
+        try:
+            chosen = compile_words(text)
+        except FilterError as error:
+            tell_refused(self.prompt, error)
+            return
+        self.raw.show(self.raw.evidence, chosen)
         self._annotate()
 
     def action_filter(self) -> None:

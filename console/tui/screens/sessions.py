@@ -66,8 +66,8 @@ class SessionsScreen(MarkingPage, AreaPage):
 
     def paint(self, view: RunView) -> None:
         running = sum(map(is_running, self.table.every))
-        words = f"{running:,} running   {counted(self.table.total, 'session')}" if running else ""
-        words = words or (counted(self.table.total, "session") if self.listed else "")
+        words = f"{running:,} running   {counted(len(self.table.every), 'session')}" if running else ""
+        words = words or (counted(len(self.table.every), "session") if self.listed else "")
         self.crumb.show(("sessions", sanitize(str(self.archive.path))), (CellText(words, MUTED),))
         self.annotate()
 

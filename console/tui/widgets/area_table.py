@@ -81,10 +81,7 @@ class AreaTable(SortedTable[AreaRow]):
     def apply_filter(self) -> None:
         """Filter and sort anew; without a sort the rows keep the order of the area."""
         here = self.chosen
-        rows = [row for row in self.every if self.filter.keeps(row)]
-        for column, descending in reversed(self.sorts):
-            rows.sort(key=self._key_of(column), reverse=descending)
-        self.items = rows
+        self.items = rows = self.kept.select(self.filter, self.every, self.sorts, self._key_of)
         self.cursor = find_again(here, rows, lambda row: row.source, min(self.cursor, max(len(rows) - 1, 0)))
         self._plan = (None, [])
         self.redraw()

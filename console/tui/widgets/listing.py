@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from textual import events
 from textual.message import Message
 
-from benchconsole.console.tui.queries.filtering import EVERYTHING, Fields, Filter
+from benchconsole.console.tui.queries.filtering import EVERYTHING, Fields, Filter, KeptOrder
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.tui.rows.text_rows import CellLine, Row, selected
 from benchconsole.console.tui.widgets.canvas import CellWidget
@@ -21,7 +21,8 @@ def find_again(here: Item | None, items: Sequence[Item], key: Callable[[Item], o
     """Where the item with the ``key`` of ``here`` stands now; ``otherwise`` where it has gone."""
     if here is None:
         return otherwise
-    return next((index for index, each in enumerate(items) if key(each) == key(here)), otherwise)
+    wanted = key(here)
+    return next((index for index, each in enumerate(items) if key(each) == wanted), otherwise)
 
 
 class Listing(CellWidget, Generic[Item], can_focus=True):
@@ -146,12 +147,11 @@ class FilteredListing(Listing[FilteredItem]):
     filter: Filter = EVERYTHING
     every: Sequence[FilteredItem] = ()
 
-    @property
-    def total(self) -> int:
-        """Rows without the filter."""
-        return len(self.every)
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = KeptOrder[FilteredItem]()
 
     def apply_filter(self) -> None:
-        self.items = [row for row in self.every if self.filter.keeps(row)]
+        self.items = self.kept.select(self.filter, self.every)
         self.cursor = max(min(self.cursor, len(self.items) - 1), 0)
         self.redraw()

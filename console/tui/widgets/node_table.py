@@ -83,6 +83,7 @@ class NodeTable(SortedTable[NodeRow]):
             else NodeRow(seen, self._under.get(name, ""), self.metrics, self._blame, self._stages)
             for name, seen in view.nodes.items()
         }  # fmt: skip
+        self.every = tuple(self.table.values())
         self.apply_filter()
 
     def apply_filter(self) -> None:
@@ -93,11 +94,9 @@ class NodeTable(SortedTable[NodeRow]):
         if self.view is None:
             return
         here = self.chosen if self._has_gone else None
-        rows = list(filter(self.filter.keeps, self.table.values()) if self.filter.tests else self.table.values())
+        rows = self.kept.select(self.filter, self.every, self.sorts, self._key_of)
         kept = [row for row in rows if row.state is not State.PASS] if self.folded else rows
         self.folded_away = len(rows) - len(kept)
-        for column, descending in reversed(self.sorts):
-            kept.sort(key=self._key_of(column), reverse=descending)
         self.items = kept
         self.cursor = find_again(here, kept, lambda row: row.view.node.id, self.cursor if self._has_gone else 0)
         self.redraw()
@@ -110,10 +109,6 @@ class NodeTable(SortedTable[NodeRow]):
     def columns(self) -> tuple[str, ...]:
         """Every column by its key, from left to right."""
         return ("state", "node", "under", *(key_of(metric) for metric in self.metrics), "limit", "why")
-
-    @property
-    def total(self) -> int:
-        return len(self.table)
 
     def draw(self, width: int, height: int) -> list[Row]:
         """Choose the columns once, then draw what is in sight."""

@@ -7,7 +7,7 @@ from typing import NamedTuple, overload
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.tui.queries.evidence import OutputText
-from benchconsole.console.tui.queries.filtering import EVERYTHING, Filter
+from benchconsole.console.tui.queries.filtering import EVERYTHING, Filter, KeptOrder
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, set_ground
 from benchconsole.console.tui.rows.themes import ACCENT, ACTIVE, BRIGHT, FAINT, MUTED, TEXT, Ground, Ink, Tone
 from benchconsole.console.tui.widgets.listing import Listing
@@ -55,14 +55,6 @@ class OutputLines(Sequence[OutputLine]):
         return OutputLine(place, self.lines[place])
 
 
-def choose_lines(lines: Sequence[str], chosen: Filter) -> OutputLines:
-    """The ``lines`` that a filter lets through, with their places."""
-    every = range(len(lines))
-    if not chosen.text:
-        return OutputLines(lines, every)
-    return OutputLines(lines, [place for place in every if chosen.keeps(OutputLine(place, lines[place]))])
-
-
 class RawPane(Listing[OutputLine]):
     """Scrolls; the marked line is brought into sight. ``filter`` says which lines are shown."""
 
@@ -72,14 +64,19 @@ class RawPane(Listing[OutputLine]):
     shift = 0
     follows = True
     filter = EVERYTHING
+    every: Sequence[OutputLine] = ()
+    kept = KeptOrder[OutputLine]()
+    """Another one for each output."""
 
     def show(self, evidence: OutputText | None, chosen: Filter = EVERYTHING) -> None:
         """Show another output, or other lines of it, at the place where the value was read."""
         if evidence == self.evidence and chosen.text == self.filter.text:
             return
-        self.shift = self.shift if evidence == self.evidence else 0
+        if evidence != self.evidence:
+            lines = evidence.lines if evidence is not None else ()
+            self.shift, self.every, self.kept = 0, OutputLines(lines, range(len(lines))), KeptOrder()
         self.evidence, self.filter = evidence, chosen
-        self.items = choose_lines(evidence.lines if evidence is not None else (), chosen)
+        self.items = self.kept.select(chosen, self.every) if chosen.text else self.every
         self.top = 0
         self.follows = True
         self.redraw()

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from benchconsole.console.tui.queries.filtering import Sort
 from benchconsole.console.tui.widgets.listing import FilteredItem, FilteredListing
 
 _DIGITS = "¹²³"
-
-Sort = tuple[str, bool]
-"""A column that sorts, and whether it does downwards."""
 
 
 class SortedTable(FilteredListing[FilteredItem]):

@@ -47,7 +47,7 @@ class ChartRow(Fields):
     @property
     def everything(self) -> str:
         """All its text, lower case."""
-        return " ".join((*map(self.words, COLUMNS), self.knees)).lower()
+        return "\n".join((*map(self.words, COLUMNS), self.knees)).lower()
 
 
 def chart_row(chart: Chart) -> ChartRow:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchconsole.console.tui.queries.filtering import FilterError, compile_filter
+from benchconsole.console.tui.queries.filtering import Filter, FilterError, KeptOrder, ReadRows, compile_filter
 from benchconsole.console.tui.rows.scales import Scale, scale_for
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
@@ -30,7 +30,7 @@ class Row:
 
     @property
     def everything(self) -> str:
-        return " ".join(self.texts.values()).lower()
+        return "\n".join(self.texts.values()).lower()
 
 
 def row(state: str = "pass", node: str = "n1", gbps: float | None = 9.9) -> Row:
@@ -39,7 +39,7 @@ def row(state: str = "pass", node: str = "n1", gbps: float | None = 9.9) -> Row:
 
 
 def keeps(text: str, one: Row) -> bool:
-    return compile_filter(text, COLUMNS).keeps(one)
+    return compile_filter(text, COLUMNS).select(ReadRows([one])) == [one]
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,16 @@ def keeps(text: str, one: Row) -> bool:
         ("state=pass & throughput>9 & n1", True),
         ("state=pass & throughput>9 & n2", False),
         ("state=pass &", True),
+        ("~n[0-9]", True),
+        ("~^N1$", True),
+        ("~^leaf[12]$ & ~s{2}", True),
+        ("~n.*leaf", False),
+        ("!~^n2", True),
+        ("!~^n1", False),
+        ("node~~^n\\d$", True),
+        ("node!~~^n\\d$", False),
+        ("!node~~^n\\d$", False),
+        ("under~~1$ & state=pass", True),
     ],
 )
 def test_what_a_filter_keeps(text: str, kept: bool) -> None:
@@ -83,6 +93,10 @@ def test_what_a_filter_keeps(text: str, kept: bool) -> None:
         ("node<3", "node<", "this column holds words"),
         ("throughput<", "throughput<", "a value after it"),
         ("nodd=n1", "nodd", "did you mean node?"),
+        ("~n[12", "~n[12", "character 2 of the expression: unterminated character set"),
+        ("!~*", "!~*", "character 1 of the expression: nothing to repeat"),
+        ("node~~(n", "node~~(n", "character 1 of the expression: missing )"),
+        ("~", "~", "a regular expression after it"),
     ],
 )
 def test_a_word_that_is_not_understood_is_named(text: str, word: str, said: str) -> None:
@@ -97,11 +111,42 @@ def test_a_word_that_is_not_understood_is_named(text: str, word: str, said: str)
 def test_any_text_is_a_filter_or_an_error_that_names_a_word(text: str) -> None:
     named = ""
     try:
-        kept = compile_filter(text, COLUMNS).keeps(row())
+        kept = keeps(text, row())
     except FilterError as error:
         named = error.word and error.expected
         kept = False
     assert named or kept in (True, False)
+
+
+_ROWS = st.lists(
+    st.builds(row, st.sampled_from(["pass", "fail"]), st.text("n12", max_size=3), st.sampled_from([None, 1.0, 9.9]))
+)
+_WORDS = st.sampled_from(
+    ["n", "N1", "!2", "1|2", "!", "state=fail", "!node~1", "node=n1", "throughput<5", "latency>0", "~^n1", "!~1$"]
+)
+
+
+@given(_ROWS, st.lists(st.lists(_WORDS, max_size=3).map(" & ".join), max_size=4))
+def test_rows_that_were_read_once_give_what_each_gives_alone(rows: list[Row], typed: list[str]) -> None:
+    read = ReadRows(rows)
+    for text in typed:
+        kept = compile_filter(text, COLUMNS).select(read)
+        assert [id(each) for each in kept] == [id(each) for each in rows if keeps(text, each)]
+
+
+def test_a_filter_that_takes_too_long_hides_nothing_and_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [row(node="a" * 3000), row(node="b")]
+    kept, slow = KeptOrder[Row](), compile_filter("~(.*a){30}b", COLUMNS)
+    assert kept.select(slow, rows) == rows
+    assert kept.refused is not None
+    assert "takes too long: 0.05 s" in kept.refused[1].expected
+    monkeypatch.setattr(Filter, "select", lambda *_: pytest.fail("tried again"))
+    assert kept.select(slow, [*rows, row()]) == [*rows, row()]
+    monkeypatch.undo()
+    assert kept.select(compile_filter("~^b", COLUMNS), rows) == rows[1:]
+    assert kept.refused is None
+    with pytest.raises(FilterError, match=r"takes too long"):
+        slow.select(ReadRows(rows))
 
 
 @given(st.floats(0.01, 100), st.floats(0.01, 100))

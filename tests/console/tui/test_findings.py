@@ -2,12 +2,18 @@
 
 from dataclasses import replace
 
+import pytest
+
+from benchconsole.console.tui.queries import expression
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.view.run_view import NotJudged
+from benchconsole.console.view.session_verdict import SessionVerdict
 from benchconsole.probes.model.judgement import Finding, Level
-from tests.console.tui.looking import faulty, healthy, looking
+from benchconsole.topology.analysis.static_finding import Severity
+from tests.console.tui.looking import Look, faulty, healthy, looking
 from tests.console.tui.story import Story
+from tests.console.tui.test_keys import press_at_once
 
 
 async def test_the_list_and_the_detail_of_the_first() -> None:
@@ -110,3 +116,101 @@ async def test_n_stops_at_what_could_not_be_judged() -> None:
             chosen = look.app.navigation.tabs.findings.list.chosen
             seen.add(type(chosen))
         assert {Finding, NotJudged} <= seen
+
+
+def decide_session(look: Look) -> SessionVerdict:
+    """The verdict on the whole session."""
+    view = look.app.session.view
+    assert view is not None
+    return look.app.navigation.tabs.findings.sums.decide(view)
+
+
+def shown(look: Look) -> list[str]:
+    """What the rows on the screen are about."""
+    rows = look.app.navigation.tabs.findings.list
+    return [each.where for each in rows.faults]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_slash_keeps_some_findings_and_esc_shows_all_again(size: tuple[int, int]) -> None:
+    async with looking(faulty(), size) as look:
+        await look.press("4")
+        rows = look.app.navigation.tabs.findings.list
+        every, before, reasons = shown(look), look.lines, list(rows.reasons)
+        await look.press("slash", *"level=fail & ~^lag$")
+        assert shown(look) == ["leaf3 to spine1"]
+        assert rows.reasons == []
+        assert any(f"1 of {len(every) + len(reasons):,} shown   esc clears" in line for line in look.lines)
+        assert any("leaf3 to spine1" in line for line in look.lines)
+        await look.press("enter", "down")
+        assert look.app.focused is rows
+        await look.press("escape")
+        assert shown(look) == every
+        assert look.lines == before
+
+
+async def test_rows_that_are_not_judged_or_described_are_filtered_too() -> None:
+    async with looking(faulty()) as look:
+        await look.press("4", "slash", *"level~ssh")
+        rows = look.app.navigation.tabs.findings.list
+        assert not rows.faults
+        assert len(rows.reasons) == 1
+        assert any("untested" in line for line in look.lines)
+        await look.press("backspace", "backspace", "backspace", *"note")
+        assert not rows.reasons
+        assert all(each.first.severity is Severity.NOTE for each in rows.static)
+
+
+async def test_a_filter_that_hides_every_finding_leaves_the_verdict_on_the_session() -> None:
+    async with looking(faulty()) as look:
+        await look.press("4", "slash", *"no such word", "enter")
+        assert shown(look) == []
+        assert look.app.navigation.tabs.findings.list.nothing == decide_session(look).sentence
+        assert decide_session(look).sentence[:40] in look.text
+        assert not any("Everything was judged and passed" in line for line in look.lines)
+
+
+async def test_a_filter_of_findings_that_is_not_understood_changes_nothing() -> None:
+    async with looking(faulty()) as look:
+        await look.press("4", "slash", *"lag")
+        kept = shown(look)
+        await look.press(*" & ~[")
+        assert shown(look) == kept
+        assert "character 1 of the expression: unterminated character set   the last valid" in look.text
+
+
+async def test_a_filter_of_findings_that_takes_too_long_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expression, "SECONDS", 0.0)
+    async with looking(faulty()) as look:
+        await look.press("4")
+        every = shown(look)
+        await look.press("slash", *"~.*zzz")
+        assert shown(look) == every
+        assert "takes too long: 0.05 s for a row, or 0 s for all of them   all are shown" in look.text
+
+
+async def test_a_finding_that_is_asked_for_is_shown_whatever_the_filter() -> None:
+    async with looking(faulty()) as look:
+        await look.press("4", "slash", *"lag", "enter", "1")
+        look.app.navigation.open_finding(2)
+        await look.settle()
+        page = look.app.navigation.tabs.findings
+        assert page.prompt.text == ""
+        assert page.list.cursor == 2
+        assert len(shown(look)) > 2
+
+
+async def test_letters_that_come_with_slash_in_one_piece_are_text() -> None:
+    async with looking(faulty()) as look:
+        await look.press("4")
+        press_at_once(look.app, "slash", *"qRr")
+        await look.settle()
+        assert look.app.navigation.tabs.findings.prompt.text == "qRr"
+        assert len(look.app.screen_stack) == 1
+
+
+async def test_all_copied_findings_are_those_that_are_shown() -> None:
+    async with looking(faulty()) as look:
+        await look.press("4", "slash", *"where~leaf3", "enter", "Y")
+        assert look.app.clipboard.startswith("fail: lag leaf3 to spine1")
+        assert "n050" not in look.app.clipboard

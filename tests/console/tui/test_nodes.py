@@ -3,7 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from benchconsole.console.tui.queries import expression
+from benchconsole.console.tui.queries.filtering import ReadRows, compile_filter
 from benchconsole.console.tui.queries.node_columns import NodeRow
 from benchconsole.console.tui.queries.view_queries import is_shared
 from benchconsole.console.tui.rows.text_rows import Row
@@ -16,6 +20,8 @@ from benchconsole.topology.units import counted as count
 from tests.console.tui.looking import boxes, faulty, healthy, large, looking
 from tests.console.tui.test_keys import press_at_once
 
+SEEN = faulty().view()
+
 
 async def test_the_worst_come_first_and_only_what_deviates_is_coloured() -> None:
     async with looking(faulty()) as look:
@@ -25,6 +31,50 @@ async def test_the_worst_come_first_and_only_what_deviates_is_coloured() -> None
         assert "state¹" in look.lines[5]
         assert "node²" in look.lines[5]
         assert any("2.97" in line and "n050" in line for line in look.lines)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["", "n", "n0", "n00", "n001", "!n00", "st|n1", "state=fail", "state!=pass & leaf3", "n0 !n05"])
+        | st.sampled_from([("node", False), ("state", False), ("under", True), ("throughput", False)]),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_filter_and_sort_in_any_order_give_what_a_new_table_gives(steps: list[str | tuple[str, bool]]) -> None:
+    kept = NodeTable()
+    kept.show(SEEN)
+    for step in steps:
+        if isinstance(step, str):
+            kept.filter = compile_filter(step, kept.filter_columns)
+            kept.apply_filter()
+        else:
+            kept.sort_by(step[0], also=step[1])
+    plain = NodeTable()
+    plain.show(SEEN)
+    rows = [row for row in plain.table.values() if kept.filter.select(ReadRows([row]))]
+    for column, descending in reversed(kept.sorts):
+        rows.sort(key=plain._key_of(column), reverse=descending)
+    assert [row.view.node.id for row in kept.items] == [row.view.node.id for row in rows]
+
+
+def test_a_letter_of_a_filter_sorts_nothing_and_reads_no_row_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = NodeTable()
+    table.show(SEEN)
+    read: list[str] = []
+    everything = NodeRow.everything
+
+    def note(row: NodeRow) -> str:
+        read.append(row.view.node.id)
+        return str(everything.__get__(row))
+
+    monkeypatch.setattr(NodeRow, "everything", property(note))
+    monkeypatch.setattr(table, "_key_of", lambda column: pytest.fail(f"sorts by {column}"))
+    for text in ("n", "n0", "n00", "n0", "!n0", ""):
+        table.filter = compile_filter(text, table.filter_columns)
+        table.apply_filter()
+    assert len(read) == len(table.every)
 
 
 async def test_a_node_that_no_test_has_been_at_is_not_called_skipped() -> None:
@@ -89,6 +139,26 @@ async def test_an_invalid_word_is_named_and_the_last_valid_filter_stays() -> Non
         assert "a number uses a point: 9.5" in look.lines[3]
         assert "the last valid filter still applies" in look.lines[3]
         assert look.app.navigation.tabs.nodes.table.count == 16
+
+
+async def test_an_expression_keeps_rows_and_one_that_is_none_says_where() -> None:
+    async with looking(faulty()) as look:
+        table = look.app.navigation.tabs.nodes.table
+        await look.press("2", "slash", *"~^n05[0-3]$")
+        assert [row.view.node.id for row in table.items] == ["n050", "n051", "n052", "n053"]
+        await look.press(*"[")
+        assert "character 11 of the expression: unterminated character set" in look.lines[3]
+        assert table.count == 4
+
+
+async def test_an_expression_that_takes_too_long_is_told_and_shows_all_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expression, "SECONDS", 0.0)
+    async with looking(faulty()) as look:
+        await look.press("2", "slash", *"~^n05.*")
+        table = look.app.navigation.tabs.nodes.table
+        assert table.count == len(table.every)
+        assert "takes too long" in look.lines[3]
+        assert "all are shown" in look.lines[3]
 
 
 async def test_letters_typed_into_the_filter_are_no_actions() -> None:

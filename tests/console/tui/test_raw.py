@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from benchconsole.console.tui.queries.evidence import MarkedText, OutputText
-from benchconsole.console.tui.queries.filtering import EVERYTHING, compile_words
+from benchconsole.console.tui.queries.filtering import ReadRows, compile_words
 from benchconsole.console.tui.queries.raw_output import read_output
 from benchconsole.console.tui.screens.raw import RawScreen
-from benchconsole.console.tui.widgets.raw import OutputLine, RawPane, choose_lines
+from benchconsole.console.tui.widgets.raw import OutputLine, OutputLines, RawPane
 from benchconsole.probes.model.measuring import Output
 from tests.console.tui.looking import Look, faulty, looking
 
@@ -31,11 +31,17 @@ LINES = ("connected", "rate=9.41 Gbit", "Retries 7", "", "sum rate=9.40 Gbit", "
         ("[x]", [5]),
         ("nothing of it", []),
         ("&", [0, 1, 2, 3, 4, 5]),
+        ("~^rate", [1]),
+        ("~^$", [3]),
+        (r"~\d\.\d+ g", [1, 4]),
+        ("rate & !~^sum", [1]),
+        ("~a>b & done", [5]),
     ],
 )
 def test_lines_are_kept_by_words_and_signs_are_text(text: str, kept: list[int]) -> None:
     chosen = compile_words(text)
-    assert [at for at, line in enumerate(LINES) if chosen.keeps(OutputLine(at, line))] == kept
+    lines = [OutputLine(at, line) for at, line in enumerate(LINES)]
+    assert [line.place for line in chosen.select(ReadRows(lines))] == kept
 
 
 @asynccontextmanager
@@ -89,6 +95,26 @@ async def test_a_typed_command_filters_and_y_copies_what_is_shown() -> None:
         assert look.app.clipboard == "\n".join(LINES) + "\n"
 
 
+async def test_an_expression_that_is_none_is_said_with_its_place_and_changes_nothing() -> None:
+    async with raw_output() as (look, screen):
+        await look.press(*"~rate=[0-9.]+")
+        assert [line.place for line in screen.raw.items] == [1, 4]
+        await look.press(*"(")
+        assert any("character 13 of the expression: missing )" in line for line in look.lines)
+        assert [line.place for line in screen.raw.items] == [1, 4]
+
+
+async def test_an_expression_that_takes_too_long_hides_no_line() -> None:
+    async with raw_output() as (look, screen):
+        screen.raw.show(OutputText("fio", "", ("a" * 3000, "b")))
+        screen.commands["filter"].do("~(.*a){30}b")
+        await look.pilot.pause()
+        assert screen.raw.count == 2
+        assert any(
+            "takes too long: 0.05 s for a row, or 0.5 s for all of them   all are shown" in line for line in look.lines
+        )
+
+
 def test_another_output_is_shown_through_the_same_filter() -> None:
     pane = RawPane()
     pane.show(OutputText("a", "", LINES), compile_words("rate"))
@@ -135,6 +161,6 @@ async def test_an_output_that_was_cut_says_so_with_and_without_a_filter() -> Non
 
 
 def test_lines_of_a_slice_keep_their_places() -> None:
-    every = choose_lines(LINES, compile_words("rate"))
-    assert [each.place for each in every[1:]] == [4]
-    assert [each.place for each in choose_lines(LINES, EVERYTHING)[2:4]] == [2, 3]
+    every = OutputLines(LINES, range(len(LINES)))
+    assert [(each.place, each.text) for each in every[1:3]] == [(1, "rate=9.41 Gbit"), (2, "Retries 7")]
+    assert every[4:][0].place == 4

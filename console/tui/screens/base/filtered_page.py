@@ -14,11 +14,22 @@ from benchconsole.console.tui.widgets.listing import FilteredListing
 from benchconsole.topology.units import counted
 
 
+def tell_refused(prompt: LineInput, error: FilterError, aside: Row = ()) -> None:
+    """Say which word of a filter was not understood, and that it changed nothing."""
+    note = (CellText(error.expected, FAIL), CellText("   the last valid filter still applies", MUTED))
+    prompt.show(note=note, wrong=error.word, aside=aside)
+
+
+def tell_slow(prompt: LineInput, error: FilterError, aside: Row = ()) -> None:
+    """Say that a filter took too long, and that it hides nothing."""
+    prompt.show(note=(CellText(error.expected, FAIL), CellText("   all are shown", MUTED)), aside=aside)
+
+
 class FilteredPage(Page):
     """``filtered`` is the list; it has the keys while nothing is typed. Subclasses name its rows."""
 
     NOUN: ClassVar[str] = "row"
-    HINT: ClassVar[str] = "text, !text, column>value, joined by &"
+    HINT: ClassVar[str] = "text, !text, ~expression, column>value, joined by &"
     EVERY: ClassVar[str] = "{}"
     SOME: ClassVar[str] = "{shown:,} of {total:,} shown"
     DEFAULT_CSS = """
@@ -37,8 +48,7 @@ class FilteredPage(Page):
         try:
             chosen = compile_filter(text, self.filtered.filter_columns) if text.strip() else EVERYTHING
         except FilterError as error:
-            note = (CellText(error.expected, FAIL), CellText("   the last valid filter still applies", MUTED))
-            self.prompt.show(note=note, wrong=error.word, aside=self.aside)
+            tell_refused(self.prompt, error, self.aside)
             return
         self.filtered.filter = chosen
         self.filtered.apply_filter()
@@ -50,8 +60,11 @@ class FilteredPage(Page):
         return ()
 
     def annotate(self) -> None:
-        total, shown = self.filtered.total, self.filtered.count
+        total, shown = len(self.filtered.every), self.filtered.count
         note: Row = (CellText(self.HINT, MUTED),)
+        if self.filtered.kept.refused is not None:
+            tell_slow(self.prompt, self.filtered.kept.refused[1], self.aside)
+            return
         if self.filtered.filter.text:
             words = self.SOME.format(shown=shown, total=total, hidden=total - shown)
             note = (CellText(f"{words}   ", MUTED), CellText("esc", KEY), CellText(" clears", MUTED))
