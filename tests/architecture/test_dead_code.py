@@ -28,7 +28,7 @@ ALLOWED = {
     "asyncssh reads it": (
         "server_host_key_algs", "protocol_factory", "_client_kexinit", "_server_kexinit", "_server_sig_algs", "_extensions_to_send",
     ),
-    "Python passes it: a parameter of a protocol": ("addr", "core_dumped", "lang", "msg", "pktid", "spec"),
+    "Python passes it: a parameter of a protocol": ("addr", "core_dumped", "lang", "pktid", "spec"),
     "collections.abc calls it": ("_from_iterable",),
     "pydantic reads it": ("model_config", "schema_"),
     "logging reads or calls it": ("converter", "default_time_format", "default_msec_format", "handleError"),
