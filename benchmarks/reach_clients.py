@@ -10,6 +10,7 @@ import resource
 import sys
 import time
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from benchmarks.reach_targets import CONNECT, LARGE, QUICK, port, private
@@ -73,16 +74,22 @@ async def by_hand(directory: Path, *, once: bool) -> dict[str, float]:
     if once:
         return told
     told["memory"], told["connection"] = private(os.getpid()), (private(os.getpid()) - resting) / len(connections)
-    started, used = time.perf_counter(), _cpu()
-    for _ in range(AGAIN):
-        await asyncio.gather(*map(command, connections))
-    told["again_wall"], told["again_cpu"] = (time.perf_counter() - started) / AGAIN, (_cpu() - used) / AGAIN
-    used = _cpu()
-    for _ in range(AGAIN):
+
+    async def say_much() -> None:
         said = await asyncio.gather(*(command(connection, " ".join(LARGE)) for connection in connections))
         assert all(len(each) == _SIZE for each in said)
-    told["large_cpu"] = (_cpu() - used) / AGAIN
+
+    told["again_wall"], told["again_cpu"] = await _repeat(lambda: asyncio.gather(*map(command, connections)))
+    _, told["large_cpu"] = await _repeat(say_much)
     return told
+
+
+async def _repeat(work: Callable[[], Awaitable[object]]) -> tuple[float, float]:
+    """Seconds of wall and of CPU that it takes: the mean of a few turns."""
+    started, used = time.perf_counter(), _cpu()
+    for _ in range(AGAIN):
+        await work()
+    return (time.perf_counter() - started) / AGAIN, (_cpu() - used) / AGAIN
 
 
 def _tune() -> None:
@@ -128,6 +135,10 @@ async def client(directory: Path, *, once: bool) -> dict[str, float]:
             gaps.append(time.perf_counter() - before - 0.001)
             turns.append(time.thread_time() - used)
 
+    async def say_much() -> None:
+        outputs = await asyncio.gather(*(remote.run(LARGE, timeout=60) for remote in remotes))
+        assert all(len(each.stdout) == _SIZE for each in outputs)
+
     watcher = asyncio.create_task(watch())
     resting, started, used = private(os.getpid()), time.perf_counter(), _cpu()
     remotes = [remote for remote in await asyncio.gather(*map(one, hosts)) if remote is not None]
@@ -137,16 +148,12 @@ async def client(directory: Path, *, once: bool) -> dict[str, float]:
         "reached": reached,
     }
     told["memory"], told["connection"] = private(os.getpid()), (private(os.getpid()) - resting) / max(reached, 1)
-    started, used, repeats = time.perf_counter(), _cpu(), 0 if once else AGAIN
-    for _ in range(repeats):
-        await asyncio.gather(*(remote.run(("echo", "reached"), timeout=60) for remote in remotes))
-    told["again_wall"], told["again_cpu"] = (time.perf_counter() - started) / AGAIN, (_cpu() - used) / AGAIN
-    told["gap"], told["turn"] = max(gaps), max(turns)
-    used = _cpu()
-    for _ in range(repeats):
-        outputs = await asyncio.gather(*(remote.run(LARGE, timeout=60) for remote in remotes))
-        assert all(len(each.stdout) == _SIZE for each in outputs)
-    told["large_cpu"] = (_cpu() - used) / AGAIN
+    if not once:
+        told["again_wall"], told["again_cpu"] = await _repeat(
+            lambda: asyncio.gather(*(remote.run(("echo", "reached"), timeout=60) for remote in remotes))
+        )
+        told["gap"], told["turn"] = max(gaps), max(turns)
+        _, told["large_cpu"] = await _repeat(say_much)
     watcher.cancel()
     await reach.close()
     for why, count in missed.most_common():

@@ -15,7 +15,7 @@ from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.change_map import ChangeMap
 from tests.console.cli.test_compare import measure
 from tests.console.tui.looking import Look
-from tests.console.tui.test_sessions import listed, opened
+from tests.console.tui.test_sessions import compared, opened
 from tests.scenarios.test_judging_trials import FABRIC, Site
 
 NAMES = tuple(f"n{number}" for number in range(1, 9))
@@ -34,11 +34,7 @@ def site(tmp_path: Path) -> Site:
 async def mapped(site: Site, size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[Look, ChangeMapScreen]]:
     """The map of the bandwidth of STREAM."""
     async with opened(site, size) as look:
-        await listed(look)
-        await look.press("down", "c")
-        page = look.app.screen
-        assert isinstance(page, ComparisonScreen)
-        await look.until(lambda: page.table.count > 0)
+        await compared(look)
         await look.press("slash", *"stream.triad", "enter", "v")
         screen = look.app.screen
         assert isinstance(screen, ChangeMapScreen)
@@ -81,11 +77,7 @@ async def test_n_walks_loss_and_what_is_missing_and_enter_opens_the_output(site:
 
 async def test_a_row_without_a_metric_has_no_map(site: Site) -> None:
     async with opened(site) as look:
-        await listed(look)
-        await look.press("down", "c")
-        page = look.app.screen
-        assert isinstance(page, ComparisonScreen)
-        await look.until(lambda: page.table.count > 0)
+        page = await compared(look)
         await look.press("slash", *"no such row", "enter", "v")
         assert NO_MAP[:40] in look.lines[-1]
         assert look.app.screen is page

@@ -11,7 +11,7 @@ from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.sessions import SessionsScreen
 from benchconsole.console.view.run_view import State
 from tests.console.cli.test_compare import measure
-from tests.console.tui.test_sessions import labels, listed, opened, site
+from tests.console.tui.test_sessions import compared, labels, listed, opened, site
 from tests.scenarios.test_judging_trials import FABRIC, Site
 
 __all__ = ["site"]
@@ -73,11 +73,7 @@ async def test_c_compares_with_the_shown_one_down_to_the_raw_output(site: Site) 
 
 async def test_w_swaps_both_and_z_folds_what_does_not_differ(site: Site) -> None:
     async with opened(site) as look:
-        await listed(look)
-        await look.press("down", "c")
-        page = look.app.screen
-        assert isinstance(page, ComparisonScreen)
-        await look.until(lambda: page.table.count > 0)
+        page = await compared(look)
         every = page.table.count
         await look.press("z")
         assert page.table.count <= every
@@ -93,11 +89,7 @@ async def test_the_headline_says_same_of_the_numbers_alone_where_the_topology_di
     site.topology = site.write("other.yaml", (), FABRIC + "# another file\n")
     await asyncio.to_thread(measure, site, "after", 110.3, 110.8, 109.1, 110.2)
     async with opened(site) as look:
-        await listed(look)
-        await look.press("down", "c")
-        page = look.app.screen
-        assert isinstance(page, ComparisonScreen)
-        await look.until(lambda: page.table.count > 0)
+        page = await compared(look)
         await look.settle()
         assert [row.words("what") for row in page.table.items if row.words("outcome") == "differs"] == ["topology file"]
         assert "Compared numbers are the same:" in look.lines[3]

@@ -12,6 +12,7 @@ from benchconsole.console.cli.open import make_archive
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.tui.app.console_app import LOOKS_ONLY, ConsoleApp
 from benchconsole.console.tui.screens.choice import ChoiceSheet
+from benchconsole.console.tui.screens.comparison import ComparisonScreen
 from benchconsole.console.tui.screens.sessions import SessionsScreen
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.store.reading.remark_reading import read_remarks
@@ -74,6 +75,16 @@ async def listed(look: Look) -> SessionsScreen:
     assert isinstance(screen, SessionsScreen)
     await look.until(lambda: any(row.words("holds") for row in screen.table.every))
     return screen
+
+
+async def compared(look: Look) -> ComparisonScreen:
+    """The comparison of the second session of the list with the one on the screen, with its rows."""
+    await listed(look)
+    await look.press("down", "c")
+    page = look.app.screen
+    assert isinstance(page, ComparisonScreen)
+    await look.until(lambda: page.table.count > 0)
+    return page
 
 
 def labels(screen: SessionsScreen) -> list[str]:
