@@ -61,7 +61,6 @@ _FAULT = "report this as a fault of the runner"
 
 
 @lru_cache(maxsize=1024)  # the tests of a stage share their options, and nobody can change them
-@lru_cache(maxsize=1024)  # nearly all tests of a round have the same
 def parse_options(value: str) -> Mapping[str, str | int | float]:
     """Options from JSON."""
     parsed = json.loads(value)
@@ -184,6 +183,11 @@ def parse_test(row: TestRow, planned: RoundRow, fabric: Fabric) -> Test:
         parse_labels(row.labels),
     )
     return Test(row.key, row.probe or planned.probe, target, planned.number, row.bundle, sending)
+
+
+def name_nodes(row: TestRow) -> set[str]:
+    """The names of all nodes of a test."""
+    return {row.node, *(() if row.peer is None else (row.peer,)), *parse_strings(row.members)}
 
 
 def _find_node(fabric: Fabric, name: str) -> Node:
@@ -438,20 +442,37 @@ def _require_kept(number: float | None, column: str, verdict: Verdict) -> float 
     return require_finite(number, name_column(column), f"{verdict.metric} of {verdict.subject}")
 
 
-_parse_nodes = lru_cache(maxsize=1024)(parse_strings)
-"""The verdicts on one test name the same nodes, one after the other."""
+class VerdictParser:
+    """Reads the verdicts of the round ``number``. What several of them have is one object: they fill the memory.
 
+    ``tests`` are the tests of the round: their names and those of their nodes are shared, too.
+    """
 
-def parse_verdict(row: NamedVerdictRow, round_number: int) -> Verdict:
-    """The verdict of a row. Words that come again and again are the same object."""
-    metric, unit, labels, of = row
-    test, probe, subject, nodes, level, kind, because, shown, value, expected, required, least, *words = of
-    text, expected_text, source, limiting, evidence = words
-    return Verdict(
-        test, round_number, intern(probe), subject, _parse_nodes(nodes), metric, labels, _LEVELS[level],
-        _YARDSTICKS[kind], intern(because), _UNITS[unit] if unit else None, _SHOWN[shown],
-        value, expected, required, least, text, expected_text, intern(source), limiting, parse_strings(evidence),
-    )  # fmt: skip
+    def __init__(self, number: int, tests: Sequence[Test] = ()) -> None:
+        self._round = number
+        self._texts = {name: name for test in tests for name in (test.id, *(node.id for node in test.target.nodes))}
+        self._numbers: dict[float | None, float | None] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+
+    def parse(self, row: NamedVerdictRow) -> Verdict:
+        """The verdict of a row."""
+        metric, unit, labels, of = row
+        test, probe, subject, nodes, level, kind, because, shown, value, expected, required, least, *words = of
+        text, expected_text, source, limiting, evidence = words
+        share, number = self._texts.setdefault, self._numbers.setdefault
+        return Verdict(
+            share(test, test), self._round, intern(probe), share(subject, subject), self._parse_names(nodes), metric,
+            labels, _LEVELS[level], _YARDSTICKS[kind], intern(because), _UNITS[unit] if unit else None, _SHOWN[shown],
+            number(value, value), number(expected, expected), number(required, required), number(least, least),
+            text, expected_text, intern(source), share(limiting, limiting), self._parse_names(evidence),
+        )  # fmt: skip
+
+    def _parse_names(self, value: str) -> tuple[str, ...]:
+        found = self._names.get(value)
+        if found is None:
+            names = parse_strings(value)
+            found = self._names[value] = tuple(map(self._texts.setdefault, names, names))
+        return found
 
 
 # -- the end of a run

@@ -10,7 +10,7 @@ import numpy as np
 from benchconsole.probes.model.judgement import ClosedRound, Verdict
 from benchconsole.probes.model.measurement_table import Passes, choose_told, group_passes, list_plan_places
 from benchconsole.probes.model.measuring import Result, Round
-from benchconsole.store.codec.rows import NamedVerdictRow, VerdictRow, parse_verdict
+from benchconsole.store.codec.rows import NamedVerdictRow, VerdictParser, VerdictRow
 from benchconsole.store.reading.lazy_parts import AttemptAddress, StoredOutputs
 from benchconsole.store.reading.measurement_columns import read_measurements
 from benchconsole.store.reading.session_list import asking_session
@@ -144,8 +144,9 @@ def _number(columns: Sequence[tuple[object, ...]]) -> Indices:
 def _read_verdicts(connection: Connection, closed: ClosedRound, numbers: Sequence[int]) -> Iterator[Verdict]:
     """The verdicts with these numbers in the file, in the order of storing."""
     metrics, labels = find_metrics(connection), find_labels(connection)
+    parser = VerdictParser(closed.round.number, closed.round.tests)
     for metric, of, *row in connection.execute(_VERDICTS, (json.dumps(numbers),)):
-        yield parse_verdict(NamedVerdictRow(*metrics[metric], labels[of], VerdictRow._make(row)), closed.round.number)
+        yield parser.parse(NamedVerdictRow(*metrics[metric], labels[of], VerdictRow._make(row)))
 
 
 def _fill_results(

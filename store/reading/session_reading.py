@@ -2,27 +2,27 @@
 
 import json
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, Evidence, Mark, Step, StepState
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Verdict
-from benchconsole.probes.model.measuring import FailedAt, Labels, Proof, Reading, Result, Round
+from benchconsole.probes.model.measuring import FailedAt, Labels, Proof, Reading, Result, Round, Test
 from benchconsole.store.codec.rows import (
     NamedVerdictRow,
     ProofRow,
     ResultRow,
     RoundRow,
     TestRow,
+    VerdictParser,
     VerdictRow,
+    name_nodes,
     parse_failure,
     parse_labels,
     parse_proof,
     parse_round,
     parse_test,
-    parse_verdict,
 )
 from benchconsole.store.codec.values import members_by_value, parse_document, parse_strings
 from benchconsole.store.errors import ConflictError
@@ -175,18 +175,18 @@ def read_plan_after(
     reader: SessionReader, connection: Connection, session: int, fabric: Fabric, *, after: int = 0
 ) -> dict[int, Round]:
     """The rounds of a session by their number in the file, those above ``after``; ConflictError as ``read_plan``."""
-    tests: defaultdict[int, list[TestRow]] = defaultdict(list)
-    for round_id, *row in connection.execute(_TESTS, (session, after)):
-        tests[round_id].append(TestRow._make(row))
-    _require_nodes(reader.database, tests, fabric)
-    planned = {}
-    for round_id, *row in connection.execute(_ROUNDS, (session, after)):
-        round_row = RoundRow._make(row)
-        planned[round_id] = parse_round(
-            round_row,
-            tuple(parse_test(test, round_row, fabric) for test in tests.pop(round_id, ())),
-        )
-    return planned
+    rounds = {id: RoundRow._make(row) for id, *row in connection.execute(_ROUNDS, (session, after))}
+    tests: dict[int, list[Test]] = {id: [] for id in rounds}
+    missing: set[str] = set()
+    for id, *row in connection.execute(_TESTS, (session, after)):
+        if id not in rounds:  # planned since: it comes with its round the next time
+            continue
+        test_row = TestRow._make(row)
+        missing |= name_nodes(test_row) - fabric.nodes.keys()
+        if not missing:
+            tests[id].append(parse_test(test_row, rounds[id], fabric))
+    _refuse_missing(reader.database, missing, fabric)
+    return {id: parse_round(row, tuple(tests[id])) for id, row in rounds.items()}
 
 
 def index_plan(connection: Connection, session: int, plan: Sequence[Round]) -> dict[int, Round]:
@@ -196,13 +196,10 @@ def index_plan(connection: Connection, session: int, plan: Sequence[Round]) -> d
     return {id: known[number] for id, number in numbers} if {number for _, number in numbers} == known.keys() else {}
 
 
-def _require_nodes(database: Database, tests: Mapping[int, list[TestRow]], fabric: Fabric) -> None:
-    rows = [row for rows in tests.values() for row in rows]
-    named = {row.node for row in rows} | {row.peer for row in rows if row.peer is not None}
-    missing = sorted(named.union(*map(parse_strings, {row.members for row in rows})) - fabric.nodes.keys())
+def _refuse_missing(database: Database, missing: Collection[str], fabric: Fabric) -> None:
     if missing:
         raise ConflictError(
-            f"the plan names {', '.join(missing[:5])}, which the fabric {fabric.name} does not have",
+            f"the plan names {', '.join(sorted(missing)[:5])}, which the fabric {fabric.name} does not have",
             "read it with the topology that is stored with the session",
             database.path,
         )
@@ -249,7 +246,7 @@ def read_round(
     if attempt.ended is None or attempt.reason is None:
         raise ValueError("a round without an end")
     planned = plan[attempt.round_id]
-    verdicts, judged_by = _read_verdicts(connection, attempt, planned.number) if judged else ((), "")
+    verdicts, judged_by = _read_verdicts(connection, attempt, planned) if judged else ((), "")
     return ClosedRound(
         planned,
         tuple(read_results(reader, connection, attempt, planned, measured=measured).values()),
@@ -263,14 +260,15 @@ def read_round(
     )
 
 
-def _read_verdicts(connection: Connection, attempt: AttemptRow, round_number: int) -> tuple[tuple[Verdict, ...], str]:
+def _read_verdicts(connection: Connection, attempt: AttemptRow, planned: Round) -> tuple[tuple[Verdict, ...], str]:
     """The verdicts of the last judgement of an attempt, and who gave it; none and empty where there is none."""
     judging, judged_by = connection.execute(
         "SELECT id, judged_by FROM judging WHERE attempt_id = ? ORDER BY id DESC LIMIT 1", (attempt.id,)
     ).fetchone() or (None, "")
     metrics, labels = find_metrics(connection), find_labels(connection)
+    parser = VerdictParser(planned.number, planned.tests)
     verdicts = tuple(
-        parse_verdict(NamedVerdictRow(*metrics[metric], labels[of], VerdictRow._make(row)), round_number)
+        parser.parse(NamedVerdictRow(*metrics[metric], labels[of], VerdictRow._make(row)))
         for metric, of, *row in connection.execute(_VERDICTS, (judging,))
     )
     return verdicts, judged_by

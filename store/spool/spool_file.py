@@ -27,13 +27,13 @@ from benchconsole.probes.model.measuring import KeptOutputs, Proof, Result
 from benchconsole.store.codec.rows import (
     ProofRow,
     ResultRows,
+    VerdictParser,
     make_proof_row,
     make_result_rows,
     parse_fact,
     parse_failure,
     parse_output,
     parse_proof,
-    parse_verdict,
 )
 from benchconsole.store.codec.values import Count, Integer, replace_surrogates, require_finite
 from benchconsole.store.errors import SpoolError
@@ -101,8 +101,9 @@ class CloseRecord:
 
     def __post_init__(self) -> None:
         CloseReason(self.end.reason)
+        parser = VerdictParser(self.address.round)
         for row in self.judgement.verdicts:
-            parse_verdict(row, self.address.round)
+            parser.parse(row)
 
 
 @dataclass(frozen=True, slots=True)

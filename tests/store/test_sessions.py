@@ -1,7 +1,10 @@
 """Sessions: how they are named, how they stand, who drives them, and how they are judged again."""
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -11,7 +14,9 @@ from benchconsole.store.errors import ConflictError, DrivenError, RefusedError, 
 from benchconsole.store.files import ownership
 from benchconsole.store.model import SessionState
 from benchconsole.store.reading.report_reading import read_report_basis
-from benchconsole.store.reading.session_list import count_nodes
+from benchconsole.store.reading.session_list import asking_session, count_nodes
+from benchconsole.store.reading.session_reading import read_plan_after
+from benchconsole.store.sqlite import Connection
 from benchconsole.store.store import Store
 from benchconsole.store.writing.write_queue import FunctionJob
 from benchconsole.topology.model.fabric import Fabric
@@ -185,6 +190,28 @@ async def test_a_plan_needs_the_nodes_it_was_made_for(path: Path) -> None:
             store.session(key).read_plan(fewer)
         with pytest.raises(ConflictError, match="topology that is stored"):
             next(store.session(key).read_rounds(fewer))
+
+
+def test_a_plan_that_grows_while_it_is_read_has_no_round_without_its_tests(path: Path) -> None:
+    with Store.open(path) as store:
+        session = store.session(asyncio.run(store.create_session(new(), [planned(1)])))
+        with asking_session(session.database, session.id) as (connection, number):
+            growing = GrowingPlan(connection, lambda: asyncio.run(session.extend_plan([planned(2)])))
+            read = read_plan_after(session, cast(Connection, growing), number, FABRIC)
+        assert tuple(read.values()) == (planned(1),)
+        assert session.read_plan(FABRIC) == (planned(1), planned(2))
+
+
+class GrowingPlan:
+    """A connection between whose first and second question somebody plans more."""
+
+    def __init__(self, connection: Connection, grow: Callable[[], None]) -> None:
+        self._connection = connection
+        self._rest = [lambda: None, grow]
+
+    def execute(self, statement: str, values: tuple[object, ...]) -> object:
+        self._rest.pop(0)()
+        return self._connection.execute(statement, values)
 
 
 async def test_rounds_are_those_of_a_plan_that_was_read_as_long_as_it_is_the_plan(path: Path) -> None:

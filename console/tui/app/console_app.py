@@ -55,9 +55,12 @@ LONGEST_COPY = 64 * 1024
 
 def static_findings(fabric: Fabric) -> Iterable[StaticFinding]:
     """The whole static analysis; imported here, for it brings what start-up must not wait for."""
+    from benchconsole.console.session.memory_return import return_memory
     from benchconsole.topology.analysis.static_analysis import make_static_report
 
-    return make_static_report(fabric).findings
+    found = make_static_report(fabric).findings
+    return_memory()  # the arrays of the analysis, and what reading the session has left
+    return found
 
 
 class ConsoleApp(ThemedApp[int]):
