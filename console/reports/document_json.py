@@ -7,7 +7,7 @@ A key is added freely, changed only with ``SCHEMA``.
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO, cast
 
 from benchconsole.console.conclusions.statistic_lines import list_statistics
@@ -24,6 +24,7 @@ from benchconsole.console.reports.content import (
 )
 from benchconsole.console.reports.evidence import CommandExcerpt, list_commands
 from benchconsole.console.reports.reported_section import compare_reported
+from benchconsole.console.view.acceptance import find_acceptances, list_accepted, name_cause
 from benchconsole.console.view.result_rows import RowOutcome, list_rows
 from benchconsole.console.view.run_view import Coverage, NotJudged, RunView, State, state_of
 from benchconsole.console.view.session_judgements import list_session_judgements
@@ -65,7 +66,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_items(out, "statistics", map(_make_record, statistics_section.make_record(list_statistics(view))))
     _write_member(out, "coverage", make_coverage_record(compute_totals(view).covered))
     _write_member(out, "detectable", make_detectable_record(view, options.details))
-    _write_items(out, "findings", map(make_finding_record, sort_findings(view.findings)))
+    _write_items(out, "findings", _list_findings(view, options.details.remarks))
     _write_items(out, "not_judged", map(make_not_judged_record, compute_totals(view).reasons))
     _write_items(out, "plan", map(make_round_record, view.plan))
     _write_items(out, "verdicts", verdicts)
@@ -163,6 +164,20 @@ def make_finding_record(finding: Finding) -> Record:
     )  # fmt: skip
 
 
+def _list_findings(view: RunView, remarks: Iterable[Remark]) -> Iterator[Record]:
+    """The findings, worst first, each with its acceptance."""
+    accepted = list_accepted(remarks)
+    for finding in sort_findings(view.findings):
+        yield {**make_finding_record(finding), "accepted": make_acceptance_record(accepted.get(name_cause(finding)))}
+
+
+def make_acceptance_record(accepted: Remark | None) -> Record | None:
+    """Who answers for a finding, when (UTC seconds since 1970), why, and the number of the remark that says so."""
+    if accepted is None:
+        return None
+    return _make_record({**_select(accepted, "by", "at", "number"), "reason": accepted.text})
+
+
 def make_coverage_record(coverage: Coverage) -> Record:
     """The number of planned tests by outcome."""
     return {
@@ -198,6 +213,7 @@ def make_session_record(view: RunView, options: ReportOptions) -> Record:
             "version": find_version(options),
             "state": verdict.state,
             "summary": verdict.sentence,
+            "accepted": find_acceptances(view.findings, options.details.remarks).sentence,
             "verdict": {
                 "outcome": verdict.outcome,
                 "missing": verdict.missing,

@@ -27,6 +27,7 @@ from benchconsole.console.reports.evidence import list_cases
 from benchconsole.console.reports.fabric_cells import MOST_LINKS, draw_fabric
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.view.acceptance import STAYS
 from benchconsole.console.view.result_rows import ResultColumn, ResultRow, select_columns, state_word
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
 from benchconsole.console.view.totals import compute_totals
@@ -122,6 +123,8 @@ def _fill_template(view: RunView, options: ReportOptions) -> TemplateStream:
         summary=options.details.decide(view),
         remarks=remark_section.make_sections(view, options.details.remarks),
         remark_words=remark_section,
+        accepted=remark_section.format_accepted(view, options.details.remarks),
+        accepted_stays=STAYS,
         conduct=list(conduct.list_conduct(view, options.details)),
         coverage=lines,
         bar=make_bar(lines),

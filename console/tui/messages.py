@@ -3,10 +3,15 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from benchconsole.topology.model.fabric import NodeId
+
+if TYPE_CHECKING:
+    from benchconsole.probes.model.judgement import Finding
+    from benchconsole.probes.model.remark import RemarkSubject
 
 
 @dataclass
@@ -77,6 +82,25 @@ class EditCriterion(Message):
     """Add a criterion, or change the one at a place of those that judge the session."""
 
     place: int | None = None
+
+
+@dataclass
+class WriteRemark(Message):
+    """Write down what somebody says of a part of the session; ``name`` tells of what, ``text`` is empty where that has
+    to be asked.
+    """
+
+    of: "RemarkSubject"
+    name: str
+    text: str = ""
+
+
+@dataclass
+class AcceptFinding(Message):
+    """Have the operator answer for a finding, or take that back; ``text`` is the reason, empty where it is asked."""
+
+    finding: "Finding"
+    text: str = ""
 
 
 class SessionOrder(StrEnum):

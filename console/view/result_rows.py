@@ -15,7 +15,7 @@ from benchconsole.console.view import wording
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State, share_result, state_of, state_of_failure
 from benchconsole.probes.model.alike_passes import list_tested
-from benchconsole.probes.model.judgement import Verdict
+from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.measuring import Failure, Labels, Reading, Result, Test
 from benchconsole.topology.model.conditions import format_condition
 from benchconsole.topology.units import Shown, Unit, percent
@@ -125,6 +125,35 @@ def _all_rows(view: RunView) -> Iterator[ResultRow]:
                 if verdict not in seen
             )
             seen.update(verdicts)
+
+
+def list_finding_rows(view: RunView, finding: Finding) -> list[ResultRow]:
+    """The rows of the tests that a finding rests on: its verdicts, worst first, then tests that were not judged.
+
+    Of a test with several verdicts those count that were made of its evidence, else those that are low.
+    """
+    stages = {each.number: each.stage for each in view.plan}
+    own, blame = frozenset(finding.evidence), Blame((finding,))
+    judged: list[ResultRow] = []
+    others: list[ResultRow] = []
+    for test in finding.tests:
+        result, every = view.results.get(test), view.verdicts.get(test, ())
+        if result is not None and not every:
+            others += _unjudged(view, result.test, stages.get(result.test.round, ""), {})
+        resting = [each for each in every if own.intersection(each.evidence)]
+        resting = resting or [each for each in every if each.level in _LOW] or list(every)
+        judged += (make_verdict_row(each, stages.get(each.round, ""), blame, result) for each in resting)
+    return [*sorted(judged, key=_measure_badness), *others]
+
+
+_LOW = (Level.FAIL, Level.WATCH)
+
+
+def _measure_badness(row: ResultRow) -> tuple[int, float]:
+    """What rows of a finding are ordered by: the worst level, then the share farthest from what was expected."""
+    share = None if row.verdict is None else row.verdict.share
+    severity = 0 if row.verdict is None else row.verdict.level.severity
+    return -severity, -abs(1.0 - share) if share is not None else 0.0
 
 
 def format_failure(failure: Failure) -> str:

@@ -22,6 +22,7 @@ from benchconsole.console.tui.app.command_line import CommandLine
 from benchconsole.console.tui.app.criterion_orders import CriterionOrders
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import ExitControl, ReportExport, RunOrders
+from benchconsole.console.tui.app.remark_orders import RemarkOrders
 from benchconsole.console.tui.app.replay_orders import ReplayOrders
 from benchconsole.console.tui.app.screen_failure import ScreenError, finish_run
 from benchconsole.console.tui.app.session_following import Analyse, SessionFollowing
@@ -88,6 +89,7 @@ class ConsoleApp(ThemedApp[int]):
         self.exit_control = ExitControl(session, navigation, self._work, self.exit)
         self.following = SessionFollowing(session, navigation, self._work, analyse, self.run_orders.ask_password)
         self.session_orders = SessionOrders(session, navigation, self._work, self.following, make_archive)
+        self.remark_orders = RemarkOrders(session, navigation, self._work, lambda: self.session_orders.archive)
         self.replay_orders = ReplayOrders(session, navigation, self._work)
         self.command_line = CommandLine(
             session, navigation, self.action_do, self._typed_commands(), self.session_orders.learn_names
@@ -194,7 +196,16 @@ class ConsoleApp(ThemedApp[int]):
         self.navigation.go_to(dict(TABS)[message.key].lower())
 
     def on_order_session(self, message: messages.OrderSession) -> None:
-        self.session_orders.obey(message)
+        if message.order is messages.SessionOrder.REMARK:
+            self.remark_orders.remark_on_session(message.session, message.text)
+        else:
+            self.session_orders.obey(message)
+
+    def on_write_remark(self, message: messages.WriteRemark) -> None:
+        self.remark_orders.remark(message)
+
+    def on_accept_finding(self, message: messages.AcceptFinding) -> None:
+        self.remark_orders.accept(message)
 
     def on_seek_bar_sought(self, message: SeekBar.Sought) -> None:
         self.replay_orders.go_to(message.played)

@@ -1,8 +1,10 @@
 """The criteria as a page: what judges the session, what came of each, and the keys that add and change one."""
 
+from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import offer
 from benchconsole.console.tui.messages import EditCriterion
 from benchconsole.console.tui.screens.area import AreaScreen
+from benchconsole.probes.model.remark import About, RemarkSubject
 
 
 class CriteriaScreen(AreaScreen):
@@ -11,7 +13,7 @@ class CriteriaScreen(AreaScreen):
     VALID = (*AreaScreen.VALID, "add_criterion", "change_criterion")
     KEYS = (
         ("enter", "open"), "add_criterion", "change_criterion", "filter", "sort", ("column_left", "and > column"),
-        ("next_fault", "next fault"), "in_full", "copy", ("back", "back"), "command", "help",
+        ("next_fault", "next fault"), "in_full", "remark", "copy", ("back", "back"), "command", "help",
     )  # fmt: skip
 
     def __init__(self, *, tab: str = "Run") -> None:
@@ -22,9 +24,22 @@ class CriteriaScreen(AreaScreen):
 
     def action_change_criterion(self) -> None:
         """Change the one under the cursor."""
-        row, area = self.table.chosen, self.table.area
-        places = [] if area is None else [place for place, each in enumerate(area.rows) if each is row]
-        if places:
-            self.post_message(EditCriterion(places[0]))
+        place = self._find_place()
+        if place is not None:
+            self.post_message(EditCriterion(place))
         else:
             self.say("There is no criterion to change." + offer("add_criterion", " a adds one.", self.refused))
+
+    def find_remarked(self) -> tuple[RemarkSubject, str] | None:
+        """The clause of the criterion under the cursor; its metric where it has none."""
+        place, view = self._find_place(), self.run_view
+        if place is None or view is None:
+            return None
+        criterion = view.fabric.criteria[place]
+        name = criterion.source or criterion.metric
+        return RemarkSubject(About.CLAUSE, name), f"the {'clause' if criterion.source else 'metric'} {sanitize(name)}"
+
+    def _find_place(self) -> int | None:
+        """Where the criterion under the cursor stands among those of the fabric."""
+        row, area = self.table.chosen, self.table.area
+        return None if area is None else next((place for place, each in enumerate(area.rows) if each is row), None)

@@ -14,13 +14,14 @@ from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.node_table import NodeTable
 from benchconsole.console.view.run_view import RunView, State, tally
+from benchconsole.probes.model.remark import About, RemarkSubject
 
 
 class NodesScreen(MarkingPage):
     """One row a node; enter opens it. ``s`` sorts by the column picked with ``<`` and ``>``."""
 
     TAB = "Nodes"
-    VALID = (*TABLE_ACTIONS, "fold", "mark", "mark_shown")
+    VALID = (*TABLE_ACTIONS, "fold", "mark", "mark_shown", "remark")
     NOUN = "node"
     KEYS = (
         ("enter", "node"), "filter", "mark", "sort", ("column_left", "and > column"), "fold", "copy",
@@ -60,6 +61,11 @@ class NodesScreen(MarkingPage):
         bad = (State.FAIL, State.UNREACHABLE, State.WATCH, State.UNKNOWN)
         if not self.table.walk(step, lambda row: row.state in bad):
             self.say("No node has a fault.")
+
+    def find_remarked(self) -> tuple[RemarkSubject, str] | None:
+        """The node under the cursor, whatever is marked."""
+        node = self.table.chosen_node
+        return None if node is None else (RemarkSubject(About.NODE, node), f"node {sanitize(node)}")
 
     def action_in_fabric(self) -> None:
         if self.table.chosen_node is not None:

@@ -51,7 +51,7 @@ class SessionsScreen(MarkingPage, AreaPage):
         self.listed: tuple[ListedSession, ...] = ()
         self._measures: tuple[object, SessionMeasures] = (None, SessionMeasures({}, {}))
         self._is_reading = False
-        for order in (SessionOrder.LABEL, SessionOrder.REMARK, SessionOrder.REPLAY):
+        for order in (SessionOrder.LABEL, SessionOrder.REPLAY):
             self.commands[order.value] = TypedCommand(partial(self.action_order, order), tuple)
 
     def on_mount(self) -> None:
@@ -114,6 +114,9 @@ class SessionsScreen(MarkingPage, AreaPage):
             self.post_message(OrderSession(SessionOrder.REMOVE, marked=self.chosen_sessions))
         elif row is not None:
             self.post_message(OrderSession(SessionOrder(order), str(row.record["id"]), text))
+
+    def action_remark(self, text: str = "") -> None:
+        self.action_order(SessionOrder.REMARK, text)
 
     @on(Listing.Chosen)
     def _chosen(self) -> None:

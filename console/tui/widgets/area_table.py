@@ -102,6 +102,11 @@ class AreaTable(SortedTable[AreaRow]):
         note = self.area.note if self.area is not None else ""
         return "   ".join(filter(None, (note, f"all: {alike}" if alike else "")))
 
+    def tell_row(self, row: AreaRow) -> list[tuple[str, list[str]]]:
+        """Every column of a row that says something, by its heading."""
+        columns = self.area.columns if self.area is not None else {}
+        return [(column.heading, [row.words(name)]) for name, column in columns.items() if row.words(name)]
+
     # -- drawing
 
     def heading(self, width: int) -> list[Row]:

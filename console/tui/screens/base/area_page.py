@@ -39,7 +39,6 @@ class AreaPage(TablePage):
 
     def action_in_full(self) -> None:
         """Every column of the row."""
-        row, area = self.table.chosen, self.table.area
-        if row is not None and area is not None:
-            said = [(column.heading, [row.words(name)]) for name, column in area.columns.items() if row.words(name)]
-            self.post_message(ReadInFull(self.name_chosen(), said))
+        row = self.table.chosen
+        if row is not None:
+            self.post_message(ReadInFull(self.name_chosen(), self.table.tell_row(row)))

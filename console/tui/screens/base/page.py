@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from benchconsole.console.tui.actions import MOVES, TypedCommand, bindings, find_refused
-from benchconsole.console.tui.messages import OrderSession, SessionOrder
+from benchconsole.console.tui.messages import OrderSession, SessionOrder, WriteRemark
 from benchconsole.console.tui.widgets.banner import Banner
 from benchconsole.console.tui.widgets.crumb import Crumb
 from benchconsole.console.tui.widgets.footer import Footer, Shown
@@ -20,6 +20,9 @@ from benchconsole.console.tui.widgets.seek_bar import SeekBar
 from benchconsole.console.tui.widgets.tabs import Badges, Tabs
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.totals import TotalsCache
+
+if TYPE_CHECKING:
+    from benchconsole.probes.model.remark import RemarkSubject
 
 SAID_FOR = 4.0
 
@@ -51,6 +54,8 @@ class Page(Screen[None]):
     """The tab that the page belongs to; a page above a tab is given the one it was opened from."""
     VALID: ClassVar[tuple[str, ...]] = MOVES
     KEYS: ClassVar[tuple[Shown, ...]] = ()
+    SILENT: ClassVar[str] = "Here stands nothing that somebody could speak of."
+    """What is said where a remark would be about nothing."""
     BINDINGS: ClassVar[list[BindingType]] = []
     VERTICAL_BREAKPOINTS = [  # noqa: RUF012 Textual's own declaration
         (0, "-tiny"),
@@ -76,7 +81,7 @@ class Page(Screen[None]):
         self.crumb = Crumb()
         self.crumb.show((OPENING,))
         self.keys = Footer(self.KEYS)
-        self.commands: dict[str, TypedCommand] = {}
+        self.commands: dict[str, TypedCommand] = {"remark": TypedCommand(self.action_remark, tuple)}
         self.parts: Sequence[Widget] = ()
         self.run_view: RunView | None = None
         self.refused: Set[str] = frozenset()
@@ -128,6 +133,18 @@ class Page(Screen[None]):
         """A line in place of the keys, for a while."""
         self.keys.say(text, wrong=wrong)
         self.set_timer(SAID_FOR, lambda: self.keys.say("") if self.keys.said == text else None)
+
+    def find_remarked(self) -> "tuple[RemarkSubject, str] | None":
+        """What a remark would be about: what the cursor stands on, and its name; None where that is nothing."""
+        return None
+
+    def action_remark(self, text: str = "") -> None:
+        """Write down what was typed of it, or ask for that."""
+        found = self.find_remarked()
+        if found is None:
+            self.say(self.SILENT)
+        else:
+            self.post_message(WriteRemark(*found, text))
 
     @property
     def listing(self) -> Listing[Any] | None:
