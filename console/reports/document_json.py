@@ -7,7 +7,7 @@ A key is added freely, changed only with ``SCHEMA``.
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TextIO, cast
 
 from benchconsole.console.conclusions.statistic_lines import list_statistics
@@ -46,7 +46,7 @@ Record = dict[str, Json]
 
 def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     """Write the document; lists item by item, one line each, so that memory stays bounded."""
-    results = view.results.values()
+    results, accepted = view.results.values(), list_accepted(options.details.remarks)
     failures = (make_failure_record(each, each.failure) for each in results if each.failure is not None)
     verdicts = (
         make_verdict_record(
@@ -66,7 +66,11 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_items(out, "statistics", map(_make_record, statistics_section.make_record(list_statistics(view))))
     _write_member(out, "coverage", make_coverage_record(compute_totals(view).covered))
     _write_member(out, "detectable", make_detectable_record(view, options.details))
-    _write_items(out, "findings", _list_findings(view, options.details.remarks))
+    _write_items(
+        out,
+        "findings",
+        (make_finding_record(each, accepted.get(name_cause(each))) for each in sort_findings(view.findings)),
+    )
     _write_items(out, "not_judged", map(make_not_judged_record, compute_totals(view).reasons))
     _write_items(out, "plan", map(make_round_record, view.plan))
     _write_items(out, "verdicts", verdicts)
@@ -154,21 +158,13 @@ def make_verdict_record(verdict: Verdict, stage: str, *, affected_by: str, super
     )
 
 
-def make_finding_record(finding: Finding) -> Record:
-    """One finding with its grounds."""
-    return _make_record(
-        _select(
-            finding, "suspect", "element", "where", "what", "level", "confidence", "nodes", "tests", "evidence",
-            "because", "rules_out", "cannot_tell", "means", "do", "value", "expected", "unit",
-        )
+def make_finding_record(finding: Finding, accepted: Remark | None = None) -> Record:
+    """One finding with its grounds, and who answers for it."""
+    fields = _select(
+        finding, "suspect", "element", "where", "what", "level", "confidence", "nodes", "tests", "evidence",
+        "because", "rules_out", "cannot_tell", "means", "do", "value", "expected", "unit",
     )  # fmt: skip
-
-
-def _list_findings(view: RunView, remarks: Iterable[Remark]) -> Iterator[Record]:
-    """The findings, worst first, each with its acceptance."""
-    accepted = list_accepted(remarks)
-    for finding in sort_findings(view.findings):
-        yield {**make_finding_record(finding), "accepted": make_acceptance_record(accepted.get(name_cause(finding)))}
+    return _make_record({**fields, "accepted": make_acceptance_record(accepted)})
 
 
 def make_acceptance_record(accepted: Remark | None) -> Record | None:

@@ -130,19 +130,24 @@ def _all_rows(view: RunView) -> Iterator[ResultRow]:
 def list_finding_rows(view: RunView, finding: Finding) -> list[ResultRow]:
     """The rows of the tests that a finding rests on: its verdicts, worst first, then tests that were not judged.
 
-    Of a test with several verdicts those count that were made of its evidence, else those that are low.
+    Of a test with several numbers those count that are its evidence; else the low ones, else all.
     """
     stages = {each.number: each.stage for each in view.plan}
     own, blame = frozenset(finding.evidence), Blame((finding,))
     judged: list[ResultRow] = []
-    others: list[ResultRow] = []
+    unjudged: list[Result] = []
     for test in finding.tests:
         result, every = view.results.get(test), view.verdicts.get(test, ())
         if result is not None and not every:
-            others += _unjudged(view, result.test, stages.get(result.test.round, ""), {})
+            unjudged.append(result)
         resting = [each for each in every if own.intersection(each.evidence)]
         resting = resting or [each for each in every if each.level in _LOW] or list(every)
         judged += (make_verdict_row(each, stages.get(each.round, ""), blame, result) for each in resting)
+    shown = {(row.probe, row.verdict.unit): row.verdict.shown for row in judged if row.verdict is not None}
+    others: list[ResultRow] = []
+    for result in unjudged:
+        rows = list(_unjudged(view, result.test, stages.get(result.test.round, ""), shown))
+        others += [row for row in rows if row.measurement is not None and row.measurement.id in own] or rows
     return [*sorted(judged, key=_measure_badness), *others]
 
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 NOTHING_STORED = "Nothing of this session is stored yet that somebody could speak of."
 
-_ROWS = 4
+_ROWS = 3
 """Rows of what a sheet says before the line that is typed."""
 
-_REASON = 120
+_REASON = 100
 """Characters of an acceptance that is named before it is withdrawn."""
 
 
@@ -84,7 +84,7 @@ class RemarkOrders(Orders):
         reason = shorten_text(" ".join(accepted.text.split()), _REASON)
         words = (
             f"{name} is accepted by {sanitize(accepted.by)}: {reason}. Why is it taken back? {archive.operator} is "
-            "kept as who does so; remarks --all shows both."
+            "kept as who does so."
         )
         done = f"the acceptance of {name} is withdrawn"
         self._ask_text(archive, key, of, ("withdraw acceptance", words, done), "")

@@ -10,6 +10,7 @@ from benchconsole.console.tui.queries.area import Area, find_signed, find_state
 from benchconsole.console.tui.queries.area import Row as AreaRow
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.tui.rows.text_rows import (
+    REMARKED,
     CellLine,
     CellText,
     Row,
@@ -121,7 +122,8 @@ class AreaTable(SortedTable[AreaRow]):
 
     def row(self, index: int, width: int) -> Row:
         row = self.items[index]
-        line = CellLine(width).put("*" if self.marked and row.record.get("id") in self.marked else " ", ACTIVE)
+        is_marked = bool(self.marked) and row.record.get("id") in self.marked
+        line = CellLine(width).put("*" if is_marked else REMARKED if row.words("remarks") else " ", ACTIVE)
         state = find_state(row)
         for place, (name, x, wide) in enumerate(self._planned(width)):
             line.to(x)

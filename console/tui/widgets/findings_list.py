@@ -23,7 +23,7 @@ _SUSPECTS = {
 }  # fmt: skip
 
 _ACCEPTED = "  accepted"
-_LEAST_WHAT, _WIDEST_NAME = 16, 24
+_LEAST_WHAT, _WIDEST_NAME = 8, 24
 """Cells that what was found keeps beside the name of who accepts it, and cells of that name at most."""
 
 Choice = Finding | UnjudgedReason | AlikeFindings | DetectableFaults
