@@ -82,7 +82,7 @@ class SweepsScreen(FilteredPage):
             said.append((f"{sanitize(chart.axis)}={row.value}: {row.lacks}", MUTED))
         if row is not None and chart is not None:
             at = f"{REMARKED} {sanitize(chart.axis)}={sanitize(row.value)}"
-            said += [(f"{at}: {text}", TEXT) for text in remarks.get(row.value, ())]
+            said[:0] = [(f"{at}: {text}", TEXT) for text in remarks.get(row.value, ())]  # first: there may be two rows
         if chart is not None and chart.metric:
             said.append((format_value(chart), MUTED))
         self.told.show(said)
