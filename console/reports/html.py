@@ -108,6 +108,17 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         out.write(piece)
 
 
+def _fill_remarks(view: RunView, options: ReportOptions) -> dict[str, object]:
+    """What the template asks of the words of people."""
+    remarks = options.details.remarks
+    return {
+        "remarks": remark_section.make_sections(view, remarks),
+        "remark_words": remark_section,
+        "accepted": remark_section.format_accepted(view, remarks),
+        "accepted_stays": STAYS,
+    }
+
+
 def _fill_template(view: RunView, options: ReportOptions) -> TemplateStream:
     template = make_environment().get_template("report.html")
     totals = compute_totals(view)
@@ -121,10 +132,7 @@ def _fill_template(view: RunView, options: ReportOptions) -> TemplateStream:
         title=content.make_title(view, options),
         name=content.find_name(view),
         summary=options.details.decide(view),
-        remarks=remark_section.make_sections(view, options.details.remarks),
-        remark_words=remark_section,
-        accepted=remark_section.format_accepted(view, options.details.remarks),
-        accepted_stays=STAYS,
+        **_fill_remarks(view, options),
         conduct=list(conduct.list_conduct(view, options.details)),
         coverage=lines,
         bar=make_bar(lines),

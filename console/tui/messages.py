@@ -3,14 +3,13 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.message import Message
 
 from benchconsole.topology.model.fabric import NodeId
 
 if TYPE_CHECKING:
-    from benchconsole.probes.model.judgement import Finding
     from benchconsole.probes.model.remark import RemarkSubject
 
 
@@ -84,23 +83,12 @@ class EditCriterion(Message):
     place: int | None = None
 
 
-@dataclass
-class WriteRemark(Message):
-    """Write down what somebody says of a part of the session; ``name`` tells of what, ``text`` is empty where that has
-    to be asked.
-    """
+class Remarked(NamedTuple):
+    """What a remark would be about, in words ``name``; ``session`` is an id, empty for the session on the screen."""
 
     of: "RemarkSubject"
     name: str
-    text: str = ""
-
-
-@dataclass
-class AcceptFinding(Message):
-    """Have the operator answer for a finding, or take that back; ``text`` is the reason, empty where it is asked."""
-
-    finding: "Finding"
-    text: str = ""
+    session: str = ""
 
 
 class SessionOrder(StrEnum):
@@ -109,7 +97,6 @@ class SessionOrder(StrEnum):
     OPEN = "open"
     REPLAY = "replay"
     LABEL = "label"
-    REMARK = "remark"
     REMOVE = "remove"
     LEAVE = "leave"
 

@@ -34,7 +34,6 @@ def ran(tmp_path: Path, play: Play) -> Site:
     return site
 
 
-@pytest.mark.fault("X16")
 def test_a_run_with_an_accepted_finding_fails_as_before_and_says_who_answers(ran: Site) -> None:
     before = ran.report()["session"]
     assert before["accepted"] == ""

@@ -100,6 +100,8 @@ class ConsoleApp(ThemedApp[int]):
             **{name: partial(navigation.open_area, name) for name in AREA_PAGES},
             "sessions": self.session_orders.list_sessions,
             "compare": self.session_orders.compare,
+            "remark": self.remark_orders.remark,
+            "accept": self.remark_orders.accept,
             "plan": self.run_orders.plan,
             "stop": self.run_orders.ask_stop,
             "export": self.report_export.ask,
@@ -126,6 +128,8 @@ class ConsoleApp(ThemedApp[int]):
                 self.run_orders.plan, lambda: session.control.suites if session.control is not None else ()
             ),
             "compare": TypedCommand(self.session_orders.compare_with, lambda: self.session_orders.names),
+            "remark": TypedCommand(self.remark_orders.remark, tuple),
+            "accept": TypedCommand(self.remark_orders.accept, tuple),
             "seek": TypedCommand(self.replay_orders.go_to_typed, tuple),
             "export": TypedCommand(self.report_export.write_typed, lambda: tuple(option.value for option in FORMATS)),
         }
@@ -196,16 +200,7 @@ class ConsoleApp(ThemedApp[int]):
         self.navigation.go_to(dict(TABS)[message.key].lower())
 
     def on_order_session(self, message: messages.OrderSession) -> None:
-        if message.order is messages.SessionOrder.REMARK:
-            self.remark_orders.remark_on_session(message.session, message.text)
-        else:
-            self.session_orders.obey(message)
-
-    def on_write_remark(self, message: messages.WriteRemark) -> None:
-        self.remark_orders.remark(message)
-
-    def on_accept_finding(self, message: messages.AcceptFinding) -> None:
-        self.remark_orders.accept(message)
+        self.session_orders.obey(message)
 
     def on_seek_bar_sought(self, message: SeekBar.Sought) -> None:
         self.replay_orders.go_to(message.played)

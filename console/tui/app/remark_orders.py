@@ -12,7 +12,6 @@ from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import Orders, Work
 from benchconsole.console.tui.app.shown_session import ShownSession
-from benchconsole.console.tui.messages import AcceptFinding, WriteRemark
 from benchconsole.console.tui.screens.typed_line import TypedLineSheet
 from benchconsole.topology.errors import SelectionError
 
@@ -39,32 +38,42 @@ class RemarkOrders(Orders):
         super().__init__(session, navigation, work)
         self._find_archive = find_archive
 
-    def remark_on_session(self, key: str, text: str) -> None:
-        """Write down what was typed of a session of the database, or ask for it."""
-        from benchconsole.probes.model.remark import OF_SESSION
+    def remark(self, text: str = "") -> None:
+        """Write down what was typed of what the cursor stands on, or ask for it."""
+        frame = self._navigation.frame
+        if frame is None or self.refuses():
+            return
+        found = frame.find_remarked()
+        if found is None:
+            self._navigation.say(frame.SILENT)
+            return
+        archive, key = self._require_archive(), found.session or self._find_shown()
+        if archive is None or not key:
+            return
+        name = found.name
+        words = f"What do you say of {name}? It is kept in the name of {archive.operator}, and stands in every report."
+        self._ask_text(archive, key, found.of, ("remark", words, f"the remark on {name} is kept"), text)
 
-        archive = None if self.refuses() else self._require_archive()
-        if archive is not None:
-            self._ask(archive, key, OF_SESSION, f"session {key}", text)
-
-    def remark(self, message: WriteRemark) -> None:
-        """The same of a part of the session on the screen."""
-        archive, key = None if self.refuses() else self._require_archive(), self._find_shown()
-        if archive is not None and key:
-            self._ask(archive, key, message.of, message.name, message.text)
-
-    def accept(self, message: AcceptFinding) -> None:
-        """Have somebody answer for a finding, or take that back where somebody does."""
+    def accept(self, text: str = "") -> None:
+        """Have the operator answer for the finding under the cursor, or take that back where somebody does."""
+        from benchconsole.console.tui.screens.findings import FindingsScreen
         from benchconsole.console.view.acceptance import list_accepted, name_cause
+        from benchconsole.probes.model.judgement import Finding
         from benchconsole.probes.model.remark import About, RemarkKind, RemarkSubject
 
-        archive, key = None if self.refuses() else self._require_archive(), self._find_shown()
-        view = self._session.latest.view
+        frame = self._navigation.frame
+        finding = frame.list.chosen if isinstance(frame, FindingsScreen) else None
+        if self.refuses():
+            return
+        if not isinstance(finding, Finding):
+            self._navigation.say("Only a finding that was measured can be accepted.")
+            return
+        archive, key, view = self._require_archive(), self._find_shown(), self._session.latest.view
         if archive is None or not key or view is None:
             return
-        name, cause = sanitize(message.finding.where), name_cause(message.finding)
+        name, cause = sanitize(finding.where), name_cause(finding)
         accepted = list_accepted(view.remarks).get(cause)
-        if accepted is not None and message.text:
+        if accepted is not None and text:
             words = f"{name} is accepted already, by {sanitize(accepted.by)}; A takes that back."
             self._navigation.say(words, wrong=True)
         elif accepted is not None:
@@ -75,7 +84,7 @@ class RemarkOrders(Orders):
                 f"Why is {name} accepted? {archive.operator} answers for it, by name and with the time, in every "
                 "report. It stays a finding, and the verdict on the session stays as it is."
             )
-            self._ask_text(archive, key, of, ("accept", words, f"{name} is accepted"), message.text)
+            self._ask_text(archive, key, of, ("accept", words, f"{name} is accepted"), text)
 
     def _ask_withdrawal(self, archive: "SessionArchive", key: str, name: str, accepted: "Remark") -> None:
         from benchconsole.probes.model.remark import OF_SESSION, RemarkKind, RemarkSubject
@@ -88,10 +97,6 @@ class RemarkOrders(Orders):
         )
         done = f"the acceptance of {name} is withdrawn"
         self._ask_text(archive, key, of, ("withdraw acceptance", words, done), "")
-
-    def _ask(self, archive: "SessionArchive", key: str, of: "RemarkSubject", name: str, text: str) -> None:
-        words = f"What do you say of {name}? It is kept in the name of {archive.operator}, and stands in every report."
-        self._ask_text(archive, key, of, ("remark", words, f"the remark on {name} is kept"), text)
 
     def _ask_text(
         self, archive: "SessionArchive", key: str, of: "RemarkSubject", said: tuple[str, str, str], text: str

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.messages import Remarked
 from benchconsole.console.tui.queries.view_queries import format_names
 from benchconsole.console.view.remark_words import ELEMENTS, group_remarks
 from benchconsole.console.view.run_view import RunView
@@ -19,15 +20,14 @@ def list_places(view: RunView) -> Mapping[str, Sequence[str]]:
     return group_remarks(view.remarks, ELEMENTS)
 
 
-def name_place(
-    view: RunView, node: NodeId | None, link: LinkId | None, switch: SwitchId | None
-) -> tuple[RemarkSubject, str] | None:
+def name_place(view: RunView, node: NodeId | None, link: LinkId | None, switch: SwitchId | None) -> Remarked | None:
     """What a remark would be about on such a place, and its name; None where it is none."""
     if node is not None:
-        return RemarkSubject(About.NODE, node), f"node {sanitize(node)}"
+        return Remarked(RemarkSubject(About.NODE, node), f"node {sanitize(node)}")
     if link is not None:
-        return RemarkSubject(About.LINK, link), f"the link {sanitize(link_name(view.fabric, view.fabric.links[link]))}"
-    return None if switch is None else (RemarkSubject(About.SWITCH, switch), f"switch {sanitize(switch)}")
+        name = sanitize(link_name(view.fabric, view.fabric.links[link]))
+        return Remarked(RemarkSubject(About.LINK, link), f"the link {name}")
+    return None if switch is None else Remarked(RemarkSubject(About.SWITCH, switch), f"switch {sanitize(switch)}")
 
 
 def tell_place(

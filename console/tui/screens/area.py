@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.messages import PlanRun, ShowInFabric
+from benchconsole.console.tui.messages import PlanRun, Remarked, ShowInFabric
 from benchconsole.console.tui.queries.area import Record
 from benchconsole.console.tui.queries.area import Row as AreaRow
 from benchconsole.console.tui.queries.areas import AREAS
@@ -49,6 +49,7 @@ class AreaScreen(AreaPage):
         self._text = text
         self._known: tuple[object, ...] = ()
         self._is_making = False
+        self.find_remarked = partial(_find_remarked, self)
         if name in WORST_FIRST:
             self.table.sorts = [("state", False)]
 
@@ -113,17 +114,6 @@ class AreaScreen(AreaPage):
         else:
             self.post_message(ShowInFabric(str(element)))
 
-    def find_remarked(self) -> tuple[RemarkSubject, str] | None:
-        """The link of the row, or the node that it is of."""
-        row = self.table.chosen
-        record: Record = {} if row is None else row.record
-        link, nodes = record.get("link"), record.get("nodes")
-        if link is not None and row is not None:
-            return RemarkSubject(About.LINK, str(link)), f"the link {row.words('link')}"
-        if isinstance(nodes, list) and len(nodes) == 1:
-            return RemarkSubject(About.NODE, str(nodes[0])), f"node {sanitize(str(nodes[0]))}"
-        return None
-
     def action_values(self) -> None:
         """Pairs as a map."""
         if self.name_of_area == "pairs":
@@ -138,6 +128,18 @@ class AreaScreen(AreaPage):
             self.post_message(PlanRun(only=tests))
         else:
             self.say("Nothing was run for this row.")
+
+
+def _find_remarked(page: AreaScreen) -> Remarked | None:
+    """The link of the row, or the node that it is of."""
+    row = page.table.chosen
+    record: Record = {} if row is None else row.record
+    link, nodes = record.get("link"), record.get("nodes")
+    if link is not None and row is not None:
+        return Remarked(RemarkSubject(About.LINK, str(link)), f"the link {row.words('link')}")
+    if isinstance(nodes, list) and len(nodes) == 1:
+        return Remarked(RemarkSubject(About.NODE, str(nodes[0])), f"node {sanitize(str(nodes[0]))}")
+    return None
 
 
 def _list_tests(view: RunView, area: str, row: AreaRow) -> tuple[str, ...]:

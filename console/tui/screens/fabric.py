@@ -4,7 +4,7 @@ import asyncio
 import operator
 from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from functools import partial
 
 from textual import on
 from textual.geometry import Size
@@ -15,7 +15,7 @@ from benchconsole.console.tui.actions import MOVES, PLAN_HINT, offer
 from benchconsole.console.tui.fabric_map.map_cells import MapMark, find_next_content
 from benchconsole.console.tui.fabric_map.map_layout import count_map_lines, lay_out_map
 from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
-from benchconsole.console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, PlanRun
+from benchconsole.console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, PlanRun, Remarked
 from benchconsole.console.tui.queries import static_findings, view_queries
 from benchconsole.console.tui.rows import severity
 from benchconsole.console.tui.screens.base.map_page import MapPage
@@ -32,9 +32,6 @@ from benchconsole.console.view.totals import TotalsCache
 from benchconsole.console.view.wording import format_reading
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
-
-if TYPE_CHECKING:
-    from benchconsole.probes.model.remark import RemarkSubject
 
 NO_FAULT = -1
 """The place of no fault."""
@@ -69,6 +66,7 @@ class FabricScreen(MapPage):
         self.also = OtherFaults()
         self.legend = Legend()
         self.faults: tuple[view_queries.Fault, ...] = ()
+        self.find_remarked = partial(_find_remarked, self)
         self.fault = 0
         self.walked = False
         self._hears_tests = True
@@ -111,7 +109,7 @@ class FabricScreen(MapPage):
         self.load_line.show(view, self.map.loads, self.map.find_spot(self.map.mark))
         if is_new or was_live is not (self.map.loads is not None):
             _explain(self.legend, view, self.map)
-        self._show_remarks(view)
+        _show_remarks(self, view)
 
     def find_shape(self, fabric: Fabric) -> FabricShape | None:
         """The rows of the map, worked out once for each fabric; of a large one beside the screen: None until then."""
@@ -254,23 +252,10 @@ class FabricScreen(MapPage):
                 Copy(f"{sanitize(fault.where)}: {sanitize(fault.what)}\n{sanitize(fault.means)}\n", "the headline")
             )
 
-    def find_remarked(self) -> "tuple[RemarkSubject, str] | None":
-        """The node, the link or the switch under the cursor."""
-        from benchconsole.console.tui.queries.fabric_remarks import name_place
-
-        return None if self.run_view is None or self.map.mark is None else name_place(self.run_view, *self.map.mark)
-
-    def _show_remarks(self, view: RunView) -> None:
-        """What people said of the place under the cursor; without one there where they spoke."""
-        if view.remarks:
-            from benchconsole.console.tui.queries.fabric_remarks import tell_place
-
-            self.remarks.show(tell_place(view, *(self.map.mark or MapMark())))
-
     @on(FabricMap.Marked)
     def _marked(self) -> None:
         if self.run_view is not None:
-            self._show_remarks(self.run_view)
+            _show_remarks(self, self.run_view)
             self.load_line.show(self.run_view, self.map.loads, self.map.find_spot(self.map.mark))
 
     @on(FabricMap.Opened)
@@ -306,6 +291,21 @@ async def wait_drawn(page: FabricScreen) -> None:
 def _is_cabled_alike(one: Fabric, other: Fabric) -> bool:
     """Whether two fabrics are one with other criteria or suites: they share nodes, switches and links."""
     return one.nodes is other.nodes and one.switches is other.switches and one.links is other.links
+
+
+def _find_remarked(page: FabricScreen) -> Remarked | None:
+    """The node, the link or the switch under the cursor."""
+    from benchconsole.console.tui.queries.fabric_remarks import name_place
+
+    return None if page.run_view is None or page.map.mark is None else name_place(page.run_view, *page.map.mark)
+
+
+def _show_remarks(page: FabricScreen, view: RunView) -> None:
+    """What people said of the place under the cursor; without one there where they spoke."""
+    if view.remarks:
+        from benchconsole.console.tui.queries.fabric_remarks import tell_place
+
+        page.remarks.show(tell_place(view, *(page.map.mark or MapMark())))
 
 
 def _has_element_remarks(view: RunView) -> bool:

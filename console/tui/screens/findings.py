@@ -2,18 +2,20 @@
 
 import operator
 from collections.abc import Sequence
+from functools import partial
 
 from textual import on
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES, PLAN_HINT, TypedCommand, offer
-from benchconsole.console.tui.messages import AcceptFinding, Copy, OpenNode, PlanRun, ReadInFull, ShowInFabric
+from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ReadInFull, Remarked, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings
 from benchconsole.console.tui.queries.area import Row as AreaRow
 from benchconsole.console.tui.queries.filtering import EVERYTHING, FilterError, compile_filter
 from benchconsole.console.tui.queries.finding_remarks import FindingRemarks
 from benchconsole.console.tui.queries.finding_rows import COLUMNS, keep_findings
+from benchconsole.console.tui.queries.result_areas import list_evidence
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
 from benchconsole.console.tui.queries.unjudged_reasons import UnjudgedReason, describe_reason, list_tests
 from benchconsole.console.tui.queries.view_queries import find_place
@@ -23,7 +25,7 @@ from benchconsole.console.tui.rows.themes import FAIL, KEY, MUTED, WATCH
 from benchconsole.console.tui.screens.base.filtered_page import tell_refused, tell_slow
 from benchconsole.console.tui.screens.base.page import OpenPage, Page
 from benchconsole.console.tui.screens.raw import RawScreen
-from benchconsole.console.tui.widgets.evidence_table import EvidenceTable
+from benchconsole.console.tui.widgets.area_table import AreaTable, tell_row
 from benchconsole.console.tui.widgets.finding_detail import (
     FindingDetail,
     list_sections,
@@ -47,6 +49,8 @@ _MANY = 24
 """From this many static findings on, those that are alike start in one row."""
 
 _HINT = "text, !text, ~expression, where~text, joined by &"
+
+NO_TEST = "No test was run for this finding: it is computed from the description."
 
 _BESIDE = 6
 """Rows of the description beside measured findings; the others scroll."""
@@ -89,11 +93,12 @@ class FindingsScreen(Page):
         self.slow: FilterError | None = None
         self.prompt = LineInput("/")
         self.prompt.display = False
-        self.tests = EvidenceTable()
+        self.tests = AreaTable(NO_TEST)
         self.tests.display = False
         self.said = FindingRemarks()
         self.commands["filter"] = TypedCommand(self.filter_by, tuple)
-        self.commands["accept"] = TypedCommand(self.action_accept, tuple)
+        self.find_remarked = partial(_find_remarked, self.list)
+        self._tested: tuple[object, ...] = (None,) * 3
         self._shown: tuple[object, ...] = (None,) * 8
         self.parts = (self.prompt, self.list, self.detail, self.tests)
 
@@ -200,7 +205,10 @@ class FindingsScreen(Page):
         if view is None:
             return
         if self.tests.display and isinstance(chosen, Finding):
-            self.tests.show_finding(view, chosen)
+            tested = (chosen, view.results, view.verdicts)
+            if not all(map(operator.is_, tested, self._tested)):
+                self._tested = tested
+                self.tests.show(list_evidence(view, chosen))
         elif self.tests.display:
             self.action_pane()
         place = ""
@@ -257,20 +265,6 @@ class FindingsScreen(Page):
         (self.tests if self.tests.display else self.list).focus()
         self._select()
 
-    def find_remarked(self) -> tuple[RemarkSubject, str] | None:
-        """The measured finding under the cursor."""
-        chosen = self.list.chosen
-        if not isinstance(chosen, Finding):
-            return None
-        return RemarkSubject(About.FINDING, chosen.element), f"the finding on {sanitize(chosen.where)}"
-
-    def action_accept(self, text: str = "") -> None:
-        """Have the operator answer for the finding under the cursor, or take that back."""
-        if isinstance(self.list.chosen, Finding):
-            self.post_message(AcceptFinding(self.list.chosen, text))
-        else:
-            self.say("Only a finding that was measured can be accepted.")
-
     @on(Listing.Chosen)
     def _chosen(self, event: Listing.Chosen) -> None:
         chosen, view = self.list.chosen, self.run_view
@@ -281,7 +275,7 @@ class FindingsScreen(Page):
             else:
                 self.say("Nothing was run for this row.")
         elif isinstance(chosen, AlikeFindings):
-            self._lead_to(chosen)
+            _lead_to(self, chosen)
         elif isinstance(chosen, DetectableFaults):
             self.action_in_full()
         elif isinstance(chosen, NotJudged | Undecided) and view is not None:
@@ -303,7 +297,7 @@ class FindingsScreen(Page):
         if view is None or (chosen is None and not view.results):
             self.say("There is nothing to read yet.")
         elif self.tests.has_focus and self.tests.chosen is not None:
-            self.post_message(ReadInFull("test", self.tests.tell_row(self.tests.chosen)))
+            self.post_message(ReadInFull("test", tell_row(self.tests, self.tests.chosen)))
         elif isinstance(chosen, Finding):
             self.post_message(ReadInFull("finding", list_sections(view, chosen, self.said)))
         elif isinstance(chosen, AlikeFindings):
@@ -314,23 +308,6 @@ class FindingsScreen(Page):
         else:
             verdict = self.sums.decide(view)
             self.post_message(ReadInFull("verdict", list_verdict_sections(verdict, chosen, self.said)))
-
-    def _lead_to(self, alike: AlikeFindings) -> None:
-        """To a node itself, to anything else on the map; a folded row opens first."""
-        if len(alike.findings) > 1:
-            self.action_fold()
-            return
-        found = _list_elements(self.run_view, alike)
-        if len(found) == 1 and self.run_view is not None and found[0] in self.run_view.nodes:
-            self.post_message(OpenNode(NodeId(found[0])))
-        else:
-            self._show_in_fabric(found)
-
-    def _show_in_fabric(self, found: Sequence[str]) -> None:
-        if found:
-            self.post_message(ShowInFabric(found[0]))
-        else:
-            self.say("It is about no single element of the map.")
 
     def action_walk(self, step: int) -> None:
         places = self.list.places
@@ -351,13 +328,13 @@ class FindingsScreen(Page):
     def action_in_fabric(self) -> None:
         chosen = self.list.chosen
         if isinstance(chosen, AlikeFindings):
-            self._show_in_fabric(_list_elements(self.run_view, chosen))
+            _show_in_fabric(self, _list_elements(self.run_view, chosen))
         elif isinstance(chosen, Finding) and self.run_view is not None:
             place = find_place(self.run_view, chosen)
-            self._show_in_fabric((place,) if place else ())
+            _show_in_fabric(self, (place,) if place else ())
         elif isinstance(chosen, NotJudged | Undecided) and self.run_view is not None:
             view = self.run_view
-            self._show_in_fabric([name for name in describe_reason(chosen).names if name in view.nodes][:1])
+            _show_in_fabric(self, [name for name in describe_reason(chosen).names if name in view.nodes][:1])
 
     def action_repeat(self) -> None:
         chosen = self.list.chosen
@@ -380,6 +357,33 @@ class FindingsScreen(Page):
             described = sum(len(each.findings) for each in self.list.static)
             number = len(self.list.faults) + len(self.list.reasons) + described
             self.post_message(Copy(_as_text(self.run_view.fabric, every), f"{number} findings"))
+
+
+def _find_remarked(listed: FindingsList) -> Remarked | None:
+    """The measured finding under the cursor."""
+    chosen = listed.chosen
+    if not isinstance(chosen, Finding):
+        return None
+    return Remarked(RemarkSubject(About.FINDING, chosen.element), f"the finding on {sanitize(chosen.where)}")
+
+
+def _lead_to(page: FindingsScreen, alike: AlikeFindings) -> None:
+    """To a node itself, to anything else on the map; a folded row opens first."""
+    if len(alike.findings) > 1:
+        page.action_fold()
+        return
+    found = _list_elements(page.run_view, alike)
+    if len(found) == 1 and page.run_view is not None and found[0] in page.run_view.nodes:
+        page.post_message(OpenNode(NodeId(found[0])))
+    else:
+        _show_in_fabric(page, found)
+
+
+def _show_in_fabric(page: FindingsScreen, found: Sequence[str]) -> None:
+    if found:
+        page.post_message(ShowInFabric(found[0]))
+    else:
+        page.say("It is about no single element of the map.")
 
 
 def _fold_static(view: RunView, folded: bool | None) -> tuple[AlikeFindings, ...]:

@@ -6,7 +6,7 @@ from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
-from benchconsole.console.tui.messages import Copy, OpenFinding, OpenStatic, PlanRun, ReadInFull, ShowInFabric
+from benchconsole.console.tui.messages import Copy, OpenFinding, OpenStatic, PlanRun, ReadInFull, Remarked, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings, view_queries
 from benchconsole.console.tui.queries.node_path import complete_hops
 from benchconsole.console.tui.queries.node_results import NodeResult, list_node_results
@@ -58,6 +58,7 @@ class NodeScreen(Page):
     ) -> None:
         super().__init__(tab=tab, subject=node)
         self.node = node
+        self.find_remarked = lambda: Remarked(RemarkSubject(About.NODE, node), f"node {sanitize(node)}")
         self.path_of = path_of
         self.paths: dict[str, Sequence[FlowHop]] = {}
         self.asked = ""
@@ -160,16 +161,13 @@ class NodeScreen(Page):
         if event.listing is self.results:
             self._select()
 
-    @on(Listing.Chosen)
-    def _chosen(self) -> None:
-        self.action_enter()
-
     def action_shift(self, step: int) -> None:
         self.raw.sideways(8 * step)
 
     def action_pane(self, _step: int) -> None:
         (self.results if self.raw.has_focus else self.raw).focus()
 
+    @on(Listing.Chosen)
     def action_enter(self) -> None:
         """The raw output in full."""
         chosen, view = self.results.chosen, self.run_view
@@ -180,9 +178,6 @@ class NodeScreen(Page):
         found = raw_output.find_measurement(view, ids, chosen.test)
         page = RawScreen(found[0].test.id, found[1], tab=self.tab) if found else RawScreen(chosen.test, tab=self.tab)
         self.post_message(OpenPage(page))
-
-    def find_remarked(self) -> tuple[RemarkSubject, str] | None:
-        return RemarkSubject(About.NODE, self.node), f"node {sanitize(self.node)}"
 
     def action_in_full(self) -> None:
         """How the node stands, what the description says of it, and every remark on it."""

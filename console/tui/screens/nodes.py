@@ -1,13 +1,14 @@
 """The nodes: every one with its worst value of every metric; filter, sort, copy."""
 
 from collections.abc import Set
+from functools import partial
 from operator import attrgetter
 
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import offer
-from benchconsole.console.tui.messages import OpenNode, PlanRun, ShowInFabric
+from benchconsole.console.tui.messages import OpenNode, PlanRun, Remarked, ShowInFabric
 from benchconsole.console.tui.screens.base.marking_page import MarkingPage
 from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS
 from benchconsole.console.tui.widgets.crumb import tallies
@@ -37,6 +38,7 @@ class NodesScreen(MarkingPage):
         )
         self.mark_of = attrgetter("view.node.id")
         self.columns_known: tuple[object, ...] = ()
+        self.find_remarked = partial(_find_remarked, table)
 
     def paint(self, view: RunView) -> None:
         self.crumb.show((sanitize(view.fabric.name), "nodes", sanitize(view.label)), *tallies(view, tally(view)))
@@ -62,11 +64,6 @@ class NodesScreen(MarkingPage):
         if not self.table.walk(step, lambda row: row.state in bad):
             self.say("No node has a fault.")
 
-    def find_remarked(self) -> tuple[RemarkSubject, str] | None:
-        """The node under the cursor, whatever is marked."""
-        node = self.table.chosen_node
-        return None if node is None else (RemarkSubject(About.NODE, node), f"node {sanitize(node)}")
-
     def action_in_fabric(self) -> None:
         if self.table.chosen_node is not None:
             self.post_message(ShowInFabric(self.table.chosen_node))
@@ -79,6 +76,12 @@ class NodesScreen(MarkingPage):
         if view is not None and nodes:
             tests = dict.fromkeys(result.test.id for name in nodes for result in view.nodes[name].results)
             self.post_message(PlanRun(only=tuple(tests)))
+
+
+def _find_remarked(table: NodeTable) -> Remarked | None:
+    """The node under the cursor, whatever is marked."""
+    node = table.chosen_node
+    return None if node is None else Remarked(RemarkSubject(About.NODE, node), f"node {sanitize(node)}")
 
 
 def _tell_marks(table: NodeTable, refused: Set[str]) -> str:

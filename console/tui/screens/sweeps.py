@@ -1,6 +1,7 @@
 """What was swept, as curves: every chart in a list, the chosen one drawn, its points as numbers with what they lack."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from textual import on
 from textual.containers import Container
@@ -10,7 +11,7 @@ from benchconsole.console.curves.curve_text import format_chart, format_chart_na
 from benchconsole.console.curves.sweep_series import ChartCache
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
-from benchconsole.console.tui.messages import Copy
+from benchconsole.console.tui.messages import Copy, Remarked
 from benchconsole.console.tui.rows.text_rows import REMARKED
 from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.screens.base.filtered_page import FilteredPage
@@ -57,6 +58,7 @@ class SweepsScreen(FilteredPage):
         self.points = PointTable()
         self.body = Container(self.plot, self.points, classes="body")
         self._drawn: tuple[object, ...] = ()
+        self.find_remarked = partial(_find_remarked, self.points)
         self.parts = (self.prompt, self.charts, self.told, self.body)
 
     def paint(self, view: RunView) -> None:
@@ -74,7 +76,8 @@ class SweepsScreen(FilteredPage):
         if chart is not self.points.chart:
             self.points.show(chart)
         remarks = {} if chart is None or self.run_view is None else _find_remarks(self.run_view, chart)
-        self.points.mark_remarked(remarks)
+        self.points.remarked = remarks
+        self.points.redraw()
         row = self.points.chosen
         self.plot.show(chart, row.value if row is not None and self.points.has_focus else "")
         said = [] if chart is None else [(words, TEXT) for words in format_sentences(chart)]
@@ -103,14 +106,6 @@ class SweepsScreen(FilteredPage):
         self.points.styles.height = "1fr" if is_wide else numbers
         self.points.styles.width = min(self.points.wanted, width * 3 // 5) if is_wide else "1fr"
         self.plot.styles.height = "1fr"
-
-    def find_remarked(self) -> tuple[RemarkSubject, str] | None:
-        """The point under the cursor, where the points have the keys."""
-        chart, row = self.points.chart, self.points.chosen
-        if chart is None or row is None or not self.points.has_focus:
-            return None
-        name = name_point(chart.stage, chart.find_point(row.value))
-        return RemarkSubject(About.POINT, name), f"the point {sanitize(name)}"
 
     def annotate(self) -> None:
         """Say how many curves are shown; the chosen one may be another."""
@@ -152,6 +147,15 @@ class SweepsScreen(FilteredPage):
         chart = self.charts.chosen.chart if self.charts.chosen is not None else None
         if chart is not None:
             self.post_message(Copy(format_chart(chart), format_chart_name(chart)))
+
+
+def _find_remarked(points: PointTable) -> Remarked | None:
+    """The point under the cursor, where the points have the keys."""
+    chart, row = points.chart, points.chosen
+    if chart is None or row is None or not points.has_focus:
+        return None
+    name = name_point(chart.stage, chart.find_point(row.value))
+    return Remarked(RemarkSubject(About.POINT, name), f"the point {sanitize(name)}")
 
 
 def _find_remarks(view: RunView, chart: Chart) -> Mapping[str, Sequence[str]]:

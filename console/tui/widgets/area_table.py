@@ -103,11 +103,6 @@ class AreaTable(SortedTable[AreaRow]):
         note = self.area.note if self.area is not None else ""
         return "   ".join(filter(None, (note, f"all: {alike}" if alike else "")))
 
-    def tell_row(self, row: AreaRow) -> list[tuple[str, list[str]]]:
-        """Every column of a row that says something, by its heading."""
-        columns = self.area.columns if self.area is not None else {}
-        return [(column.heading, [row.words(name)]) for name, column in columns.items() if row.words(name)]
-
     # -- drawing
 
     def heading(self, width: int) -> list[Row]:
@@ -187,6 +182,12 @@ class AreaTable(SortedTable[AreaRow]):
         if isinstance(self.filter_columns.get(column), Scale):
             return lambda row: (1, 0.0) if (found := row.number(column)) is None else (0, found)
         return lambda row: make_natural_key(row.words(column))
+
+
+def tell_row(table: AreaTable, row: AreaRow) -> list[tuple[str, list[str]]]:
+    """Every column of a row that says something, by its heading."""
+    columns = table.area.columns if table.area is not None else {}
+    return [(column.heading, [row.words(name)]) for name, column in columns.items() if row.words(name)]
 
 
 def _list_alike(area: Area) -> list[tuple[str, str]]:

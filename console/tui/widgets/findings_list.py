@@ -69,7 +69,7 @@ class FindingsList(Listing[Entry]):
         self.items = [*above, *([title] if title else []), *static]
         self._longest = (
             max([6, *(measure_width(sanitize(each.where)) for each in faults), *map(_measure_names, reasons)]),
-            max([8, *(measure_width(sanitize(each.what) + self._tell_accepted(each)) for each in faults)]),
+            max([8, *(measure_width(sanitize(each.what) + _tell_accepted(said, each)) for each in faults)]),
         )
         self.cursor = self._index_of(here)
         self.redraw()
@@ -153,7 +153,7 @@ class FindingsList(Listing[Entry]):
         line = CellLine(width).put(REMARKED if has_remarks else " ", MUTED)
         line.extend((sign(state), CellText(" "))).put(suspect, MUTED, 9)
         line.put(clip_text(sanitize(finding.where), where), STRONG if state is State.FAIL else TEXT, where + 2)
-        accepted = self._tell_accepted(finding)
+        accepted = _tell_accepted(self.said, finding)
         if what - measure_width(accepted) < _LEAST_WHAT:
             accepted = accepted and _ACCEPTED
         told = clip_text(sanitize(finding.what), max(what - measure_width(accepted), 0))
@@ -164,11 +164,6 @@ class FindingsList(Listing[Entry]):
         if wide:
             line.put("  ").put(f"{len(finding.tests):,}", TEXT, 6, ">")
         return line.row()
-
-    def _tell_accepted(self, finding: Finding) -> str:
-        """Who accepts it, to stand behind what it says; empty where nobody does."""
-        name = "" if self.said is None else self.said.name_accepting(finding)
-        return f"{_ACCEPTED} by {clip_text(name, _WIDEST_NAME)}" if name else ""
 
     def _described(self, alike: AlikeFindings, width: int) -> Row:
         """Sign, word, element, sentence; the sentence has the rest of the row."""
@@ -186,6 +181,12 @@ class FindingsList(Listing[Entry]):
         where = min(self._longest[0], 20 if wide else 15)
         room = width - 23 - where - (12 if width >= 70 else 0) - (8 if wide else 0)
         return where, min(self._longest[1], max(room, 8)), wide
+
+
+def _tell_accepted(said: FindingRemarks | None, finding: Finding) -> str:
+    """Who accepts a finding, to stand behind what it says; empty where nobody does."""
+    name = "" if said is None else said.name_accepting(finding)
+    return f"{_ACCEPTED} by {clip_text(name, _WIDEST_NAME)}" if name else ""
 
 
 def _draw_reason(reason: UnjudgedReason, where: int, width: int) -> Row:

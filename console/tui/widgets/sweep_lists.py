@@ -103,16 +103,11 @@ def _question(row: ChartRow) -> tuple[object, ...]:
 
 
 class PointTable(Listing[PointRow]):
-    """Every point of one chart with its numbers, or why it has none."""
+    """Every point of one chart with its numbers, or why it has none; those of the values ``remarked`` are marked."""
 
     chart: Chart | None = None
     columns: Sequence[str] = ()
     remarked: Container[str] = ()
-
-    def mark_remarked(self, values: Container[str]) -> None:
-        """Mark the points of which people said something."""
-        self.remarked = values
-        self.redraw()
 
     def show(self, chart: Chart | None) -> None:
         """Another chart, or more of it."""

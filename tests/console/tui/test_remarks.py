@@ -8,6 +8,7 @@ import pytest
 
 from benchconsole.console.tui.app.console_app import LOOKS_ONLY
 from benchconsole.console.tui.fabric_map.map_cells import MapMark
+from benchconsole.console.tui.messages import Remarked
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
@@ -215,7 +216,7 @@ async def test_a_point_of_a_sweep_has_its_remark_beside_its_numbers(size: tuple[
         while page.points.chosen is not None and page.points.chosen.value != "2":
             await look.press("up")
         assert "¶ tasks=2: a second run (ann, " in look.text
-        assert page.find_remarked() == (RemarkSubject(About.POINT, name), f"the point {name}")
+        assert page.find_remarked() == Remarked(RemarkSubject(About.POINT, name), f"the point {name}")
         await look.press("g")
         assert "a second run" not in look.text
         assert sum(line.count("¶") for line in look.lines) == 2  # the point of each cohort
@@ -233,7 +234,7 @@ async def test_tab_shows_the_tests_of_a_finding_and_enter_their_output(site: Sit
         await look.press("escape", "enter")
         assert isinstance(look.app.screen, RawScreen)
         await look.press("escape", "escape")
-        assert look.app.screen is page
+        assert isinstance(look.app.screen, FindingsScreen)
         assert page.detail.display
         assert page.list.has_focus
 

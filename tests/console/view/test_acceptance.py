@@ -87,7 +87,6 @@ def test_the_last_of_two_acceptances_of_one_cause_counts() -> None:
     assert accepted[name_cause(SLOW)].by == "Bob"
 
 
-@pytest.mark.fault("X16")
 def test_no_verdict_asks_who_accepts() -> None:
     """Every finding of a session that fails is accepted, and it fails as before."""
     view = fixture.hard()

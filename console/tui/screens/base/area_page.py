@@ -3,7 +3,7 @@
 from benchconsole.console.tui.messages import ReadInFull
 from benchconsole.console.tui.queries.area import Area, find_state
 from benchconsole.console.tui.screens.base.table_page import TablePage
-from benchconsole.console.tui.widgets.area_table import AreaTable
+from benchconsole.console.tui.widgets.area_table import AreaTable, tell_row
 from benchconsole.console.view.run_view import State
 
 _BAD = (State.FAIL, State.UNREACHABLE, State.WATCH, State.UNKNOWN, State.AFFECTED)
@@ -41,4 +41,4 @@ class AreaPage(TablePage):
         """Every column of the row."""
         row = self.table.chosen
         if row is not None:
-            self.post_message(ReadInFull(self.name_chosen(), self.table.tell_row(row)))
+            self.post_message(ReadInFull(self.name_chosen(), tell_row(self.table, row)))

@@ -1,8 +1,8 @@
 """The base of every page: tabs and badges, crumb and tally, the keys, and the arrival of a new view."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from benchconsole.console.tui.actions import MOVES, TypedCommand, bindings, find_refused
-from benchconsole.console.tui.messages import OrderSession, SessionOrder, WriteRemark
+from benchconsole.console.tui.messages import OrderSession, Remarked, SessionOrder
 from benchconsole.console.tui.widgets.banner import Banner
 from benchconsole.console.tui.widgets.crumb import Crumb
 from benchconsole.console.tui.widgets.footer import Footer, Shown
@@ -20,9 +20,6 @@ from benchconsole.console.tui.widgets.seek_bar import SeekBar
 from benchconsole.console.tui.widgets.tabs import Badges, Tabs
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.totals import TotalsCache
-
-if TYPE_CHECKING:
-    from benchconsole.probes.model.remark import RemarkSubject
 
 SAID_FOR = 4.0
 
@@ -47,6 +44,7 @@ class Page(Screen[None]):
 
     ``sums`` are shared by the screens over one session, so that what one has counted another need not.
     ``subject`` is the node or test that a page is about; empty for a tab. ``commands`` take an argument after ``:``.
+    ``find_remarked`` says what a remark would be about: what the cursor stands on; None where that is nothing.
     """
 
     AUTO_FOCUS = ""
@@ -81,10 +79,11 @@ class Page(Screen[None]):
         self.crumb = Crumb()
         self.crumb.show((OPENING,))
         self.keys = Footer(self.KEYS)
-        self.commands: dict[str, TypedCommand] = {"remark": TypedCommand(self.action_remark, tuple)}
+        self.commands: dict[str, TypedCommand] = {}
         self.parts: Sequence[Widget] = ()
         self.run_view: RunView | None = None
         self.refused: Set[str] = frozenset()
+        self.find_remarked: Callable[[], Remarked | None] = lambda: None
 
     def __init_subclass__(cls, **kwargs: bool) -> None:
         # Bindings follow from the list of valid actions; Textual collects them when the class is made.
@@ -133,18 +132,6 @@ class Page(Screen[None]):
         """A line in place of the keys, for a while."""
         self.keys.say(text, wrong=wrong)
         self.set_timer(SAID_FOR, lambda: self.keys.say("") if self.keys.said == text else None)
-
-    def find_remarked(self) -> "tuple[RemarkSubject, str] | None":
-        """What a remark would be about: what the cursor stands on, and its name; None where that is nothing."""
-        return None
-
-    def action_remark(self, text: str = "") -> None:
-        """Write down what was typed of it, or ask for that."""
-        found = self.find_remarked()
-        if found is None:
-            self.say(self.SILENT)
-        else:
-            self.post_message(WriteRemark(*found, text))
 
     @property
     def listing(self) -> Listing[Any] | None:
