@@ -3,9 +3,7 @@
 import asyncio
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,14 +12,16 @@ from benchconsole.console.exits import BadInput
 from benchconsole.probes.model.remark import KINDS
 from benchconsole.topology.errors import SelectionError
 
-if TYPE_CHECKING:
-    from benchconsole.probes.model.remark import Remark
-
 
 @click.command("remark")
 @click.argument("session")
 @click.argument("text", required=False)
-@click.option("--kind", type=click.Choice(KINDS), default="remark", help="A change belongs to the tuning log.")
+@click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    default="remark",
+    help="A change belongs to the tuning log; accepted: of a finding.",
+)
 @click.option("--element", default="", metavar="NAME", help="It is about this node, switch or link.")
 @click.option(
     "--finding", type=click.IntRange(1), default=None, help="It is about the finding of this number in reports."
@@ -40,11 +40,12 @@ def command(
 ) -> None:  # fmt: skip
     """Write TEXT (- reads standard input) down as a remark on SESSION (id, label, last), or on a part of it.
 
-    Remarks are kept with who wrote them and when, and are in every report. They judge nothing. None is ever deleted:
+    Remarks are kept with who wrote them and when, and are in every report. They judge nothing: a finding that is
+    accepted (--kind accepted --finding N, with the reason) stays one, and no exit code changes. None is ever deleted:
     --withdraw takes one back, and both stay in the database. benchconsole remarks lists them.
     """
     from benchconsole.console.cli.session_options import find_operator
-    from benchconsole.console.session.remarks import RemarkPlace, check_text, find_subject
+    from benchconsole.console.session.remarks import RemarkPlace, check_text, find_subject, require_fitting
     from benchconsole.probes.model.remark import About, Remark, RemarkKind
     from benchconsole.store.reading.remark_reading import read_remarks
 
@@ -57,26 +58,18 @@ def command(
     if not who or "\n" in who:
         raise BadInput(f"benchconsole: --by {by!r}, expected a name")
     now, spoken = time.time(), common.parse_at(at)
+    made = RemarkKind.WITHDRAWAL if withdraw is not None else RemarkKind(kind)
     about, subject = About.SESSION, ""
     with common.open_store(db, create=False) as store:
         stored = store.session(store.find_session(session))
         try:
             said = check_text(sys.stdin.read() if text in (None, "-") else str(text))
-            if withdraw is not None:
-                _require_standing(read_remarks(stored), withdraw)
-            elif place != RemarkPlace():
+            if place != RemarkPlace() or made is RemarkKind.ACCEPTED:
                 view = common.read_stored_view(store, stored.id, common.load_installed_probes())
-                about, subject = find_subject(view, place)
+                about, subject = find_subject(view, place, made)
+            remark = Remark(made, about, subject, said, who, spoken, now, withdraw or 0)
+            require_fitting(remark, read_remarks(stored))
         except SelectionError as error:
             raise BadInput(f"benchconsole: {error}") from None
-        made = RemarkKind.WITHDRAWAL if withdraw is not None else RemarkKind(kind)
-        remark = Remark(made, about, subject, said, who, spoken, now, withdraw or 0)
         number = asyncio.run(store.append_remark(stored.id, remark))
     click.echo(f"remark {number} on session {stored.id}" + (f" withdraws {withdraw}" if withdraw else ""))
-
-
-def _require_standing(remarks: "Iterable[Remark]", number: int) -> None:
-    from benchconsole.probes.model.remark import list_standing
-
-    if number not in {each.number for each in list_standing(remarks)}:
-        raise SelectionError(f"no remark {number} that stands; benchconsole remarks lists them")

@@ -90,6 +90,7 @@ def _show_area(
         click.echo(f"{area.title}: none of {len(whole.rows):,}")
         return
     lines = list(format_table(area.table, shutil.get_terminal_size().columns, ascii_only=ascii_only))
+    lines += ["", area.note] if area.note else []
     click.echo("\n".join(map(to_ascii, lines) if ascii_only else lines))
 
 

@@ -161,6 +161,10 @@ class Chart:
     is_split: bool = False
     gain: float | None = None
 
+    def find_point(self, value: str) -> Labels:
+        """The point of the sweep at ``value``: all its axes with their values."""
+        return (*self.held, (self.axis, value))
+
     @property
     def grows(self) -> bool:
         """Whether more is better, so that a knee is worth naming."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from benchconsole.console.reports.remark_section import ELEMENTS, list_beside
+from benchconsole.console.reports.remark_section import ELEMENTS, list_accepting, list_beside
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.detectable_text import list_detectable_sentences
 from benchconsole.console.view.run_view import Coverage, RunView
@@ -236,6 +236,7 @@ def list_details(
         "cannot tell": (finding.cannot_tell,),
         "means": (finding.means,),
         "do": (finding.do,),
+        "accepted": list_accepting(remarks, finding),
         "remarks": list_beside(remarks, ELEMENTS, finding.element),
     }
     return tuple((name, tuple(map(sanitize, filter(None, texts)))) for name, texts in parts.items() if any(texts))

@@ -24,6 +24,7 @@ from benchconsole.console.reports.content import (
 )
 from benchconsole.console.reports.evidence import CommandExcerpt, list_commands
 from benchconsole.console.reports.reported_section import compare_reported
+from benchconsole.console.view.acceptance import find_acceptances, list_accepted, name_cause
 from benchconsole.console.view.result_rows import RowOutcome, list_rows
 from benchconsole.console.view.run_view import Coverage, NotJudged, RunView, State, state_of
 from benchconsole.console.view.session_judgements import list_session_judgements
@@ -45,7 +46,7 @@ Record = dict[str, Json]
 
 def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     """Write the document; lists item by item, one line each, so that memory stays bounded."""
-    results = view.results.values()
+    results, accepted = view.results.values(), list_accepted(options.details.remarks)
     failures = (make_failure_record(each, each.failure) for each in results if each.failure is not None)
     verdicts = (
         make_verdict_record(
@@ -65,7 +66,11 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_items(out, "statistics", map(_make_record, statistics_section.make_record(list_statistics(view))))
     _write_member(out, "coverage", make_coverage_record(compute_totals(view).covered))
     _write_member(out, "detectable", make_detectable_record(view, options.details))
-    _write_items(out, "findings", map(make_finding_record, sort_findings(view.findings)))
+    _write_items(
+        out,
+        "findings",
+        (make_finding_record(each, accepted.get(name_cause(each))) for each in sort_findings(view.findings)),
+    )
     _write_items(out, "not_judged", map(make_not_judged_record, compute_totals(view).reasons))
     _write_items(out, "plan", map(make_round_record, view.plan))
     _write_items(out, "verdicts", verdicts)
@@ -153,14 +158,20 @@ def make_verdict_record(verdict: Verdict, stage: str, *, affected_by: str, super
     )
 
 
-def make_finding_record(finding: Finding) -> Record:
-    """One finding with its grounds."""
-    return _make_record(
-        _select(
-            finding, "suspect", "element", "where", "what", "level", "confidence", "nodes", "tests", "evidence",
-            "because", "rules_out", "cannot_tell", "means", "do", "value", "expected", "unit",
-        )
+def make_finding_record(finding: Finding, accepted: Remark | None = None) -> Record:
+    """One finding with its grounds, and who answers for it."""
+    fields = _select(
+        finding, "suspect", "element", "where", "what", "level", "confidence", "nodes", "tests", "evidence",
+        "because", "rules_out", "cannot_tell", "means", "do", "value", "expected", "unit",
     )  # fmt: skip
+    return _make_record({**fields, "accepted": make_acceptance_record(accepted)})
+
+
+def make_acceptance_record(accepted: Remark | None) -> Record | None:
+    """Who answers for a finding, when (UTC seconds since 1970), why, and the number of the remark that says so."""
+    if accepted is None:
+        return None
+    return _make_record({**_select(accepted, "by", "at", "number"), "reason": accepted.text})
 
 
 def make_coverage_record(coverage: Coverage) -> Record:
@@ -198,6 +209,7 @@ def make_session_record(view: RunView, options: ReportOptions) -> Record:
             "version": find_version(options),
             "state": verdict.state,
             "summary": verdict.sentence,
+            "accepted": find_acceptances(view.findings, options.details.remarks).sentence,
             "verdict": {
                 "outcome": verdict.outcome,
                 "missing": verdict.missing,

@@ -27,6 +27,7 @@ from benchconsole.console.reports.evidence import list_cases
 from benchconsole.console.reports.fabric_cells import MOST_LINKS, draw_fabric
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.view.acceptance import STAYS
 from benchconsole.console.view.result_rows import ResultColumn, ResultRow, select_columns, state_word
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
 from benchconsole.console.view.totals import compute_totals
@@ -107,6 +108,17 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         out.write(piece)
 
 
+def _fill_remarks(view: RunView, options: ReportOptions) -> dict[str, object]:
+    """What the template asks of the words of people."""
+    remarks = options.details.remarks
+    return {
+        "remarks": remark_section.make_sections(view, remarks),
+        "remark_words": remark_section,
+        "accepted": remark_section.format_accepted(view, remarks),
+        "accepted_stays": STAYS,
+    }
+
+
 def _fill_template(view: RunView, options: ReportOptions) -> TemplateStream:
     template = make_environment().get_template("report.html")
     totals = compute_totals(view)
@@ -120,8 +132,7 @@ def _fill_template(view: RunView, options: ReportOptions) -> TemplateStream:
         title=content.make_title(view, options),
         name=content.find_name(view),
         summary=options.details.decide(view),
-        remarks=remark_section.make_sections(view, options.details.remarks),
-        remark_words=remark_section,
+        **_fill_remarks(view, options),
         conduct=list(conduct.list_conduct(view, options.details)),
         coverage=lines,
         bar=make_bar(lines),

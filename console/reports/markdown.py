@@ -23,6 +23,7 @@ from benchconsole.console.reports.content import ReportOptions
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.text.table import Table
+from benchconsole.console.view.acceptance import STAYS
 from benchconsole.console.view.result_rows import select_columns
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
 from benchconsole.console.view.totals import SessionTotals, compute_totals
@@ -133,6 +134,9 @@ def _list_head(view: RunView, options: ReportOptions) -> Iterator[str]:
     yield f"**{SIGNS[verdict.state].glyph} {make_inline(verdict.sentence)}**"
     if verdict.is_brief:
         yield "\n".join(f"- {make_inline(gap)}" for gap in verdict.missing)
+    accepted = remark_section.format_accepted(view, options.details.remarks)
+    if accepted:
+        yield make_inline(accepted)
     yield _make_table(("", ""), content.make_title(view, options))
 
 
@@ -148,6 +152,8 @@ def _list_remarks(view: RunView, options: ReportOptions) -> Iterator[str]:
         for line in lines:
             yield from map(make_inline, line.paragraphs)
             yield f"{make_inline(f'Of {line.about}, by {line.by}, {line.when}')}."
+        if kind is RemarkKind.ACCEPTED:
+            yield STAYS
     if sections:
         yield remark_section.NOT_JUDGED
 

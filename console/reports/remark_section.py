@@ -1,14 +1,17 @@
-"""The remarks in every report: conclusions and requests first, the tuning log by its time, and each beside its subject.
+"""The remarks in every report: conclusions, acceptances and requests first, then the tuning log by its time.
 
-All text is sanitized.
+Each stands beside its subject, too. All text is sanitized.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.acceptance import find_acceptances, list_accepted, name_cause
+from benchconsole.console.view.remark_words import group_remarks, join_lines
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import format_moment
+from benchconsole.probes.model.judgement import Finding
 from benchconsole.probes.model.remark import About, Remark, RemarkKind, list_standing
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.grouping import group_by_key
@@ -16,6 +19,7 @@ from benchconsole.topology.model.fabric import LinkId
 
 TITLES: Mapping[RemarkKind, str] = {
     RemarkKind.CONCLUSION: "Conclusions",
+    RemarkKind.ACCEPTED: "Accepted findings",
     RemarkKind.REQUEST: "Requests and answers",
     RemarkKind.REMARK: "Remarks",
     RemarkKind.TUNING: "Tuning log",
@@ -59,6 +63,8 @@ def format_about(view: RunView, remark: Remark) -> str:
     if remark.about is About.SESSION:
         return "the session"
     subject = remark.subject
+    if remark.kind is RemarkKind.ACCEPTED and subject not in map(name_cause, view.findings):
+        subject = f"{subject}, of an earlier judgement"
     if remark.about is About.LINK and LinkId(subject) in view.fabric.links:
         subject = link_name(view.fabric, view.fabric.links[LinkId(subject)])
     return sanitize(f"{remark.about.value} {subject}")
@@ -66,5 +72,15 @@ def format_about(view: RunView, remark: Remark) -> str:
 
 def list_beside(remarks: Iterable[Remark], about: Sequence[About], subject: str) -> tuple[str, ...]:
     """The standing remarks on one thing, each with who wrote it: for the place where a report speaks of that."""
-    found = (each for each in list_standing(remarks) if each.about in about and each.subject == subject)
-    return tuple(sanitize(f"{' '.join(each.text.split())} ({each.by}, {format_moment(each.at)})") for each in found)
+    return tuple(group_remarks(remarks, about).get(subject, ()))
+
+
+def format_accepted(view: RunView, remarks: Iterable[Remark]) -> str:
+    """How many findings are accepted, by whom and why, in a sentence; empty where there is no acceptance."""
+    return find_acceptances(view.findings, remarks).sentence
+
+
+def list_accepting(remarks: Iterable[Remark], finding: Finding) -> tuple[str, ...]:
+    """Who accepts a finding and why, for the place where a report speaks of it; nothing where nobody does."""
+    found = list_accepted(remarks).get(name_cause(finding))
+    return () if found is None else (f"by {sanitize(found.by)}, {format_moment(found.at)}: {join_lines(found)}",)

@@ -21,12 +21,14 @@ from benchconsole.console.text.cells import fit_text, measure_width, to_ascii, w
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view import run_view as picture
+from benchconsole.console.view.acceptance import STAYS
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level, worst
 from benchconsole.console.view.session_judgements import list_session_judgements
 from benchconsole.console.view.totals import SessionTotals, compute_totals
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
 from benchconsole.probes.model.checklist import StepState
 from benchconsole.probes.model.judgement import Level
+from benchconsole.probes.model.remark import RemarkKind
 from benchconsole.topology.analysis.reported_results import CellOutcome
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import counted as count
@@ -56,7 +58,7 @@ def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterato
     totals = compute_totals(view)
     sections = {
         **{
-            remark_section.TITLES[kind].lower(): _format_remarks(lines, width)
+            remark_section.TITLES[kind].lower(): _format_remarks(kind, lines, width)
             for kind, lines in remark_section.make_sections(view, details.remarks)
         },
         "conduct": _format_conduct(view, width, details),
@@ -94,6 +96,9 @@ def _format_head(view: RunView, width: int, details: SessionDetails) -> Iterator
     yield ""
     verdict = details.decide(view)
     yield from wrap_text(verdict.sentence, width, f"{SIGNS[verdict.state].glyph} ")
+    accepted = remark_section.format_accepted(view, details.remarks)
+    if accepted:
+        yield from wrap_text(accepted, width, "  ")
     if verdict.is_brief:
         yield ""
         yield "missing"
@@ -101,11 +106,13 @@ def _format_head(view: RunView, width: int, details: SessionDetails) -> Iterator
             yield from wrap_text(gap, width, f" {SIGNS[State.UNKNOWN].glyph} ")
 
 
-def _format_remarks(lines: Iterable[RemarkLine], width: int) -> Iterator[str]:
+def _format_remarks(kind: RemarkKind, lines: Iterable[RemarkLine], width: int) -> Iterator[str]:
     for line in lines:
         yield from wrap_text(f"{line.when}, of {line.about}, by {line.by}", width, f" {line.number}. ")
         for text in line.paragraphs:
             yield from wrap_text(text, width, "    ")
+    if kind is RemarkKind.ACCEPTED:
+        yield from wrap_text(STAYS, width, "    ")
 
 
 def _format_conduct(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
@@ -202,6 +209,8 @@ def _format_findings(view: RunView, width: int, details: SessionDetails) -> Iter
         for name, text in (("cannot tell", finding.cannot_tell), ("do", finding.do)):
             if text:
                 yield from wrap_text(sanitize(text), width, f"{' ' * 12}{name}: ")
+        for text in remark_section.list_accepting(details.remarks, finding):
+            yield from wrap_text(text, width, f"{' ' * 12}accepted ")
         for text in remark_section.list_beside(details.remarks, remark_section.ELEMENTS, finding.element):
             yield from wrap_text(text, width, f"{' ' * 12}remark: ")
     if len(everything) > FINDINGS:

@@ -111,8 +111,9 @@ class FollowedSession:
         kept = self._session.read_checklists()
         sampled = EVERY in new.options
         return SessionOpened(
-            self._stored.id, new.label, self.fabric, new.suite, self.plan, new.started, live, kept, sampled
-        )
+            self._stored.id, new.label, self.fabric, new.suite, self.plan, new.started, live, kept, sampled,
+            remarks=read_remarks(self._session),
+        )  # fmt: skip
 
     def _ended(self, news: SessionChanges) -> Iterator[Event]:
         """Say that the other console has stopped, and that one is at it again."""

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 from benchconsole.console.reports.content import sort_findings
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.acceptance import list_accepted, name_cause
+from benchconsole.console.view.remark_words import name_point
 from benchconsole.console.view.run_view import RunView
-from benchconsole.probes.model.remark import LONGEST, About
+from benchconsole.probes.model.judgement import Finding
+from benchconsole.probes.model.remark import LONGEST, About, Remark, RemarkKind, list_standing
 from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.fabric import LinkId, NodeId, SwitchId
 
@@ -21,20 +24,42 @@ class RemarkPlace:
     point: str = ""
 
 
-def find_subject(view: RunView, place: RemarkPlace) -> tuple[About, str]:
+def find_subject(view: RunView, place: RemarkPlace, kind: RemarkKind = RemarkKind.REMARK) -> tuple[About, str]:
     """What a remark is about, and its name. SelectionError for what the session does not have, or for two at once."""
     given = [bool(place.element), place.finding is not None, bool(place.clause), bool(place.point)]
     if sum(given) > 1:
         raise SelectionError("a remark is about one thing: give one of --element, --finding, --clause and --point")
+    if kind is RemarkKind.ACCEPTED and place.finding is None:
+        raise SelectionError("a finding alone can be accepted: give its number in reports with --finding")
     if place.element:
         return _find_element(view, place.element)
     if place.finding is not None:
-        return About.FINDING, _find_finding(view, place.finding)
+        return About.FINDING, name_finding(_find_finding(view, place.finding), kind)
     if place.clause:
         return About.CLAUSE, _find_clause(view, place.clause)
     if place.point:
         return About.POINT, _find_point(view, place.point)
     return About.SESSION, ""
+
+
+def name_finding(finding: Finding, kind: RemarkKind) -> str:
+    """The subject of a remark on a finding: its element; of an acceptance the cause, so that it is of no other one."""
+    return name_cause(finding) if kind is RemarkKind.ACCEPTED else finding.element
+
+
+def require_fitting(remark: Remark, known: Iterable[Remark]) -> None:
+    """Check a remark against those of its session.
+
+    SelectionError for a withdrawal of what does not stand, and for a finding that is accepted already.
+    """
+    every = tuple(known)
+    if remark.withdraws and remark.withdraws not in {each.number for each in list_standing(every)}:
+        raise SelectionError(f"no remark {remark.withdraws} that stands; benchconsole remarks lists them")
+    accepted = list_accepted(every).get(remark.subject) if remark.kind is RemarkKind.ACCEPTED else None
+    if accepted is not None:
+        raise SelectionError(
+            f"the finding is accepted already, by {sanitize(accepted.by)}: withdraw remark {accepted.number} first"
+        )
 
 
 def _find_element(view: RunView, name: str) -> tuple[About, str]:
@@ -51,13 +76,13 @@ def _find_element(view: RunView, name: str) -> tuple[About, str]:
     raise SelectionError(_refuse(f"no node, switch or link {name!r} in {fabric.name}", name, known))
 
 
-def _find_finding(view: RunView, number: int) -> str:
-    """The element of a finding by its number in reports."""
+def _find_finding(view: RunView, number: int) -> Finding:
+    """A finding by its number in reports."""
     findings = sort_findings(view.findings)
     if not 1 <= number <= len(findings):
         told = f"1 to {len(findings)}" if findings else "none: the session has no finding"
         raise SelectionError(f"no finding {number}, expected {told}")
-    return findings[number - 1].element
+    return findings[number - 1]
 
 
 def _find_clause(view: RunView, text: str) -> str:
@@ -80,7 +105,7 @@ def _find_point(view: RunView, text: str) -> str:
     }
     if text not in points:
         raise SelectionError(_refuse(f"no point {text!r} of a sweep, expected STAGE:VALUE", text, points))
-    return f"{text.partition(':')[0]}: {', '.join(f'{axis} {value}' for axis, value in points[text])}"
+    return name_point(text.partition(":")[0], points[text])
 
 
 def _refuse(why: str, text: str, known: Iterable[str]) -> str:

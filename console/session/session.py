@@ -26,12 +26,14 @@ from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
+from benchconsole.probes.model.remark import Remark
 from benchconsole.probes.planning.plan_rounds import split_into_waves
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.planning.sweeps import SweepEndings
 from benchconsole.probes.running.runner import can_be_resumed
 from benchconsole.store.model import SessionState
 from benchconsole.store.reading.loss_reading import read_losses
+from benchconsole.store.reading.remark_reading import read_remarks
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold
 
@@ -81,6 +83,7 @@ class Session:
         self._interrupted: dict[int, tuple[int, Sequence[Result]]] = {}
         self._unsearched: tuple[Round, ...] = ()
         self._checklists: tuple[CheckedList, ...] = ()
+        self._remarks: tuple[Remark, ...] = ()
         self._left_out: tuple[Noticed, ...] = ()
         self._sampled = EVERY in self.choice.options
         self.replay: tuple[Event, ...] = ()
@@ -132,7 +135,7 @@ class Session:
         ``judged`` is what is known of those that are closed, None where they have to be read.
         """
         session = self.store.session(self.id)
-        self._checklists = session.read_checklists()
+        self._checklists, self._remarks = session.read_checklists(), read_remarks(session)
         left_out = (note for note in session.read_notes() if note.kind == LEFT_OUT)
         self._left_out = tuple(Noticed(f"{LEFT_OUT}: {note.text}", note.at, left_out=True) for note in left_out)
         events: list[Event] = [self._make_opened(started, live=False), *self._left_out]
@@ -270,8 +273,9 @@ class Session:
 
     def _make_opened(self, at: float, *, live: bool) -> SessionOpened:
         return SessionOpened(
-            self.id, self.choice.label, self.fabric, self.suite, self.plan, at, live, self._checklists, self._sampled
-        )
+            self.id, self.choice.label, self.fabric, self.suite, self.plan, at, live, self._checklists, self._sampled,
+            remarks=self._remarks,
+        )  # fmt: skip
 
     async def _run(self, rounds: Sequence[Round]) -> None:
         because = ""

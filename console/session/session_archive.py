@@ -19,12 +19,13 @@ from benchconsole.console.session.listed_sessions import (
     list_newest_first,
     measure_sessions,
 )
-from benchconsole.console.session.remarks import check_text
+from benchconsole.console.session.remarks import check_text, require_fitting
 from benchconsole.console.session.replay_clock import ReplayClock
 from benchconsole.console.session.session_removal import find_staying, remove_session
 from benchconsole.console.session.stored_comparison import compare_in_order
 from benchconsole.console.view.reducer import LatestView
-from benchconsole.probes.model.remark import About, Remark, RemarkKind
+from benchconsole.probes.model.remark import OF_SESSION, Remark, RemarkSubject
+from benchconsole.store.reading.remark_reading import read_remarks
 from benchconsole.store.store import Store
 
 if TYPE_CHECKING:
@@ -59,12 +60,18 @@ class SessionArchive:
         with self._open() as store:
             asyncio.run(store.change_label(key, label, self.operator, time.time()))
 
-    def append_remark(self, key: str, text: str) -> None:
-        """Write down what the operator says of a session; SelectionError for a text that cannot be kept."""
+    def append_remark(self, key: str, text: str, of: RemarkSubject = OF_SESSION) -> tuple[Remark, ...]:
+        """Write down what the operator says of a session or a part of it; all that was said of the session.
+
+        SelectionError for a text that cannot be kept, for a withdrawal of what does not stand, and for a finding that
+        is accepted already.
+        """
         now = time.time()
-        remark = Remark(RemarkKind.REMARK, About.SESSION, "", check_text(text), self.operator, now, now)
+        remark = Remark(of.kind, of.about, of.subject, check_text(text), self.operator, now, now, of.withdraws)
         with self._open() as store:
+            require_fitting(remark, read_remarks(store.session(key)))
             asyncio.run(store.append_remark(key, remark))
+            return read_remarks(store.session(key))
 
     def find_staying(self, keys: Iterable[str]) -> dict[str, str]:
         """Of these sessions those that may not go, each with the reason: it runs, or others are held against it."""

@@ -83,7 +83,8 @@ _TABLE = (
     Action("column_right", "greater_than_sign,full_stop", ">", "column", "the column to the right", call="column(1)"),
     Action("swap", "w", "w", "swap", "A as B and B as A"),
     Action("label", "L", "L", "label", "give the session another label", "label", "TEXT", "order('label')"),
-    Action("remark", "m", "m", "remark", "write down what you say of it", "remark", "TEXT", "order('remark')"),
+    Action("remark", "m", "m", "remark", "write down what you say of it", "", "TEXT", "app.do('remark')"),
+    Action("accept", "A", "A", "accept", "answer for it; again takes that back", "", "REASON", "app.do('accept')"),
     Action("replay", "P", "P", "play again", "play it again, faster than it ran", "replay", "SPEED", "order('replay')"),
     Action("replay_pause", "p", "p", "pause", "stand still in a session that is played again, or go on"),
     Action("round_back", "left_square_bracket", "[", "round back", "back to the start of the round, or of that before"),
@@ -130,7 +131,7 @@ GLOBAL = (
 DRIVING = frozenset(("plan", "repeat", "stop", "add_criterion", "change_criterion"))
 """Actions of who drives the session: one that another console drives, or that is played again, takes none of them."""
 
-ACTING = DRIVING | {"mark", "mark_shown", "label", "remark", "remove", "export"}
+ACTING = DRIVING | {"mark", "mark_shown", "label", "remark", "accept", "remove", "export"}
 """Actions that lead to something on nodes, in the database or in files; a console that only looks has none of them."""
 
 

@@ -3,10 +3,14 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.message import Message
 
 from benchconsole.topology.model.fabric import NodeId
+
+if TYPE_CHECKING:
+    from benchconsole.probes.model.remark import RemarkSubject
 
 
 @dataclass
@@ -79,13 +83,20 @@ class EditCriterion(Message):
     place: int | None = None
 
 
+class Remarked(NamedTuple):
+    """What a remark would be about, in words ``name``; ``session`` is an id, empty for the session on the screen."""
+
+    of: "RemarkSubject"
+    name: str
+    session: str = ""
+
+
 class SessionOrder(StrEnum):
     """What is to be done with a session of the database."""
 
     OPEN = "open"
     REPLAY = "replay"
     LABEL = "label"
-    REMARK = "remark"
     REMOVE = "remove"
     LEAVE = "leave"
 

@@ -17,6 +17,7 @@ from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:
     from benchconsole.probes.judging.round_ways import RoundWays
+    from benchconsole.probes.model.remark import Remark
 
 LEFT_OUT = "left out"
 """The kind of note that says what of a suite was not run, and why; the text of its event begins with it."""
@@ -28,7 +29,7 @@ class SessionOpened:
 
     ``checklists`` are those that are kept with it, as they stand; ``sampled`` says that it is a watch of days.
     ``anew``: all that is known of it follows, and what was told before counts no more. ``shown`` is what is known of it
-    already, where somebody has jumped in a session that is played again.
+    already, where somebody has jumped in a session that is played again. ``remarks`` are what people said of it so far.
     """
 
     session: str
@@ -42,6 +43,7 @@ class SessionOpened:
     sampled: bool = False
     anew: bool = False
     shown: RunView | None = None
+    remarks: "tuple[Remark, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from benchconsole.console.view.element_state import (
     advance_nodes,
@@ -49,6 +50,9 @@ from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.units import counted as count
 
+if TYPE_CHECKING:
+    from benchconsole.probes.model.remark import Remark
+
 LOG_LINES = 500
 
 NO_LOADS: Mapping[str, NodeLoad] = MappingProxyType({})
@@ -74,6 +78,7 @@ def opened(event: SessionOpened) -> RunView:
         begun=event.at,
         checklists=event.checklists,
         sampled=event.sampled,
+        remarks=event.remarks,
     )
 
 
@@ -347,6 +352,7 @@ class LatestView:
         self._preview: RunView | None = None
         self._described: tuple[Fabric, tuple[StaticFinding, ...]] | None = None
         self._assessed: tuple[Mapping[str, Result], DetectableFaults] | None = None
+        self._remarked: tuple[str, tuple[Remark, ...]] = ("", ())
         self._shown: tuple[RunView, RunView] | None = None
 
     def take(self, events: Sequence[Event]) -> None:
@@ -392,6 +398,11 @@ class LatestView:
         self._assessed = (results, found)
         self.generation += 1
 
+    def take_remarks(self, session: str, remarks: "tuple[Remark, ...]") -> None:
+        """Take all that people said of the session of this id, where it is still the one that is shown."""
+        self._remarked = (session, remarks)
+        self.generation += 1
+
     @property
     def view(self) -> RunView | None:
         """The latest view, the same object as long as nothing has happened; with what is known beside its events."""
@@ -400,7 +411,8 @@ class LatestView:
             return None
         static = described[1] if described is not None and described[0] is folded.fabric else None
         detectable = assessed[1] if assessed is not None and assessed[0] is folded.results else None
-        if static is None and detectable is None:
+        remarks = self._find_remarks(folded)
+        if static is None and detectable is None and remarks is folded.remarks:
             return folded
         shown = self._shown
         if (
@@ -408,6 +420,13 @@ class LatestView:
             or shown[0] is not folded
             or shown[1].static is not static
             or shown[1].detectable is not detectable
+            or shown[1].remarks is not remarks
         ):
-            shown = self._shown = (folded, replace(folded, static=static, detectable=detectable))
+            added = replace(folded, static=static, detectable=detectable, remarks=remarks)
+            shown = self._shown = (folded, added)
         return shown[1]
+
+    def _find_remarks(self, folded: RunView) -> "tuple[Remark, ...]":
+        """Those that were told, or that the session began with: none is ever deleted, so the longer ones are newer."""
+        session, told = self._remarked
+        return told if session == folded.session and len(told) > len(folded.remarks) else folded.remarks

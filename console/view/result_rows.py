@@ -15,7 +15,7 @@ from benchconsole.console.view import wording
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State, share_result, state_of, state_of_failure
 from benchconsole.probes.model.alike_passes import list_tested
-from benchconsole.probes.model.judgement import Verdict
+from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.measuring import Failure, Labels, Reading, Result, Test
 from benchconsole.topology.model.conditions import format_condition
 from benchconsole.topology.units import Shown, Unit, percent
@@ -125,6 +125,40 @@ def _all_rows(view: RunView) -> Iterator[ResultRow]:
                 if verdict not in seen
             )
             seen.update(verdicts)
+
+
+def list_finding_rows(view: RunView, finding: Finding) -> list[ResultRow]:
+    """The rows of the tests that a finding rests on: its verdicts, worst first, then tests that were not judged.
+
+    Of a test with several numbers those count that are its evidence; else the low ones, else all.
+    """
+    stages = {each.number: each.stage for each in view.plan}
+    own, blame = frozenset(finding.evidence), Blame((finding,))
+    judged: list[ResultRow] = []
+    unjudged: list[Result] = []
+    for test in finding.tests:
+        result, every = view.results.get(test), view.verdicts.get(test, ())
+        if result is not None and not every:
+            unjudged.append(result)
+        resting = [each for each in every if own.intersection(each.evidence)]
+        resting = resting or [each for each in every if each.level in _LOW] or list(every)
+        judged += (make_verdict_row(each, stages.get(each.round, ""), blame, result) for each in resting)
+    shown = {(row.probe, row.verdict.unit): row.verdict.shown for row in judged if row.verdict is not None}
+    others: list[ResultRow] = []
+    for result in unjudged:
+        rows = list(_unjudged(view, result.test, stages.get(result.test.round, ""), shown))
+        others += [row for row in rows if row.measurement is not None and row.measurement.id in own] or rows
+    return [*sorted(judged, key=_measure_badness), *others]
+
+
+_LOW = (Level.FAIL, Level.WATCH)
+
+
+def _measure_badness(row: ResultRow) -> tuple[int, float]:
+    """What rows of a finding are ordered by: the worst level, then the share farthest from what was expected."""
+    share = None if row.verdict is None else row.verdict.share
+    severity = 0 if row.verdict is None else row.verdict.level.severity
+    return -severity, -abs(1.0 - share) if share is not None else 0.0
 
 
 def format_failure(failure: Failure) -> str:

@@ -24,6 +24,7 @@ from benchconsole.topology.units import counted
 if TYPE_CHECKING:
     from benchconsole.probes.judging.round_ways import RoundWays
     from benchconsole.probes.model.alike_passes import AlikePasses
+    from benchconsole.probes.model.remark import Remark
 
 
 class State(StrEnum):
@@ -203,6 +204,7 @@ class RunView:
     which are not in ``verdicts``: of large sessions whose totals and ranges are told. ``intervals`` are what tests that
     run tell of their last seconds, ``loads`` those of nodes that are sampled in the round that runs, ``ways`` the links
     that its flows cross, None before the first of them has told a number; nothing else here rests on these.
+    ``remarks`` are what people said of it, withdrawn ones as well; no state and no verdict rests on them.
     No mapping here ever changes;
     those that grow share what they have in common with earlier views.
     """
@@ -249,6 +251,7 @@ class RunView:
     intervals: IntervalRates = field(default_factory=lambda: NO_INTERVALS)
     loads: Mapping[str, NodeLoad] = field(default_factory=lambda: MappingProxyType({}))
     ways: "RoundWays | None" = None
+    remarks: "tuple[Remark, ...]" = ()
 
 
 T = TypeVar("T")

@@ -13,12 +13,16 @@ LONGEST = 20_000
 
 
 class RemarkKind(StrEnum):
-    """What a remark is: an observation, something that was changed, a conclusion, or what was asked for."""
+    """What a remark is: an observation, something that was changed, a conclusion, or what was asked for.
+
+    With ``ACCEPTED`` somebody answers for a finding; no verdict asks for it.
+    """
 
     REMARK = "remark"
     TUNING = "tuning"
     CONCLUSION = "conclusion"
     REQUEST = "request"
+    ACCEPTED = "accepted"
     WITHDRAWAL = "withdrawal"
 
 
@@ -41,7 +45,8 @@ class About(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Remark:
     """``subject`` names what it is ``about``: a node, a switch, the id of a link, the element of a finding, the source
-    or the metric of a criterion, or ``stage: axis value`` of a point; empty of a session.
+    or the metric of a criterion, or ``stage: axis value`` of a point; empty of a session. An acceptance names kind,
+    place and level of its finding, so that it is of no other one.
 
     ``at`` is the time that it speaks of, ``written`` when it was recorded (both UTC seconds). ``number`` counts the
     remarks of a session from 1 (0 before it is stored); ``withdraws`` is the number of another one, 0 for none.
@@ -61,6 +66,22 @@ class Remark:
     def paragraphs(self) -> tuple[str, ...]:
         """Its text in paragraphs, as they were written."""
         return tuple(part.strip() for part in self.text.split("\n\n") if part.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class RemarkSubject:
+    """What a remark is of that is to be written: its kind, and ``about`` what and of which name it is.
+
+    ``withdraws`` is the number of the remark that it takes back, 0 for none.
+    """
+
+    about: About = About.SESSION
+    subject: str = ""
+    kind: RemarkKind = RemarkKind.REMARK
+    withdraws: int = 0
+
+
+OF_SESSION = RemarkSubject()
 
 
 def list_standing(remarks: Iterable[Remark]) -> tuple[Remark, ...]:

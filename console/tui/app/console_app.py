@@ -22,6 +22,7 @@ from benchconsole.console.tui.app.command_line import CommandLine
 from benchconsole.console.tui.app.criterion_orders import CriterionOrders
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import ExitControl, ReportExport, RunOrders
+from benchconsole.console.tui.app.remark_orders import RemarkOrders
 from benchconsole.console.tui.app.replay_orders import ReplayOrders
 from benchconsole.console.tui.app.screen_failure import ScreenError, finish_run
 from benchconsole.console.tui.app.session_following import Analyse, SessionFollowing
@@ -91,6 +92,7 @@ class ConsoleApp(ThemedApp[int]):
         self.exit_control = ExitControl(session, navigation, self._work, self.exit)
         self.following = SessionFollowing(session, navigation, self._work, analyse, self.run_orders.ask_password)
         self.session_orders = SessionOrders(session, navigation, self._work, self.following, make_archive)
+        self.remark_orders = RemarkOrders(session, navigation, self._work, lambda: self.session_orders.archive)
         self.replay_orders = ReplayOrders(session, navigation, self._work)
         self.command_line = CommandLine(
             session, navigation, self.action_do, self._typed_commands(), self.session_orders.learn_names
@@ -101,6 +103,8 @@ class ConsoleApp(ThemedApp[int]):
             **{name: partial(navigation.open_area, name) for name in AREA_PAGES},
             "sessions": self.session_orders.list_sessions,
             "compare": self.session_orders.compare,
+            "remark": self.remark_orders.remark,
+            "accept": self.remark_orders.accept,
             "plan": self.run_orders.plan,
             "stop": self.run_orders.ask_stop,
             "export": self.report_export.ask,
@@ -127,6 +131,8 @@ class ConsoleApp(ThemedApp[int]):
                 self.run_orders.plan, lambda: session.control.suites if session.control is not None else ()
             ),
             "compare": TypedCommand(self.session_orders.compare_with, lambda: self.session_orders.names),
+            "remark": TypedCommand(self.remark_orders.remark, tuple),
+            "accept": TypedCommand(self.remark_orders.accept, tuple),
             "seek": TypedCommand(self.replay_orders.go_to_typed, tuple),
             "export": TypedCommand(self.report_export.write_typed, lambda: tuple(option.value for option in FORMATS)),
         }

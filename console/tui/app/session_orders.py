@@ -1,4 +1,4 @@
-"""Orders about the sessions of the database: list them, open one and come back, label, remark on, compare, remove.
+"""Orders about the sessions of the database: list them, open one and come back, label, compare, remove.
 
 Each is done by the archive, in the way in which the commands do it. It is made when it is first needed: it brings
 what start-up must not wait for.
@@ -152,9 +152,7 @@ class SessionOrders(Orders):
         elif message.order is SessionOrder.REMOVE:
             self._work(self._ask_removal(message.marked))
         else:
-            orders = {
-                SessionOrder.REPLAY: self._replay, SessionOrder.LABEL: self._label, SessionOrder.REMARK: self._remark,
-            }  # fmt: skip
+            orders = {SessionOrder.REPLAY: self._replay, SessionOrder.LABEL: self._label}
             orders[message.order](message.session, message.text)
 
     # -- another session on the screen, and back
@@ -232,14 +230,6 @@ class SessionOrders(Orders):
                 lambda archive: archive.change_label(key, text),
                 f"{key} is called {text} now" if text else f"{key} has no label now",
             )
-
-    def _remark(self, key: str, text: str) -> None:
-        if text:
-            self._change(lambda archive: archive.append_remark(key, text), f"the remark on {key} is kept")
-            return
-        words = f"What do you say of session {key}? It is kept with your name and the time, and stands in every report."
-        sheet = TypedLineSheet("remark", words, "", self._session.badges)
-        self._navigation.ask(sheet, lambda said: self._remark(key, said) if said else None)
 
     async def _ask_removal(self, keys: tuple[str, ...]) -> None:
         """Ask for consent, unless all have to stay: one that runs, that was a baseline, or that is shown."""

@@ -74,7 +74,7 @@ class Row:
 class Area:
     """The rows of an area in the order of the screen. ``columns`` are headings by name, ``scales`` those of numbers.
 
-    ``note`` says what is not among the rows.
+    ``note`` says what is not among the rows, or what they are together.
     """
 
     title: str
@@ -87,7 +87,7 @@ class Area:
         """The rows that the filter of the screen keeps. FilterError for one that is not understood."""
         known = {**dict.fromkeys(self.columns), **self.scales}
         chosen = compile_filter(text, known) if text.strip() else EVERYTHING
-        return Area(self.title, self.columns, tuple(chosen.select(ReadRows(self.rows))), self.scales)
+        return Area(self.title, self.columns, tuple(chosen.select(ReadRows(self.rows))), self.scales, self.note)
 
     @property
     def table(self) -> Table:

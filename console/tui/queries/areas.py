@@ -3,11 +3,13 @@
 An area is a list of rows that can be filtered; one more is a function, and a line in ``AREAS``.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from benchconsole.console.reports.document_json import make_acceptance_record
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, number, words
 from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
+from benchconsole.console.tui.queries.finding_remarks import FindingRemarks
 from benchconsole.console.tui.queries.node_columns import (
     WORD_COLUMNS,
     ColumnCache,
@@ -17,14 +19,22 @@ from benchconsole.console.tui.queries.node_columns import (
     stage_names,
     under_of,
 )
-from benchconsole.console.tui.queries.result_areas import list_criteria, list_curves, list_pairs, list_results
+from benchconsole.console.tui.queries.result_areas import (
+    list_criteria,
+    list_curves,
+    list_evidence,
+    list_pairs,
+    list_results,
+)
 from benchconsole.console.tui.queries.view_queries import Fault, find_link, list_faults, state_of_fault
 from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.remark_words import group_remarks
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS, format_share
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.remark import About
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.units import Shown, Unit
 
@@ -37,12 +47,15 @@ def list_nodes(view: RunView) -> Area:
     blame, stages, under = Blame(view.findings), stage_names(view), under_of(view.fabric)
     shown = {name: words(name) if name in ("why", "limit", "under") else Column(name) for name in WORD_COLUMNS}
     shown |= {key_of(each): number(f"{each.heading} {each.scale.symbol}".rstrip()) for each in columns}
+    shown["remarks"] = words("remarks", 20)
+    said = group_remarks(view.remarks, (About.NODE,))
     scales = {name: scale for name, scale in filter_columns(columns).items() if scale is not None}
     rows = (NodeRow(seen, under.get(name, ""), columns, blame, stages) for name, seen in view.nodes.items())
-    return Area("Nodes", shown, tuple(_make_node(row, shown) for row in rows), scales)
+    made = tuple(_make_node(row, shown, said.get(row.view.node.id, ())) for row in rows)
+    return Area("Nodes", shown, made, scales)
 
 
-def _make_node(row: NodeRow, shown: Mapping[str, Column]) -> Row:
+def _make_node(row: NodeRow, shown: Mapping[str, Column], remarks: Sequence[str]) -> Row:
     numbers = {key_of(each): row.number(key_of(each)) for each in row.columns}
     metrics = [
         {
@@ -52,8 +65,12 @@ def _make_node(row: NodeRow, shown: Mapping[str, Column]) -> Row:
         }
         for (metric, stage), verdict in row.worst.items()
     ]  # fmt: skip
-    record: Record = {**{name: row.words(name) for name in WORD_COLUMNS}, "state": row.state.value, "metrics": metrics}
-    return Row({name: row.words(name) for name in shown}, numbers, record)
+    record: Record = {
+        **{name: row.words(name) for name in WORD_COLUMNS}, "state": row.state.value, "metrics": metrics,
+        "remarks": list(remarks),
+    }  # fmt: skip
+    text = {name: "; ".join(remarks) if name == "remarks" else row.words(name) for name in shown}
+    return Row(text, numbers, record)
 
 
 # -- links
@@ -68,23 +85,27 @@ def list_links(view: RunView) -> Area:
     columns = {
         "state": Column("state"), "link": words("link"), "cables": number("cables"), "up": number("up"),
         "measured": number(f"measured {scale.symbol}"), "expected": number(f"expected {scale.symbol}"),
-        "share": number("share"), "why": words("why"),
+        "share": number("share"), "why": words("why"), "remarks": words("remarks", 20),
     }  # fmt: skip
+    said = group_remarks(view.remarks, (About.LINK,))
     rows = []
     for link in links:
         found = seen[link.id]
         why = "" if found.finding is None else found.finding.what
+        remarks = said.get(link.id, ())
         text = {
             "state": "untested" if found.state is State.SKIPPED else SIGNS[found.state].word,
             "link": sanitize(link_name(view.fabric, link)),
             "cables": f"{link.count:,}", "up": "" if found.members_up is None else f"{found.members_up:,}",
             "measured": scale.shown(found.measured), "expected": scale.shown(found.expected),
             "share": NOT_MEASURED if found.share is None else format_share(found.share), "why": sanitize(why),
+            "remarks": "; ".join(remarks),
         }  # fmt: skip
         record: Record = {
             "link": link.id, "a": link.a, "b": link.b, "state": found.state.value, "cables": link.count,
             "members_up": found.members_up, "unit": Unit.BYTE_RATE.value, "measured": take_finite(found.measured),
             "expected": take_finite(found.expected), "why": why,
+            "remarks": list(remarks),
         }  # fmt: skip
         rows.append(Row(text, {"measured": found.measured, "expected": found.expected}, record))
     return Area("Links", columns, tuple(rows), {"measured": scale, "expected": scale})
@@ -94,27 +115,41 @@ def list_links(view: RunView) -> Area:
 
 
 def list_findings(view: RunView) -> Area:
-    """What is wrong, worst first, then nodes that could not be asked or judged."""
+    """What is wrong, worst first, then nodes that could not be asked or judged; who accepts it, what was said of it."""
     columns = {
         "state": Column("state"), "where": words("where"), "what": words("what", 24), "means": words("means"),
-        "do": words("do"),
+        "do": words("do"), "accepted": words("accepted", 20), "remarks": words("remarks", 20),
     }  # fmt: skip
-    return Area("Findings", columns, tuple(map(_make_finding, list_faults(view))), {})
+    said = FindingRemarks(view.findings, view.remarks)
+    rows = tuple(_make_finding(view, fault, said) for fault in list_faults(view))
+    return Area("Findings", columns, rows, {}, said.sentence)
 
 
-def _make_finding(fault: Fault) -> Row:
+def _make_finding(view: RunView, fault: Fault, said: FindingRemarks) -> Row:
     do = fault.do if isinstance(fault, Finding) else ""
     text = {
         "state": SIGNS[state_of_fault(fault)].word, "where": sanitize(fault.where), "what": sanitize(fault.what),
         "means": sanitize(fault.means), "do": sanitize(do),
+        "accepted": said.tell_acceptance(fault) if isinstance(fault, Finding) else "",
+        "remarks": "; ".join(said.list_remarks(fault)) if isinstance(fault, Finding) else "",
     }  # fmt: skip
+    return Row(text, {}, lambda each: _record_fault(view, each, said), source=fault)
+
+
+def _record_fault(view: RunView, fault: Fault, said: FindingRemarks) -> Record:
+    """What machines get of a finding; the tests that it rests on are those of the screen."""
     record: Record = {
-        "state": state_of_fault(fault).value, "where": fault.where, "what": fault.what, "means": fault.means, "do": do,
-        "nodes": [str(name) for name in fault.nodes_at], "links": list(fault.links_at),
+        "state": state_of_fault(fault).value, "where": fault.where, "what": fault.what, "means": fault.means,
+        "do": fault.do if isinstance(fault, Finding) else "", "nodes": [str(name) for name in fault.nodes_at],
+        "links": list(fault.links_at),
     }  # fmt: skip
     if isinstance(fault, Finding):
-        record |= {"suspect": fault.suspect.value, "element": fault.element, "affected": list(fault.nodes)}
-    return Row(text, {}, record)
+        record |= {
+            "suspect": fault.suspect.value, "element": fault.element, "affected": list(fault.nodes),
+            "accepted": make_acceptance_record(said.find_acceptance(fault)),
+            "remarks": list(said.list_remarks(fault)), "evidence": list_evidence(view, fault).records,
+        }  # fmt: skip
+    return record
 
 
 # -- rounds

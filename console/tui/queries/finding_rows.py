@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.filtering import Fields, Filter, ReadRows
+from benchconsole.console.tui.queries.finding_remarks import FindingRemarks
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
 from benchconsole.console.tui.queries.unjudged_reasons import UnjudgedReason, describe_reason
 from benchconsole.console.tui.rows.scales import Scale
@@ -17,7 +18,7 @@ from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.judgement import Finding
 
 COLUMNS: Mapping[str, Scale | None] = MappingProxyType(
-    dict.fromkeys(("level", "suspect", "where", "what", "nodes", "confidence"))
+    dict.fromkeys(("level", "suspect", "where", "what", "nodes", "confidence", "accepted"))
 )
 """What a filter of findings may name; all are words."""
 
@@ -39,16 +40,21 @@ class FindingRow(Fields, Generic[Found]):
         return "\n".join(self.text.values()).lower()
 
 
-def keep_findings(chosen: Filter, every: Sequence[Found]) -> Sequence[Found]:
-    """Those that the filter keeps, in their order. FilterError for an expression that takes too long."""
+def keep_findings(chosen: Filter, every: Sequence[Found], said: FindingRemarks) -> Sequence[Found]:
+    """Those that the filter keeps, in their order; ``said`` tells who accepts which.
+
+    FilterError for an expression that takes too long.
+    """
     if not chosen.tests:
         return every
-    return [row.of for row in chosen.select(ReadRows([FindingRow(each, _describe(each)) for each in every]))]
+    return [row.of for row in chosen.select(ReadRows([FindingRow(each, _describe(each, said)) for each in every]))]
 
 
-def _describe(found: Finding | UnjudgedReason | AlikeFindings) -> dict[str, str]:
+def _describe(found: Finding | UnjudgedReason | AlikeFindings, said: FindingRemarks) -> dict[str, str]:
     """The text of each column. A folded row holds the words of all that it stands for."""
+    accepted = ""
     if isinstance(found, Finding):
+        accepted = said.name_accepting(found)
         made = (SIGNS[state_of_level(found.level)].word, found.suspect.value, found.where, found.what)
         names, confidence = " ".join(found.nodes), found.confidence.value
     elif isinstance(found, AlikeFindings):
@@ -56,7 +62,7 @@ def _describe(found: Finding | UnjudgedReason | AlikeFindings) -> dict[str, str]
         where, what = (" ".join(getattr(each, name) for each in found.findings) for name in ("where", "text"))
         made, names, confidence = (SEVERITIES[first.severity].word, "description", where, what), "", ""
     else:
-        said = describe_reason(found)
-        made = (SIGNS[said.state].word, said.kind, " ".join(said.names), said.why)
+        reason = describe_reason(found)
+        made = (SIGNS[reason.state].word, reason.kind, " ".join(reason.names), reason.why)
         names, confidence = made[2], ""
-    return dict(zip(COLUMNS, map(sanitize, (*made, names, confidence)), strict=True))
+    return dict(zip(COLUMNS, map(sanitize, (*made, names, confidence, accepted)), strict=True))

@@ -10,7 +10,8 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, number, words
 from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
 from benchconsole.console.tui.rows.scales import scale_for
-from benchconsole.console.view.result_rows import ResultRow, list_current_rows
+from benchconsole.console.view.remark_words import group_remarks, name_point
+from benchconsole.console.view.result_rows import ResultRow, list_current_rows, list_finding_rows
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import (
     NOT_MEASURED,
@@ -20,12 +21,21 @@ from benchconsole.console.view.wording import (
     format_quantity,
     format_share,
 )
+from benchconsole.probes.model.judgement import Finding
 from benchconsole.probes.model.labels import tell_labels
+from benchconsole.probes.model.remark import About
+from benchconsole.topology.model.fabric import Criterion
 from benchconsole.topology.units import Shown, Unit
 
 _SHARES = {"share": scale_for(Unit.ONE, Shown.PERCENT, ())}
 
 # -- results
+
+_RESULT_COLUMNS = {
+    "state": Column("state"), "of": words("of"), "metric": words("metric"), "labels": words("labels"),
+    "measured": number("measured"), "expected": number("expected"), "share": number("share"),
+    "why": words("why", 20), "stage": words("stage"), "round": number("round"),
+}  # fmt: skip
 
 
 def list_results(view: RunView, most: int | None = None) -> Area:
@@ -33,13 +43,14 @@ def list_results(view: RunView, most: int | None = None) -> Area:
 
     Where these are more than ``most``, those that pass are left out, and the note says so.
     """
-    columns = {
-        "state": Column("state"), "of": words("of"), "metric": words("metric"), "labels": words("labels"),
-        "measured": number("measured"), "expected": number("expected"), "share": number("share"),
-        "why": words("why", 20), "stage": words("stage"), "round": number("round"),
-    }  # fmt: skip
     rows, note = _leave_out_passes(list_current_rows(view), most)
-    return Area("Results", columns, tuple(map(_make_result, rows)), _SHARES, note)
+    return Area("Results", _RESULT_COLUMNS, tuple(map(_make_result, rows)), _SHARES, note)
+
+
+def list_evidence(view: RunView, finding: Finding) -> Area:
+    """The tests that a finding rests on, each with its numbers and its verdict, the worst first."""
+    rows = tuple(map(_make_result, list_finding_rows(view, finding)))
+    return Area("Evidence", _RESULT_COLUMNS, rows, _SHARES)
 
 
 def _leave_out_passes(rows: Sequence[ResultRow], most: int | None) -> tuple[Sequence[ResultRow], str]:
@@ -138,10 +149,11 @@ def list_curves(view: RunView) -> Area:
     columns = {
         "state": Column("state"), "stage": words("stage"), "curve": words("curve"), "axis": words("axis"),
         "at": number("at"), "median": number("median"), "low": number("low"), "high": number("high"), "n": number("n"),
-        "gain": number("gain"), "why": words("why", 20),
+        "gain": number("gain"), "why": words("why", 20), "remarks": words("remarks", 20),
     }  # fmt: skip
+    said = group_remarks(view.remarks, (About.POINT,))
     rows = (
-        _make_point(chart, curve, point)
+        _make_point(chart, curve, point, said.get(name_point(chart.stage, chart.find_point(point.value)), ()))
         for chart in ChartCache().compute(view)
         for curve in chart.curves
         for point in curve.points
@@ -150,7 +162,7 @@ def list_curves(view: RunView) -> Area:
     return Area("Curves", columns, tuple(rows), {})
 
 
-def _make_point(chart: Chart, curve: Curve, point: Point) -> Row:
+def _make_point(chart: Chart, curve: Curve, point: Point, remarks: Sequence[str]) -> Row:
     gain = curve.gains.get(point.value)
     name = " ".join(filter(None, (format_chart_name(chart), format_cohort_name(chart, curve))))
     low, median, high = (
@@ -161,6 +173,7 @@ def _make_point(chart: Chart, curve: Curve, point: Point) -> Row:
         "axis": sanitize(chart.axis), "at": sanitize(point.value), "low": low, "median": median, "high": high,
         "n": f"{len(point.values):,}", "gain": "" if gain is None else f"{gain:+.0%}",
         "why": sanitize("; ".join(f"{each.tests:,} {each.why}" for each in point.missing)),
+        "remarks": "; ".join(remarks),
     }  # fmt: skip
     record: Record = {
         "stage": chart.stage, "metric": chart.metric, "labels": {**dict(chart.labels), **dict(chart.held)},
@@ -168,7 +181,7 @@ def _make_point(chart: Chart, curve: Curve, point: Point) -> Row:
         "unit": None if chart.unit is None else chart.unit.value, "values": list(point.values),
         "median": point.median, "low": point.low, "high": point.high, "gain": gain,
         "state": None if point.state is None else point.state.value, "bounds": list(point.bounds),
-        "missing": [{"why": each.why, "tests": each.tests} for each in point.missing],
+        "missing": [{"why": each.why, "tests": each.tests} for each in point.missing], "remarks": list(remarks),
     }  # fmt: skip
     return Row(text, {"gain": gain, "median": point.median}, record)
 
@@ -181,15 +194,25 @@ def list_criteria(view: RunView) -> Area:
     columns = {
         "state": Column("state"), "clause": words("clause"), "metric": words("metric"), "applies": words("applies to"),
         "required": words("required"), "n": number("n"), "worst": words("worst"), "share": number("of required"),
-        "outcome": words("outcome"),
+        "outcome": words("outcome"), "remarks": words("remarks", 20),
     }  # fmt: skip
-    return Area("Criteria", columns, tuple(map(_make_criterion, tables.list_criteria(view))), {})
+    said = group_remarks(view.remarks, (About.CLAUSE,))
+    rows = (
+        _make_criterion(line, [text for name in _name_clauses(each) for text in said.get(name, ())])
+        for each, line in zip(view.fabric.criteria, tables.list_criteria(view), strict=True)
+    )
+    return Area("Criteria", columns, tuple(rows), {})
 
 
-def _make_criterion(line: tables.CriterionLine) -> Row:
+def _name_clauses(criterion: Criterion) -> tuple[str, ...]:
+    """The subjects of remarks on a criterion: its source, and its metric."""
+    return tuple(dict.fromkeys(filter(None, (criterion.source, criterion.metric))))
+
+
+def _make_criterion(line: tables.CriterionLine, remarks: Sequence[str]) -> Row:
     text = {
         "state": SIGNS[line.state].word, "clause": line.source, "metric": line.metric, "applies": line.applies,
         "required": line.bound, "n": f"{line.number:,}", "worst": line.worst, "share": line.of_required,
-        "outcome": line.outcome,
+        "outcome": line.outcome, "remarks": "; ".join(remarks),
     }  # fmt: skip
-    return Row(text, {}, {**line._asdict(), "state": line.state.value})
+    return Row(text, {}, {**line._asdict(), "state": line.state.value, "remarks": list(remarks)})

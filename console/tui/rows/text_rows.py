@@ -54,6 +54,9 @@ class CellText(NamedTuple):
 Row = tuple[CellText, ...]
 BLANK: Row = ()
 
+REMARKED = "¶"
+"""Before a row of which people said something."""
+
 
 def sign_tone(state: State) -> Tone:
     """How the glyph of ``state`` looks."""

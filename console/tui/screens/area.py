@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.messages import PlanRun, ShowInFabric
+from benchconsole.console.tui.messages import PlanRun, Remarked, ShowInFabric
 from benchconsole.console.tui.queries.area import Record
 from benchconsole.console.tui.queries.area import Row as AreaRow
 from benchconsole.console.tui.queries.areas import AREAS
@@ -23,6 +23,7 @@ from benchconsole.console.tui.widgets.footer import Shown
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView, tally
 from benchconsole.console.view.wording import format_reading
+from benchconsole.probes.model.remark import About, RemarkSubject
 
 WORST_FIRST = ("results", "criteria", "links")
 """Those that are sorted by state until somebody asks otherwise; the others have an order of their own."""
@@ -36,10 +37,10 @@ LIMITED = {"results": partial(list_results, most=MOST_ROWS), "pairs": partial(li
 class AreaScreen(AreaPage):
     """``subject`` names the area. Rows come in as rounds are judged; ``text`` is the filter that it begins with."""
 
-    VALID: ClassVar[tuple[str, ...]] = (*TABLE_ACTIONS, "in_full", "values")
+    VALID: ClassVar[tuple[str, ...]] = (*TABLE_ACTIONS, "in_full", "values", "remark")
     KEYS: ClassVar[tuple[Shown, ...]] = (
         ("enter", "open"), "filter", "sort", ("column_left", "and > column"), ("next_fault", "next fault"), "in_full",
-        "copy", ("back", "back"), "command", "help",
+        "remark", "copy", ("back", "back"), "command", "help",
     )  # fmt: skip
 
     def __init__(self, name: str, *, tab: str = "Run", text: str = "") -> None:
@@ -48,6 +49,7 @@ class AreaScreen(AreaPage):
         self._text = text
         self._known: tuple[object, ...] = ()
         self._is_making = False
+        self.find_remarked = partial(_find_remarked, self)
         if name in WORST_FIRST:
             self.table.sorts = [("state", False)]
 
@@ -62,7 +64,7 @@ class AreaScreen(AreaPage):
         reading = f"being read: {format_reading(view.reading)}" if view.reading is not None else ""
         path = (sanitize(view.fabric.name), sanitize(view.label or "run"), self.name_of_area, reading)
         self.crumb.show(tuple(filter(None, path)), *tallies(view, tally(view)))
-        known = (view.fabric, view.closed, view.verdicts, view.findings, view.current, view.plan)
+        known = (view.fabric, view.closed, view.verdicts, view.findings, view.current, view.plan, view.remarks)
         is_new = len(known) != len(self._known) or not all(map(operator.is_, known, self._known))
         if view.reading is None and is_new and not self._is_making:
             self._known, self._is_making = known, True
@@ -126,6 +128,18 @@ class AreaScreen(AreaPage):
             self.post_message(PlanRun(only=tests))
         else:
             self.say("Nothing was run for this row.")
+
+
+def _find_remarked(page: AreaScreen) -> Remarked | None:
+    """The link of the row, or the node that it is of."""
+    row = page.table.chosen
+    record: Record = {} if row is None else row.record
+    link, nodes = record.get("link"), record.get("nodes")
+    if link is not None and row is not None:
+        return Remarked(RemarkSubject(About.LINK, str(link)), f"the link {row.words('link')}")
+    if isinstance(nodes, list) and len(nodes) == 1:
+        return Remarked(RemarkSubject(About.NODE, str(nodes[0])), f"node {sanitize(str(nodes[0]))}")
+    return None
 
 
 def _list_tests(view: RunView, area: str, row: AreaRow) -> tuple[str, ...]:

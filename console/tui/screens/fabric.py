@@ -4,6 +4,7 @@ import asyncio
 import operator
 from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
+from functools import partial
 
 from textual import on
 from textual.geometry import Size
@@ -14,7 +15,7 @@ from benchconsole.console.tui.actions import MOVES, PLAN_HINT, offer
 from benchconsole.console.tui.fabric_map.map_cells import MapMark, find_next_content
 from benchconsole.console.tui.fabric_map.map_layout import count_map_lines, lay_out_map
 from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
-from benchconsole.console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, PlanRun
+from benchconsole.console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, PlanRun, Remarked
 from benchconsole.console.tui.queries import static_findings, view_queries
 from benchconsole.console.tui.rows import severity
 from benchconsole.console.tui.screens.base.map_page import MapPage
@@ -24,6 +25,7 @@ from benchconsole.console.tui.widgets.headline import Headline, clauses
 from benchconsole.console.tui.widgets.legend import Legend
 from benchconsole.console.tui.widgets.load_line import LoadLine, count_load_rows
 from benchconsole.console.tui.widgets.other_faults import OtherFaults
+from benchconsole.console.tui.widgets.remark_lines import RemarkLines
 from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.view.run_view import RunView, State, tally
 from benchconsole.console.view.totals import TotalsCache
@@ -48,29 +50,32 @@ class FabricScreen(MapPage):
     TAB = "Fabric"
     VALID = (
         *MOVES, "left", "right", "next_fault", "previous_fault", "values", "more_detail", "less_detail",
-        "finding", "repeat", "copy",
+        "finding", "repeat", "copy", "remark",
     )  # fmt: skip
     KEYS = (
-        "enter", "next_fault", "values", "command", "help", "freeze", ("plan", "plan a run"), "export",
+        "enter", "next_fault", "values", "command", "help", "freeze", ("plan", "plan a run"), "export", "remark",
     )  # fmt: skip
+    SILENT = "Choose a node, a switch or a link: a remark is about one of them."
 
     def __init__(self, sums: TotalsCache | None = None) -> None:
         super().__init__(sums)
         self.headline = Headline()
         self.map = FabricMap()
         self.load_line = LoadLine()
+        self.remarks = RemarkLines()
         self.also = OtherFaults()
         self.legend = Legend()
         self.faults: tuple[view_queries.Fault, ...] = ()
+        self.find_remarked = partial(_find_remarked, self)
         self.fault = 0
         self.walked = False
         self._hears_tests = True
         self._shape: tuple[Fabric, FabricShape] | None = None
         self.reading: tuple[Fabric, Worker[None]] | None = None
-        self._judged: tuple[object, ...] = (None, None, None, None, None, None)
+        self._judged: tuple[object, ...] = (None,) * 7
         self._sized = Size(0, 0)
         self._laid_out: tuple[tuple[FabricShape, int, int], int] | None = None
-        self.parts = (self.headline, self.map, self.load_line, self.also, self.legend)
+        self.parts = (self.headline, self.map, self.load_line, self.remarks, self.also, self.legend)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -89,7 +94,7 @@ class FabricScreen(MapPage):
             self.crumb.show(site)
             self.headline.show(None, f"{len(view.fabric.nodes):,} nodes:", " the map is being drawn up.")
             return
-        judged = (view.nodes, view.links, view.findings, view.current, view.static, view.detectable)
+        judged = (view.nodes, view.links, view.findings, view.current, view.static, view.detectable, view.remarks)
         is_new = self.size != self._sized or not all(map(operator.is_, judged, self._judged))
         if is_new:
             self._judged, self._sized = judged, self.size
@@ -104,6 +109,7 @@ class FabricScreen(MapPage):
         self.load_line.show(view, self.map.loads, self.map.find_spot(self.map.mark))
         if is_new or was_live is not (self.map.loads is not None):
             _explain(self.legend, view, self.map)
+        _show_remarks(self, view)
 
     def find_shape(self, fabric: Fabric) -> FabricShape | None:
         """The rows of the map, worked out once for each fabric; of a large one beside the screen: None until then."""
@@ -139,7 +145,9 @@ class FabricScreen(MapPage):
         line = count_load_rows(view, self.size.width) if self._hears_tests else 0
         gap = int(line and self.size.height >= _HIGH)
         self.load_line.styles.height, self.load_line.styles.margin = line, (gap, 0, 0, 0)
-        room = self.size.height - (4 if low else 7) - line - gap
+        remarks = int(_has_element_remarks(view))
+        self.remarks.styles.height = remarks
+        room = self.size.height - (4 if low else 7) - line - gap - remarks
         others = len(self.faults) - (not _is_quiet(self))
         spare = room - min(count_map_lines(view.fabric, shape, self.size.width), room)
         if len(shape.racks) > 48:
@@ -175,7 +183,13 @@ class FabricScreen(MapPage):
         unknown = _is_unknown(fault)
         alike = [each for each in self.faults if _is_unknown(each) is unknown]
         aside = f"{'unknown' if unknown else 'fault'} {alike.index(fault) + 1} of {len(alike)}"
-        self.headline.show(view_queries.state_of_fault(fault), lead, rest, why=sanitize(fault.means), aside=aside)
+        why = sanitize(fault.means)
+        if view.remarks and isinstance(fault, Finding):
+            from benchconsole.console.tui.queries.finding_remarks import FindingRemarks
+
+            accepted = FindingRemarks((), view.remarks).tell_acceptance(fault)
+            why = f"accepted: {accepted}. {why}" if accepted else why
+        self.headline.show(view_queries.state_of_fault(fault), lead, rest, why=why, aside=aside)
 
     def action_walk(self, step: int) -> None:
         """To the next fault or the one before; the first time to the one in the headline."""
@@ -241,6 +255,7 @@ class FabricScreen(MapPage):
     @on(FabricMap.Marked)
     def _marked(self) -> None:
         if self.run_view is not None:
+            _show_remarks(self, self.run_view)
             self.load_line.show(self.run_view, self.map.loads, self.map.find_spot(self.map.mark))
 
     @on(FabricMap.Opened)
@@ -276,6 +291,30 @@ async def wait_drawn(page: FabricScreen) -> None:
 def _is_cabled_alike(one: Fabric, other: Fabric) -> bool:
     """Whether two fabrics are one with other criteria or suites: they share nodes, switches and links."""
     return one.nodes is other.nodes and one.switches is other.switches and one.links is other.links
+
+
+def _find_remarked(page: FabricScreen) -> Remarked | None:
+    """The node, the link or the switch under the cursor."""
+    from benchconsole.console.tui.queries.fabric_remarks import name_place
+
+    return None if page.run_view is None or page.map.mark is None else name_place(page.run_view, *page.map.mark)
+
+
+def _show_remarks(page: FabricScreen, view: RunView) -> None:
+    """What people said of the place under the cursor; without one there where they spoke."""
+    if view.remarks:
+        from benchconsole.console.tui.queries.fabric_remarks import tell_place
+
+        page.remarks.show(tell_place(view, *(page.map.mark or MapMark())))
+
+
+def _has_element_remarks(view: RunView) -> bool:
+    """Whether people said anything of a node, a link or a switch."""
+    if not view.remarks:
+        return False
+    from benchconsole.console.tui.queries.fabric_remarks import list_places
+
+    return bool(list_places(view))
 
 
 def _explain(legend: Legend, view: RunView, drawn: FabricMap) -> None:

@@ -2,16 +2,20 @@
 
 import operator
 from collections.abc import Sequence
+from functools import partial
 
 from textual import on
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES, PLAN_HINT, TypedCommand, offer
-from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ReadInFull, ShowInFabric
+from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ReadInFull, Remarked, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings
+from benchconsole.console.tui.queries.area import Row as AreaRow
 from benchconsole.console.tui.queries.filtering import EVERYTHING, FilterError, compile_filter
+from benchconsole.console.tui.queries.finding_remarks import FindingRemarks
 from benchconsole.console.tui.queries.finding_rows import COLUMNS, keep_findings
+from benchconsole.console.tui.queries.result_areas import list_evidence
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
 from benchconsole.console.tui.queries.unjudged_reasons import UnjudgedReason, describe_reason, list_tests
 from benchconsole.console.tui.queries.view_queries import find_place
@@ -21,6 +25,7 @@ from benchconsole.console.tui.rows.themes import FAIL, KEY, MUTED, WATCH
 from benchconsole.console.tui.screens.base.filtered_page import tell_refused, tell_slow
 from benchconsole.console.tui.screens.base.page import OpenPage, Page
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.widgets.area_table import AreaTable, tell_row
 from benchconsole.console.tui.widgets.finding_detail import (
     FindingDetail,
     list_sections,
@@ -30,11 +35,13 @@ from benchconsole.console.tui.widgets.finding_detail import (
 from benchconsole.console.tui.widgets.findings_list import Choice, FindingsList
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.view.result_rows import ResultRow
 from benchconsole.console.view.run_view import Coverage, DetectableFaults, NotJudged, RunView, Undecided, state_of_level
 from benchconsole.console.view.severity_signs import SEVERITIES
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.console.view.wording import format_reading
 from benchconsole.probes.model.judgement import Finding, Level
+from benchconsole.probes.model.remark import About, RemarkSubject
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
@@ -42,6 +49,8 @@ _MANY = 24
 """From this many static findings on, those that are alike start in one row."""
 
 _HINT = "text, !text, ~expression, where~text, joined by &"
+
+NO_TEST = "No test was run for this finding: it is computed from the description."
 
 _BESIDE = 6
 """Rows of the description beside measured findings; the others scroll."""
@@ -56,11 +65,15 @@ class FindingsScreen(Page):
     TAB = "Findings"
     VALID = (
         *MOVES, "filter", "next_fault", "previous_fault", "in_full", "in_fabric", "fold", "repeat",
-        "copy", "copy_all",
+        "copy", "copy_all", "pane", "pane_back", "remark", "accept",
     )  # fmt: skip
     KEYS = (
-        ("enter", "evidence"), "in_full", ("next_fault", "next"), ("in_fabric", "in fabric"), "filter", "repeat",
-        "fold", "copy", "export", "command", "help",
+        ("enter", "evidence"), ("pane", "tests"), "in_full", ("next_fault", "next"), "accept", "remark", "filter",
+        ("in_fabric", "in fabric"), "repeat", "fold", "copy", "export", "command", "help",
+    )  # fmt: skip
+    TEST_KEYS = (
+        ("enter", "raw"), ("pane", "back"), "in_full", ("next_fault", "next"), "accept", "remark", "copy", "export",
+        "command", "help",
     )  # fmt: skip
     STATIC_KEYS = (
         ("enter", "open"), "in_full", ("next_fault", "next"), ("in_fabric", "in fabric"), "filter", "fold",
@@ -80,17 +93,27 @@ class FindingsScreen(Page):
         self.slow: FilterError | None = None
         self.prompt = LineInput("/")
         self.prompt.display = False
+        self.tests = AreaTable(NO_TEST)
+        self.tests.display = False
+        self.said = FindingRemarks()
         self.commands["filter"] = TypedCommand(self.filter_by, tuple)
-        self._shown: tuple[object, ...] = (None,) * 7
-        self.parts = (self.prompt, self.list, self.detail)
+        self.find_remarked = partial(_find_remarked, self.list)
+        self._tested: tuple[object, ...] = (None,) * 3
+        self._shown: tuple[object, ...] = (None,) * 8
+        self.parts = (self.prompt, self.list, self.detail, self.tests)
 
     def paint(self, view: RunView) -> None:
-        shown = (view.results, view.ended, view.static, view.detectable, self.folded, self.refused, self.filter)
+        shown = (
+            view.results, view.ended, view.static, view.detectable, self.folded, self.refused, self.filter,
+            view.remarks,
+        )  # fmt: skip
         if not all(map(operator.is_, shown, self._shown)):
             self._shown = shown
             sums = self.sums.compute(view)
             covered = sums.covered
-            self.crumb.show((sanitize(view.fabric.name), "findings", sanitize(view.label)), *_tallies(view, covered))
+            self.said = FindingRemarks(view.findings, view.remarks)
+            tallies = _tallies(view, covered, self.said)
+            self.crumb.show((sanitize(view.fabric.name), "findings", sanitize(view.label)), *tallies)
             nothing = "Nothing was measured yet." + offer("plan", f"  {PLAN_HINT}", self.refused)
             state = None
             if view.reading is not None:
@@ -105,14 +128,14 @@ class FindingsScreen(Page):
             described: Sequence[AlikeFindings] = static
             try:
                 faults, reasons, described = (
-                    keep_findings(self.filter, faults), keep_findings(self.filter, reasons),
-                    keep_findings(self.filter, described),
+                    keep_findings(self.filter, faults, self.said), keep_findings(self.filter, reasons, self.said),
+                    keep_findings(self.filter, described, self.said),
                 )  # fmt: skip
             except FilterError as error:
                 self.slow, self.filter = error, EVERYTHING
             title = _title(view.static, len(static))
             sight = None if self.filter.text else view.detectable
-            self.list.show(faults, nothing, reasons, described, title, sight, state)
+            self.list.show(faults, nothing, reasons, described, title, sight, state, self.said)
             self._annotate(len(view.findings) + len(every) + len(static))
         self._select()
         self._share_height()
@@ -140,7 +163,7 @@ class FindingsScreen(Page):
             tell_refused(self.prompt, error)
             return
         self.filter, self.slow = chosen, None
-        self._shown = (None,) * 7
+        self._shown = (None,) * 8
         if self.run_view is not None:
             self.paint(self.run_view)
 
@@ -150,8 +173,10 @@ class FindingsScreen(Page):
         self.set_focus(self.prompt)  # now: what is typed next is for it
 
     def action_back(self) -> None:
-        """Clear the filter first."""
-        if self.prompt.text:
+        """Out of the tests first, then clear the filter."""
+        if self.tests.display:
+            self.action_pane()
+        elif self.prompt.text:
             self.filter_by("")
         else:
             super().action_back()
@@ -171,10 +196,21 @@ class FindingsScreen(Page):
         self.filter_by("" if isinstance(event, LineInput.Left) else event.text)
 
     @on(Listing.Moved)
+    def _moved(self, event: Listing.Moved) -> None:
+        if event.listing is self.list:
+            self._select()
+
     def _select(self) -> None:
         view, chosen = self.run_view, self.list.chosen
         if view is None:
             return
+        if self.tests.display and isinstance(chosen, Finding):
+            tested = (chosen, view.results, view.verdicts)
+            if not all(map(operator.is_, tested, self._tested)):
+                self._tested = tested
+                self.tests.show(list_evidence(view, chosen))
+        elif self.tests.display:
+            self.action_pane()
         place = ""
         if isinstance(chosen, AlikeFindings):
             place = f"{self.list.static.index(chosen) + 1} of {len(self.list.static)} from the description"
@@ -183,8 +219,8 @@ class FindingsScreen(Page):
         elif isinstance(chosen, NotJudged | Undecided):
             place = f"{self.list.reasons.index(chosen) + 1} of {len(self.list.reasons)} not judged"
         is_measured = isinstance(chosen, Finding | NotJudged | Undecided)
-        self.keys.show(self.KEYS if is_measured else self.STATIC_KEYS)
-        self.detail.show(view, chosen, place, may_run="repeat" not in self.refused)
+        self.keys.show(self.TEST_KEYS if self.tests.display else self.KEYS if is_measured else self.STATIC_KEYS)
+        self.detail.show(view, chosen, place, may_run="repeat" not in self.refused, said=self.said)
 
     def _share_height(self) -> None:
         """The list takes what it needs, but leaves the detail half."""
@@ -219,11 +255,27 @@ class FindingsScreen(Page):
         )
         self.choose(index)
 
+    def action_pane(self, _step: int = 1) -> None:
+        """From the words of a finding to the tests that it rests on, and back."""
+        if not self.tests.display and not isinstance(self.list.chosen, Finding):
+            self.say("Only a finding that was measured rests on tests.")
+            return
+        self.tests.display = not self.tests.display
+        self.detail.display = not self.tests.display
+        (self.tests if self.tests.display else self.list).focus()
+        self._select()
+
     @on(Listing.Chosen)
-    def _chosen(self) -> None:
+    def _chosen(self, event: Listing.Chosen) -> None:
         chosen, view = self.list.chosen, self.run_view
-        if isinstance(chosen, AlikeFindings):
-            self._lead_to(chosen)
+        if event.listing is self.tests:
+            raw = None if view is None or self.tests.chosen is None else _open_row(view, self.tests.chosen, self.tab)
+            if raw is not None:
+                self.post_message(raw)
+            else:
+                self.say("Nothing was run for this row.")
+        elif isinstance(chosen, AlikeFindings):
+            _lead_to(self, chosen)
         elif isinstance(chosen, DetectableFaults):
             self.action_in_full()
         elif isinstance(chosen, NotJudged | Undecided) and view is not None:
@@ -244,8 +296,10 @@ class FindingsScreen(Page):
         view, chosen = self.run_view, self.list.chosen
         if view is None or (chosen is None and not view.results):
             self.say("There is nothing to read yet.")
+        elif self.tests.has_focus and self.tests.chosen is not None:
+            self.post_message(ReadInFull("test", tell_row(self.tests, self.tests.chosen)))
         elif isinstance(chosen, Finding):
-            self.post_message(ReadInFull("finding", list_sections(view, chosen)))
+            self.post_message(ReadInFull("finding", list_sections(view, chosen, self.said)))
         elif isinstance(chosen, AlikeFindings):
             self.post_message(ReadInFull("from the description", list_static_sections(chosen, view)))
         elif isinstance(chosen, NotJudged | Undecided):
@@ -253,24 +307,7 @@ class FindingsScreen(Page):
             self.post_message(ReadInFull("not judged", said))
         else:
             verdict = self.sums.decide(view)
-            self.post_message(ReadInFull("verdict", list_verdict_sections(verdict, chosen)))
-
-    def _lead_to(self, alike: AlikeFindings) -> None:
-        """To a node itself, to anything else on the map; a folded row opens first."""
-        if len(alike.findings) > 1:
-            self.action_fold()
-            return
-        found = _list_elements(self.run_view, alike)
-        if len(found) == 1 and self.run_view is not None and found[0] in self.run_view.nodes:
-            self.post_message(OpenNode(NodeId(found[0])))
-        else:
-            self._show_in_fabric(found)
-
-    def _show_in_fabric(self, found: Sequence[str]) -> None:
-        if found:
-            self.post_message(ShowInFabric(found[0]))
-        else:
-            self.say("It is about no single element of the map.")
+            self.post_message(ReadInFull("verdict", list_verdict_sections(verdict, chosen, self.said)))
 
     def action_walk(self, step: int) -> None:
         places = self.list.places
@@ -291,13 +328,13 @@ class FindingsScreen(Page):
     def action_in_fabric(self) -> None:
         chosen = self.list.chosen
         if isinstance(chosen, AlikeFindings):
-            self._show_in_fabric(_list_elements(self.run_view, chosen))
+            _show_in_fabric(self, _list_elements(self.run_view, chosen))
         elif isinstance(chosen, Finding) and self.run_view is not None:
             place = find_place(self.run_view, chosen)
-            self._show_in_fabric((place,) if place else ())
+            _show_in_fabric(self, (place,) if place else ())
         elif isinstance(chosen, NotJudged | Undecided) and self.run_view is not None:
             view = self.run_view
-            self._show_in_fabric([name for name in describe_reason(chosen).names if name in view.nodes][:1])
+            _show_in_fabric(self, [name for name in describe_reason(chosen).names if name in view.nodes][:1])
 
     def action_repeat(self) -> None:
         chosen = self.list.chosen
@@ -309,7 +346,9 @@ class FindingsScreen(Page):
             self.post_message(PlanRun(only=chosen.tests))
 
     def action_copy(self) -> None:
-        if self.list.chosen is not None and self.run_view is not None:
+        if self.tests.has_focus and self.tests.chosen is not None:
+            self.post_message(Copy(self.tests.as_text(only=[self.tests.chosen]), "the test"))
+        elif self.list.chosen is not None and self.run_view is not None:
             self.post_message(Copy(_as_text(self.run_view.fabric, [self.list.chosen]), "the finding"))
 
     def action_copy_all(self) -> None:
@@ -318,6 +357,33 @@ class FindingsScreen(Page):
             described = sum(len(each.findings) for each in self.list.static)
             number = len(self.list.faults) + len(self.list.reasons) + described
             self.post_message(Copy(_as_text(self.run_view.fabric, every), f"{number} findings"))
+
+
+def _find_remarked(listed: FindingsList) -> Remarked | None:
+    """The measured finding under the cursor."""
+    chosen = listed.chosen
+    if not isinstance(chosen, Finding):
+        return None
+    return Remarked(RemarkSubject(About.FINDING, chosen.element), f"the finding on {sanitize(chosen.where)}")
+
+
+def _lead_to(page: FindingsScreen, alike: AlikeFindings) -> None:
+    """To a node itself, to anything else on the map; a folded row opens first."""
+    if len(alike.findings) > 1:
+        page.action_fold()
+        return
+    found = _list_elements(page.run_view, alike)
+    if len(found) == 1 and page.run_view is not None and found[0] in page.run_view.nodes:
+        page.post_message(OpenNode(NodeId(found[0])))
+    else:
+        _show_in_fabric(page, found)
+
+
+def _show_in_fabric(page: FindingsScreen, found: Sequence[str]) -> None:
+    if found:
+        page.post_message(ShowInFabric(found[0]))
+    else:
+        page.say("It is about no single element of the map.")
 
 
 def _fold_static(view: RunView, folded: bool | None) -> tuple[AlikeFindings, ...]:
@@ -340,8 +406,8 @@ def _title(found: Sequence[StaticFinding] | None, rows: int) -> Row:
     return (head, *severity.draw_severities(found), CellText(more, MUTED))
 
 
-def _tallies(view: RunView, covered: Coverage) -> tuple[Row, ...]:
-    """Measured findings by level and how much was tested, at falling length."""
+def _tallies(view: RunView, covered: Coverage, said: FindingRemarks) -> tuple[Row, ...]:
+    """Measured findings by level, who accepts which, and how much was tested, at falling length."""
     if not view.plan:
         return ((CellText("no test is planned", MUTED),),)
     made: list[CellText] = []
@@ -350,7 +416,12 @@ def _tallies(view: RunView, covered: Coverage) -> tuple[Row, ...]:
         made += [CellText(f"{sign} {number}", tone._replace(bold=True)), CellText("  ")] if number else []
     tested, planned = f"{covered.tested:,}", f"{covered.planned:,}"
     long = (*made, CellText(" tests ", MUTED), CellText(tested), CellText(f" of {planned} gave a result", MUTED))
-    return (long, (*made, CellText(f"{tested} of {planned} tested", MUTED)), tuple(made))
+    brief = (*made, CellText(f"{tested} of {planned} tested", MUTED))
+    if not said.sentence:
+        return (long, brief, tuple(made))
+    told, number = CellText(f"{said.sentence}  ", MUTED), len(said.acceptances.found)
+    counted_only = CellText(f"{number:,} accepted  " if number else "accepted earlier  ", MUTED)
+    return ((told, *long), (told, *brief), (told, *made), (counted_only, *brief), (counted_only, *made), tuple(made))
 
 
 def _as_text(fabric: Fabric, some: Sequence[Choice]) -> str:
@@ -372,6 +443,16 @@ def _measured_text(finding: Finding) -> list[str]:
     for name, text in (("cannot tell", finding.cannot_tell), ("means", finding.means), ("do", finding.do)):
         made += [f"  {name}: {sanitize(text)}"] if text else []
     return made
+
+
+def _open_row(view: RunView, row: AreaRow, tab: str) -> OpenPage | None:
+    """The output that a number of a test was read from, else that of the test; None where nothing was run for it."""
+    source = row.source
+    verdict, test = (source.verdict, source.test) if isinstance(source, ResultRow) else (None, "")
+    found = None if verdict is None else raw_output.find_measurement(view, verdict.evidence, test)
+    if found is not None:
+        return OpenPage(RawScreen(found[0].test.id, found[1], tab=tab))
+    return OpenPage(RawScreen(test, tab=tab)) if test in view.results else None
 
 
 def _open_evidence(view: RunView, finding: Finding, tab: str) -> OpenPage | OpenNode | None:

@@ -6,7 +6,7 @@ from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
-from benchconsole.console.tui.messages import Copy, OpenFinding, OpenStatic, PlanRun, ShowInFabric
+from benchconsole.console.tui.messages import Copy, OpenFinding, OpenStatic, PlanRun, ReadInFull, Remarked, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings, view_queries
 from benchconsole.console.tui.queries.node_path import complete_hops
 from benchconsole.console.tui.queries.node_results import NodeResult, list_node_results
@@ -20,14 +20,20 @@ from benchconsole.console.tui.widgets.inventory import InventoryView
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.path import PathView
 from benchconsole.console.tui.widgets.raw import RawPane
+from benchconsole.console.tui.widgets.remark_lines import RemarkLines
 from benchconsole.console.tui.widgets.results import ResultList
+from benchconsole.console.view.remark_words import group_remarks
 from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.console.view.session_control import FlowHop
 from benchconsole.console.view.severity_signs import SEVERITIES
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.measuring import Test
+from benchconsole.probes.model.remark import About, RemarkSubject
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import counted as count
+
+_MOST_REMARKS = 3
+"""Remarks that stand on the page; all are read in full."""
 
 
 class NodeScreen(Page):
@@ -36,11 +42,11 @@ class NodeScreen(Page):
     TAB = "Nodes"
     VALID = (
         *MOVES, "left", "right", "pane", "pane_back", "next_fault", "previous_fault", "in_fabric", "facts", "finding",
-        "repeat", "copy", "copy_all",
+        "repeat", "copy", "copy_all", "remark", "in_full",
     )  # fmt: skip
     KEYS = (
-        ("enter", "raw"), "pane", "back", "facts", "finding", ("in_fabric", "fabric"), "repeat", "copy", "export",
-        "command", "help",
+        ("enter", "raw"), "pane", "back", "facts", "finding", ("in_fabric", "fabric"), "remark", "repeat", "copy",
+        "export", "command", "help",
     )  # fmt: skip
     DEFAULT_CSS = """
     NodeScreen Headline { height: 1; }
@@ -52,16 +58,18 @@ class NodeScreen(Page):
     ) -> None:
         super().__init__(tab=tab, subject=node)
         self.node = node
+        self.find_remarked = lambda: Remarked(RemarkSubject(About.NODE, node), f"node {sanitize(node)}")
         self.path_of = path_of
         self.paths: dict[str, Sequence[FlowHop]] = {}
         self.asked = ""
         self.headline = Headline()
         self.said = ""
+        self.remarks = RemarkLines()
         self.inventory = InventoryView()
         self.results = ResultList()
         self.path = PathView()
         self.raw = RawPane()
-        self.parts = (self.headline, self.inventory, self.results, self.path, self.raw)
+        self.parts = (self.headline, self.remarks, self.inventory, self.results, self.path, self.raw)
 
     @property
     def seen(self) -> NodeView | None:
@@ -80,6 +88,7 @@ class NodeScreen(Page):
         )  # fmt: skip
         self.said = describe_node(view, seen)
         self.headline.show(*make_node_headline(view, seen), why=self.said)
+        self.remarks.show(group_remarks(view.remarks, (About.NODE,)).get(self.node, ()))
         self.inventory.show(seen)
         self.results.show(list_node_results(view, seen), tested=bool(seen.results), may_plan="plan" not in self.refused)
         self._select()
@@ -130,6 +139,9 @@ class NodeScreen(Page):
         self.headline.styles.height = words
         room = self.size.height - (3 if low else 5) - words
         gap = 0 if self.size.height < 24 else 1
+        remarks = min(len(self.remarks.said), 1 if low else _MOST_REMARKS)
+        self.remarks.styles.height = remarks
+        room -= remarks
         results = min(self.results.count + 1, 3)
         raw = min(4, max(room - results, 0))
         room -= results + raw
@@ -149,16 +161,13 @@ class NodeScreen(Page):
         if event.listing is self.results:
             self._select()
 
-    @on(Listing.Chosen)
-    def _chosen(self) -> None:
-        self.action_enter()
-
     def action_shift(self, step: int) -> None:
         self.raw.sideways(8 * step)
 
     def action_pane(self, _step: int) -> None:
         (self.results if self.raw.has_focus else self.raw).focus()
 
+    @on(Listing.Chosen)
     def action_enter(self) -> None:
         """The raw output in full."""
         chosen, view = self.results.chosen, self.run_view
@@ -169,6 +178,13 @@ class NodeScreen(Page):
         found = raw_output.find_measurement(view, ids, chosen.test)
         page = RawScreen(found[0].test.id, found[1], tab=self.tab) if found else RawScreen(chosen.test, tab=self.tab)
         self.post_message(OpenPage(page))
+
+    def action_in_full(self) -> None:
+        """How the node stands, what the description says of it, and every remark on it."""
+        if self.run_view is not None and self.seen is not None:
+            _, lead, rest = make_node_headline(self.run_view, self.seen)
+            said = [("stands", [lead + rest]), ("also", [self.said]), ("remarks", self.remarks.said)]
+            self.post_message(ReadInFull(f"node {sanitize(self.node)}", said))
 
     def action_walk(self, step: int) -> None:
         """To the next result that is not a pass, or the one before."""

@@ -1,26 +1,28 @@
 """The nodes: every one with its worst value of every metric; filter, sort, copy."""
 
 from collections.abc import Set
+from functools import partial
 from operator import attrgetter
 
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import offer
-from benchconsole.console.tui.messages import OpenNode, PlanRun, ShowInFabric
+from benchconsole.console.tui.messages import OpenNode, PlanRun, Remarked, ShowInFabric
 from benchconsole.console.tui.screens.base.marking_page import MarkingPage
 from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.node_table import NodeTable
 from benchconsole.console.view.run_view import RunView, State, tally
+from benchconsole.probes.model.remark import About, RemarkSubject
 
 
 class NodesScreen(MarkingPage):
     """One row a node; enter opens it. ``s`` sorts by the column picked with ``<`` and ``>``."""
 
     TAB = "Nodes"
-    VALID = (*TABLE_ACTIONS, "fold", "mark", "mark_shown")
+    VALID = (*TABLE_ACTIONS, "fold", "mark", "mark_shown", "remark")
     NOUN = "node"
     KEYS = (
         ("enter", "node"), "filter", "mark", "sort", ("column_left", "and > column"), "fold", "copy",
@@ -36,6 +38,7 @@ class NodesScreen(MarkingPage):
         )
         self.mark_of = attrgetter("view.node.id")
         self.columns_known: tuple[object, ...] = ()
+        self.find_remarked = partial(_find_remarked, table)
 
     def paint(self, view: RunView) -> None:
         self.crumb.show((sanitize(view.fabric.name), "nodes", sanitize(view.label)), *tallies(view, tally(view)))
@@ -73,6 +76,12 @@ class NodesScreen(MarkingPage):
         if view is not None and nodes:
             tests = dict.fromkeys(result.test.id for name in nodes for result in view.nodes[name].results)
             self.post_message(PlanRun(only=tuple(tests)))
+
+
+def _find_remarked(table: NodeTable) -> Remarked | None:
+    """The node under the cursor, whatever is marked."""
+    node = table.chosen_node
+    return None if node is None else Remarked(RemarkSubject(About.NODE, node), f"node {sanitize(node)}")
 
 
 def _tell_marks(table: NodeTable, refused: Set[str]) -> str:

@@ -10,7 +10,7 @@ from benchconsole.console.session.listed_sessions import ListedSession, SessionM
 from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES, TypedCommand, offer
-from benchconsole.console.tui.messages import OrderSession, SessionOrder
+from benchconsole.console.tui.messages import OrderSession, Remarked, SessionOrder
 from benchconsole.console.tui.queries.session_area import is_running, list_session_rows
 from benchconsole.console.tui.rows.text_rows import CellText
 from benchconsole.console.tui.rows.themes import MUTED
@@ -19,6 +19,7 @@ from benchconsole.console.tui.screens.base.marking_page import MarkingPage
 from benchconsole.console.tui.widgets.area_table import AreaTable
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.model.remark import OF_SESSION
 from benchconsole.store.errors import StoreError
 from benchconsole.topology.units import counted
 
@@ -51,7 +52,8 @@ class SessionsScreen(MarkingPage, AreaPage):
         self.listed: tuple[ListedSession, ...] = ()
         self._measures: tuple[object, SessionMeasures] = (None, SessionMeasures({}, {}))
         self._is_reading = False
-        for order in (SessionOrder.LABEL, SessionOrder.REMARK, SessionOrder.REPLAY):
+        self.find_remarked = partial(_find_remarked, self)
+        for order in (SessionOrder.LABEL, SessionOrder.REPLAY):
             self.commands[order.value] = TypedCommand(partial(self.action_order, order), tuple)
 
     def on_mount(self) -> None:
@@ -118,6 +120,13 @@ class SessionsScreen(MarkingPage, AreaPage):
     @on(Listing.Chosen)
     def _chosen(self) -> None:
         self.action_order(SessionOrder.OPEN)
+
+
+def _find_remarked(page: SessionsScreen) -> Remarked | None:
+    """The session under the cursor, whatever is marked."""
+    row = page.table.chosen
+    key = "" if row is None else str(row.record["id"])
+    return Remarked(OF_SESSION, f"session {sanitize(key)}", key) if key else None
 
 
 def _tell_marks(table: AreaTable) -> str:

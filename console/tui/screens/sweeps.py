@@ -1,20 +1,27 @@
 """What was swept, as curves: every chart in a list, the chosen one drawn, its points as numbers with what they lack."""
 
+from collections.abc import Mapping, Sequence
+from functools import partial
+
 from textual import on
 from textual.containers import Container
 
+from benchconsole.console.curves.curve_model import Chart
 from benchconsole.console.curves.curve_text import format_chart, format_chart_name, format_sentences, format_value
 from benchconsole.console.curves.sweep_series import ChartCache
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
-from benchconsole.console.tui.messages import Copy
+from benchconsole.console.tui.messages import Copy, Remarked
+from benchconsole.console.tui.rows.text_rows import REMARKED
 from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.screens.base.filtered_page import FilteredPage
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.widgets.curve import CurvePlot, CurveText
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.sweep_lists import ChartList, PointTable
+from benchconsole.console.view.remark_words import group_remarks, name_point
 from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.model.remark import About, RemarkSubject
 
 BESIDE = 110
 """Columns from which the numbers stand beside the picture."""
@@ -28,10 +35,11 @@ _PICTURE, _LEAST = 9, 6
 class SweepsScreen(FilteredPage):
     """``/`` filters the curves, ``tab`` goes between them and the points of one. Points appear as rounds are judged."""
 
-    VALID = (*MOVES, "filter", "copy", "copy_all", "pane", "pane_back", "left", "right")
-    KEYS = (("back", "back"), ("pane", "points"), "filter", "copy", "copy_all", "command", "help")
+    VALID = (*MOVES, "filter", "copy", "copy_all", "pane", "pane_back", "left", "right", "remark")
+    KEYS = (("back", "back"), ("pane", "points"), "filter", "remark", "copy", "copy_all", "command", "help")
     VERTICAL_BREAKPOINTS = [*Page.VERTICAL_BREAKPOINTS, (TALL, "-tall")]  # noqa: RUF012 Textual's own declaration
     NOUN = "curve"
+    SILENT = "tab goes to the points: a remark is about one of them."
     HINT = "text, !text, metric~word, joined by &"
     DEFAULT_CSS = """
     SweepsScreen LineInput { margin-top: 0; margin-bottom: 0; }
@@ -50,6 +58,7 @@ class SweepsScreen(FilteredPage):
         self.points = PointTable()
         self.body = Container(self.plot, self.points, classes="body")
         self._drawn: tuple[object, ...] = ()
+        self.find_remarked = partial(_find_remarked, self.points)
         self.parts = (self.prompt, self.charts, self.told, self.body)
 
     def paint(self, view: RunView) -> None:
@@ -66,11 +75,17 @@ class SweepsScreen(FilteredPage):
         chart = self.charts.chosen.chart if self.charts.chosen is not None else None
         if chart is not self.points.chart:
             self.points.show(chart)
+        remarks = {} if chart is None or self.run_view is None else _find_remarks(self.run_view, chart)
+        self.points.remarked = remarks
+        self.points.redraw()
         row = self.points.chosen
         self.plot.show(chart, row.value if row is not None and self.points.has_focus else "")
         said = [] if chart is None else [(words, TEXT) for words in format_sentences(chart)]
         if row is not None and row.lacks and chart is not None:
             said.append((f"{sanitize(chart.axis)}={row.value}: {row.lacks}", MUTED))
+        if row is not None and chart is not None:
+            at = f"{REMARKED} {sanitize(chart.axis)}={sanitize(row.value)}"
+            said[:0] = [(f"{at}: {text}", TEXT) for text in remarks.get(row.value, ())]  # first: there may be two rows
         if chart is not None and chart.metric:
             said.append((format_value(chart), MUTED))
         self.told.show(said)
@@ -132,3 +147,19 @@ class SweepsScreen(FilteredPage):
         chart = self.charts.chosen.chart if self.charts.chosen is not None else None
         if chart is not None:
             self.post_message(Copy(format_chart(chart), format_chart_name(chart)))
+
+
+def _find_remarked(points: PointTable) -> Remarked | None:
+    """The point under the cursor, where the points have the keys."""
+    chart, row = points.chart, points.chosen
+    if chart is None or row is None or not points.has_focus:
+        return None
+    name = name_point(chart.stage, chart.find_point(row.value))
+    return Remarked(RemarkSubject(About.POINT, name), f"the point {sanitize(name)}")
+
+
+def _find_remarks(view: RunView, chart: Chart) -> Mapping[str, Sequence[str]]:
+    """The remarks on the points of a chart, by their values."""
+    every = group_remarks(view.remarks, (About.POINT,))
+    names = {value: name_point(chart.stage, chart.find_point(value)) for value in chart.values} if every else {}
+    return {value: every[name] for value, name in names.items() if name in every}

@@ -10,13 +10,16 @@ from benchconsole.console.tui.widgets.tabs import Badges
 
 
 class TypedLineSheet(Sheet[str]):
-    """Dismisses with what was typed, which begins as ``text``; it may be empty. ``words`` say what it is for."""
+    """Dismisses with what was typed, which begins as ``text``; it may be empty. ``words`` say what it is for.
+
+    They get as many ``rows``.
+    """
 
     KEYS = (("enter", "keep it"), ("esc", "leave it as it is"))
 
-    def __init__(self, title: str, words: str, text: str, badges: Badges) -> None:
+    def __init__(self, title: str, words: str, text: str, badges: Badges, rows: int = 2) -> None:
         super().__init__(title, badges)
-        self.words = TextLines(words)
+        self.words = TextLines(words, rows)
         self.prompt = LineInput(f"{title}:")
         self.prompt.fill(sanitize(text))
         self.parts = (self.words, self.prompt)

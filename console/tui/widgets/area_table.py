@@ -10,6 +10,7 @@ from benchconsole.console.tui.queries.area import Area, find_signed, find_state
 from benchconsole.console.tui.queries.area import Row as AreaRow
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.tui.rows.text_rows import (
+    REMARKED,
     CellLine,
     CellText,
     Row,
@@ -116,7 +117,8 @@ class AreaTable(SortedTable[AreaRow]):
 
     def row(self, index: int, width: int) -> Row:
         row = self.items[index]
-        line = CellLine(width).put("*" if self.marked and row.record.get("id") in self.marked else " ", ACTIVE)
+        is_marked = bool(self.marked) and row.record.get("id") in self.marked
+        line = CellLine(width).put("*" if is_marked else REMARKED if row.words("remarks") else " ", ACTIVE)
         state = find_state(row)
         for place, (name, x, wide) in enumerate(self._planned(width)):
             line.to(x)
@@ -180,6 +182,12 @@ class AreaTable(SortedTable[AreaRow]):
         if isinstance(self.filter_columns.get(column), Scale):
             return lambda row: (1, 0.0) if (found := row.number(column)) is None else (0, found)
         return lambda row: make_natural_key(row.words(column))
+
+
+def tell_row(table: AreaTable, row: AreaRow) -> list[tuple[str, list[str]]]:
+    """Every column of a row that says something, by its heading."""
+    columns = table.area.columns if table.area is not None else {}
+    return [(column.heading, [row.words(name)]) for name, column in columns.items() if row.words(name)]
 
 
 def _list_alike(area: Area) -> list[tuple[str, str]]:

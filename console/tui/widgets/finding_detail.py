@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.queries.finding_remarks import FindingRemarks
 from benchconsole.console.tui.queries.static_findings import AlikeFindings, describe_element, find_place
 from benchconsole.console.tui.queries.unjudged_reasons import UnjudgedReason, describe_reason
 from benchconsole.console.tui.queries.view_queries import find_link, format_names
@@ -75,10 +76,16 @@ class FindingDetail(CellWidget):
     place = ""
     may_run = True
     view: RunView | None = None
+    said: FindingRemarks | None = None
 
-    def show(self, view: RunView, chosen: Choice | None, place: str, *, may_run: bool) -> None:
-        """Another finding; ``place`` says which of how many, ``may_run`` whether keys that run tests are taken."""
-        self.may_run = may_run
+    def show(
+        self, view: RunView, chosen: Choice | None, place: str, *, may_run: bool, said: FindingRemarks | None = None
+    ) -> None:
+        """Another finding; ``place`` says which of how many, ``may_run`` whether keys that run tests are taken.
+
+        ``said`` is what people said of the findings.
+        """
+        self.may_run, self.said = may_run, said
         self.finding = chosen if isinstance(chosen, Finding) else None
         self.alike = chosen if isinstance(chosen, AlikeFindings) else None
         self.sight = chosen if isinstance(chosen, DetectableFaults) else None
@@ -100,7 +107,7 @@ class FindingDetail(CellWidget):
         title = self._title(self.finding, width)
         sections: list[list[Row]] = []
         for most, blanks in ((9, True), (3, True), (3, False), (2, False), (1, False)):
-            sections = _sections(self.view, self.finding, width, most)
+            sections = _sections(self.view, self.finding, self.said, width, most)
             rows = rule + title
             for section in sections:
                 rows += ([BLANK] if blanks else []) + _cut(section, most)
@@ -149,10 +156,14 @@ def _split_sight(sight: DetectableFaults) -> list[tuple[str, Sequence[str]]]:
     return [("seen", sight.sentences[:at]), ("not seen", sight.sentences[at:])]
 
 
-def list_verdict_sections(verdict: SessionVerdict, sight: DetectableFaults | None) -> list[tuple[str, Sequence[str]]]:
-    """The verdict with every gap, and how small a fault the tests could have shown."""
+def list_verdict_sections(
+    verdict: SessionVerdict, sight: DetectableFaults | None, said: FindingRemarks
+) -> list[tuple[str, Sequence[str]]]:
+    """The verdict with every gap, who accepts what, and how small a fault the tests could have shown."""
     gaps = verdict.missing if verdict.is_brief else ()
-    return [("verdict", [verdict.sentence]), ("missing", gaps), *(_split_sight(sight) if sight is not None else [])]
+    accepted = [("accepted", [said.sentence]), ("earlier", said.list_earlier())] if said.sentence else []
+    rest = _split_sight(sight) if sight is not None else []
+    return [("verdict", [verdict.sentence]), ("missing", gaps), *accepted, *rest]
 
 
 def list_static_sections(alike: AlikeFindings, view: RunView) -> list[tuple[str, Sequence[str]]]:
@@ -161,30 +172,32 @@ def list_static_sections(alike: AlikeFindings, view: RunView) -> list[tuple[str,
     return [("about", [alike.first.where]), ("shows", [each.text for each in alike.findings]), *named]
 
 
-def list_sections(view: RunView, finding: Finding) -> list[tuple[str, Sequence[str]]]:
-    """Everything that is said of a finding."""
+def list_sections(view: RunView, finding: Finding, said: FindingRemarks) -> list[tuple[str, Sequence[str]]]:
+    """Everything that is said of a finding, by the judge and by people."""
     unit, shown = finding.unit or Unit.ONE, _find_shown(view, finding)
     numbers = []
     if finding.value is not None and finding.expected:
         found, wanted = (format_quantity(each, unit, shown) for each in (finding.value, finding.expected))
         numbers = [f"{found} of {wanted} expected, {format_share(finding.value / finding.expected)}"]
-    named = _name_parts(finding)
+    named = _name_parts(finding, said)
     return [("finding", [f"{finding.where}: {finding.what}"]), ("measured", numbers), *named]
 
 
-def _name_parts(finding: Finding) -> tuple[tuple[str, Sequence[str]], ...]:
+def _name_parts(finding: Finding, said: FindingRemarks | None) -> tuple[tuple[str, Sequence[str]], ...]:
     return (
+        ("accepted", [said.tell_acceptance(finding)] if said is not None else []),
         ("because", finding.because),
         ("rules out", finding.rules_out),
         ("cannot tell", [finding.cannot_tell]),
         ("means", [finding.means]),
         ("do", [finding.do]),
+        ("remarks", said.list_remarks(finding) if said is not None else []),
         ("nodes", [fold_names(finding.nodes)] if len(finding.nodes) > 1 else []),
     )
 
 
-def _sections(view: RunView, finding: Finding, width: int, most: int) -> list[list[Row]]:
-    named = _name_parts(finding)
+def _sections(view: RunView, finding: Finding, said: FindingRemarks | None, width: int, most: int) -> list[list[Row]]:
+    named = _name_parts(finding, said)
     made = [wrap_under(name, texts, width, GUTTER, min(most, 3)) for name, texts in named]
     return [section for section in (_measured(view, finding, width), *made) if section]
 

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.queries.finding_remarks import FindingRemarks
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
 from benchconsole.console.tui.queries.unjudged_reasons import UnjudgedReason, describe_reason
 from benchconsole.console.tui.queries.view_queries import format_names
 from benchconsole.console.tui.rows import severity
-from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, sign
+from benchconsole.console.tui.rows.text_rows import BLANK, REMARKED, CellLine, CellText, Row, sign
 from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import DetectableFaults, NotJudged, State, Undecided, state_of_level
@@ -21,6 +22,9 @@ _SUSPECTS = {
     Suspect.VLAN: "VLAN", Suspect.SYSTEM: "storage", Suspect.SET: "nodes",
 }  # fmt: skip
 
+_ACCEPTED = "  accepted"
+_LEAST_WHAT, _WIDEST_NAME = 8, 24
+"""Cells that what was found keeps beside the name of who accepts it, and cells of that name at most."""
 
 Choice = Finding | UnjudgedReason | AlikeFindings | DetectableFaults
 Entry = Choice | Row
@@ -31,11 +35,12 @@ class FindingsList(Listing[Entry]):
     """One row a finding. ``nothing`` stands above what the description shows where nothing was found by measuring.
 
     ``state`` is the sign of ``nothing``. ``reasons`` say what is not judged. ``sight`` says how small a fault could
-    have been found at all, in a row of its own below the findings.
+    have been found at all, in a row of its own below the findings. ``said`` is what people said of them.
     """
 
     sight: DetectableFaults | None = None
     state: State | None = None
+    said: FindingRemarks | None = None
     faults: Sequence[Finding] = ()
     reasons: Sequence[UnjudgedReason] = ()
     static: Sequence[AlikeFindings] = ()
@@ -52,18 +57,19 @@ class FindingsList(Listing[Entry]):
         title: Row = (),
         sight: DetectableFaults | None = None,
         state: State | None = None,
+        said: FindingRemarks | None = None,
     ) -> None:
         """Other findings; the cursor stays on its element."""
         here = self.chosen
         self.faults, self.static, self.title, self.nothing = faults, static, title, nothing
-        self.state, self.reasons = state, reasons
+        self.state, self.reasons, self.said = state, reasons, said
         self.sight = sight if sight is not None and sight.kinds else None
         above: list[Entry] = [*faults, *reasons, *([self.sight] if self.sight is not None else [])]
         above += [BLANK] if above and title else []
         self.items = [*above, *([title] if title else []), *static]
         self._longest = (
             max([6, *(measure_width(sanitize(each.where)) for each in faults), *map(_measure_names, reasons)]),
-            max([8, *(measure_width(sanitize(each.what)) for each in faults)]),
+            max([8, *(measure_width(sanitize(each.what) + _tell_accepted(said, each)) for each in faults)]),
         )
         self.cursor = self._index_of(here)
         self.redraw()
@@ -143,9 +149,15 @@ class FindingsList(Listing[Entry]):
         where, what, wide = self._columns(width)
         state = state_of_level(finding.level)
         suspect = _SUSPECTS.get(finding.suspect, finding.suspect.value)
-        line = CellLine(width).to(1).extend((sign(state), CellText(" "))).put(suspect, MUTED, 9)
+        has_remarks = self.said is not None and bool(self.said.list_remarks(finding))
+        line = CellLine(width).put(REMARKED if has_remarks else " ", MUTED)
+        line.extend((sign(state), CellText(" "))).put(suspect, MUTED, 9)
         line.put(clip_text(sanitize(finding.where), where), STRONG if state is State.FAIL else TEXT, where + 2)
-        line.put(clip_text(sanitize(finding.what), what), TEXT, what).put("  ")
+        accepted = _tell_accepted(self.said, finding)
+        if what - measure_width(accepted) < _LEAST_WHAT:
+            accepted = accepted and _ACCEPTED
+        told = clip_text(sanitize(finding.what), max(what - measure_width(accepted), 0))
+        line.put(told, TEXT).put(accepted, MUTED, what - measure_width(told)).put("  ")
         line.put(f"{len(finding.nodes):,}", TEXT, 6, ">")
         if width >= 70:
             line.put("  ").put(finding.confidence.value, MUTED, 10)
@@ -169,6 +181,12 @@ class FindingsList(Listing[Entry]):
         where = min(self._longest[0], 20 if wide else 15)
         room = width - 23 - where - (12 if width >= 70 else 0) - (8 if wide else 0)
         return where, min(self._longest[1], max(room, 8)), wide
+
+
+def _tell_accepted(said: FindingRemarks | None, finding: Finding) -> str:
+    """Who accepts a finding, to stand behind what it says; empty where nobody does."""
+    name = "" if said is None else said.name_accepting(finding)
+    return f"{_ACCEPTED} by {clip_text(name, _WIDEST_NAME)}" if name else ""
 
 
 def _draw_reason(reason: UnjudgedReason, where: int, width: int) -> Row:

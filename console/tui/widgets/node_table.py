@@ -1,7 +1,7 @@
 """The table of nodes: the columns that fit, order, filter, and one row for each node in sight."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from benchconsole.console.text.cells import measure_width
 from benchconsole.console.text.sanitize import sanitize
@@ -14,13 +14,15 @@ from benchconsole.console.tui.queries.node_columns import (
     stage_names,
     under_of,
 )
-from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, value_tone, word_tone
+from benchconsole.console.tui.rows.text_rows import REMARKED, CellLine, CellText, Row, sign, value_tone, word_tone
 from benchconsole.console.tui.rows.themes import ACTIVE, FAINT, MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.listing import find_again
 from benchconsole.console.tui.widgets.sorted_table import SortedTable
 from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.remark_words import group_remarks
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import NOT_MEASURED
+from benchconsole.probes.model.remark import About
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.natural_order import make_natural_key
 
@@ -39,6 +41,7 @@ class NodeTable(SortedTable[NodeRow]):
         self.view: RunView | None = None
         self.filter_columns = filter_columns(())
         self.metrics: tuple[MetricColumn, ...] = ()
+        self.remarked: Container[str] = ()
         self.folded = False
         self.folded_away = 0
         self._under: dict[str, str] = {}
@@ -60,6 +63,9 @@ class NodeTable(SortedTable[NodeRow]):
     def show(self, view: RunView) -> None:
         """Take a new view; the cursor stays on its node. Without a new judgement there is nothing to do."""
         known = self.view
+        if known is None or known.remarks is not view.remarks:
+            self.remarked = group_remarks(view.remarks, (About.NODE,))
+            self.redraw()
         if known is not None and known.nodes is view.nodes and known.findings is view.findings:
             self.view = view
             return
@@ -141,7 +147,8 @@ class NodeTable(SortedTable[NodeRow]):
 
     def row(self, index: int, width: int) -> Row:
         row = self.items[index]
-        line = CellLine(width).put("*" if row.view.node.id in self.marked else " ", ACTIVE)
+        name = row.view.node.id
+        line = CellLine(width).put("*" if name in self.marked else REMARKED if name in self.remarked else " ", ACTIVE)
         quiet = row.state in (State.PASS, State.SKIPPED, State.MEASURED)
         for column, x, wide in self._planned(width):
             line.to(x)

@@ -1,6 +1,6 @@
 """The two lists of the page of sweeps: every chart with its knees, and every point of the chosen one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchconsole.console.curves.curve_model import Chart
@@ -17,7 +17,7 @@ from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.filtering import Fields
 from benchconsole.console.tui.rows.scales import Scale
-from benchconsole.console.tui.rows.text_rows import CellLine, Row, sign, value_tone
+from benchconsole.console.tui.rows.text_rows import REMARKED, CellLine, Row, sign, value_tone
 from benchconsole.console.tui.rows.themes import ACTIVE, BOLD, BRIGHT, MUTED, TEXT
 from benchconsole.console.tui.widgets.curve import mark
 from benchconsole.console.tui.widgets.listing import FilteredListing, Listing, find_again
@@ -103,10 +103,11 @@ def _question(row: ChartRow) -> tuple[object, ...]:
 
 
 class PointTable(Listing[PointRow]):
-    """Every point of one chart with its numbers, or why it has none."""
+    """Every point of one chart with its numbers, or why it has none; those of the values ``remarked`` are marked."""
 
     chart: Chart | None = None
     columns: Sequence[str] = ()
+    remarked: Container[str] = ()
 
     def show(self, chart: Chart | None) -> None:
         """Another chart, or more of it."""
@@ -135,7 +136,7 @@ class PointTable(Listing[PointRow]):
 
     def row(self, index: int, width: int) -> Row:
         each = self.items[index]
-        line = CellLine(width).to(1)
+        line = CellLine(width).put(REMARKED if each.value in self.remarked else " ", MUTED)
         if each.state is not None:
             line.extend((sign(each.state),))
         if self.chart is not None and len(self.chart.curves) > 1:

@@ -30,6 +30,7 @@ from benchconsole.probes.model.measuring import (
     Test,
     labels,
 )
+from benchconsole.probes.model.remark import Remark
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId, NodeId, NodeRole
 from benchconsole.topology.units import Shown, Unit
 from tests.console.tui.fabrics import G
@@ -79,6 +80,7 @@ class Story:
     rounds: list[Round] = field(default_factory=list)
     closed: list[ClosedRound] = field(default_factory=list)
     findings: tuple[Finding, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     def view(self) -> RunView:
         """Everything judged, folded from the events."""
@@ -93,7 +95,9 @@ class Story:
     def events(self, *, tests: bool = True) -> Iterator[Event]:
         """The same, as it happened; without the start and end of each test where only the rounds matter."""
         fabric = self.fabric
-        yield SessionOpened("s12", self.label, fabric, "acceptance", tuple(self.rounds), self.began)
+        yield SessionOpened(
+            "s12", self.label, fabric, "acceptance", tuple(self.rounds), self.began, remarks=self.remarks
+        )
         for judged in self.closed:
             at = judged.started
             yield RoundStarted(judged.round, at)

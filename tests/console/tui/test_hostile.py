@@ -8,8 +8,10 @@ from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.tui.actions import AREA_PAGES
 from benchconsole.console.tui.screens.area import AreaScreen
+from benchconsole.console.view.acceptance import name_cause
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Failure, Output, Result
+from benchconsole.probes.model.remark import About, Remark, RemarkKind
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import Look, looking
@@ -37,6 +39,14 @@ def poisoned(text: str) -> Story:
     story.fabric = fabric
     story.closed = [_judged(each, text) for each in story.closed]
     story.findings = story.closed[-1].findings
+    kinds = [(RemarkKind.REMARK, About.FINDING, each.element) for each in story.findings]
+    kinds += [(RemarkKind.ACCEPTED, About.FINDING, name_cause(each)) for each in story.findings]
+    kinds += [(RemarkKind.ACCEPTED, About.FINDING, text), (RemarkKind.REMARK, About.NODE, "n050")]
+    kinds += [(RemarkKind.REMARK, About.LINK, each) for each in fabric.links]
+    story.remarks = tuple(
+        Remark(kind, about, subject, text, text, 1.0, 1.0, 0, number)
+        for number, (kind, about, subject) in enumerate(kinds, 1)
+    )
     return story
 
 
@@ -92,8 +102,8 @@ def _has_rows(screen: AreaScreen) -> bool:
 
 async def walk(look: Look) -> list[str]:
     seen = []
-    for keys in (("1",), ("n",), ("v",), ("2",), ("s",), ("3",), ("4",), ("n",), ("enter",), ("escape",), ("R",)):
-        await look.press(*keys)
+    for key in ["1", "n", "v", "2", "s", "3", "4", "n", "t", "escape", "tab", "tab", "enter", "escape", "R"]:
+        await look.press(key)
         seen.append(look.text)
     await look.press("escape")
     for area in AREA_PAGES:

@@ -14,7 +14,15 @@ from tests.console.tui.looking import PLAIN, Look, faulty, looking, undecided
 from tests.console.tui.playing import Player
 
 PLACES = ("1", "2", "3", "4")
-REFUSED = (*((place, key) for place in PLACES for key in "Re"), ("3", "S"), ("3", "r"), ("4", "r"))
+REFUSED = (
+    *((place, key) for place in PLACES for key in "Re"),
+    ("3", "S"),
+    ("3", "r"),
+    ("4", "r"),
+    ("4", "A"),
+    ("4", "m"),
+    ("2", "m"),
+)
 """Pages, and the keys there that act."""
 
 

@@ -3,7 +3,7 @@
 from benchconsole.console.tui.messages import ReadInFull
 from benchconsole.console.tui.queries.area import Area, find_state
 from benchconsole.console.tui.screens.base.table_page import TablePage
-from benchconsole.console.tui.widgets.area_table import AreaTable
+from benchconsole.console.tui.widgets.area_table import AreaTable, tell_row
 from benchconsole.console.view.run_view import State
 
 _BAD = (State.FAIL, State.UNREACHABLE, State.WATCH, State.UNKNOWN, State.AFFECTED)
@@ -39,7 +39,6 @@ class AreaPage(TablePage):
 
     def action_in_full(self) -> None:
         """Every column of the row."""
-        row, area = self.table.chosen, self.table.area
-        if row is not None and area is not None:
-            said = [(column.heading, [row.words(name)]) for name, column in area.columns.items() if row.words(name)]
-            self.post_message(ReadInFull(self.name_chosen(), said))
+        row = self.table.chosen
+        if row is not None:
+            self.post_message(ReadInFull(self.name_chosen(), tell_row(self.table, row)))

@@ -1,6 +1,6 @@
 """The base of every page: tabs and badges, crumb and tally, the keys, and the arrival of a new view."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from benchconsole.console.tui.actions import MOVES, TypedCommand, bindings, find_refused
-from benchconsole.console.tui.messages import OrderSession, SessionOrder
+from benchconsole.console.tui.messages import OrderSession, Remarked, SessionOrder
 from benchconsole.console.tui.widgets.banner import Banner
 from benchconsole.console.tui.widgets.crumb import Crumb
 from benchconsole.console.tui.widgets.footer import Footer, Shown
@@ -44,6 +44,7 @@ class Page(Screen[None]):
 
     ``sums`` are shared by the screens over one session, so that what one has counted another need not.
     ``subject`` is the node or test that a page is about; empty for a tab. ``commands`` take an argument after ``:``.
+    ``find_remarked`` says what a remark would be about: what the cursor stands on; None where that is nothing.
     """
 
     AUTO_FOCUS = ""
@@ -51,6 +52,8 @@ class Page(Screen[None]):
     """The tab that the page belongs to; a page above a tab is given the one it was opened from."""
     VALID: ClassVar[tuple[str, ...]] = MOVES
     KEYS: ClassVar[tuple[Shown, ...]] = ()
+    SILENT: ClassVar[str] = "Here stands nothing that somebody could speak of."
+    """What is said where a remark would be about nothing."""
     BINDINGS: ClassVar[list[BindingType]] = []
     VERTICAL_BREAKPOINTS = [  # noqa: RUF012 Textual's own declaration
         (0, "-tiny"),
@@ -80,6 +83,7 @@ class Page(Screen[None]):
         self.parts: Sequence[Widget] = ()
         self.run_view: RunView | None = None
         self.refused: Set[str] = frozenset()
+        self.find_remarked: Callable[[], Remarked | None] = lambda: None
 
     def __init_subclass__(cls, **kwargs: bool) -> None:
         # Bindings follow from the list of valid actions; Textual collects them when the class is made.
