@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Sequence
+from functools import partial
 
 from textual import on
 
@@ -19,7 +20,7 @@ from benchconsole.console.tui.rows import severity
 from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import FAIL, KEY, MUTED, WATCH
 from benchconsole.console.tui.screens.base.filtered_page import tell_refused, tell_slow
-from benchconsole.console.tui.screens.base.page import OpenPage, Page
+from benchconsole.console.tui.screens.base.page import OpenPage, Page, PlotWish
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.finding_detail import (
     FindingDetail,
@@ -82,6 +83,7 @@ class FindingsScreen(Page):
         self.prompt.display = False
         self.commands["filter"] = TypedCommand(self.filter_by, tuple)
         self._shown: tuple[object, ...] = (None,) * 7
+        self.wish_plot = partial(_wish_plot, self)
         self.parts = (self.prompt, self.list, self.detail)
 
     def paint(self, view: RunView) -> None:
@@ -318,6 +320,19 @@ class FindingsScreen(Page):
             described = sum(len(each.findings) for each in self.list.static)
             number = len(self.list.faults) + len(self.list.reasons) + described
             self.post_message(Copy(_as_text(self.run_view.fabric, every), f"{number} findings"))
+
+
+def _wish_plot(page: FindingsScreen) -> PlotWish:
+    """The metric that the finding under the cursor rests on, with the value of its first test."""
+    view, chosen = page.run_view, page.list.chosen
+    if view is None or not isinstance(chosen, Finding):
+        return PlotWish()
+    found = raw_output.find_measurement(view, chosen.evidence, next(iter(chosen.tests), ""))
+    if found is None:
+        return PlotWish()
+    result, reading = found
+    stage = next((each.stage for each in view.plan if each.number == result.test.round), "")
+    return PlotWish(reading.metric, stage, result.test.id)
 
 
 def _fold_static(view: RunView, folded: bool | None) -> tuple[AlikeFindings, ...]:

@@ -1,6 +1,7 @@
 """The nodes: every one with its worst value of every metric; filter, sort, copy."""
 
 from collections.abc import Set
+from functools import partial
 from operator import attrgetter
 
 from textual import on
@@ -8,7 +9,9 @@ from textual import on
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import offer
 from benchconsole.console.tui.messages import OpenNode, PlanRun, ShowInFabric
+from benchconsole.console.tui.queries.node_columns import key_of
 from benchconsole.console.tui.screens.base.marking_page import MarkingPage
+from benchconsole.console.tui.screens.base.page import PlotWish
 from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.listing import Listing
@@ -24,7 +27,7 @@ class NodesScreen(MarkingPage):
     NOUN = "node"
     KEYS = (
         ("enter", "node"), "filter", "mark", "sort", ("column_left", "and > column"), "fold", "copy",
-        ("repeat", "repeat"), "command", "help",
+        ("repeat", "repeat"), "plot", "command", "help",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -36,6 +39,7 @@ class NodesScreen(MarkingPage):
         )
         self.mark_of = attrgetter("view.node.id")
         self.columns_known: tuple[object, ...] = ()
+        self.wish_plot = partial(_wish_plot, table)
 
     def paint(self, view: RunView) -> None:
         self.crumb.show((sanitize(view.fabric.name), "nodes", sanitize(view.label)), *tallies(view, tally(view)))
@@ -73,6 +77,16 @@ class NodesScreen(MarkingPage):
         if view is not None and nodes:
             tests = dict.fromkeys(result.test.id for name in nodes for result in view.nodes[name].results)
             self.post_message(PlanRun(only=tuple(tests)))
+
+
+def _wish_plot(table: NodeTable) -> PlotWish:
+    """The metric of the picked column, with the value of the node under the cursor."""
+    picked = table.columns[min(table.picked, len(table.columns) - 1)]
+    metric = next((each for each in table.metrics if key_of(each) == picked), None)
+    if metric is None:
+        return PlotWish()
+    verdict = table.chosen.worst.get(metric.id) if table.chosen is not None else None
+    return PlotWish(*metric.id, test=verdict.test if verdict is not None else "")
 
 
 def _tell_marks(table: NodeTable, refused: Set[str]) -> str:

@@ -5,7 +5,6 @@ a sign and a colour of its own, so that either tells it apart.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from benchconsole.console.curves.curve_model import Chart, Curve, Point, ValueScale, make_scale
@@ -16,49 +15,17 @@ from benchconsole.console.tui.rows.scales import Scale, scale_for
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width
 from benchconsole.console.tui.rows.themes import ACCENT, BOLD, BRIGHT, FAINT, LOAD, MUTED, RUNNING, TEXT, Depth, Tone
 from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.tui.widgets.plot_grid import PlotGrid, list_between
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
 
 MARKS = (("●", "o"), ("◆", "*"), ("×", "x"), ("+", "+"), ("a", "a"), ("b", "b"), ("c", "c"), ("d", "d"))
 TONES = (ACCENT, BRIGHT, RUNNING, TEXT, LOAD)
 
-_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-
 
 def mark(curve: int, *, ascii_only: bool) -> CellText:
     """The sign of a curve by its place in the chart."""
     return CellText(MARKS[curve % len(MARKS)][ascii_only], TONES[curve % len(TONES)]._replace(bold=True))
-
-
-@dataclass(slots=True)
-class PlotGrid:
-    """Cells of the plot: characters by row and column, and dots, four rows and two columns to a cell."""
-
-    width: int
-    height: int
-    cells: dict[tuple[int, int], CellText] = field(default_factory=dict)
-    dots: dict[tuple[int, int], tuple[int, Tone]] = field(default_factory=dict)
-
-    def put(self, row: int, column: int, piece: CellText) -> None:
-        """One character, over what is there."""
-        if 0 <= row < self.height and 0 <= column < self.width:
-            self.cells[row, column] = piece
-
-    def dot(self, x: int, y: int, tone: Tone) -> None:
-        """One dot, counted in dots from the upper left corner."""
-        place = (y // 4, x // 2)
-        if 0 <= place[0] < self.height and 0 <= place[1] < self.width:
-            bits = self.dots.get(place, (0, tone))[0]
-            self.dots[place] = (bits | _DOTS[y % 4][x % 2], tone)
-
-    def row(self, row: int) -> Iterator[CellText]:
-        """One row of cells; characters are above dots."""
-        for column in range(self.width):
-            found = self.cells.get((row, column))
-            if found is None and (row, column) in self.dots:
-                bits, tone = self.dots[row, column]
-                found = CellText(chr(0x2800 + bits), tone)
-            yield found or CellText(" ")
 
 
 class CurvePlot(CellWidget):
@@ -156,7 +123,7 @@ class CurvePlot(CellWidget):
                 (columns[point.value] * across, _level(up, point.median or 0.0, grid.height * 4) // (4 // along))
                 for point in (one, other)
             ]
-            for x, y in _between(*ends):
+            for x, y in list_between(*ends):
                 if is_fine:
                     grid.cells.pop((y // 4, x // 2), None)
                     grid.dot(x, y, tone)
@@ -206,13 +173,6 @@ def _height(up: ValueScale, value: float, grid: PlotGrid) -> int:
 def _level(up: ValueScale, value: float, rows: int) -> int:
     """The row of ``value`` among ``rows``, from the top."""
     return round((1 - min(max(up.find_height(value), 0.0), 1.0)) * (rows - 1))
-
-
-def _between(one: tuple[int, int], other: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Every dot on the line from one to the other."""
-    steps = max(abs(other[0] - one[0]), abs(other[1] - one[1]), 1)
-    for step in range(steps + 1):
-        yield (one[0] + round((other[0] - one[0]) * step / steps), one[1] + round((other[1] - one[1]) * step / steps))
 
 
 class CurveText(CellWidget):
