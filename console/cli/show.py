@@ -36,8 +36,8 @@ AREAS = (
 @click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters.")
 @pause_collector()
 def command(
-    session: str, area: str | None, other: str | None, node: str | None, peer: str | None, metric: str | None, text: str,
-    db: Path | None, as_json: bool, ascii_only: bool,
+    session: str, area: str | None, other: str | None, node: str | None, peer: str | None, metric: str | None,
+    text: str, db: Path | None, as_json: bool, ascii_only: bool,
 ) -> None:  # fmt: skip
     """Print the summary of SESSION (id, label, last, last-1; default last).
 

@@ -42,7 +42,8 @@ def format_spread(metric: PlottedMetric) -> str:
     lowest, lower, median, upper, highest = (
         format_number(metric, metric.find_quantile(share)) for share in (0.0, 0.25, 0.5, 0.75, 1.0)
     )
-    said = f"{counted(len(metric.values), 'value')}: median {median}, middle half {lower} to {upper}, all {lowest} to {highest}"
+    number = counted(len(metric.values), "value")
+    said = f"{number}: median {median}, middle half {lower} to {upper}, all {lowest} to {highest}"
     return f"{said}; {format_left_out(metric)}" if metric.left_out else said
 
 
@@ -61,7 +62,8 @@ def format_bounds(metric: PlottedMetric) -> str:
     if not judged:
         said = "No value was held against a bound by itself"
         return f"{said}: {sums:,} are parts of sums that were judged." if sums else f"{said}."
-    said = f"{failing:,} of {judged:,} {_FAILING[bounds.comparator]} {_name_bound(metric)} ({format_part(failing / judged)})"
+    beyond = f"{_FAILING[bounds.comparator]} {_name_bound(metric)}"
+    said = f"{failing:,} of {judged:,} {beyond} ({format_part(failing / judged)})"
     watched = sum(level is Level.WATCH for level in metric.levels)
     if watched and bounds.target is not None:
         said += f", {watched:,} more {_FAILING[bounds.comparator]} the target {format_number(metric, bounds.target)}"

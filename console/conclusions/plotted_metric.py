@@ -30,7 +30,7 @@ FEWEST = 2
 """Of fewer numbers there is nothing to draw."""
 
 BEYOND = 1e21
-"""A number of this size, in any base unit, is no measurement: it is counted in words, for it would squeeze all others."""
+"""A number of this size, in any base unit, is no measurement: it is counted in words, for it would squeeze others."""
 
 _DIGITS = 6
 """Bounds that agree in so many digits are one bound."""
@@ -207,8 +207,9 @@ def list_plots(view: RunView) -> tuple[Plot, ...]:
             continue
         held = {each.id: alone[each.id] for each in found if each.id in alone}
         metric = PlottedMetric(
-            key, _find_shown(shown[key], key, found[0].test), np.array([each.value for each in found]), [each.test for each in found],
-            [each.id for each in found], np.array([each.at or np.nan for each in found]), held, summed,
+            key, _find_shown(shown[key], key, found[0].test), np.array([each.value for each in found]),
+            [each.test for each in found], [each.id for each in found],
+            np.array([each.at or np.nan for each in found]), held, summed,
             find_bounds(view, key, [row for rows in held.values() for row in rows]), told[key], left_out,
         )  # fmt: skip
         plots.append(Plot((metric,), ("",), part_by_class(metric.tests, name), view.started, busy))
@@ -283,7 +284,7 @@ def _list_different(numbers: Iterable[float | None]) -> list[float]:
 
 def _find_told(keys: Iterable[SampleKey]) -> dict[SampleKey, Labels]:
     """The labels of each that not all of the same metric and stage have."""
-    told = {}
+    told: dict[SampleKey, Labels] = {}
     for own in group_by_key(((key.stage, key.metric), key) for key in keys).values():
         common = set(own[0].labels).intersection(*(each.labels for each in own))
         told |= {key: tuple(pair for pair in key.labels if pair not in common) for key in own}

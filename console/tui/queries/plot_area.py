@@ -39,8 +39,8 @@ def list_plotted(view: RunView, metric: str = "") -> Area:
         "said": words("said", 24),
     }  # fmt: skip
     rows = tuple(row for plot in drawn for row in _list_rows(plot))
-    few = [plot.first for plot in every if not plot.first.can_be_drawn and plot.first.key.metric == metric]
-    return Area(f"Plot {sanitize(metric)}", columns, rows, {}, _tell_few(len(few)))
+    few = sum(not plot.first.can_be_drawn and plot.first.key.metric == metric for plot in every)
+    return Area(f"Plot {sanitize(metric)}", columns, rows, {}, _tell_few(few))
 
 
 _COLUMNS = {

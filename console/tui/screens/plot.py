@@ -40,8 +40,8 @@ class PlotScreen(FilteredPage):
         *MOVES, "left", "right", "filter", "values", "next_fault", "previous_fault", "copy", "copy_all",
     )  # fmt: skip
     KEYS = (
-        ("enter", "raw output"), ("values", "next picture"), ("left", "and → value"), ("next_fault", "next fail"), "filter",
-        "copy", ("back", "back"), "command", "help",
+        ("enter", "raw output"), ("values", "next picture"), ("left", "and → value"), ("next_fault", "next fail"),
+        "filter", "copy", ("back", "back"), "command", "help",
     )  # fmt: skip
     NOUN = "metric"
     HINT = "text, !text, metric~word, joined by &"
@@ -75,8 +75,10 @@ class PlotScreen(FilteredPage):
         """Take what is new; plots are made anew when a round was judged, not with every result."""
         reading = f"being read: {format_reading(view.reading)}" if view.reading is not None else ""
         names = "" if self.report is None else f"{self.report.keys[0]} with {self.report.keys[1]}"
-        self.crumb.show(tuple(filter(None, (sanitize(view.fabric.name), sanitize(view.label or "run"), names, "plot", reading))))
-        known = (view.fabric, view.closed, view.verdicts, view.findings, view.plan)
+        self.crumb.show(
+            tuple(filter(None, (sanitize(view.fabric.name), sanitize(view.label or "run"), names, "plot", reading)))
+        )
+        known: tuple[object, ...] = (view.fabric, view.closed, view.verdicts, view.findings, view.plan)
         if self.report is not None:
             known = (self.report,)
         is_new = len(known) != len(self._known) or not all(map(operator.is_, known, self._known))
@@ -179,7 +181,9 @@ class PlotScreen(FilteredPage):
         test = metric.tests[place].id
         is_shown = self.report is None or self.report.keys[side] == view.session
         if test not in view.results or not is_shown:
-            self.say("Its test is not in this session." if self.report is None else explain_no_output(self.report, view))
+            self.say(
+                "Its test is not in this session." if self.report is None else explain_no_output(self.report, view)
+            )
             return
         found = find_measurement(view, (metric.ids[place],), test) if metric.ids[place] else None
         self.post_message(OpenPage(RawScreen(test, found[1] if found is not None else None, tab=self.tab)))
@@ -271,7 +275,8 @@ def list_walked(plot: Plot | None, picture: Picture) -> list[int]:
     """The values in the order in which arrows go through them: over time, or the lowest first."""
     if plot is None:
         return []
-    return (plot.first.by_time if picture is Picture.SERIES else plot.order).tolist()
+    order = plot.first.by_time if picture is Picture.SERIES else plot.order
+    return [int(place) for place in order]
 
 
 def list_copied(plot: Plot) -> list[str]:

@@ -4,7 +4,7 @@ A line joins neighbouring points only: what was not measured leaves a gap, with 
 a sign and a colour of its own, so that either tells it apart.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from benchconsole.console.curves.curve_model import Chart, Curve, Point, ValueScale, make_scale

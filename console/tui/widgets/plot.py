@@ -31,7 +31,7 @@ class PlotRow(Fields):
 
     plot: Plot
     name: str
-    number: str
+    values: str
     median: str
     fails: str
 
@@ -41,7 +41,7 @@ class PlotRow(Fields):
     @property
     def everything(self) -> str:
         """All its text, lower case."""
-        return "\n".join((*map(self.words, COLUMNS), self.number, self.median)).lower()
+        return "\n".join((*map(self.words, COLUMNS), self.values, self.median)).lower()
 
 
 def make_plot_row(plot: Plot) -> PlotRow:
@@ -87,7 +87,7 @@ class PlotList(FilteredListing[PlotRow]):
         name, number, median, fails = self._places(width)
         line = CellLine(width).to(1).put(clip_text(sanitize(each.plot.first.key.stage), name - 3), MUTED)
         line.to(name).put(clip_text(each.name, number - name - 2), BRIGHT)
-        line.to(number).put(each.number, TEXT, median - number - 2, ">").to(median).put(each.median, TEXT)
+        line.to(number).put(each.values, TEXT, median - number - 2, ">").to(median).put(each.median, TEXT)
         has_failed = bool(each.fails) and not each.fails.startswith("0 ")
         line.to(fails)
         if has_failed:
@@ -97,7 +97,7 @@ class PlotList(FilteredListing[PlotRow]):
     def _places(self, width: int) -> tuple[int, int, int, int]:
         """Where metric, values, median and fails begin; names are cut to what is left."""
         stage = min(_longest(sanitize(row.plot.first.key.stage) for row in self.items), max(width // 5, 10))
-        numbers = max(_longest(row.number for row in self.items), 6)
+        numbers = max(_longest(row.values for row in self.items), 6)
         medians = max(_longest(row.median for row in self.items), 6)
         fails = max(_longest(row.fails for row in self.items) + 2, 4)
         room = max(width - stage - numbers - medians - fails - 10, 8)
@@ -134,31 +134,33 @@ class ClassStrips(CellWidget):
     """A row for each class of nodes: how many values, their median and spread, and where they stand among all."""
 
     plot: Plot | None = None
-    classes: Sequence[ClassNumbers] = ()
+    parts: Sequence[ClassNumbers] = ()
 
     def show(self, plot: Plot | None) -> None:
         if plot is not self.plot:
-            self.plot, self.classes = plot, [] if plot is None else list_classes(plot)
+            self.plot, self.parts = plot, [] if plot is None else list_classes(plot)
             self.redraw()
 
     @property
     def wanted(self) -> int:
         """How many rows it takes; none where all nodes are of one class."""
-        return min(len(self.classes), MOST_CLASSES) + (len(self.classes) > MOST_CLASSES)
+        return min(len(self.parts), MOST_CLASSES) + (len(self.parts) > MOST_CLASSES)
 
     def draw(self, width: int, height: int) -> list[Row]:
-        if self.plot is None or not self.classes:
+        if self.plot is None or not self.parts:
             return []
         metric = self.plot.first
-        gutter = min(max(measure_width(format_class(each.name)) for each in self.classes), 24)
+        gutter = min(max(measure_width(format_class(each.name)) for each in self.parts), 24)
         rows = []
-        for each in self.classes[:MOST_CLASSES]:
-            line = CellLine(width).to(1).put(format_class(each.name), TEXT, gutter).put(f"{each.number:,}", TEXT, 9, ">")
+        for each in self.parts[:MOST_CLASSES]:
+            line = (
+                CellLine(width).to(1).put(format_class(each.name), TEXT, gutter).put(f"{each.number:,}", TEXT, 9, ">")
+            )
             line.put("  median ", MUTED).put(format_number(metric, each.median), BRIGHT, 12)
             line.put(format_deviation(each), MUTED, 14)
             rows.append(line.extend(_draw_strip(each, (metric.in_order[0], metric.in_order[-1]))).row())
-        if len(self.classes) > MOST_CLASSES:
-            rest = f"{len(self.classes) - MOST_CLASSES:,} more classes"
+        if len(self.parts) > MOST_CLASSES:
+            rest = f"{len(self.parts) - MOST_CLASSES:,} more classes"
             rows.append(CellLine(width).to(1).put(rest, MUTED).row())
         return rows
 

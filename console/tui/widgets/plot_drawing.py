@@ -234,13 +234,20 @@ def _draw_series(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
         return legend
     places = metric.by_time
     if not len(places):
-        return [*legend, CellLine(look.width).to(1).put("Of none of these values is known when it was measured.", MUTED).row()]
+        return [
+            *legend,
+            CellLine(look.width).to(1).put("Of none of these values is known when it was measured.", MUTED).row(),
+        ]
     moments = metric.moments[places]
     time = make_time_axis(float(moments[0]), float(moments[-1]), plot.busy)
     for _, value in bounds:
         if 0 <= upward.find_place(value) <= 1:
             for column in range(grid.width):
-                grid.put(_find_level(upward.find_place(value), grid.height), column, CellText("┄" if look.fine else "-", FAINT))
+                grid.put(
+                    _find_level(upward.find_place(value), grid.height),
+                    column,
+                    CellText("┄" if look.fine else "-", FAINT),
+                )
     columns = np.minimum((_place_moments(time, moments) * grid.width).astype(np.intp), grid.width - 1)
     heights = (metric.values[places] - upward.low) / (upward.high - upward.low)
     rows = np.rint((1 - heights) * (grid.height - 1)).astype(np.intp)
@@ -262,7 +269,9 @@ def _place_moments(time: TimeAxis, moments: Floats) -> Floats:
     return np.interp(moments, time.real, time.drawn) / time.drawn[-1]
 
 
-def _mark_value(grid: PlotGrid, metric: PlottedMetric, number: int | None, time: TimeAxis, upward: ValueAxis) -> int | None:
+def _mark_value(
+    grid: PlotGrid, metric: PlottedMetric, number: int | None, time: TimeAxis, upward: ValueAxis
+) -> int | None:
     """The value under the cursor on the ground of what is selected; its column."""
     if number is None or not np.isfinite(metric.moments[number]):
         return None
