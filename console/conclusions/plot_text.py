@@ -90,7 +90,7 @@ def format_part(share: float) -> str:
 def format_value(metric: PlottedMetric, place: int) -> str:
     """One value: of which node or pair, how large, at which percentile, and how it was judged."""
     value = float(metric.values[place])
-    at = f"percentile {100 * metric.find_share(value):.4g}"
+    at = f"percentile {100 * metric.find_share(value):.3g}"
     return f"{sanitize(metric.tests[place].target.key)}   {format_number(metric, value)}   {at}"
 
 

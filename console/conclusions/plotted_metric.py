@@ -131,7 +131,9 @@ class PlottedMetric:
 
     def find_quantile(self, share: float) -> float:
         """The value that ``share`` of all numbers are not above, as ``statistics.summary`` has it."""
-        return float(np.quantile(self.in_order, share))
+        at = share * (len(self.values) - 1)
+        low, high = self.in_order[math.floor(at)], self.in_order[math.ceil(at)]
+        return float(low + (high - low) * (at - math.floor(at)))
 
     def find_test(self, test: str) -> int | None:
         """The place of the first number of a test."""

@@ -20,7 +20,9 @@ from benchconsole.console.tui.rows.axes import count_places
 from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.statistics.histogram import make_histogram
-from benchconsole.topology.units import percent
+from benchconsole.topology.units import Shown, Unit, percent
+
+_COUNTS = {"count": scale_for(Unit.ONE, Shown.PLAIN, ())}
 
 MOST_BINS = 40
 """Bins of a histogram that is printed."""
@@ -34,13 +36,17 @@ def list_plotted(view: RunView, metric: str = "") -> Area:
         few = sum(not plot.first.can_be_drawn for plot in every)
         return Area("Plot", _COLUMNS, tuple(map(_make_metric, drawn)), {}, _tell_few(few))
     columns = {
-        "stage": words("stage"), "metric": words("metric"), "kind": Column("kind"), "name": words("name", 8),
+        "stage": words("stage"), "metric": words("metric"), "kind": Column("kind"), "name": words("name", 6),
         "from": number("value"), "to": number("to"), "count": number("count"), "share": number("at or below"),
-        "said": words("said", 24),
+        "said": words("said"),
     }  # fmt: skip
+    title = f"Plot {sanitize(metric)}"
+    if len(drawn) == 1:
+        title = f"Plot {sanitize(drawn[0].first.key.stage)}: {format_plot_name(drawn[0].first)}"
+        del columns["stage"], columns["metric"]
     rows = tuple(row for plot in drawn for row in _list_rows(plot))
     few = sum(not plot.first.can_be_drawn and plot.first.key.metric == metric for plot in every)
-    return Area(f"Plot {sanitize(metric)}", columns, rows, {}, _tell_few(few))
+    return Area(title, columns, rows, _COUNTS, _tell_few(few))
 
 
 _COLUMNS = {
@@ -128,7 +134,7 @@ def _list_bins(metric: PlottedMetric, name: dict[str, str]) -> Iterator[Row]:
             "to": f"{scale.shown(high)} {scale.symbol}".rstrip(), "count": f"{count:,}",
             "share": percent(below / len(metric.values)),
         }  # fmt: skip
-        yield Row(text, {}, {
+        yield Row(text, {"count": float(count)}, {
             **_describe(metric), "kind": "bin", "from": low, "to": high, "count": count,
             "at_or_below": below / len(metric.values),
         })  # fmt: skip

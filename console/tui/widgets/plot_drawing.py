@@ -3,7 +3,6 @@
 A place is a number between 0 and 1; whatever is not on an axis is told at its end, and never drawn on it.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -62,7 +61,10 @@ class PlotLook(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """What stands around the cells of a picture: the label of each row that has one, and the ticks below."""
+    """What stands around the cells of a picture: the label of each row that has one, and the ticks below.
+
+    ``gaps`` are columns between which the axis below is interrupted, ``lines`` those that a line crosses it in.
+    """
 
     margin: int
     labels: Mapping[int, str]
@@ -70,6 +72,7 @@ class _Frame(NamedTuple):
     name: str
     cursor: int | None
     gaps: Sequence[tuple[int, int]] = ()
+    lines: Iterable[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +117,12 @@ def _draw_distribution(plot: Plot, number: int | None, look: PlotLook) -> list[R
     if grid.height < 2:
         return legend
     failing = np.bincount(found.place[metric.failing], minlength=len(found.counts)) == found.counts
-    _fill_bars(grid, bins, found.counts, failing, gap=part / len(found.counts) >= 3)
     _draw_lines(grid, lines)
+    _fill_bars(grid, bins, found.counts, failing, gap=part / len(found.counts) >= 3)
     upward = make_count_axis(int(found.counts.max()), max(grid.height // 3, 2))
     labels = {_find_row(tick.place, grid.height): tick.label for tick in upward.ticks}
     cursor = None if number is None else _find_column(across.find_place(float(metric.values[number])), width)
-    frame = _Frame(margin, labels, across.ticks, scale.symbol, cursor)
+    frame = _Frame(margin, labels, across.ticks, scale.symbol, cursor, lines=lines.columns)
     return [*legend, *_draw_labels(lines, margin, look), *_assemble(grid, frame, look)]
 
 
@@ -184,7 +187,7 @@ def _draw_shares(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
         cursor = _find_column(across.find_place(value), width)
         grid.put(_find_share_row(plot.sides[at].find_share(value), grid.height), cursor, CellText("◆", STRONG))
     labels = {_find_share_row(share / 100, grid.height): f"{share} %" for share in (0, 25, 50, 75, 100)}
-    frame = _Frame(margin, labels, across.ticks, scale.symbol, cursor)
+    frame = _Frame(margin, labels, across.ticks, scale.symbol, cursor, lines=lines.columns)
     return [*legend, *_draw_labels(lines, margin, look), *_assemble(grid, frame, look)]
 
 
@@ -228,7 +231,7 @@ def _draw_series(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
     low, high = widen(float(metric.in_order[0]), float(metric.in_order[-1]), (value for _, value in bounds))
     upward = make_value_axis(low, high, scale.factor, max(look.height // 4, 2))
     margin = max(measure_width(tick.label) for tick in upward.ticks) + 2
-    legend = [*_draw_legend(plot, " over time", look), _draw_levels(metric, bounds, upward, look)]
+    legend = [*_draw_legend(plot, f" over time, {scale.symbol}".rstrip(", "), look), _draw_levels(metric, bounds, upward, look)]
     grid = PlotGrid(look.width - margin - 3, look.height - len(legend) - 2)
     if grid.height < 2:
         return legend
@@ -251,7 +254,8 @@ def _draw_series(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
     columns = np.minimum((_place_moments(time, moments) * grid.width).astype(np.intp), grid.width - 1)
     heights = (metric.values[places] - upward.low) / (upward.high - upward.low)
     rows = np.rint((1 - heights) * (grid.height - 1)).astype(np.intp)
-    cells = np.unique((rows * grid.width + columns) * len(_STATES) + metric.ranks[places])[::-1]
+    keys = (rows * grid.width + columns) * len(_STATES) + metric.ranks[places]
+    cells = np.flatnonzero(np.bincount(keys))[::-1]
     for cell, rank in zip((cells // len(_STATES)).tolist(), (cells % len(_STATES)).tolist(), strict=True):
         grid.put(cell // grid.width, cell % grid.width, sign(_STATES[rank]))  # the worst comes last
     cursor = _mark_value(grid, metric, number, time, upward)
@@ -285,9 +289,9 @@ def _mark_value(
 def _draw_levels(metric: PlottedMetric, bounds: Sequence[tuple[str, float]], upward: ValueAxis, look: PlotLook) -> Row:
     """The signs that occur with their words, and what the lines are."""
     line = CellLine(look.width).to(1)
-    counts = Counter(metric.states)
-    for state in sorted(counts, key=lambda each: each.rank):
-        line.put(SIGNS[state].glyph, sign_tone(state)).put(f" {SIGNS[state].word} {counts[state]:,}   ", MUTED)
+    for state, number in zip(_STATES, np.bincount(metric.ranks).tolist(), strict=False):
+        if number:
+            line.put(SIGNS[state].glyph, sign_tone(state)).put(f" {SIGNS[state].word} {number:,}   ", MUTED)
     for word, value in bounds:
         is_drawn = 0 <= upward.find_place(value) <= 1
         where = ("┄ " if look.fine else "- ") if is_drawn else ""
@@ -386,12 +390,13 @@ def _assemble(grid: PlotGrid, frame: _Frame, look: PlotLook) -> list[Row]:
     room = grid.width - measure_width(name)
     if frame.cursor is not None and frame.cursor >= room:
         room = -1  # the cursor is more than a name
+    lines = frozenset(frame.lines)
     hidden = {column for begin, end in frame.gaps for column in range(begin + 1, end)}
     for column in range(grid.width if room < 0 else room):
         if column == frame.cursor:
             foot.put("▴", ACTIVE)
         else:
-            foot.put(" " if column in hidden else "─", FAINT)
+            foot.put(" " if column in hidden else "┼" if column in lines else "─", FAINT)
     foot.put(name if room >= 0 else "", MUTED)
     return [*rows, foot.row(), _draw_ticks(grid, frame, look)]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from benchconsole.console.tui.rows.text_rows import CellText
-from benchconsole.console.tui.rows.themes import Tone
+from benchconsole.console.tui.rows.themes import TEXT, Tone
 
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
@@ -31,13 +31,22 @@ class PlotGrid:
             self.dots[place] = (bits | _DOTS[y % 4][x % 2], tone)
 
     def row(self, row: int) -> Iterator[CellText]:
-        """One row of cells; characters are above dots."""
+        """One row of cells; characters are above dots. Neighbours of one tone, and blanks between them, are one piece."""
+        texts: list[str] = []
+        tone = TEXT
         for column in range(self.width):
             found = self.cells.get((row, column))
-            if found is None and (row, column) in self.dots:
-                bits, tone = self.dots[row, column]
-                found = CellText(chr(0x2800 + bits), tone)
-            yield found or CellText(" ")
+            if found is None:
+                bits, its = self.dots.get((row, column), (0, tone))
+                text = chr(0x2800 + bits) if bits else " "
+            else:
+                text, its = found
+            if its != tone and texts:
+                yield CellText("".join(texts), tone)
+                texts = []
+            tone = its
+            texts.append(text)
+        yield CellText("".join(texts), tone)
 
 
 def list_between(one: tuple[int, int], other: tuple[int, int]) -> Iterator[tuple[int, int]]:
