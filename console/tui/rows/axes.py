@@ -82,11 +82,13 @@ def count_places(step: float) -> int:
 
 
 def widen(low: float, high: float, lines: Iterable[float]) -> tuple[float, float]:
-    """The ends of an axis that holds those of ``lines`` that leave the values a third of it."""
+    """The ends of an axis that holds those of ``lines`` that leave the values a third of it; the nearest first."""
+    span = high - low
     for line in sorted(lines, key=lambda each: max(low - each, each - high)):
         ends = min(low, line), max(high, line)
-        if high - low <= 0 or ends[1] - ends[0] <= 3 * (high - low):
+        if span <= 0 or ends[1] - ends[0] <= 3 * span:
             low, high = ends
+            span = span or high - low
     return low, high
 
 

@@ -119,6 +119,7 @@ def _draw_distribution(plot: Plot, number: int | None, look: PlotLook) -> list[R
     failing = np.bincount(found.place[metric.failing], minlength=len(found.counts)) == found.counts
     _draw_lines(grid, lines)
     _fill_bars(grid, bins, found.counts, failing, gap=part / len(found.counts) >= 3)
+    _draw_lines(grid, _Lines({at: piece for at, piece in lines.columns.items() if _is_wide(bins, at)}, ()))
     upward = make_count_axis(int(found.counts.max()), max(grid.height // 3, 2))
     labels = {_find_row(tick.place, grid.height): tick.label for tick in upward.ticks}
     cursor = None if number is None else _find_column(across.find_place(float(metric.values[number])), width)
@@ -143,6 +144,11 @@ def _deal_columns(across: ValueAxis, width: int, edges: Floats, counts: Indices)
     for missing in np.setdiff1d(np.flatnonzero(counts), bins).tolist():
         bins[_find_column(across.find_place(float(edges[missing] + edges[missing + 1]) / 2), width)] = missing
     return bins
+
+
+def _is_wide(bins: Indices, column: int) -> bool:
+    """Whether the bar of a column is seen beside a line through it."""
+    return bool((bins[max(column - 1, 0) : column + 2] == bins[column]).sum() > 1)
 
 
 def _fill_bars(grid: PlotGrid, bins: Indices, counts: Indices, failing: Flags, *, gap: bool) -> None:
@@ -231,7 +237,10 @@ def _draw_series(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
     low, high = widen(float(metric.in_order[0]), float(metric.in_order[-1]), (value for _, value in bounds))
     upward = make_value_axis(low, high, scale.factor, max(look.height // 4, 2))
     margin = max(measure_width(tick.label) for tick in upward.ticks) + 2
-    legend = [*_draw_legend(plot, f" over time, {scale.symbol}".rstrip(", "), look), _draw_levels(metric, bounds, upward, look)]
+    legend = [
+        *_draw_legend(plot, f" over time, {scale.symbol}".rstrip(", "), look),
+        _draw_levels(metric, bounds, upward, look),
+    ]
     grid = PlotGrid(look.width - margin - 3, look.height - len(legend) - 2)
     if grid.height < 2:
         return legend

@@ -31,7 +31,7 @@ class PlotGrid:
             self.dots[place] = (bits | _DOTS[y % 4][x % 2], tone)
 
     def row(self, row: int) -> Iterator[CellText]:
-        """One row of cells; characters are above dots. Neighbours of one tone, and blanks between them, are one piece."""
+        """One row of cells; characters are above dots. Neighbours of one tone, and blanks after them, are one piece."""
         texts: list[str] = []
         tone = TEXT
         for column in range(self.width):
