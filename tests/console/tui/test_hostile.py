@@ -112,8 +112,8 @@ async def walk(look: Look) -> list[str]:
     plots = look.app.screen
     assert isinstance(plots, PlotScreen)
     await look.until(lambda: plots.plots.count > 0)
-    for keys in (("v",), ("v",), ("down", "v"), ("right",), ("Y",)):
-        await look.press(*keys)
+    for key in ("v", "v", "down", "v", "right", "Y"):
+        await look.press(key)
         seen.append(look.text)
     await look.press("escape")
     for name in ("n001", "n050", "n120", "n093"):

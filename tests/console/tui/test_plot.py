@@ -356,6 +356,7 @@ async def test_values_come_in_while_the_run_goes_on_and_the_cursor_stays() -> No
         look.player.feed(*events[half:-1], SessionEnded(9e9, complete=True))
         await look.until(lambda: screen.picture.plot is not None and len(screen.picture.plot.first.values) > before)
         now = screen.picture.plot
+        assert now is not None
         assert screen.picture.number is not None
         assert now.first.tests[screen.picture.number].id == here
 
