@@ -59,7 +59,7 @@ AREAS = {
     "criteria": ["colon", *"criteria", "enter"],
     "links": ["colon", *"links", "enter"],
     "rounds": ["colon", *"rounds", "enter"],
-    "plot": ["colon", *"plot stream.triad", "enter", READ, "right"],
+    "plot": ["colon", *"plot iperf3.throughput", "enter", READ, "right"],
     "sessions": ["colon", *"sessions", "enter"],
     "compare": ["colon", *"compare last-1", "enter"],
     "change-map": ["colon", *"compare last-1", "enter", READ, "n", "v"],

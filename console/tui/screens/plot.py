@@ -96,8 +96,9 @@ class PlotScreen(FilteredPage):
         self.few = sum(not each.first.can_be_drawn for each in plots)
         self.plots.absent = "No metric was measured twice yet: a picture needs two values."
         self.plots.show([each for each in plots if all(side.can_be_drawn for side in each.sides)])
-        if self.wish is not None:
+        if self.wish is not None and plots:
             wish, self.wish = self.wish, None
+            self.plots.go(find_telling([row.plot for row in self.plots.every]))
             self.choose(wish, plots)
         self.filter_by(self.prompt.text)
 
@@ -242,6 +243,14 @@ def find_wished(plots: Sequence[Plot], wish: PlotWish) -> Plot | None:
     staged = [plot for plot in alike if plot.first.key.stage == wish.stage] or alike
     tested = [plot for plot in staged if wish.test and plot.first.find_test(wish.test) is not None] or staged
     return tested[0] if tested else None
+
+
+def find_telling(plots: Sequence[Plot]) -> int:
+    """The plot that the page begins on: the first with a value that fails, else with one that was judged."""
+    places = range(len(plots))
+    failing = (place for place in places if len(plots[place].first.failing))
+    judged = (place for place in places if plots[place].first.judged)
+    return next(failing, next(judged, 0))
 
 
 def tell_no_picture(plots: Sequence[Plot], metric: str) -> str:

@@ -20,9 +20,9 @@ COLUMNS: Mapping[str, Scale | None] = dict.fromkeys(("stage", "metric", "fails")
 """What a filter may name."""
 
 MOST_CLASSES = 6
-"""Classes that have a row of their own; the others are counted."""
+"""Rows of classes; where there are more the last one counts them."""
 
-_STRIP = 32
+_STRIP, _LEAST_STRIP = 32, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,34 +144,36 @@ class ClassStrips(CellWidget):
     @property
     def wanted(self) -> int:
         """How many rows it takes; none where all nodes are of one class."""
-        return min(len(self.parts), MOST_CLASSES) + (len(self.parts) > MOST_CLASSES)
+        return min(len(self.parts), MOST_CLASSES)
 
     def draw(self, width: int, height: int) -> list[Row]:
         if self.plot is None or not self.parts:
             return []
         metric = self.plot.first
         gutter = min(max(measure_width(format_class(each.name)) for each in self.parts), 24)
+        shown = self.parts if len(self.parts) <= height else self.parts[: height - 1]
         rows = []
-        for each in self.parts[:MOST_CLASSES]:
+        for each in shown:
             line = (
                 CellLine(width).to(1).put(format_class(each.name), TEXT, gutter).put(f"{each.number:,}", TEXT, 9, ">")
             )
             line.put("  median ", MUTED).put(format_number(metric, each.median), BRIGHT, 12)
             line.put(format_deviation(each), MUTED, 14)
-            rows.append(line.extend(_draw_strip(each, (metric.in_order[0], metric.in_order[-1]))).row())
-        if len(self.parts) > MOST_CLASSES:
-            rest = f"{len(self.parts) - MOST_CLASSES:,} more classes"
-            rows.append(CellLine(width).to(1).put(rest, MUTED).row())
+            size = min(line.room - 1, _STRIP)
+            strip = _draw_strip(each, (metric.in_order[0], metric.in_order[-1]), size) if size >= _LEAST_STRIP else ()
+            rows.append(line.extend(strip).row())
+        if len(shown) < len(self.parts):
+            rows.append(CellLine(width).to(1).put(f"{len(self.parts) - len(shown):,} more classes", MUTED).row())
         return rows
 
 
-def _draw_strip(each: ClassNumbers, ends: tuple[float, float]) -> Row:
+def _draw_strip(each: ClassNumbers, ends: tuple[float, float], size: int) -> Row:
     """Where a class stands between the ends of all: the lowest to the highest, the middle half, the median."""
     low, high = ends
     span = high - low
-    places = [min(int((end - low) / span * _STRIP), _STRIP - 1) if span > 0 else 0 for end in each.quartiles]
-    line = CellLine(_STRIP)
-    for column in range(_STRIP):
+    places = [min(int((end - low) / span * size), size - 1) if span > 0 else 0 for end in each.quartiles]
+    line = CellLine(size)
+    for column in range(size):
         if column == places[2]:
             line.put("│", BRIGHT)
         elif places[1] <= column <= places[3]:

@@ -3,7 +3,7 @@
 A place is a number between 0 and 1; whatever is not on an axis is told at its end, and never drawn on it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -32,7 +32,7 @@ from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.statistics.histogram import Histogram, make_histogram
 from benchconsole.topology.arrays import Flags, Floats, Indices
-from benchconsole.topology.units import counted, digits3
+from benchconsole.topology.units import counted, digits3, duration
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _STATES = tuple(State)
@@ -120,7 +120,7 @@ def _draw_distribution(plot: Plot, number: int | None, look: PlotLook) -> list[R
     _draw_lines(grid, lines)
     _fill_bars(grid, bins, found.counts, failing, gap=part / len(found.counts) >= 3)
     _draw_lines(grid, _Lines({at: piece for at, piece in lines.columns.items() if _is_wide(bins, at)}, ()))
-    upward = make_count_axis(int(found.counts.max()), max(grid.height // 3, 2))
+    upward = make_count_axis(int(found.counts.max()), max(grid.height // 2, 3))
     labels = {_find_row(tick.place, grid.height): tick.label for tick in upward.ticks}
     cursor = None if number is None else _find_column(across.find_place(float(metric.values[number])), width)
     frame = _Frame(margin, labels, across.ticks, scale.symbol, cursor, lines=lines.columns)
@@ -237,43 +237,40 @@ def _draw_series(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
     low, high = widen(float(metric.in_order[0]), float(metric.in_order[-1]), (value for _, value in bounds))
     upward = make_value_axis(low, high, scale.factor, max(look.height // 4, 2))
     margin = max(measure_width(tick.label) for tick in upward.ticks) + 2
-    legend = [
-        *_draw_legend(plot, f" over time, {scale.symbol}".rstrip(", "), look),
-        _draw_levels(metric, bounds, upward, look),
-    ]
+    known = metric.moments[metric.by_time]
+    name = _draw_legend(plot, f" over time, {scale.symbol}".rstrip(", "), look)
+    if not len(known):
+        words = "Of none of these values is known when it was measured."
+        return [*name, CellLine(look.width).to(1).put(words, MUTED).row()]
+    time = make_time_axis(float(known[0]), float(known[-1]), plot.busy)
+    told = (*_list_levels(metric), *_list_drawn(metric, bounds, upward, look), *_list_left_out(metric, time))
+    legend = [*name, *_wrap_items(told, look.width)]
     grid = PlotGrid(look.width - margin - 3, look.height - len(legend) - 2)
     if grid.height < 2:
         return legend
-    places = metric.by_time
-    if not len(places):
-        return [
-            *legend,
-            CellLine(look.width).to(1).put("Of none of these values is known when it was measured.", MUTED).row(),
-        ]
-    moments = metric.moments[places]
-    time = make_time_axis(float(moments[0]), float(moments[-1]), plot.busy)
-    for _, value in bounds:
-        if 0 <= upward.find_place(value) <= 1:
-            for column in range(grid.width):
-                grid.put(
-                    _find_level(upward.find_place(value), grid.height),
-                    column,
-                    CellText("┄" if look.fine else "-", FAINT),
-                )
-    columns = np.minimum((_place_moments(time, moments) * grid.width).astype(np.intp), grid.width - 1)
-    heights = (metric.values[places] - upward.low) / (upward.high - upward.low)
-    rows = np.rint((1 - heights) * (grid.height - 1)).astype(np.intp)
-    keys = (rows * grid.width + columns) * len(_STATES) + metric.ranks[places]
-    cells = np.flatnonzero(np.bincount(keys))[::-1]
-    for cell, rank in zip((cells // len(_STATES)).tolist(), (cells % len(_STATES)).tolist(), strict=True):
-        grid.put(cell // grid.width, cell % grid.width, sign(_STATES[rank]))  # the worst comes last
+    for place in (upward.find_place(value) for _, value in bounds):
+        for column in range(grid.width if 0 <= place <= 1 else 0):
+            grid.put(_find_level(place, grid.height), column, CellText("┄" if look.fine else "-", FAINT))
+    _fill_moments(grid, metric, time, upward)
     cursor = _mark_value(grid, metric, number, time, upward)
     labels = {_find_level(tick.place, grid.height): tick.label for tick in upward.ticks}
     start = min(plot.started or time.real[0], time.real[0])
-    gaps = [tuple(_find_column(time.find_place(end), grid.width) for end in pause) for pause in time.pauses]
+    ends = [[_find_column(time.find_place(end), grid.width) for end in pause] for pause in time.pauses]
     ticks = time.list_ticks(start, max(grid.width // _TICK, 2))
-    frame = _Frame(margin, labels, ticks, "since the start of the run", cursor, [(a, b) for a, b in gaps])
+    frame = _Frame(margin, labels, ticks, "since the start of the run", cursor, [(end[0], end[1]) for end in ends])
     return [*legend, *_assemble(grid, frame, look)]
+
+
+def _fill_moments(grid: PlotGrid, metric: PlottedMetric, time: TimeAxis, upward: ValueAxis) -> None:
+    """The sign of each value whose moment is known; of several in a cell the worst."""
+    places = metric.by_time
+    columns = np.minimum((_place_moments(time, metric.moments[places]) * grid.width).astype(np.intp), grid.width - 1)
+    heights = (metric.values[places] - upward.low) / (upward.high - upward.low)
+    rows = np.rint((1 - heights) * (grid.height - 1)).astype(np.intp)
+    found = np.flatnonzero(np.bincount((rows * grid.width + columns) * len(_STATES) + metric.ranks[places]))
+    for key in reversed(found.tolist()):  # the worst of a cell comes last
+        cell, rank = divmod(key, len(_STATES))
+        grid.put(*divmod(cell, grid.width), sign(_STATES[rank]))
 
 
 def _place_moments(time: TimeAxis, moments: Floats) -> Floats:
@@ -295,18 +292,32 @@ def _mark_value(
     return column
 
 
-def _draw_levels(metric: PlottedMetric, bounds: Sequence[tuple[str, float]], upward: ValueAxis, look: PlotLook) -> Row:
-    """The signs that occur with their words, and what the lines are."""
-    line = CellLine(look.width).to(1)
+def _list_levels(metric: PlottedMetric) -> Iterator[Row]:
+    """The signs that occur, with their words."""
     for state, number in zip(_STATES, np.bincount(metric.ranks).tolist(), strict=False):
         if number:
-            line.put(SIGNS[state].glyph, sign_tone(state)).put(f" {SIGNS[state].word} {number:,}   ", MUTED)
+            mark_of = CellText(SIGNS[state].glyph, sign_tone(state))
+            yield (mark_of, CellText(f" {SIGNS[state].word} {number:,}", MUTED))
+
+
+def _list_drawn(
+    metric: PlottedMetric, bounds: Sequence[tuple[str, float]], upward: ValueAxis, look: PlotLook
+) -> Iterator[Row]:
+    """Each bound, and whether it is a line or outside."""
     for word, value in bounds:
         is_drawn = 0 <= upward.find_place(value) <= 1
-        where = ("┄ " if look.fine else "- ") if is_drawn else ""
-        line.put(f"{where}{word} {format_number(metric, value)}{'' if is_drawn else ', outside'}   ", MUTED)
+        line = ("┄ " if look.fine else "- ") if is_drawn else ""
+        yield (CellText(f"{line}{word} {format_number(metric, value)}{'' if is_drawn else ', outside'}", MUTED),)
+
+
+def _list_left_out(metric: PlottedMetric, time: TimeAxis) -> Iterator[Row]:
+    """The pauses that are drawn shorter than they were, and values that are not drawn."""
+    if time.pauses:
+        long = duration(sum(end - begin for begin, end in time.pauses))
+        yield (CellText(f"{counted(len(time.pauses), 'pause')} of {long} shortened", MUTED),)
     lacking = len(metric.values) - len(metric.by_time)
-    return line.put(f"{counted(lacking, 'value')} without a moment not drawn" if lacking else "", MUTED).row()
+    if lacking:
+        yield (CellText(f"{counted(lacking, 'value')} without a moment not drawn", MUTED),)
 
 
 # -- what all have in common
@@ -380,10 +391,15 @@ def _draw_legend(plot: Plot, what: str, look: PlotLook) -> list[Row]:
     items: list[Row] = [(CellText(format_plot_name(plot.first), BOLD), CellText(what, MUTED))]
     for place, name in enumerate(plot.names if len(plot.names) > 1 else ()):
         items.append((mark(place, ascii_only=look.ascii), CellText(f" {sanitize(name)}", TEXT)))
-    lines = [CellLine(look.width).to(1)]
+    return _wrap_items(items, look.width)
+
+
+def _wrap_items(items: Iterable[Row], width: int) -> list[Row]:
+    """Items beside each other, in as many rows as they take."""
+    lines = [CellLine(width).to(1)]
     for item in items:
         if lines[-1].at > 1 and row_width(item) + 3 > lines[-1].room:
-            lines.append(CellLine(look.width).to(1))
+            lines.append(CellLine(width).to(1))
         lines[-1].put("   " if lines[-1].at > 1 else "").extend(item)
     return [line.row() for line in lines]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from benchconsole.console.tui.rows.text_rows import CellText
-from benchconsole.console.tui.rows.themes import TEXT, Tone
+from benchconsole.console.tui.rows.themes import TEXT, Ground, Tone
 
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
@@ -37,7 +37,8 @@ class PlotGrid:
         for column in range(self.width):
             found = self.cells.get((row, column))
             if found is None:
-                bits, its = self.dots.get((row, column), (0, tone))
+                blank = tone if tone.ground is Ground.BG else TEXT
+                bits, its = self.dots.get((row, column), (0, blank))
                 text = chr(0x2800 + bits) if bits else " "
             else:
                 text, its = found

@@ -7,21 +7,26 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.conclusions.metric_samples import SampleKey
 from benchconsole.console.conclusions.plotted_metric import Plot, PlotBounds, PlottedMetric, list_plots
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.rows.text_rows import plain_text, row_width
-from benchconsole.console.tui.rows.themes import FAIL, Depth
+from benchconsole.console.tui.rows.themes import FAIL, Depth, Ground
 from benchconsole.console.tui.screens.base.page import PlotWish
-from benchconsole.console.tui.screens.plot import PlotScreen
+from benchconsole.console.tui.screens.plot import PlotScreen, find_telling
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.widgets.plot import MOST_CLASSES, ClassStrips
 from benchconsole.console.tui.widgets.plot_drawing import Picture, PlotLook, draw_plot
 from benchconsole.console.view.events import SessionEnded
+from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import ClosedRound, Level
-from benchconsole.topology.model.fabric import Comparator
+from benchconsole.topology.model.fabric import Comparator, Hardware
 from benchconsole.topology.units import Shown, Unit
 from tests.console.conclusions.test_plotted_metric import judged, told
+from tests.console.reports.building import Story as Built
+from tests.console.reports.building import fabric
 from tests.console.tui.looking import Look, faulty, looking
 from tests.console.tui.queries.test_comparison_area import report, worse
 from tests.console.tui.story import Story
@@ -372,3 +377,48 @@ def test_a_hundred_thousand_values_are_put_into_cells_and_not_walked() -> None:
     for picture in Picture:
         rows = draw_plot(Plot((metric,)), picture, 5, PlotLook(190, 45))
         assert 20 < len(rows) <= 45
+
+
+def test_classes_that_do_not_fit_are_counted_and_a_strip_is_never_cut() -> None:
+    story = tell_classes(9)
+    strips = ClassStrips()
+    (plot,) = list_plots(story)
+    strips.show(plot)
+    assert strips.wanted == MOST_CLASSES
+    rows = [plain_text(row) for row in strips.draw(100, MOST_CLASSES)]
+    assert rows[-1].strip() == "4 more classes"
+    assert len(rows) == MOST_CLASSES
+    assert all(row_width(row) <= 62 for row in strips.draw(62, MOST_CLASSES))
+    assert "━" not in "".join(plain_text(row) for row in strips.draw(62, MOST_CLASSES))
+    assert sum("│" in row for row in rows) == MOST_CLASSES - 1
+
+
+def tell_classes(number: int) -> RunView:
+    """A session with nodes of so many classes, two of each."""
+    on = fabric()
+    nodes = {
+        name: replace_fields(each, hardware=Hardware(f"class {place % number}"))
+        for place, (name, each) in enumerate(on.nodes.items())
+    }
+    names = list(on.nodes)[: 2 * number][:12]
+    story = Built(replace(on, nodes=nodes))
+    for value, test in enumerate(story.round("stage", "fio", names)):
+        story.answer(test, "fio.write", float(value + 1), Unit.BYTE_RATE)
+    return story.view()
+
+
+async def test_the_page_begins_on_a_metric_that_fails_else_on_one_that_was_judged() -> None:
+    async with looking(faulty(), (120, 40)) as look:
+        screen = await page(look, "colon", *"plot", "enter")
+        assert screen.plots.chosen is not None
+        assert screen.plots.chosen.fails.startswith("1 of")
+    plain, held = plot_of([1.0, 2.0], None), plot_of([10.0, 11.0])
+    assert find_telling([plain, held]) == 1
+    assert find_telling([plain, held, plot_of([1.0, 10.0])]) == 2
+    assert find_telling([plain]) == 0
+
+
+def test_the_ground_of_the_cursor_is_no_wider_than_its_value() -> None:
+    rows = draw_plot(plot_of([10.0, 11.0, 12.0]), Picture.SERIES, 1, LOOK)
+    chosen = [text for row in rows for text, tone in row if tone.ground is Ground.SEL]
+    assert [len(text) for text in chosen] == [1]
