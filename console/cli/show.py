@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from benchconsole.store.store import Store
 
 AREAS = (
-    "fabric", "nodes", "node", "links", "findings", "rounds", "pairs", "results", "curves", "criteria", "sessions",
-    "compare",
+    "fabric", "nodes", "node", "links", "findings", "rounds", "pairs", "results", "curves", "criteria", "plot",
+    "sessions", "compare",
 )  # fmt: skip
 
 
@@ -29,20 +29,22 @@ AREAS = (
 @click.option("--with", "other", default=None, metavar="OTHER", help="With --area compare: the other session.")
 @click.option("--node", "node", default=None, metavar="NODE", help="With --area node: the node.")
 @click.option("--peer", "peer", default=None, metavar="PEER", help="With --area node: the path to this node.")
+@click.option("--metric", "metric", default=None, metavar="METRIC", help="With --area plot: the metric.")
 @click.option("--filter", "text", default="", metavar="TEXT", help="With --area: what / takes on the screen.")
 @common.db_option
 @click.option("--json", "as_json", is_flag=True, help="With --area: as JSON, in base units.")
 @click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters.")
 @pause_collector()
 def command(
-    session: str, area: str | None, other: str | None, node: str | None, peer: str | None, text: str, db: Path | None,
-    as_json: bool, ascii_only: bool,
+    session: str, area: str | None, other: str | None, node: str | None, peer: str | None, metric: str | None,
+    text: str, db: Path | None, as_json: bool, ascii_only: bool,
 ) -> None:  # fmt: skip
     """Print the summary of SESSION (id, label, last, last-1; default last).
 
     With --area what a tab of the console shows, every row of it: `show --area nodes --filter state!=pass`. The area
-    node tells of one NODE its results, the path of the worst one to another node (or to PEER), and its facts; sessions
-    lists all of the database; compare holds SESSION against OTHER, the one that began first as A.
+    node tells of one NODE its results, the path of the worst one to another node (or to PEER), and its facts; plot
+    tells the values of each metric, or of one METRIC its histogram, quantiles and bounds; sessions lists all of the
+    database; compare holds SESSION against OTHER, the one that began first as A.
     """
     ascii_only = ascii_only or not common.can_show_unicode()
     if (other is None) is (area == "compare"):
@@ -51,8 +53,10 @@ def command(
         raise BadInput("benchconsole: --area node takes --node NODE, and --node needs --area node")
     if peer is not None and area != "node":
         raise BadInput("benchconsole: --peer needs --area node")
+    if metric is not None and area != "plot":
+        raise BadInput("benchconsole: --metric needs --area plot")
     if area is not None:
-        _show_area(session, area, (other or node, peer), text, db, as_json=as_json, ascii_only=ascii_only)
+        _show_area(session, area, (other or node or metric, peer), text, db, as_json=as_json, ascii_only=ascii_only)
         return
     if text or as_json:
         raise BadInput(
@@ -95,7 +99,9 @@ def _show_area(
 
 
 def _read_area(store: "Store", session: str, name: str, of: str | None, peer: str | None) -> "Area":
-    """An area of one session, of all of the database, or of two sessions; ``of`` is the other session, or the node.
+    """An area of one session, of all of the database, or of two sessions.
+
+    ``of`` is the other session, the node, or the metric of a plot.
 
     ``peer`` is the other end of the path of a node. BadInput for sessions that cannot be compared, and for a node that
     is not there.
@@ -117,6 +123,8 @@ def _read_area(store: "Store", session: str, name: str, of: str | None, peer: st
     view = common.read_stored_view(store, session, common.load_installed_probes())
     if name == "node" and of is not None:
         return _read_node(view, of, peer)
+    if name == "plot":
+        return _read_plot(view, of or "")
     if name == "fabric":
         from benchconsole.console.tui.fabric_map.fabric_area import list_fabric
 
@@ -124,6 +132,19 @@ def _read_area(store: "Store", session: str, name: str, of: str | None, peer: st
     from benchconsole.console.tui.queries import areas
 
     return areas.AREAS[name](view)
+
+
+def _read_plot(view: "RunView", metric: str) -> "Area":
+    from benchconsole.console.tui.queries.plot_area import list_plotted
+    from benchconsole.topology.errors import find_near
+
+    area = list_plotted(view, metric)
+    known = {str(row.record["metric"]) for row in list_plotted(view).rows} if metric and not area.rows else set()
+    if known:
+        near = find_near(metric, known)
+        hint = f", did you mean {near}?" if near else ""
+        raise BadInput(f"benchconsole: --metric {metric}: fewer than two values were measured of it{hint}")
+    return area
 
 
 def _read_node(view: "RunView", name: str, peer: str | None) -> "Area":

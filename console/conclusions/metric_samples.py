@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from benchconsole.console.view.run_view import INGESTED, RunView, share_result, superseding
+from benchconsole.probes.model.kept_readings import list_numbers
 from benchconsole.probes.model.labels import TYPED, TypedStatistic, read_typed
-from benchconsole.probes.model.measuring import Labels, Test
+from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.probes.statistics.comparison import Sample
@@ -87,12 +88,14 @@ def name_cohort(dimension: str) -> Naming:
     return lambda test: dict(test.target.labels).get(dimension, "")
 
 
-@share_result
-def list_samples(view: RunView) -> tuple[MetricSample, ...]:
-    """The samples of a session, stage by stage of its plan, by name within each; inventory gives none."""
+KeyFinder = Callable[[int, SampleKey], SampleKey]
+"""The key of the sample that a number of a round belongs to, by a key without a stage and with all its labels."""
+
+
+def make_key_finder(view: RunView) -> KeyFinder:
+    """What tells numbers of ``view`` their samples."""
     apart = frozenset((REPETITION, *list_dimensions(view.fabric)))
     stages = {each.number: each.stage for each in view.plan}
-    shown = {(v.probe, v.unit): v.shown for verdicts in view.verdicts.values() for v in verdicts}
 
     @cache
     def select_labels(labels: Labels) -> Labels:
@@ -100,11 +103,18 @@ def list_samples(view: RunView) -> tuple[MetricSample, ...]:
         typed = read_typed(kept)
         return kept if typed is None else tuple(sorted({**dict(kept), TYPED: typed.statistic}.items()))
 
+    return lambda number, key: key._replace(stage=stages.get(number, INGESTED), labels=select_labels(key.labels))
+
+
+@share_result
+def list_samples(view: RunView) -> tuple[MetricSample, ...]:
+    """The samples of a session, stage by stage of its plan, by name within each; inventory gives none."""
+    find_key = make_key_finder(view)
+    shown = {(v.probe, v.unit): v.shown for verdicts in view.verdicts.values() for v in verdicts}
     found: dict[SampleKey, list[_Part]] = {}
     for part in (*_read_results(view), *_read_passed(view)):
-        key = part.key._replace(stage=stages.get(part.tests[0].round, INGESTED), labels=select_labels(part.key.labels))
-        found.setdefault(key, []).append(part)
-    order = {stage: place for place, stage in enumerate(dict.fromkeys(stages.values()))}
+        found.setdefault(find_key(part.tests[0].round, part.key), []).append(part)
+    order = {stage: place for place, stage in enumerate(dict.fromkeys(each.stage for each in view.plan))}
     in_order = sorted(found, key=lambda key: (order.get(key.stage, len(order)), key))
     return tuple(_join(key, found[key], shown.get((key.probe, key.unit), Shown.PLAIN)) for key in in_order)
 
@@ -126,14 +136,22 @@ def _read_results(view: RunView) -> Iterator[_Part]:
     """The numbers of the results that count, round by round."""
     numbers = group_by_key(
         ((result.test.round, reading.metric, reading.unit, reading.labels), (reading.value, result.test))
-        for result in superseding(view).values()
-        if result.test.probe != INVENTORY
-        for reading in result.measurements
-        if math.isfinite(reading.value)
+        for result, reading in read_numbers(view)
     )
     for (_, metric, unit, labels), found in numbers.items():
         values, tests = zip(*found, strict=True)
         yield _Part(SampleKey("", tests[0].probe, metric, unit, labels), np.array(values), tests)
+
+
+def read_numbers(view: RunView) -> Iterator[tuple[Result, Reading]]:
+    """Every finite number of the results that count, without its text; those that the view has in columns alone are
+    not among them.
+    """
+    for result in superseding(view).values():
+        if result.test.probe != INVENTORY:
+            for reading in list_numbers(result):
+                if math.isfinite(reading.value):
+                    yield result, reading
 
 
 def _read_passed(view: RunView) -> Iterator[_Part]:

@@ -65,11 +65,16 @@ def list_groupings(fabric: Fabric) -> dict[str, Naming]:
 
     A test of several nodes is in a part where all of its nodes are in it.
     """
-    ways = {CLASS: _name_alike({node.id: node.hardware.name for node in fabric.nodes.values()})}
+    ways = {CLASS: name_class(fabric)}
     ways |= {dimension: name_cohort(dimension) for dimension in list_dimensions(fabric)}
     for kind, group_of in group_nodes(fabric).items():
         ways.setdefault(kind, _name_alike(group_of))
     return {**ways, NODE: lambda test: test.target.key}
+
+
+def name_class(fabric: Fabric) -> Naming:
+    """The class of a test: that of its nodes, where all are of one."""
+    return _name_alike({node.id: node.hardware.name for node in fabric.nodes.values()})
 
 
 def _name_alike(group_of: Mapping[str, str]) -> Naming:

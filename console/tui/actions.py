@@ -61,6 +61,7 @@ _TABLE = (
     Action("criteria", "", "", "criteria", "what judges the session, and what came of each criterion"),
     Action("links", "", "", "links", "every link with its members, and what it carried beside what it should"),
     Action("rounds", "", "", "rounds", "every round of the plan, and how its tests ended"),
+    Action("plot", "D", "D", "plot", "a metric drawn: distribution, shares, over time", "plot", "METRIC"),
     Action("sessions", "", "", "sessions", "every session of the database: open, label, compare, play again, remove"),
     Action("compare", "c", "c", "compare", "hold another session against this one", "compare", "SESSION"),
     Action("pane", "tab", "tab", "pane", "the next pane", call="pane(1)"),
@@ -73,7 +74,7 @@ _TABLE = (
     Action("mark", "space", "space", "mark", "mark the row, so that orders go to all marked rows", call="mark(False)"),
     Action("mark_shown", "asterisk", "*", "mark shown", "mark all that are shown, or none of them", call="mark(True)"),
     Action("freeze", "F", "F", "freeze", "stop painting; what happens meanwhile is counted, not lost"),
-    Action("values", "v", "v", "values", "cells as states, shares of the expected, load now; pairs, changes as a map"),
+    Action("values", "v", "v", "values", "cells as states, shares, load; pairs, changes as a map; the next picture"),
     Action("fold", "z", "z", "fold alike", "fold what is alike: rows that pass or do not differ, findings of one kind"),
     Action("more_detail", "plus,equals_sign", "+", "detail", "fewer nodes in a cell", call="detail(1)"),
     Action("less_detail", "minus", "-", "detail", "more nodes in a cell", call="detail(-1)"),
@@ -123,7 +124,7 @@ AREA_PAGES = ("pairs", "results", "criteria", "links", "rounds")
 """Actions that open an area that is no tab of its own."""
 
 GLOBAL = (
-    "fabric", "nodes", "run", "findings", *AREA_PAGES, "sessions",
+    "fabric", "nodes", "run", "findings", *AREA_PAGES, "plot", "sessions",
     "compare", "plan", "export", "freeze", "theme", "node", *REPLAYING, "command", "help", "quit",
 )  # fmt: skip
 """Actions that are valid on every screen; those of a replay only there."""

@@ -22,6 +22,7 @@ from typing import Any
 
 from textual.app import App
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from benchconsole.console.cli.common import load_installed_probes, read_topology
 from benchconsole.console.cli.open import make_archive
@@ -36,6 +37,7 @@ from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.rows.terminal import detect
 from benchconsole.console.tui.screens.base.area_page import AreaPage
+from benchconsole.console.tui.screens.plot import PlotScreen
 from benchconsole.console.tui.start_model import Demo, Past, StartModel
 from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
 from benchconsole.store.store import Store
@@ -57,6 +59,7 @@ AREAS = {
     "criteria": ["colon", *"criteria", "enter"],
     "links": ["colon", *"links", "enter"],
     "rounds": ["colon", *"rounds", "enter"],
+    "plot": ["colon", *"plot iperf3.throughput", "enter", READ, "right"],
     "sessions": ["colon", *"sessions", "enter"],
     "compare": ["colon", *"compare last-1", "enter"],
     "change-map": ["colon", *"compare last-1", "enter", READ, "n", "v"],
@@ -128,7 +131,7 @@ async def draw(database: Path, size: tuple[int, int], keys: list[str], theme: st
                 if key != READ:
                     await pilot.press(key)
                 else:
-                    await wait(pilot, lambda: not isinstance(app.screen, AreaPage) or has_rows(app.screen))
+                    await wait(pilot, lambda: is_filled(app.screen))
             return await shoot(app, pilot)
 
 
@@ -190,6 +193,13 @@ def copy_judged(database: Path) -> Path:
         file.write_text(Session.stored(store, key, probes).fabric.text)
         asyncio.run(judge_stored(store.session(key), probes, read_topology(file, probes)).keep())
     return copied
+
+
+def is_filled(page: Screen[Any]) -> bool:
+    """Whether what a page reads beside the screen is there."""
+    if isinstance(page, PlotScreen):
+        return page.plots.count > 0
+    return not isinstance(page, AreaPage) or has_rows(page)
 
 
 def has_rows(page: AreaPage) -> bool:

@@ -27,6 +27,7 @@ WIDER = {
         "widgets.menu.StartMenu": 27,
         "widgets.node_table.NodeTable": 41,
         "widgets.plan.PlanView": 31,
+        "widgets.plot.PlotList": 27,
         "widgets.sorted_table.SortedTable": 32,
         "widgets.sweep_lists.ChartList": 27,
         "widgets.sweep_lists.PointTable": 27,
@@ -43,6 +44,7 @@ WIDER = {
         "screens.findings.FindingsScreen": 31,
         "screens.node.NodeScreen": 29,
         "screens.nodes.NodesScreen": 34,
+        "screens.plot.PlotScreen": 35,
         "screens.sessions.SessionsScreen": 40,
         "screens.sweeps.SweepsScreen": 31,
     }.items()

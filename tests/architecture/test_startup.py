@@ -103,7 +103,7 @@ def test_the_first_frame_is_painted_before_anything_slow_is_imported() -> None:
     """
     more = """
 slow |= {"apsw", "sqlite3", "yaml", "pydantic", "benchconsole.console.reports"}
-slow |= {f"benchconsole.console.tui.screens.{name}" for name in ("area", "criterion", "findings", "node", "nodes", "run")}
+slow |= {f"benchconsole.console.tui.screens.{name}" for name in ("area", "criterion", "findings", "node", "nodes", "plot", "run")}
 import benchconsole.console.tui.app.console_app
 check()
 """

@@ -29,6 +29,7 @@ from benchconsole.console.tui.app.session_following import Analyse, SessionFollo
 from benchconsole.console.tui.app.session_orders import SessionOrders
 from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.app.themed_app import ThemedApp
+from benchconsole.console.tui.queries.view_queries import list_metrics
 from benchconsole.console.tui.rows.terminal import Terminal, detect
 from benchconsole.console.tui.rows.themes import THEMES
 from benchconsole.console.tui.screens.base.page import OpenPage
@@ -101,6 +102,7 @@ class ConsoleApp(ThemedApp[int]):
         self._actions: dict[str, Callable[[], None]] = {
             **{name: partial(navigation.go_to, name) for name in ("fabric", "nodes", "run", "findings")},
             **{name: partial(navigation.open_area, name) for name in AREA_PAGES},
+            "plot": navigation.open_plot,
             "sessions": self.session_orders.list_sessions,
             "compare": self.session_orders.compare,
             "remark": self.remark_orders.remark,
@@ -129,6 +131,9 @@ class ConsoleApp(ThemedApp[int]):
             ),
             "plan": TypedCommand(
                 self.run_orders.plan, lambda: session.control.suites if session.control is not None else ()
+            ),
+            "plot": TypedCommand(
+                self.navigation.open_plot, lambda: list_metrics(session.view) if session.view is not None else ()
             ),
             "compare": TypedCommand(self.session_orders.compare_with, lambda: self.session_orders.names),
             "remark": TypedCommand(self.remark_orders.remark, tuple),

@@ -12,7 +12,7 @@ from textual.app import App
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import GLOBAL, REPLAYING, find_refused
 from benchconsole.console.tui.app.shown_session import ShownSession
-from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.screens.base.page import Page, PlotWish
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.words import Sections, WordsSheet
@@ -201,6 +201,22 @@ class Navigation:
         from benchconsole.console.tui.screens.sweeps import SweepsScreen
 
         self.open(SweepsScreen(self.tabs.sweeps, tab=self.tab))
+
+    def open_plot(self, metric: str = "") -> None:
+        """Draw a metric by its name, or the one under the cursor of the page in front."""
+        from benchconsole.console.tui.screens.plot import PlotScreen
+
+        frame = self.frame
+        if isinstance(frame, PlotScreen):
+            frame.choose(PlotWish(metric))
+            return
+        wish = frame.wish_plot() if frame is not None else PlotWish()
+        if metric:
+            wish = PlotWish(metric, report=wish.report)
+        if wish.refused:
+            self.say(wish.refused)
+        else:
+            self.open(PlotScreen(wish, tab=self.tab))
 
     def open_area(self, name: str) -> None:
         from benchconsole.console.tui.screens.area import AreaScreen

@@ -14,6 +14,7 @@ from benchconsole.console.view.run_view import LinkView, NodeView, RunView, Stat
 from benchconsole.console.view.session_control import FlowHop
 from benchconsole.probes.judging.link_state import RackLoad, estimate_rack_load
 from benchconsole.probes.model.judgement import Finding, Level, Suspect, Verdict
+from benchconsole.probes.model.kept_readings import list_kinds
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Link, LinkId, NodeId
 from benchconsole.topology.units import Unit
@@ -204,3 +205,14 @@ class LowestShares:
             and not (verdict.level is Level.PASS and is_shared(verdict))  # a sum that passes says nothing of one
         ]
         return min(shares, default=None)
+
+
+def list_metrics(view: RunView) -> tuple[str, ...]:
+    """The metrics that were measured, in the order of the plan: those of the first test of each round that gave any."""
+    found: dict[str, None] = {}
+    for each in view.plan:
+        results = (view.results[test.id] for test in each.tests if test.id in view.results)
+        first = next((result for result in results if len(result.measurements)), None)
+        if first is not None:
+            found.update(dict.fromkeys(metric for metric, *_ in list_kinds(first)))
+    return tuple(map(sanitize, found))

@@ -14,7 +14,7 @@ from benchconsole.console.tui.queries.area import Row as AreaRow
 from benchconsole.console.tui.queries.areas import AREAS
 from benchconsole.console.tui.queries.result_areas import list_pairs, list_results
 from benchconsole.console.tui.screens.base.area_page import AreaPage
-from benchconsole.console.tui.screens.base.page import OpenPage
+from benchconsole.console.tui.screens.base.page import OpenPage, PlotWish
 from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
 from benchconsole.console.tui.screens.raw import RawScreen
@@ -40,7 +40,7 @@ class AreaScreen(AreaPage):
     VALID: ClassVar[tuple[str, ...]] = (*TABLE_ACTIONS, "in_full", "values", "remark")
     KEYS: ClassVar[tuple[Shown, ...]] = (
         ("enter", "open"), "filter", "sort", ("column_left", "and > column"), ("next_fault", "next fault"), "in_full",
-        "remark", "copy", ("back", "back"), "command", "help",
+        "remark", "copy", "plot", ("back", "back"), "command", "help",
     )  # fmt: skip
 
     def __init__(self, name: str, *, tab: str = "Run", text: str = "") -> None:
@@ -50,6 +50,7 @@ class AreaScreen(AreaPage):
         self._known: tuple[object, ...] = ()
         self._is_making = False
         self.find_remarked = partial(_find_remarked, self)
+        self.wish_plot = partial(_wish_plot, self)
         if name in WORST_FIRST:
             self.table.sorts = [("state", False)]
 
@@ -140,6 +141,13 @@ def _find_remarked(page: AreaScreen) -> Remarked | None:
     if isinstance(nodes, list) and len(nodes) == 1:
         return Remarked(RemarkSubject(About.NODE, str(nodes[0])), f"node {sanitize(str(nodes[0]))}")
     return None
+
+
+def _wish_plot(page: AreaScreen) -> PlotWish:
+    """The metric of the row under the cursor, with the value of its test where it is of one."""
+    record: Record = {} if page.table.chosen is None else page.table.chosen.record
+    metric, stage, test = (record.get(name) for name in ("metric", "stage", "test"))
+    return PlotWish(str(metric or ""), str(stage or ""), str(test or ""))
 
 
 def _list_tests(view: RunView, area: str, row: AreaRow) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 from textual import on
 
@@ -22,7 +23,7 @@ from benchconsole.console.tui.queries.comparison_area import (
     list_subjects,
 )
 from benchconsole.console.tui.screens.base.area_page import AreaPage
-from benchconsole.console.tui.screens.base.page import OpenPage
+from benchconsole.console.tui.screens.base.page import OpenPage, PlotWish
 from benchconsole.console.tui.screens.change_map import NO_MAP, ChangeMapScreen, explain_no_output
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.headline import Headline
@@ -60,6 +61,7 @@ class ComparisonScreen(AreaPage):
         self._is_swapped = False
         self._is_comparing = False
         self.headline = Headline()
+        self.wish_plot = partial(_wish_plot, self)
         self.note = self._tell_chosen
         self.parts = (self.headline, *self.parts)
 
@@ -178,6 +180,16 @@ class ComparisonScreen(AreaPage):
         self.post_message(ReadInFull(self.name_chosen(), [*said, *about]))
 
 
+def _wish_plot(page: ComparisonScreen) -> PlotWish:
+    """Both sessions in one picture, of the metric under the cursor where its numbers were compared."""
+    report, row = page.report, page.table.chosen
+    if report is None:
+        return PlotWish(refused=COMPARING)
+    metric = None if row is None else find_metric(report, row)
+    key = None if metric is None else metric.like.key
+    return PlotWish(report=report) if key is None else PlotWish(key.metric, key.stage, report=report)
+
+
 class SubjectsScreen(AreaPage):
     """One metric of a comparison node by node, pair by pair or set by set; enter opens what its test printed."""
 
@@ -192,6 +204,8 @@ class SubjectsScreen(AreaPage):
         super().__init__(named_by="of", tab=tab, subject=f"subjects {name} {metric.labels} {report.keys}")
         self.metric = metric
         self.report = report
+        key = metric.like.key
+        self.wish_plot = partial(PlotWish, key.metric, key.stage, report=report)
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -23,7 +23,7 @@ from benchconsole.console.tui.rows import severity
 from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import FAIL, KEY, MUTED, WATCH
 from benchconsole.console.tui.screens.base.filtered_page import tell_refused, tell_slow
-from benchconsole.console.tui.screens.base.page import OpenPage, Page
+from benchconsole.console.tui.screens.base.page import OpenPage, Page, PlotWish
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.area_table import AreaTable, tell_row
 from benchconsole.console.tui.widgets.finding_detail import (
@@ -100,6 +100,7 @@ class FindingsScreen(Page):
         self.find_remarked = partial(_find_remarked, self.list)
         self._tested: tuple[object, ...] = (None,) * 3
         self._shown: tuple[object, ...] = (None,) * 8
+        self.wish_plot = partial(_wish_plot, self)
         self.parts = (self.prompt, self.list, self.detail, self.tests)
 
     def paint(self, view: RunView) -> None:
@@ -384,6 +385,19 @@ def _show_in_fabric(page: FindingsScreen, found: Sequence[str]) -> None:
         page.post_message(ShowInFabric(found[0]))
     else:
         page.say("It is about no single element of the map.")
+
+
+def _wish_plot(page: FindingsScreen) -> PlotWish:
+    """The metric that the finding under the cursor rests on, with the value of its first test."""
+    view, chosen = page.run_view, page.list.chosen
+    if view is None or not isinstance(chosen, Finding):
+        return PlotWish()
+    found = raw_output.find_measurement(view, chosen.evidence, next(iter(chosen.tests), ""))
+    if found is None:
+        return PlotWish()
+    result, reading = found
+    stage = next((each.stage for each in view.plan if each.number == result.test.round), "")
+    return PlotWish(reading.metric, stage, result.test.id)
 
 
 def _fold_static(view: RunView, folded: bool | None) -> tuple[AlikeFindings, ...]:

@@ -9,7 +9,9 @@ from textual import on
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import offer
 from benchconsole.console.tui.messages import OpenNode, PlanRun, Remarked, ShowInFabric
+from benchconsole.console.tui.queries.node_columns import key_of
 from benchconsole.console.tui.screens.base.marking_page import MarkingPage
+from benchconsole.console.tui.screens.base.page import PlotWish
 from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.listing import Listing
@@ -26,7 +28,7 @@ class NodesScreen(MarkingPage):
     NOUN = "node"
     KEYS = (
         ("enter", "node"), "filter", "mark", "sort", ("column_left", "and > column"), "fold", "copy",
-        ("repeat", "repeat"), "command", "help",
+        ("repeat", "repeat"), "plot", "command", "help",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -39,6 +41,7 @@ class NodesScreen(MarkingPage):
         self.mark_of = attrgetter("view.node.id")
         self.columns_known: tuple[object, ...] = ()
         self.find_remarked = partial(_find_remarked, table)
+        self.wish_plot = partial(_wish_plot, table)
 
     def paint(self, view: RunView) -> None:
         self.crumb.show((sanitize(view.fabric.name), "nodes", sanitize(view.label)), *tallies(view, tally(view)))
@@ -82,6 +85,16 @@ def _find_remarked(table: NodeTable) -> Remarked | None:
     """The node under the cursor, whatever is marked."""
     node = table.chosen_node
     return None if node is None else Remarked(RemarkSubject(About.NODE, node), f"node {sanitize(node)}")
+
+
+def _wish_plot(table: NodeTable) -> PlotWish:
+    """The metric of the picked column, with the value of the node under the cursor."""
+    picked = table.columns[min(table.picked, len(table.columns) - 1)]
+    metric = next((each for each in table.metrics if key_of(each) == picked), None)
+    if metric is None:
+        return PlotWish()
+    verdict = table.chosen.worst.get(metric.id) if table.chosen is not None else None
+    return PlotWish(*metric.id, test=verdict.test if verdict is not None else "")
 
 
 def _tell_marks(table: NodeTable, refused: Set[str]) -> str:

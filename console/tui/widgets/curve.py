@@ -4,11 +4,12 @@ A line joins neighbouring points only: what was not measured leaves a gap, with 
 a sign and a colour of its own, so that either tells it apart.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from benchconsole.console.curves.curve_model import Chart, Curve, Point, ValueScale, make_scale
+from benchconsole.console.curves.curve_shape import TOLERANCE, find_shape
 from benchconsole.console.curves.curve_text import format_chart_name, format_cohort_name
 from benchconsole.console.text.cells import measure_width, wrap_clipped
 from benchconsole.console.text.sanitize import sanitize
@@ -16,49 +17,18 @@ from benchconsole.console.tui.rows.scales import Scale, scale_for
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width
 from benchconsole.console.tui.rows.themes import ACCENT, BOLD, BRIGHT, FAINT, LOAD, MUTED, RUNNING, TEXT, Depth, Tone
 from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.tui.widgets.plot_grid import PlotGrid, list_between
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
 
 MARKS = (("●", "o"), ("◆", "*"), ("×", "x"), ("+", "+"), ("a", "a"), ("b", "b"), ("c", "c"), ("d", "d"))
 TONES = (ACCENT, BRIGHT, RUNNING, TEXT, LOAD)
-
-_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+_BLANK = CellText(" ")
 
 
 def mark(curve: int, *, ascii_only: bool) -> CellText:
     """The sign of a curve by its place in the chart."""
     return CellText(MARKS[curve % len(MARKS)][ascii_only], TONES[curve % len(TONES)]._replace(bold=True))
-
-
-@dataclass(slots=True)
-class PlotGrid:
-    """Cells of the plot: characters by row and column, and dots, four rows and two columns to a cell."""
-
-    width: int
-    height: int
-    cells: dict[tuple[int, int], CellText] = field(default_factory=dict)
-    dots: dict[tuple[int, int], tuple[int, Tone]] = field(default_factory=dict)
-
-    def put(self, row: int, column: int, piece: CellText) -> None:
-        """One character, over what is there."""
-        if 0 <= row < self.height and 0 <= column < self.width:
-            self.cells[row, column] = piece
-
-    def dot(self, x: int, y: int, tone: Tone) -> None:
-        """One dot, counted in dots from the upper left corner."""
-        place = (y // 4, x // 2)
-        if 0 <= place[0] < self.height and 0 <= place[1] < self.width:
-            bits = self.dots.get(place, (0, tone))[0]
-            self.dots[place] = (bits | _DOTS[y % 4][x % 2], tone)
-
-    def row(self, row: int) -> Iterator[CellText]:
-        """One row of cells; characters are above dots."""
-        for column in range(self.width):
-            found = self.cells.get((row, column))
-            if found is None and (row, column) in self.dots:
-                bits, tone = self.dots[row, column]
-                found = CellText(chr(0x2800 + bits), tone)
-            yield found or CellText(" ")
 
 
 class CurvePlot(CellWidget):
@@ -102,6 +72,11 @@ class CurvePlot(CellWidget):
     def _dash(self) -> str:
         return "┄" if self._is_fine else "-"
 
+    @property
+    def _band(self) -> str:
+        """What a plateau is filled with."""
+        return "'" if self.painter.ascii else "░"
+
     def _legend(self, chart: Chart, scale: Scale | None, width: int) -> list[Row]:
         """What is drawn: metric and unit, the sign of each curve, what was required; as many rows as it takes."""
         unit = f", {scale.symbol}" if scale is not None and scale.symbol else ""
@@ -111,6 +86,8 @@ class CurvePlot(CellWidget):
             items.append((mark(index, ascii_only=self.painter.ascii), name))
         if any(point.bounds for curve in chart.curves for point in curve.points):
             items.append((CellText(f"{self._dash} required", MUTED),))
+        if list_plateaus(chart):
+            items.append((CellText(f"{self._band} plateau", MUTED),))
         lines = [CellLine(width).to(1)]
         for item in items:
             if lines[-1].at > 1 and row_width(item) + 3 > lines[-1].room:
@@ -122,6 +99,8 @@ class CurvePlot(CellWidget):
         """Bounds first, then lines, spreads and marks: what comes later is above."""
         columns = {value: 1 + round(place * (grid.width - 3)) for value, place in chart.places.items()}
         knees = [knee for _, knee in chart.knees() if knee is not None]
+        for plateau in list_plateaus(chart):
+            _fill_band(grid, plateau, columns, up, self._band)
         for knee in knees:
             for row in range(grid.height):
                 grid.put(row, columns[knee.point.value], CellText("┊" if not self.painter.ascii else ":", FAINT))
@@ -132,6 +111,9 @@ class CurvePlot(CellWidget):
         for index, curve in enumerate(chart.curves):
             for point in curve.points:
                 self._mark(grid, point, columns[point.value], (up, index))
+        for knee in knees:
+            place = _height(up, knee.point.median or 0.0, grid), columns[knee.point.value]
+            _label(grid, place, f"knee {knee.point.value}", self._band)
 
     def _bounds(self, grid: PlotGrid, curve: Curve, columns: dict[str, int], up: ValueScale) -> None:
         """What was required, from half way before each point to half way after it."""
@@ -156,7 +138,7 @@ class CurvePlot(CellWidget):
                 (columns[point.value] * across, _level(up, point.median or 0.0, grid.height * 4) // (4 // along))
                 for point in (one, other)
             ]
-            for x, y in _between(*ends):
+            for x, y in list_between(*ends):
                 if is_fine:
                     grid.cells.pop((y // 4, x // 2), None)
                     grid.dot(x, y, tone)
@@ -208,11 +190,46 @@ def _level(up: ValueScale, value: float, rows: int) -> int:
     return round((1 - min(max(up.find_height(value), 0.0), 1.0)) * (rows - 1))
 
 
-def _between(one: tuple[int, int], other: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Every dot on the line from one to the other."""
-    steps = max(abs(other[0] - one[0]), abs(other[1] - one[1]), 1)
-    for step in range(steps + 1):
-        yield (one[0] + round((other[0] - one[0]) * step / steps), one[1] + round((other[1] - one[1]) * step / steps))
+class Plateau(NamedTuple):
+    """The values of the axis where a plateau begins and ends, and the values that are alike, the lowest first."""
+
+    first: str
+    last: str
+    low: float
+    high: float
+
+
+def list_plateaus(chart: Chart) -> list[Plateau]:
+    """The plateau of each curve that grows and has one."""
+    shapes = [find_shape(curve) for curve, _ in chart.knees()]
+    return [
+        Plateau(first.point.value, last.point.value, high * (1 - TOLERANCE), high)
+        for shape in shapes
+        if shape is not None and shape.plateau is not None
+        for (first, last), high in ((shape.plateau, shape.maximum.median or 0.0),)
+    ]
+
+
+def _fill_band(grid: PlotGrid, plateau: Plateau, columns: Mapping[str, int], up: ValueScale, text: str) -> None:
+    """The rows of values that are alike, from the first point of a plateau to the last."""
+    for row in range(_height(up, plateau.high, grid), _height(up, plateau.low, grid) + 1):
+        for column in range(columns[plateau.first], columns[plateau.last] + 1):
+            grid.put(row, column, CellText(text, FAINT))
+
+
+def _label(grid: PlotGrid, place: tuple[int, int], text: str, band: str) -> None:
+    """``text`` beside a point: below or above it, to its right or left, where nothing is drawn but a band."""
+    row, column = place
+    size = measure_width(text)
+    for down, start in ((1, column + 2), (-1, column - size - 1), (2, column + 2), (-2, column - size - 1)):
+        cells = [(row + down, each) for each in range(start - 1, start + size + 1)]
+        is_inside = 0 <= row + down < grid.height and start >= 0 and start + size <= grid.width
+        if is_inside and not any(
+            each in grid.dots or grid.cells.get(each, _BLANK).text not in (" ", band) for each in cells
+        ):
+            for offset, letter in enumerate(text):
+                grid.put(row + down, start + offset, CellText(letter, BOLD))
+            return
 
 
 class CurveText(CellWidget):

@@ -13,7 +13,7 @@ from tests.scenarios.test_judging_trials import Site
 
 
 def test_every_area_is_offered() -> None:
-    assert {*AREAS, "fabric", "node", "sessions", "compare"} == {*OFFERED}
+    assert {*AREAS, "fabric", "node", "plot", "sessions", "compare"} == {*OFFERED}
 
 
 def test_an_area_is_printed_filtered_and_as_json(tmp_path: Path) -> None:
@@ -96,6 +96,20 @@ def test_a_comparison_is_an_area_with_the_older_session_as_a(tmp_path: Path) -> 
     assert page.isascii()
 
 
+def test_a_plot_is_an_area_of_every_metric_or_of_one(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    measure(site, "before", 100.0, 101.0, 99.0, 100.5)
+    code, told = site.call("show", "before", "--area", "plot", "--json")
+    assert code == Exit.PASSED
+    (triad,) = (each for each in json.loads(told) if each["metric"] == "stream.triad")
+    assert (triad["values"], triad["low"], triad["high"]) == (4, 99e9, 101e9)
+    code, told = site.call("show", "before", "--area", "plot", "--metric", "stream.triad", "--json")
+    assert sum(each["count"] for each in json.loads(told) if each["kind"] == "bin") == 4
+    code, page = site.call("show", "before", "--area", "plot", "--metric", "stream.triad", "--ascii")
+    assert (code, page.isascii()) == (Exit.PASSED, True)
+    assert "p50" in page
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -106,6 +120,8 @@ def test_a_comparison_is_an_area_with_the_older_session_as_a(tmp_path: Path) -> 
         (("last", "--area", "node"), "--area node takes --node NODE"),
         (("last", "--area", "nodes", "--node", "n1"), "--node needs --area node"),
         (("last", "--node", "n1"), "--node needs --area node"),
+        (("last", "--area", "nodes", "--metric", "stream.triad"), "--metric needs --area plot"),
+        (("last", "--area", "plot", "--metric", "stream.trid"), "of it, did you mean stream.triad?"),
         (("last", "--area", "nodes", "--peer", "n1"), "--peer needs --area node"),
         (("last", "--area", "node", "--node", "n1", "--peer", "n2"), "no test of n1 with it, expected one of none"),
         (("last", "--area", "node", "--node", "n01"), "no node of toy is called so, did you mean n1?"),

@@ -8,6 +8,7 @@ from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.tui.actions import AREA_PAGES
 from benchconsole.console.tui.screens.area import AreaScreen
+from benchconsole.console.tui.screens.plot import PlotScreen
 from benchconsole.console.view.acceptance import name_cause
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Failure, Output, Result
@@ -116,6 +117,15 @@ async def walk(look: Look) -> list[str]:
         await look.press("t")
         seen.append(look.text)
         await look.press("escape", "escape")
+    look.app.navigation.open_plot()
+    await look.settle()
+    plots = look.app.screen
+    assert isinstance(plots, PlotScreen)
+    await look.until(lambda: plots.plots.count > 0)
+    for key in ("v", "v", "down", "v", "right", "Y"):
+        await look.press(key)
+        seen.append(look.text)
+    await look.press("escape")
     for name in ("n001", "n050", "n120", "n093"):
         look.app.navigation.open_node(NodeId(name))
         await look.settle()

@@ -22,6 +22,7 @@ from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.queries.criterion_choices import CriterionChoices
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.screens.area import AreaScreen
+from benchconsole.console.tui.screens.base.page import PlotWish
 from benchconsole.console.tui.screens.change_map import ChangeMapScreen
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.comparison import ComparisonScreen, SubjectsScreen
@@ -31,6 +32,7 @@ from benchconsole.console.tui.screens.facts import FactsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
+from benchconsole.console.tui.screens.plot import PlotScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.sessions import SessionsScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
@@ -128,6 +130,8 @@ PLACES: dict[str, Place] = {
     "area": over("run", lambda app: AreaScreen("results")),
     "criteria": over("run", lambda app: CriteriaScreen()),
     "pair map": over("run", lambda app: PairMapScreen()),
+    "plot": over("run", lambda app: PlotScreen(PlotWish())),
+    "compared plot": over("run", lambda app: PlotScreen(PlotWish(report=report([worse()])))),
     "sessions": over("run", lambda app: SessionsScreen(NO_DATABASE, tab="Run")),
     "comparison": over("run", lambda app: ComparisonScreen(NO_DATABASE, "last-1", "last", tab="Run")),
     "subjects": over("run", lambda app: SubjectsScreen(worse(), report([worse()]), tab="Run")),
@@ -145,8 +149,8 @@ PLACES: dict[str, Place] = {
     "disk": over("fabric", lambda app: app.run_orders.make_disk_sheet(DISK)),
 }
 TABS_AND_PAGES = (
-    "fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps", "area", "criteria", "pair map", "sessions",
-    "comparison", "subjects", "change map", "replay",
+    "fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps", "area", "criteria", "pair map", "plot",
+    "compared plot", "sessions", "comparison", "subjects", "change map", "replay",
 )  # fmt: skip
 MOMENTS = {"before": (0, False), "empty": (1, False), "running": (8, True)}
 """How many events have come, and whether a run is going."""

@@ -68,6 +68,28 @@ async def test_the_curve_its_knees_and_its_numbers_are_in_sight(size: tuple[int,
         assert first.replace("▌", " ").split("●")[-1].split()[0] == "1"
 
 
+@pytest.mark.parametrize("size", [(120, 40), (200, 60)])
+async def test_the_knee_is_named_at_its_point_and_the_plateau_is_a_band(size: tuple[int, int]) -> None:
+    async with looking(told(), size) as look:
+        screen = await page(look)
+        assert "░ plateau" in look.text
+        width = screen.plot.size.width
+        picture = [line[:width] for line in look.lines if "│" in line[:9] or "┼" in line[:9]]
+        assert sum("knee 4" in line for line in picture) == 2
+        values = next(line for line in look.lines if line.split()[:6] == ["1", "2", "4", "8", "16", "32"])
+        band = [column for line in picture for column, letter in enumerate(line) if letter == "░"]
+        assert values.index(" 4") <= min(band)
+        assert max(band) <= values.index("16") + 1
+
+
+async def test_a_curve_that_still_grows_has_no_band() -> None:
+    growing: Told = {str(2**power): [[2.0**power * 1e9]] for power in range(5)}
+    async with looking(told(growing, ("",)), (120, 40)) as look:
+        await page(look)
+        assert "plateau" not in look.text
+        assert "░" not in look.text
+
+
 async def test_a_point_that_was_spared_has_a_sign_on_the_axis_no_line_and_its_reason() -> None:
     async with looking(told(), (120, 40)) as look:
         screen = await page(look)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -21,6 +21,9 @@ from benchconsole.console.tui.widgets.tabs import Badges, Tabs
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.totals import TotalsCache
 
+if TYPE_CHECKING:
+    from benchconsole.console.reports.comparison_page import ComparisonReport
+
 SAID_FOR = 4.0
 
 OPENING = "The session is being read."
@@ -28,6 +31,20 @@ OPENING = "The session is being read."
 
 FAR = 10**9
 """More rows than any list has."""
+
+
+class PlotWish(NamedTuple):
+    """The plot that is asked for: of a metric, of its stage and with the value of a test where these are known.
+
+    ``report`` is the comparison of two sessions whose values are drawn in one picture. ``refused`` says why nothing
+    can be drawn.
+    """
+
+    metric: str = ""
+    stage: str = ""
+    test: str = ""
+    report: "ComparisonReport | None" = None
+    refused: str = ""
 
 
 @dataclass
@@ -45,6 +62,7 @@ class Page(Screen[None]):
     ``sums`` are shared by the screens over one session, so that what one has counted another need not.
     ``subject`` is the node or test that a page is about; empty for a tab. ``commands`` take an argument after ``:``.
     ``find_remarked`` says what a remark would be about: what the cursor stands on; None where that is nothing.
+    ``wish_plot`` names the plot of what is under the cursor.
     """
 
     AUTO_FOCUS = ""
@@ -80,6 +98,7 @@ class Page(Screen[None]):
         self.crumb.show((OPENING,))
         self.keys = Footer(self.KEYS)
         self.commands: dict[str, TypedCommand] = {}
+        self.wish_plot: Callable[[], PlotWish] = PlotWish
         self.parts: Sequence[Widget] = ()
         self.run_view: RunView | None = None
         self.refused: Set[str] = frozenset()

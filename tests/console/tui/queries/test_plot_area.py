@@ -1,0 +1,61 @@
+"""The area of plots: every metric as a row, or one metric with its bins, quantiles, bounds and classes."""
+
+import json
+
+from benchconsole.console.text.table import format_table
+from benchconsole.console.tui.queries.plot_area import MOST_BINS, list_plotted
+from benchconsole.probes.model.judgement import Level
+from tests.console.conclusions.test_plotted_metric import judged, told
+from tests.console.reports import fixture
+
+
+def test_every_metric_is_a_row_with_its_bound_in_base_units() -> None:
+    area = list_plotted(told([*judged(10.0, 8.0), (9.0, None, None)]))
+    (row,) = area.rows
+    assert (row.words("stage"), row.words("metric"), row.words("n")) == ("stage", "stream.triad", "3")
+    assert (row.words("fails"), row.words("judged"), row.words("required")) == ("1", "2", "9.00 B/s")
+    record = row.record
+    assert (record["low"], record["median"], record["high"], record["required"]) == (8.0, 9.0, 10.0, 9.0)
+    assert (record["unit"], record["judged"], record["fails"]) == ("B/s", 2, 1)
+
+
+def test_a_metric_of_one_value_is_counted_and_not_listed() -> None:
+    area = list_plotted(told(judged(10.0)))
+    assert (area.rows, area.note) == ((), "1 of one value are not listed")
+
+
+def test_one_metric_is_told_by_bins_that_hold_every_value_and_by_quantiles_that_rise() -> None:
+    values = [float(value) for value in range(1, 13)]
+    area = list_plotted(told(judged(*values)), "stream.triad")
+    bins = [each for each in area.records if each["kind"] == "bin"]
+    assert 1 <= len(bins) <= MOST_BINS
+    assert sum(int(str(each["count"])) for each in bins) == len(values)
+    assert (bins[0]["from"], bins[-1]["to"], bins[-1]["at_or_below"]) == (1.0, 12.0, 1.0)
+    quantiles = [float(str(each["value"])) for each in area.records if each["kind"] == "quantile"]
+    assert quantiles == sorted(quantiles)
+    assert (quantiles[0], quantiles[-1]) == (1.0, 12.0)
+    (bound,) = (each for each in area.records if each["kind"] == "bound")
+    assert (bound["required"], bound["judged"], bound["fails"]) == (9.0, 12, 8)
+    assert json.loads(json.dumps(area.records)) == area.records
+
+
+def test_edges_of_narrow_bins_are_told_apart() -> None:
+    area = list_plotted(told(judged(*(9.9e9 + step * 1e6 for step in range(12)))), "stream.triad")
+    edges = [row.words("from") for row in area.rows if row.record["kind"] == "bin"]
+    assert len(set(edges)) == len(edges) > 1
+
+
+def test_bins_are_filtered_by_their_count() -> None:
+    area = list_plotted(told([(1.0, Level.PASS, 0.5)] * 9 + [(2.0, Level.PASS, 0.5)]), "stream.triad")
+    kept = area.filter("kind=bin & count>0").records
+    assert [each["count"] for each in kept] == [9, 1]
+
+
+def test_hostile_names_are_only_text() -> None:
+    view = fixture.poisoned("\x1b[31mred\u202eb")
+    names = {str(each["metric"]) for each in list_plotted(view).records}
+    assert names
+    for metric in ("", *names):
+        lines = list(format_table(list_plotted(view, metric).table, 100))
+        assert len(lines) > 2
+        assert not set("".join(lines)) & set("\x1b\u202e")

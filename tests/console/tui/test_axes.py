@@ -1,0 +1,113 @@
+"""Axes: ticks are round, few and on the axis, whatever it holds; time rises, and long pauses are shortened."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from benchconsole.console.tui.rows.axes import (
+    count_places,
+    list_idle,
+    make_count_axis,
+    make_time_axis,
+    make_value_axis,
+    widen,
+)
+
+NUMBERS = some.floats(-1e20, 1e20)
+
+
+@given(NUMBERS, NUMBERS, some.sampled_from([1e-6, 0.125e9, 1.0, 1e9]), some.integers(2, 15))
+def test_ticks_are_on_the_axis_and_no_more_than_there_is_room_for(
+    one: float, other: float, factor: float, most: int
+) -> None:
+    low, high = sorted((one, other))
+    axis = make_value_axis(low, high, factor, most)
+    assert axis.low <= low <= high <= axis.high
+    assert axis.low < axis.high
+    ticks = list(axis.ticks)
+    assert len(ticks) <= most + 1
+    assert all(0 <= tick.place <= 1 for tick in ticks)
+    assert [tick.place for tick in ticks] == sorted(tick.place for tick in ticks)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "factor", "labels"),
+    [
+        (0.0, 10.0, 1.0, ["0", "2", "4", "6", "8", "10"]),
+        (9.2e9 / 8, 9.9e9 / 8, 1e9 / 8, ["9.2", "9.4", "9.6", "9.8"]),
+        (0.0, 1.0, 1.0, ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
+        (-1.0, 1.0, 1.0, ["-1.0", "-0.5", "0.0", "0.5", "1.0"]),
+        (5.0, 5.0, 1.0, ["4.8", "4.9", "5.0", "5.1", "5.2"]),
+        (0.0, 0.0, 1.0, ["-1.0", "-0.5", "0.0", "0.5", "1.0"]),
+    ],
+)
+def test_labels_are_in_the_unit_with_the_decimals_of_their_step(
+    low: float, high: float, factor: float, labels: list[str]
+) -> None:
+    assert [tick.label for tick in make_value_axis(low, high, factor, 6).ticks] == labels
+
+
+@pytest.mark.parametrize(
+    ("most_counted", "labels"), [(1, ["0", "1"]), (3, ["0", "1", "2", "3"]), (7, ["0", "5"]), (126, ["0", "50", "100"])]
+)
+def test_things_are_counted_in_whole_numbers(most_counted: int, labels: list[str]) -> None:
+    assert [tick.label for tick in make_count_axis(most_counted, 4).ticks] == labels
+
+
+@pytest.mark.parametrize(("step", "places"), [(1.0, 0), (2.5, 1), (0.25, 2), (0.005, 3), (20.0, 0)])
+def test_decimals_tell_neighbours_apart(step: float, places: int) -> None:
+    assert count_places(step) == places
+
+
+@pytest.mark.parametrize(
+    ("lines", "ends"),
+    [
+        ([], (10.0, 20.0)),
+        ([15.0], (10.0, 20.0)),
+        ([5.0], (5.0, 20.0)),
+        ([-10.0], (-10.0, 20.0)),  # the values keep a third
+        ([-10.1], (10.0, 20.0)),
+        ([40.0, 45.0], (10.0, 40.0)),
+    ],
+)
+def test_an_axis_holds_the_bounds_that_leave_its_values_a_third(lines: list[float], ends: tuple[float, float]) -> None:
+    assert widen(10.0, 20.0, lines) == ends
+
+
+# -- time
+
+MINUTES = some.lists(some.tuples(some.floats(0, 1e6), some.floats(0, 1e4)), max_size=8)
+
+
+@given(MINUTES, some.floats(0, 1e6), some.floats(0, 1e6))
+def test_time_rises_between_its_ends_whatever_was_busy(
+    spans: list[tuple[float, float]], one: float, other: float
+) -> None:
+    first, last = sorted((one, other))
+    axis = make_time_axis(first, last, sorted((begin, begin + long) for begin, long in spans))
+    moments = [first + (last - first) * step / 20 for step in range(21)]
+    places = [axis.find_place(moment) for moment in moments]
+    assert all(-1e-9 <= place <= 1 + 1e-9 for place in places)
+    assert all(after >= before - 1e-9 for before, after in pairwise(places))
+    assert all(0 <= tick.place <= 1 + 1e-9 for tick in axis.list_ticks(first, 8))
+
+
+def test_a_long_pause_is_a_tenth_of_what_was_busy_and_has_no_tick() -> None:
+    axis = make_time_axis(0.0, 10_100.0, [(0.0, 50.0), (10_050.0, 10_100.0)])
+    assert axis.pauses == [(50.0, 10_050.0)]
+    assert axis.find_place(50.0) == pytest.approx(50 / 110)
+    assert axis.find_place(10_050.0) == pytest.approx(60 / 110)
+    assert [tick.label for tick in axis.list_ticks(0.0, 5)] == ["0:00", "0:30", "2:47:30", "2:48:00"]
+
+
+def test_a_short_pause_is_as_long_as_it_was() -> None:
+    axis = make_time_axis(0.0, 100.0, [(0.0, 45.0), (50.0, 100.0)])
+    assert axis.pauses == []
+    assert axis.find_place(50.0) == 0.5
+
+
+def test_what_was_not_busy_is_idle() -> None:
+    assert list(list_idle(0.0, 10.0, [(1.0, 3.0), (2.0, 4.0), (6.0, 7.0)])) == [(0.0, 1.0), (4.0, 6.0), (7.0, 10.0)]
+    assert list(list_idle(5.0, 10.0, [(0.0, 20.0)])) == []
