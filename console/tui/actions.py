@@ -63,6 +63,7 @@ _TABLE = (
     Action("rounds", "", "", "rounds", "every round of the plan, and how its tests ended"),
     Action("sessions", "", "", "sessions", "every session of the database: open, label, compare, play again, remove"),
     Action("compare", "c", "c", "compare", "hold another session against this one", "compare", "SESSION"),
+    Action("history", "H", "H", "history", "the numbers of a node, or a column of Nodes, over the last sessions"),
     Action("pane", "tab", "tab", "pane", "the next pane", call="pane(1)"),
     Action("pane_back", "shift+tab", "shift+tab", "pane", "the pane before", call="pane(-1)"),
     Action("next_fault", "n", "n", "next fault", "go to the next fault", call="walk(1)"),
@@ -123,7 +124,7 @@ AREA_PAGES = ("pairs", "results", "criteria", "links", "rounds")
 
 GLOBAL = (
     "fabric", "nodes", "run", "findings", *AREA_PAGES, "sessions",
-    "compare", "plan", "export", "freeze", "theme", "node", *REPLAYING, "command", "help", "quit",
+    "compare", "history", "plan", "export", "freeze", "theme", "node", *REPLAYING, "command", "help", "quit",
 )  # fmt: skip
 """Actions that are valid on every screen; those of a replay only there."""
 

@@ -31,6 +31,7 @@ from benchconsole.store.model import OpenRound, ProbeOutcome, ProofSet, SessionN
 from benchconsole.store.reading.lazy_parts import AttemptAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.measurement_columns import read_measurements
 from benchconsole.store.reading.session_list import asking_session, read_session
+from benchconsole.store.schema.tables import VERDICTS_OF_JUDGING
 from benchconsole.store.sqlite import Connection
 from benchconsole.topology.model.fabric import Fabric
 
@@ -277,7 +278,7 @@ def _read_verdicts(connection: Connection, attempt: AttemptRow, round_number: in
 
 
 _VERDICTS = f"""SELECT metric_id, labels_id, {_columns("verdict", VerdictRow._fields)}
-    FROM verdict WHERE judging_id = ? ORDER BY verdict.id"""  # noqa: S608 - names of ours
+    FROM verdict WHERE {VERDICTS_OF_JUDGING} ORDER BY verdict.id"""  # noqa: S608 - names of ours
 
 T = TypeVar("T")
 

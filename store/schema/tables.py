@@ -320,6 +320,13 @@ def _add_criteria(connection: Connection) -> None:
     connection.execute("CREATE INDEX criteria_of ON criteria (session_id, id)")
 
 
+VERDICTS_OF_JUDGING = """+judging_id = ?1 AND verdict.id BETWEEN (SELECT min(id) FROM verdict WHERE judging_id = ?1)
+    AND (SELECT max(id) FROM verdict WHERE judging_id = ?1)"""
+"""The condition on the verdicts of the judgement ``?1``, in the order of their ids without sorting.
+
+They were stored at once and stand together in the file; the plus keeps SQLite from looking up each of them.
+"""
+
 BASIS = """(SELECT coalesce(max(judging.id), 0) FROM round JOIN attempt ON attempt.round_id = round.id
         JOIN judging ON judging.attempt_id = attempt.id WHERE round.session_id = session.id)
     || ' ' || (SELECT coalesce(max(attempt.id), 0) FROM round JOIN attempt ON attempt.round_id = round.id
@@ -436,6 +443,15 @@ def _add_words(connection: Connection) -> None:
     )""")
 
 
+def _add_test_indexes(connection: Connection) -> None:
+    """Lead from a node to its tests, and from a test to the verdicts on it, for the history of a node."""
+    connection.execute("CREATE INDEX test_at ON test (session_id, node)")
+    connection.execute("CREATE INDEX test_to ON test (session_id, peer) WHERE peer IS NOT NULL")
+    connection.execute("CREATE INDEX test_of_set ON test (session_id) WHERE members <> '[]'")
+    connection.execute("CREATE INDEX verdict_on ON verdict (judging_id, test)")
+    connection.execute("DROP INDEX verdict_of")  # the new one leads from a judgement to its verdicts, too
+
+
 STEPS: tuple[Step, ...] = (
     _make_tables,
     _add_criteria,
@@ -448,6 +464,7 @@ STEPS: tuple[Step, ...] = (
     _add_checksum,
     _add_probe_of_test,
     _add_words,
+    _add_test_indexes,
 )
 """Every change of shape there ever was, the first one from an empty file to shape ``FIRST``."""
 

@@ -20,6 +20,7 @@ from benchconsole.console.tui import messages, textual_patches
 from benchconsole.console.tui.actions import ACTIONS, AREA_PAGES, GLOBAL, TypedCommand, bindings
 from benchconsole.console.tui.app.command_line import CommandLine
 from benchconsole.console.tui.app.criterion_orders import CriterionOrders
+from benchconsole.console.tui.app.history_orders import HistoryOrders
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import ExitControl, ReportExport, RunOrders
 from benchconsole.console.tui.app.replay_orders import ReplayOrders
@@ -88,6 +89,7 @@ class ConsoleApp(ThemedApp[int]):
         self.exit_control = ExitControl(session, navigation, self._work, self.exit)
         self.following = SessionFollowing(session, navigation, self._work, analyse, self.run_orders.ask_password)
         self.session_orders = SessionOrders(session, navigation, self._work, self.following, make_archive)
+        self.history_orders = HistoryOrders(session, navigation, self._work, self.session_orders)
         self.replay_orders = ReplayOrders(session, navigation, self._work)
         self.command_line = CommandLine(
             session, navigation, self.action_do, self._typed_commands(), self.session_orders.learn_names
@@ -98,6 +100,7 @@ class ConsoleApp(ThemedApp[int]):
             **{name: partial(navigation.open_area, name) for name in AREA_PAGES},
             "sessions": self.session_orders.list_sessions,
             "compare": self.session_orders.compare,
+            "history": self.history_orders.show,
             "plan": self.run_orders.plan,
             "stop": self.run_orders.ask_stop,
             "export": self.report_export.ask,

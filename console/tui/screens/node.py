@@ -39,8 +39,8 @@ class NodeScreen(Page):
         "repeat", "copy", "copy_all",
     )  # fmt: skip
     KEYS = (
-        ("enter", "raw"), "pane", "back", "facts", "finding", ("in_fabric", "fabric"), "repeat", "copy", "export",
-        "command", "help",
+        ("enter", "raw"), "pane", "back", "facts", "finding", ("in_fabric", "fabric"), "history", "repeat",
+        "copy", "export", "command", "help",
     )  # fmt: skip
     DEFAULT_CSS = """
     NodeScreen Headline { height: 1; }
