@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from benchconsole.console.conclusions.number_history import HistoryPoint, NumberHistory, SessionHistory
 from benchconsole.console.text.cells import clip_text
@@ -15,6 +15,7 @@ from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS, format_quantity
 from benchconsole.probes.model.labels import tell_labels
 from benchconsole.store.model import HistorySession
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import Shown, Unit, counted, show_change
 
 _SCALES = {"moved": scale_for(Unit.ONE, Shown.PERCENT, ())}
@@ -30,15 +31,27 @@ OTHERWISE = "≠"
 
 def list_histories(history: SessionHistory, of: str) -> Area:
     """One row for each number. ``of`` is the node or metric that the history is of."""
+    # Numbers are never told once for all rows, as words that are alike are.
     columns = {
         "node": words("node"), "stage": words("stage"), "metric": words("metric", 20), "labels": words("labels"),
-        "over": Column("over sessions"), "verdicts": Column("verdicts"), "first": number("first"),
-        "last": number("last"), "moved": number("change"), "lowest": number("lowest"), "lowest_in": words("in"),
-        "highest": number("highest"), "highest_in": words("in"), "otherwise": words("expected"),
+        "over": number("over sessions"), "verdicts": number("verdicts"), "otherwise": number("expected"),
+        "first": number("first"), "last": number("last"), "moved": number("change"), "lowest": number("lowest"),
+        "lowest_in": number("in"), "highest": number("highest"), "highest_in": number("in"),
+        "conditions": words("conditions"),
     }  # fmt: skip
     names = name_sessions(history.sessions)
-    rows = tuple(_make_number(each, history.sessions, names) for each in history.numbers)
+    common = _find_common_labels(history.numbers)
+    rows = tuple(_make_number(each, history.sessions, names, common) for each in history.numbers)
     return Area(f"History of {sanitize(of)}", columns, rows, _SCALES, tell_sessions(history))
+
+
+_Common = dict[tuple[str, str], set[tuple[str, str]]]
+"""The labels that all numbers of a stage and metric have."""
+
+
+def _find_common_labels(numbers: Iterable[NumberHistory]) -> _Common:
+    labels = group_by_key(((each.key.stage, each.key.metric), set(each.key.labels)) for each in numbers)
+    return {key: set.intersection(*own) for key, own in labels.items()}
 
 
 def tell_sessions(history: SessionHistory) -> str:
@@ -61,15 +74,17 @@ def name_sessions(sessions: Sequence[HistorySession]) -> list[str]:
     ]
 
 
-def _make_number(each: NumberHistory, sessions: Sequence[HistorySession], names: Sequence[str]) -> Row:
+def _make_number(each: NumberHistory, sessions: Sequence[HistorySession], names: Sequence[str], common: _Common) -> Row:
     (first_in, first), (last_in, last) = each.measured[0], each.measured[-1]
     (lowest_in, lowest), (highest_in, highest) = each.lowest, each.highest
     values = [None if point is None else point.value for point in each.points]
     signs = [State.SKIPPED if point is None else point.state for point in each.points]
+    telling = tuple(pair for pair in each.key.labels if pair not in common[each.key.stage, each.key.metric])
     differing = sum(point.differs for _, point in each.measured)
     text = {
         "node": sanitize(each.key.node), "stage": sanitize(each.key.stage), "metric": sanitize(each.key.metric),
-        "labels": sanitize(" ".join(tell_labels(each.key.labels))), "over": draw_sparkline(values),
+        "labels": sanitize(" ".join(tell_labels(telling))), "over": draw_sparkline(values),
+        "conditions": sanitize(" ".join(tell_labels(each.key.labels))),
         "verdicts": "".join(SIGNS[state].glyph for state in signs), "first": _tell(each, first.value),
         "last": _tell(each, last.value), "moved": NOT_MEASURED if each.change is None else show_change(each.change),
         "lowest": _tell(each, lowest.value), "lowest_in": names[lowest_in], "highest": _tell(each, highest.value),

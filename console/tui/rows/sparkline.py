@@ -12,16 +12,19 @@ LEAST_SPAN = 0.2
 def draw_sparkline(values: Sequence[float | None]) -> str:
     """A cell for each value, blank where there is none, ``?`` where it is not finite."""
     known = [value for value in values if value is not None and math.isfinite(value)]
-    low, high = min(known, default=0.0), max(known, default=0.0)
-    span = max(high - low, LEAST_SPAN * max(abs(low), abs(high)))
-    # The middle lies within a height and not between two, where chance would show.
-    return "".join(_draw(value, (low + high) / 2 - span * 4.5 / len(HEIGHTS), span) for value in values)
+    largest = max(map(abs, known), default=0.0) or 1.0
+    low, high = min(known, default=0.0) / largest, max(known, default=0.0) / largest
+    span = max(high - low, LEAST_SPAN)
+    # Where chance alone is shown its middle lies within a height, and not between two.
+    within = 0.5 / len(HEIGHTS) if span > high - low else 0.0
+    bottom = (low + high) / 2 - span * (0.5 + within)
+    return "".join(_draw(value, largest, bottom, span) for value in values)
 
 
-def _draw(value: float | None, bottom: float, span: float) -> str:
+def _draw(value: float | None, largest: float, bottom: float, span: float) -> str:
     if value is None:
         return " "
     if not math.isfinite(value):
         return "?"
-    share = (value - bottom) / span if span else 0.5
-    return HEIGHTS[min(int(share * len(HEIGHTS)), len(HEIGHTS) - 1)]
+    share = (value / largest - bottom) / span
+    return HEIGHTS[max(min(int(share * len(HEIGHTS)), len(HEIGHTS) - 1), 0)]

@@ -10,7 +10,6 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import OrderSession, SessionOrder
 from benchconsole.console.tui.queries.history_area import ABOUT, OTHERWISE, list_histories, list_points
-from benchconsole.console.tui.rows.text_rows import CellText
 from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.area_page import AreaPage
 from benchconsole.console.tui.screens.base.page import OpenPage
@@ -54,9 +53,7 @@ class HistoryScreen(AreaPage):
         self._is_reading = False
 
     def paint(self, view: RunView) -> None:
-        words = "" if self.table.area is None else self.table.area.note
-        path = (sanitize(view.fabric.name), sanitize(self.node), "history")
-        self.crumb.show(path, (CellText(words, MUTED),))
+        self.crumb.show((sanitize(view.fabric.name), sanitize(self.node), "history"))
         known = (view.fabric, view.closed)
         is_new = len(self._known) != len(known) or any(a is not b for a, b in zip(self._known, known, strict=True))
         if is_new and not self._is_reading:
