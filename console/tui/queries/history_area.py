@@ -28,6 +28,8 @@ ABOUT = "Changes are shown, not judged; each sign is the verdict of its session.
 OTHERWISE = "≠"
 """Before an expected value that is not that of the last session: another topology, or another criterion."""
 
+DIFFERS = f"{OTHERWISE} is expected otherwise than in the last session, by topology or criterion."
+
 
 def list_histories(history: SessionHistory, of: str) -> Area:
     """One row for each number. ``of`` is the node or metric that the history is of."""

@@ -9,7 +9,7 @@ from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import OrderSession, SessionOrder
-from benchconsole.console.tui.queries.history_area import ABOUT, OTHERWISE, list_histories, list_points
+from benchconsole.console.tui.queries.history_area import ABOUT, DIFFERS, list_histories, list_points
 from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.area_page import AreaPage
 from benchconsole.console.tui.screens.base.page import OpenPage
@@ -100,9 +100,8 @@ class HistoryScreen(AreaPage):
         each, shown = self.chosen_number, self.run_view.session if self.run_view is not None else ""
         if each is not None and self.history is not None:
             self.sessions.show(list_points(each, self.history.sessions, shown))
-            some = any(point.differs for _, point in each.measured)
-            more = f" {OTHERWISE} was expected otherwise than in the last session." if some else ""
-            self.told.show([(f"{self.name_chosen()}: {ABOUT}{more}", MUTED)])
+            differs = any(point.differs for _, point in each.measured)
+            self.told.show([(ABOUT, MUTED), *([(DIFFERS, MUTED)] if differs else [])])
         self._share_height()
 
     def _share_height(self) -> None:
