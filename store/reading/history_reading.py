@@ -14,8 +14,7 @@ from benchconsole.store.codec.values import members_by_value, parse_strings, rea
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import HistorySession, HistoryValue, NumberVerdict
 from benchconsole.store.reading.session_list import asking_session
-from benchconsole.store.reading.session_reading import find_labels, find_metrics
-from benchconsole.store.schema.tables import VERDICTS_OF_JUDGING
+from benchconsole.store.reading.session_reading import VERDICTS_OF_JUDGING, find_labels, find_metrics
 from benchconsole.store.sqlite import Connection
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import Shown

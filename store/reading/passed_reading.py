@@ -15,6 +15,7 @@ from benchconsole.store.reading.lazy_parts import AttemptAddress, StoredOutputs
 from benchconsole.store.reading.measurement_columns import read_measurements
 from benchconsole.store.reading.session_list import asking_session
 from benchconsole.store.reading.session_reading import (
+    VERDICTS_OF_JUDGING,
     AttemptRow,
     SessionReader,
     find_labels,
@@ -24,7 +25,6 @@ from benchconsole.store.reading.session_reading import (
     read_plan_after,
     read_round,
 )
-from benchconsole.store.schema.tables import VERDICTS_OF_JUDGING
 from benchconsole.store.sqlite import Connection
 from benchconsole.topology.arrays import Indices
 from benchconsole.topology.model.fabric import Fabric

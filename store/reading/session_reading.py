@@ -31,7 +31,6 @@ from benchconsole.store.model import OpenRound, ProbeOutcome, ProofSet, SessionN
 from benchconsole.store.reading.lazy_parts import AttemptAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.measurement_columns import read_measurements
 from benchconsole.store.reading.session_list import asking_session, read_session
-from benchconsole.store.schema.tables import VERDICTS_OF_JUDGING
 from benchconsole.store.sqlite import Connection
 from benchconsole.topology.model.fabric import Fabric
 
@@ -276,6 +275,13 @@ def _read_verdicts(connection: Connection, attempt: AttemptRow, round_number: in
     )
     return verdicts, judged_by
 
+
+VERDICTS_OF_JUDGING = """+judging_id = ?1 AND verdict.id BETWEEN (SELECT min(id) FROM verdict WHERE judging_id = ?1)
+    AND (SELECT max(id) FROM verdict WHERE judging_id = ?1)"""
+"""The condition on the verdicts of the judgement ``?1``, in the order of their ids without sorting.
+
+They were stored at once and stand together in the file; the plus keeps SQLite from looking up each of them.
+"""
 
 _VERDICTS = f"""SELECT metric_id, labels_id, {_columns("verdict", VerdictRow._fields)}
     FROM verdict WHERE {VERDICTS_OF_JUDGING} ORDER BY verdict.id"""  # noqa: S608 - names of ours

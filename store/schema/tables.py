@@ -320,13 +320,6 @@ def _add_criteria(connection: Connection) -> None:
     connection.execute("CREATE INDEX criteria_of ON criteria (session_id, id)")
 
 
-VERDICTS_OF_JUDGING = """+judging_id = ?1 AND verdict.id BETWEEN (SELECT min(id) FROM verdict WHERE judging_id = ?1)
-    AND (SELECT max(id) FROM verdict WHERE judging_id = ?1)"""
-"""The condition on the verdicts of the judgement ``?1``, in the order of their ids without sorting.
-
-They were stored at once and stand together in the file; the plus keeps SQLite from looking up each of them.
-"""
-
 BASIS = """(SELECT coalesce(max(judging.id), 0) FROM round JOIN attempt ON attempt.round_id = round.id
         JOIN judging ON judging.attempt_id = attempt.id WHERE round.session_id = session.id)
     || ' ' || (SELECT coalesce(max(attempt.id), 0) FROM round JOIN attempt ON attempt.round_id = round.id

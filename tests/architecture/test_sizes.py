@@ -41,7 +41,7 @@ WIDER = {
         "screens.fabric.FabricScreen": 28,
         "screens.facts.FactsScreen": 26,
         "screens.findings.FindingsScreen": 31,
-        "screens.history.HistoryScreen": 41,
+        "screens.history.HistoryScreen": 39,
         "screens.node.NodeScreen": 29,
         "screens.nodes.NodesScreen": 34,
         "screens.sessions.SessionsScreen": 40,

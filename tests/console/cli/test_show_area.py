@@ -100,7 +100,9 @@ def test_a_history_is_an_area_of_a_node_or_of_a_metric(tmp_path: Path) -> None:
     site = Site(tmp_path)
     measure(site, "before", 100.0, 101.0, 99.0, 100.5)
     measure(site, "after", 100.0, 50.5, 99.0, 100.5)
-    code, told = site.call("show", "before", "--area", "history", "--node", "n2", "--filter", "triad", "--json")
+    code, told = site.call(
+        "show", "before", "--area", "history", "--node", "n2", "--filter", "metric=stream.triad", "--json"
+    )
     assert code == Exit.PASSED
     (row,) = json.loads(told)
     assert (row["node"], row["metric"], row["unit"], row["change"]) == ("n2", "stream.triad", "B/s", -0.5)
@@ -112,7 +114,7 @@ def test_a_history_is_an_area_of_a_node_or_of_a_metric(tmp_path: Path) -> None:
     assert [(each["node"], each["change"]) for each in json.loads(told)] == [
         ("n1", 0.0), ("n2", -0.5), ("n3", 0.0), ("n4", 0.0),
     ]  # fmt: skip
-    code, page = site.call("show", "--area", "history", "--node", "n2", "--filter", "triad", "--ascii")
+    code, page = site.call("show", "--area", "history", "--node", "n2", "--filter", "metric=stream.triad", "--ascii")
     assert "History of n2, 2 sessions" in page
     assert "changes are shown, not judged" in page
     assert "-50.0 %" in page
