@@ -108,7 +108,7 @@ def test_a_history_is_an_area_of_a_node_or_of_a_metric(tmp_path: Path) -> None:
     assert (row["node"], row["metric"], row["unit"], row["change"]) == ("n2", "stream.triad", "B/s", -0.5)
     assert (row["first"], row["last"], row["lowest"], row["highest"]) == (101e9, 50.5e9, 50.5e9, 101e9)
     assert [(each["label"], each["value"], each["state"]) for each in row["sessions"]] == [
-        ("before", 101e9, "measured"), ("after", 50.5e9, "measured"),
+        ("before", 101e9, "not judged"), ("after", 50.5e9, "not judged"),
     ]  # fmt: skip
     code, told = site.call("show", "--area", "history", "--metric", "stream.triad", "--json")
     assert [(each["node"], each["change"]) for each in json.loads(told)] == [
