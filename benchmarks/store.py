@@ -28,6 +28,11 @@ from benchconsole.probes.model.measuring import Output, Reading, Result, Round, 
 from benchconsole.store.codec import rows
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import NewSession
+from benchconsole.store.reading.history_reading import (
+    list_history_sessions,
+    read_metric_values,
+    read_node_values,
+)
 from benchconsole.store.reading.lazy_parts import AttemptAddress, read_outputs
 from benchconsole.store.reading.session_list import list_sessions
 from benchconsole.store.store import Store
@@ -169,9 +174,19 @@ def asking(path: Path, key: str, where: Fabric) -> None:
                 f"{NODES * ROUNDS:,} results, {NODES * ROUNDS * METRICS:,} verdicts",
             )
         )
+        newest = median_of(lambda: read_metric_values(store.database, key, "probe1.metric0"), 3)
+        print(line(f"newest values of one metric, {NODES:,} nodes", newest, "goal: < 60"))
+        last = list(where.nodes)[-1]
+        of_node = median_of(lambda: _read_history(store, where, last))
+        print(line("all metrics of one node over sessions", of_node, "goal: < 0.1"))
     print(line("first write, file as a console left it", asyncio.run(first_write(path)), "every page was read before"))
     os.utime(path)
     print(line("first write, file touched by somebody", asyncio.run(first_write(path)), "every page is read"))
+
+
+def _read_history(store: Store, where: Fabric, node: str) -> None:
+    for each in list_history_sessions(store.database, where.name, simulated=False):
+        assert len(read_node_values(store.database, each.id, node)) == PROBES * METRICS
 
 
 # -- how fast results are kept

@@ -6,9 +6,10 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchconsole.probes.model.judgement import ClosedRound
-from benchconsole.probes.model.measuring import FailedAt, Proof, Result, Round
+from benchconsole.probes.model.judgement import ClosedRound, Level
+from benchconsole.probes.model.measuring import FailedAt, Labels, Proof, Result, Round
 from benchconsole.topology.model.fabric import Criterion
+from benchconsole.topology.units import Shown, Unit
 
 if TYPE_CHECKING:
     from benchconsole.probes.model.measurement_table import MeasurementTable, MeasurementVerdicts
@@ -174,6 +175,44 @@ class ProbeOutcome:
     failed_at: FailedAt | None
     numbers: Sequence[tuple[str, float]] = ()
     facts: Mapping[str, str | float] = field(default_factory=lambda: MappingProxyType({}))
+
+
+class HistorySession(NamedTuple):
+    """A session in the history of its fabric, with its id; ``started`` is UTC seconds."""
+
+    id: str
+    label: str
+    started: float
+
+
+class NumberVerdict(NamedTuple):
+    """The verdict on a number, or on the sum of ``numbers`` of a bundle: then ``expected`` is that of the sum."""
+
+    level: Level
+    expected: float | None
+    shown: Shown
+    numbers: int
+
+
+class HistoryValue(NamedTuple):
+    """A number that counts in its session: of the last closed attempt of a round, of a test that none repeats later.
+
+    ``members`` are the nodes of a set, ``bundle`` is empty where the test is judged alone, ``value`` is in ``unit``.
+    ``verdict`` is of the last judgement, the worst of several, None where there is none.
+    """
+
+    test: str
+    round: int
+    stage: str
+    node: str
+    peer: str | None
+    members: tuple[str, ...]
+    bundle: str
+    metric: str
+    unit: Unit
+    labels: Labels
+    value: float
+    verdict: NumberVerdict | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import shutil
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
     from benchconsole.console.tui.queries.area import Area
     from benchconsole.console.view.run_view import RunView
     from benchconsole.store.store import Store
+    from benchconsole.topology.model.fabric import Fabric
 
 AREAS = (
     "fabric", "nodes", "node", "links", "findings", "rounds", "pairs", "results", "curves", "criteria", "plot",
-    "sessions", "compare",
+    "sessions", "compare", "history",
 )  # fmt: skip
 
 
@@ -27,9 +29,9 @@ AREAS = (
 @click.argument("session", default="last")
 @click.option("--area", type=click.Choice(AREAS), help="An area of the screen instead of the summary, whole.")
 @click.option("--with", "other", default=None, metavar="OTHER", help="With --area compare: the other session.")
-@click.option("--node", "node", default=None, metavar="NODE", help="With --area node: the node.")
+@click.option("--node", "node", default=None, metavar="NODE", help="With --area node or history: the node.")
 @click.option("--peer", "peer", default=None, metavar="PEER", help="With --area node: the path to this node.")
-@click.option("--metric", "metric", default=None, metavar="METRIC", help="With --area plot: the metric.")
+@click.option("--metric", "metric", default=None, metavar="METRIC", help="With --area plot or history: the metric.")
 @click.option("--filter", "text", default="", metavar="TEXT", help="With --area: what / takes on the screen.")
 @common.db_option
 @click.option("--json", "as_json", is_flag=True, help="With --area: as JSON, in base units.")
@@ -44,19 +46,22 @@ def command(
     With --area what a tab of the console shows, every row of it: `show --area nodes --filter state!=pass`. The area
     node tells of one NODE its results, the path of the worst one to another node (or to PEER), and its facts; plot
     tells the values of each metric, or of one METRIC its histogram, quantiles and bounds; sessions lists all of the
-    database; compare holds SESSION against OTHER, the one that began first as A.
+    database; compare holds SESSION against OTHER, the one that began first as A; history puts the numbers of a NODE, or
+    of one METRIC of all nodes, of the last sessions of the same fabric beside each other.
     """
     ascii_only = ascii_only or not common.can_show_unicode()
     if (other is None) is (area == "compare"):
         raise BadInput("benchconsole: --area compare takes --with OTHER, and --with needs --area compare")
-    if (node is None) is (area == "node"):
-        raise BadInput("benchconsole: --area node takes --node NODE, and --node needs --area node")
+    if (node is None) is (area == "node") and (node is None or area != "history"):
+        raise BadInput("benchconsole: --area node takes --node NODE, and --node needs --area node or history")
+    if area == "history" and (node is None) is (metric is None):
+        raise BadInput("benchconsole: --area history takes --node NODE or --metric METRIC")
     if peer is not None and area != "node":
         raise BadInput("benchconsole: --peer needs --area node")
-    if metric is not None and area != "plot":
-        raise BadInput("benchconsole: --metric needs --area plot")
+    if metric is not None and area not in ("plot", "history"):
+        raise BadInput("benchconsole: --metric needs --area plot or history")
     if area is not None:
-        _show_area(session, area, (other or node or metric, peer), text, db, as_json=as_json, ascii_only=ascii_only)
+        _show_area(session, area, (other or node, peer or metric), text, db, as_json=as_json, ascii_only=ascii_only)
         return
     if text or as_json:
         raise BadInput(
@@ -98,13 +103,11 @@ def _show_area(
     click.echo("\n".join(map(to_ascii, lines) if ascii_only else lines))
 
 
-def _read_area(store: "Store", session: str, name: str, of: str | None, peer: str | None) -> "Area":
-    """An area of one session, of all of the database, or of two sessions.
+def _read_area(store: "Store", session: str, name: str, of: str | None, more: str | None) -> "Area":
+    """An area of one session, of all of the database, or of two sessions; ``of`` is the other session, or the node.
 
-    ``of`` is the other session, the node, or the metric of a plot.
-
-    ``peer`` is the other end of the path of a node. BadInput for sessions that cannot be compared, and for a node that
-    is not there.
+    ``more`` is the other end of the path of a node, or the metric of a plot or history. BadInput for sessions that
+    cannot be compared, and for a node or metric that is not there.
     """
     if name == "sessions":
         from benchconsole.console.session.listed_sessions import join_measures, list_newest_first, measure_sessions
@@ -120,11 +123,13 @@ def _read_area(store: "Store", session: str, name: str, of: str | None, peer: st
             return list_compared(compare_in_order(store, of, session, common.load_installed_probes()))
         except ComparisonError as error:
             raise BadInput(f"benchconsole: {error}") from None
+    if name == "history":
+        return _read_history(store, session, of, more)
     view = common.read_stored_view(store, session, common.load_installed_probes())
     if name == "node" and of is not None:
-        return _read_node(view, of, peer)
+        return _read_node(view, of, more)
     if name == "plot":
-        return _read_plot(view, of or "")
+        return _read_plot(view, more or "")
     if name == "fabric":
         from benchconsole.console.tui.fabric_map.fabric_area import list_fabric
 
@@ -151,13 +156,9 @@ def _read_node(view: "RunView", name: str, peer: str | None) -> "Area":
     from benchconsole.console.tui.queries.node_area import list_node
     from benchconsole.console.tui.queries.node_path import find_node_path, list_pair_tests
     from benchconsole.console.view.run_view import NodeView
-    from benchconsole.topology.errors import find_near
     from benchconsole.topology.model.fabric import NodeId
 
-    if name not in view.fabric.nodes:
-        near = find_near(name, view.fabric.nodes)
-        hint = f", did you mean {near}?" if near else ""
-        raise BadInput(f"benchconsole: --node {name}: no node of {view.fabric.name} is called so{hint}")
+    _require_node(view.fabric, name)
     node = NodeId(name)
     tests = list_pair_tests(view, view.nodes.get(node) or NodeView(view.fabric.nodes[node]))
     if peer is not None and peer not in tests:
@@ -165,3 +166,35 @@ def _read_node(view: "RunView", name: str, peer: str | None) -> "Area":
         raise BadInput(f"benchconsole: --peer {peer}: no test of {name} with it, expected one of {told}")
     test = tests[peer] if peer is not None else next(iter(tests.values()), None)
     return list_node(view, node, None if test is None else find_node_path(view, test))
+
+
+def _require_node(fabric: "Fabric", name: str) -> None:
+    """BadInput for a name that no node has."""
+    from benchconsole.topology.errors import find_near
+
+    if name not in fabric.nodes:
+        near = find_near(name, fabric.nodes)
+        hint = f", did you mean {near}?" if near else ""
+        raise BadInput(f"benchconsole: --node {name}: no node of {fabric.name} is called so{hint}")
+
+
+def _read_history(store: "Store", session: str, node: str | None, metric: str | None) -> "Area":
+    """The numbers of a node, or of a metric, over the last sessions of the fabric of this one."""
+    from benchconsole.console.session.stored_fabric import describe_fabric
+    from benchconsole.console.session.stored_history import read_metric_history, read_node_history
+    from benchconsole.console.tui.queries.history_area import list_histories
+
+    new = store.session(store.find_session(session)).describe().new
+    if node is not None:
+        _require_node(describe_fabric(new), node)
+        history = read_node_history(store, new.fabric, node, simulated=new.simulated)
+        return _name_sessions(list_histories(history, node))
+    history = read_metric_history(store, new.fabric, metric or "", simulated=new.simulated)
+    if not history.numbers:
+        raise BadInput(f"benchconsole: --metric {metric}: no session of {new.fabric} has a number of it")
+    return _name_sessions(list_histories(history, metric or ""))
+
+
+def _name_sessions(area: "Area") -> "Area":
+    """A history with its sessions in the title, where the screen has them elsewhere."""
+    return replace(area, title=f"{area.title}, {area.note}; changes are shown, not judged")

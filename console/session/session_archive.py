@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchconsole.console.conclusions.number_history import SessionHistory
 from benchconsole.console.reports.comparison_page import ComparisonReport
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.listed_sessions import (
@@ -23,8 +24,11 @@ from benchconsole.console.session.remarks import check_text, require_fitting
 from benchconsole.console.session.replay_clock import ReplayClock
 from benchconsole.console.session.session_removal import find_staying, remove_session
 from benchconsole.console.session.stored_comparison import compare_in_order
+from benchconsole.console.session.stored_history import LastSessions, list_last_sessions, read_node_history
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.probes.model.remark import OF_SESSION, Remark, RemarkSubject
+from benchconsole.store.model import HistoryValue
+from benchconsole.store.reading.history_reading import read_metric_values
 from benchconsole.store.reading.remark_reading import read_remarks
 from benchconsole.store.store import Store
 
@@ -89,6 +93,21 @@ class SessionArchive:
         probes = self.load_probes()
         with self._open() as store:
             return compare_in_order(store, one, other, probes, swapped=swapped)
+
+    def read_node_history(self, fabric: str, node: str, *, simulated: bool) -> SessionHistory:
+        """The numbers of a node over the last sessions of its fabric."""
+        with self._open() as store:
+            return read_node_history(store, fabric, node, simulated=simulated)
+
+    def list_last_sessions(self, fabric: str, *, simulated: bool) -> LastSessions:
+        """The sessions that a history is of."""
+        with self._open() as store:
+            return list_last_sessions(store, fabric, simulated=simulated)
+
+    def read_metric_values(self, session: str, metric: str, stage: str) -> tuple[HistoryValue, ...]:
+        """The numbers of a metric in one session."""
+        with self._open() as store:
+            return read_metric_values(store.database, session, metric, stage)
 
     def _open(self) -> Store:
         return Store.open(self.path, create=False)

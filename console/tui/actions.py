@@ -64,6 +64,7 @@ _TABLE = (
     Action("plot", "D", "D", "plot", "a metric drawn: distribution, shares, over time", "plot", "METRIC"),
     Action("sessions", "", "", "sessions", "every session of the database: open, label, compare, play again, remove"),
     Action("compare", "c", "c", "compare", "hold another session against this one", "compare", "SESSION"),
+    Action("history", "H", "H", "history", "the numbers of a node, or a column of Nodes, over the last sessions"),
     Action("pane", "tab", "tab", "pane", "the next pane", call="pane(1)"),
     Action("pane_back", "shift+tab", "shift+tab", "pane", "the pane before", call="pane(-1)"),
     Action("next_fault", "n", "n", "next fault", "go to the next fault", call="walk(1)"),
@@ -125,7 +126,7 @@ AREA_PAGES = ("pairs", "results", "criteria", "links", "rounds")
 
 GLOBAL = (
     "fabric", "nodes", "run", "findings", *AREA_PAGES, "plot", "sessions",
-    "compare", "plan", "export", "freeze", "theme", "node", *REPLAYING, "command", "help", "quit",
+    "compare", "history", "plan", "export", "freeze", "theme", "node", *REPLAYING, "command", "help", "quit",
 )  # fmt: skip
 """Actions that are valid on every screen; those of a replay only there."""
 

@@ -15,6 +15,7 @@ from benchconsole.store.reading.lazy_parts import AttemptAddress, StoredOutputs
 from benchconsole.store.reading.measurement_columns import read_measurements
 from benchconsole.store.reading.session_list import asking_session
 from benchconsole.store.reading.session_reading import (
+    VERDICTS_OF_JUDGING,
     AttemptRow,
     SessionReader,
     find_labels,
@@ -28,9 +29,10 @@ from benchconsole.store.sqlite import Connection
 from benchconsole.topology.arrays import Indices
 from benchconsole.topology.model.fabric import Fabric
 
-_JUDGED = """SELECT id, test, value, metric_id, labels_id, expected, required, source, shown,
-    level = 'pass' AND kind = 'criterion' AND probe = ? AND text = '' AND expected_text = '' AND limiting = ''
-    AND least IS NULL AND typeof(value) = 'real' FROM verdict WHERE judging_id = ? ORDER BY id"""
+_JUDGED = f"""SELECT id, test, value, metric_id, labels_id, expected, required, source, shown,
+    level = 'pass' AND kind = 'criterion' AND probe = ?2 AND text = '' AND expected_text = '' AND limiting = ''
+    AND least IS NULL AND typeof(value) = 'real' FROM verdict
+    WHERE {VERDICTS_OF_JUDGING} ORDER BY id"""  # noqa: S608 - names of ours
 _VERDICTS = f"""SELECT metric_id, labels_id, {", ".join(VerdictRow._fields)} FROM verdict
     WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"""  # noqa: S608 - names of ours
 _UNJUDGED = """SELECT metric_id, test.key FROM result JOIN test ON test.id = test_id
@@ -100,7 +102,7 @@ def _tell(
     """A closed round with its verdicts, those that passed in columns; None where its rows are not as we write them."""
     newest = "SELECT id, judged_by FROM judging WHERE attempt_id = ? ORDER BY id DESC LIMIT 1"
     judging, judged_by = connection.execute(newest, (attempt.id,)).fetchone() or (None, "")
-    rows = connection.execute(_JUDGED, (closed.round.probe, judging)).fetchall()
+    rows = connection.execute(_JUDGED, (judging, closed.round.probe)).fetchall()
     places = {result.test.id: place for place, result in enumerate(closed.results)}
     passed = [row for row in rows if row[-1]]
     if not passed or not places.keys() >= {row[1] for row in passed}:

@@ -436,6 +436,15 @@ def _add_words(connection: Connection) -> None:
     )""")
 
 
+def _add_test_indexes(connection: Connection) -> None:
+    """Lead from a node to its tests, and from a test to the verdicts on it, for the history of a node."""
+    connection.execute("CREATE INDEX test_at ON test (session_id, node)")
+    connection.execute("CREATE INDEX test_to ON test (session_id, peer) WHERE peer IS NOT NULL")
+    connection.execute("CREATE INDEX test_of_set ON test (session_id) WHERE members <> '[]'")
+    connection.execute("CREATE INDEX verdict_on ON verdict (judging_id, test)")
+    connection.execute("DROP INDEX verdict_of")  # the new one leads from a judgement to its verdicts, too
+
+
 STEPS: tuple[Step, ...] = (
     _make_tables,
     _add_criteria,
@@ -448,6 +457,7 @@ STEPS: tuple[Step, ...] = (
     _add_checksum,
     _add_probe_of_test,
     _add_words,
+    _add_test_indexes,
 )
 """Every change of shape there ever was, the first one from an empty file to shape ``FIRST``."""
 

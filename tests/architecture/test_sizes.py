@@ -42,6 +42,7 @@ WIDER = {
         "screens.fabric.FabricScreen": 28,
         "screens.facts.FactsScreen": 26,
         "screens.findings.FindingsScreen": 31,
+        "screens.history.HistoryScreen": 39,
         "screens.node.NodeScreen": 29,
         "screens.nodes.NodesScreen": 34,
         "screens.plot.PlotScreen": 35,

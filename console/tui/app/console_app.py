@@ -20,6 +20,7 @@ from benchconsole.console.tui import messages, textual_patches
 from benchconsole.console.tui.actions import ACTIONS, AREA_PAGES, GLOBAL, TypedCommand, bindings
 from benchconsole.console.tui.app.command_line import CommandLine
 from benchconsole.console.tui.app.criterion_orders import CriterionOrders
+from benchconsole.console.tui.app.history_orders import HistoryOrders
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import ExitControl, ReportExport, RunOrders
 from benchconsole.console.tui.app.remark_orders import RemarkOrders
@@ -94,6 +95,7 @@ class ConsoleApp(ThemedApp[int]):
         self.following = SessionFollowing(session, navigation, self._work, analyse, self.run_orders.ask_password)
         self.session_orders = SessionOrders(session, navigation, self._work, self.following, make_archive)
         self.remark_orders = RemarkOrders(session, navigation, self._work, lambda: self.session_orders.archive)
+        self.history_orders = HistoryOrders(session, navigation, self._work, self.session_orders)
         self.replay_orders = ReplayOrders(session, navigation, self._work)
         self.command_line = CommandLine(
             session, navigation, self.action_do, self._typed_commands(), self.session_orders.learn_names
@@ -107,6 +109,7 @@ class ConsoleApp(ThemedApp[int]):
             "compare": self.session_orders.compare,
             "remark": self.remark_orders.remark,
             "accept": self.remark_orders.accept,
+            "history": self.history_orders.show,
             "plan": self.run_orders.plan,
             "stop": self.run_orders.ask_stop,
             "export": self.report_export.ask,

@@ -45,8 +45,8 @@ class NodeScreen(Page):
         "repeat", "copy", "copy_all", "remark", "in_full",
     )  # fmt: skip
     KEYS = (
-        ("enter", "raw"), "pane", "back", "facts", "finding", ("in_fabric", "fabric"), "remark", "repeat", "copy",
-        "export", "command", "help",
+        ("enter", "raw"), "pane", "back", "facts", "finding", ("in_fabric", "fabric"), "history", "remark", "repeat",
+        "copy", "export", "command", "help",
     )  # fmt: skip
     DEFAULT_CSS = """
     NodeScreen Headline { height: 1; }

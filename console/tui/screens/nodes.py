@@ -27,8 +27,8 @@ class NodesScreen(MarkingPage):
     VALID = (*TABLE_ACTIONS, "fold", "mark", "mark_shown", "remark")
     NOUN = "node"
     KEYS = (
-        ("enter", "node"), "filter", "mark", "sort", ("column_left", "and > column"), "fold", "copy",
-        ("repeat", "repeat"), "plot", "command", "help",
+        ("enter", "node"), "filter", "mark", "sort", ("column_left", "and > column"), ("history", "over sessions"),
+        "fold", "copy", ("repeat", "repeat"), "plot", "command", "help",
     )  # fmt: skip
 
     def __init__(self) -> None:

@@ -17,6 +17,7 @@ from benchconsole.console.tui.queries.node_columns import (
 from benchconsole.console.tui.rows.text_rows import REMARKED, CellLine, CellText, Row, sign, value_tone, word_tone
 from benchconsole.console.tui.rows.themes import ACTIVE, FAINT, MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.listing import find_again
+from benchconsole.console.tui.widgets.over_sessions import OVER, OverSessions, find_width
 from benchconsole.console.tui.widgets.sorted_table import SortedTable
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.remark_words import group_remarks
@@ -42,6 +43,8 @@ class NodeTable(SortedTable[NodeRow]):
         self.filter_columns = filter_columns(())
         self.metrics: tuple[MetricColumn, ...] = ()
         self.remarked: Container[str] = ()
+        self.over: OverSessions | None = None
+        """The history of a column, once somebody has asked for it."""
         self.folded = False
         self.folded_away = 0
         self._under: dict[str, str] = {}
@@ -114,7 +117,8 @@ class NodeTable(SortedTable[NodeRow]):
     @property
     def columns(self) -> tuple[str, ...]:
         """Every column by its key, from left to right."""
-        return ("state", "node", "under", *(key_of(metric) for metric in self.metrics), "limit", "why")
+        every = ("state", "node", "under", *(key_of(metric) for metric in self.metrics), "limit", "why")
+        return every if self.over is None else self.over.insert(every)
 
     def draw(self, width: int, height: int) -> list[Row]:
         """Choose the columns once, then draw what is in sight."""
@@ -130,7 +134,7 @@ class NodeTable(SortedTable[NodeRow]):
         rows = [CellLine(width), CellLine(width), CellLine(width).to(1).put("expected", MUTED)]
         for column, x, wide in planned:
             metric = self._metric(column)
-            name = metric.heading if metric else column
+            name = metric.heading if metric else column.replace(".", " ")
             align = ">" if metric else "<"
             tone = ACTIVE if column == self.columns[self.picked] else MUTED
             mark = self.mark_sort(column)
@@ -138,6 +142,8 @@ class NodeTable(SortedTable[NodeRow]):
             if metric:
                 rows[1].to(x).put(metric.scale.symbol, MUTED, wide, ">")
                 rows[2].to(x).put(metric.bound or "", MUTED, wide, ">")
+            elif column == OVER and self.over is not None:
+                rows[1].to(x).put(self.over.tell(), MUTED, wide)
         some = [rows[0].row()]
         if any(self._metric(column) for column, _, _ in planned):
             some.append(rows[1].row())
@@ -160,6 +166,8 @@ class NodeTable(SortedTable[NodeRow]):
                 line.put(sanitize(row.view.node.id), TEXT if quiet else STRONG, wide)
             elif (metric := self._metric(column)) is not None:
                 self._number(line, row, metric, wide, quiet=quiet)
+            elif column == OVER and self.over is not None:
+                line.put(self.over.draw(row), TEXT, wide)
             else:
                 strong = column in ("limit", "why") and row.state in (State.FAIL, State.WATCH, State.UNREACHABLE)
                 line.put(row.words(column), TEXT if strong else MUTED, wide)
@@ -182,10 +190,10 @@ class NodeTable(SortedTable[NodeRow]):
         metrics = sorted((key_of(metric) for metric in self.metrics), key=lambda key: not self._deviates(key))
         deviating = [key for key in metrics if self._deviates(key)]
         words = ["why", "under", "limit"] if width >= 100 else []
-        wanted += [*deviating, *words, *metrics, "under", "limit", "why"]
+        wanted += [*filter(OVER.__eq__, every), *deviating, *words, *metrics, "under", "limit", "why"]
         room, chosen = width - 2, set()
         for column in dict.fromkeys(wanted):
-            needed = self._widths[column] + 2
+            needed = find_width(self._widths, self.over, column) + 2
             if needed <= room:
                 room -= needed
                 chosen.add(column)
@@ -196,7 +204,11 @@ class NodeTable(SortedTable[NodeRow]):
         rows = self.items if only is None else only
         titles = {key_of(metric): f"{metric.heading} {metric.scale.symbol}".strip() for metric in self.metrics}
         lines = ["\t".join(titles.get(column, column) for column in self.columns)]
-        lines += ["\t".join(row.words(column) for column in self.columns) for row in rows]
+        over = self.over
+        lines += [
+            "\t".join(over.draw(row) if over and column == OVER else row.words(column) for column in self.columns)
+            for row in rows
+        ]
         return "\n".join(sanitize(line.replace("\t", "␉")).replace("␉", "\t") for line in lines) + "\n"
 
     def _number(self, line: CellLine, row: NodeRow, metric: MetricColumn, wide: int, *, quiet: bool) -> None:
@@ -211,10 +223,10 @@ class NodeTable(SortedTable[NodeRow]):
 
     def _places(self, width: int, shown: Sequence[str]) -> list[tuple[str, int, int]]:
         """Column, where it starts, how wide it is; what is over goes to limits that need it, then to the last words."""
-        over = width - 1 - sum(self._widths[column] + 2 for column in shown)
+        over = width - 1 - sum(find_width(self._widths, self.over, column) + 2 for column in shown)
         x, made = 1, []
         for column in shown:
-            wide = self._widths[column]
+            wide = find_width(self._widths, self.over, column)
             if column == "limit":
                 wide += max(min(self._longest_limit - wide, over), 0)
             if column == shown[-1] and column in ("why", "limit", "under"):
@@ -233,7 +245,7 @@ class NodeTable(SortedTable[NodeRow]):
             return min(max([5, *(len(name) for name in self._under)]), 16)
         if column == "under":
             return min(max([6, *(measure_width(text) for text in self._under.values())]), 16)
-        return {"limit": 14, "why": 16}[column]
+        return {"limit": 14, "why": 16, OVER: 0}[column]
 
     def _metric(self, column: str) -> MetricColumn | None:
         return next((metric for metric in self.metrics if key_of(metric) == column), None)
@@ -251,6 +263,8 @@ class NodeTable(SortedTable[NodeRow]):
             return lambda row: (row.state.rank,)
         if column == "node":
             return lambda row: self._natural[row.view.node.id]
+        if column == OVER and self.over is not None:
+            return self.over.order
         if self._metric(column) is None:
             return lambda row: make_natural_key(row.words(column))
 

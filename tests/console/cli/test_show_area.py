@@ -13,7 +13,7 @@ from tests.scenarios.test_judging_trials import Site
 
 
 def test_every_area_is_offered() -> None:
-    assert {*AREAS, "fabric", "node", "plot", "sessions", "compare"} == {*OFFERED}
+    assert {*AREAS, "fabric", "node", "plot", "sessions", "compare", "history"} == {*OFFERED}
 
 
 def test_an_area_is_printed_filtered_and_as_json(tmp_path: Path) -> None:
@@ -110,6 +110,32 @@ def test_a_plot_is_an_area_of_every_metric_or_of_one(tmp_path: Path) -> None:
     assert "p50" in page
 
 
+def test_a_history_is_an_area_of_a_node_or_of_a_metric(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    measure(site, "before", 100.0, 101.0, 99.0, 100.5)
+    measure(site, "after", 100.0, 50.5, 99.0, 100.5)
+    code, told = site.call(
+        "show", "before", "--area", "history", "--node", "n2", "--filter", "metric=stream.triad", "--json"
+    )
+    assert code == Exit.PASSED
+    (row,) = json.loads(told)
+    assert (row["node"], row["metric"], row["unit"], row["change"]) == ("n2", "stream.triad", "B/s", -0.5)
+    assert (row["first"], row["last"], row["lowest"], row["highest"]) == (101e9, 50.5e9, 50.5e9, 101e9)
+    assert [(each["label"], each["value"], each["state"]) for each in row["sessions"]] == [
+        ("before", 101e9, "not judged"), ("after", 50.5e9, "not judged"),
+    ]  # fmt: skip
+    code, told = site.call("show", "--area", "history", "--metric", "stream.triad", "--json")
+    assert [(each["node"], each["change"]) for each in json.loads(told)] == [
+        ("n1", 0.0), ("n2", -0.5), ("n3", 0.0), ("n4", 0.0),
+    ]  # fmt: skip
+    code, page = site.call("show", "--area", "history", "--node", "n2", "--filter", "metric=stream.triad", "--ascii")
+    assert "History of n2, 2 sessions" in page
+    assert "changes are shown, not judged" in page
+    assert "-50.0 %" in page
+    assert "@." in page
+    assert page.isascii()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -119,6 +145,10 @@ def test_a_plot_is_an_area_of_every_metric_or_of_one(tmp_path: Path) -> None:
         (("last", "--area", "compare", "--with", "before"), "are one session"),
         (("last", "--area", "node"), "--area node takes --node NODE"),
         (("last", "--area", "nodes", "--node", "n1"), "--node needs --area node"),
+        (("last", "--area", "history"), "--area history takes --node NODE or --metric METRIC"),
+        (("last", "--area", "history", "--node", "n1", "--metric", "stream.triad"), "--area history takes --node"),
+        (("last", "--area", "history", "--node", "n01"), "no node of toy is called so, did you mean n1?"),
+        (("last", "--area", "history", "--metric", "nothing"), "no session of toy has a number of it"),
         (("last", "--node", "n1"), "--node needs --area node"),
         (("last", "--area", "nodes", "--metric", "stream.triad"), "--metric needs --area plot"),
         (("last", "--area", "plot", "--metric", "stream.trid"), "of it, did you mean stream.triad?"),

@@ -29,6 +29,7 @@ from benchconsole.console.tui.screens.comparison import ComparisonScreen, Subjec
 from benchconsole.console.tui.screens.criteria import CriteriaScreen
 from benchconsole.console.tui.screens.criterion import CriterionSheet, DiffSheet
 from benchconsole.console.tui.screens.facts import FactsScreen
+from benchconsole.console.tui.screens.history import HistoryScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
@@ -126,6 +127,7 @@ PLACES: dict[str, Place] = {
     "node": over("nodes", lambda app: NodeScreen(NodeId("n001"), app.session.path_of)),
     "facts": over("nodes", lambda app: FactsScreen(NodeId("n001"))),
     "raw": over("nodes", lambda app: RawScreen(SMALL.rounds[0].tests[0].id, None)),
+    "history": over("nodes", lambda app: HistoryScreen(NO_DATABASE, NodeId("n001"), tab="Nodes")),
     "sweeps": over("run", lambda app: SweepsScreen(None)),
     "area": over("run", lambda app: AreaScreen("results")),
     "criteria": over("run", lambda app: CriteriaScreen()),
@@ -149,8 +151,8 @@ PLACES: dict[str, Place] = {
     "disk": over("fabric", lambda app: app.run_orders.make_disk_sheet(DISK)),
 }
 TABS_AND_PAGES = (
-    "fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps", "area", "criteria", "pair map", "plot",
-    "compared plot", "sessions", "comparison", "subjects", "change map", "replay",
+    "fabric", "nodes", "run", "findings", "node", "facts", "raw", "history", "sweeps", "area", "criteria", "pair map",
+    "plot", "compared plot", "sessions", "comparison", "subjects", "change map", "replay",
 )  # fmt: skip
 MOMENTS = {"before": (0, False), "empty": (1, False), "running": (8, True)}
 """How many events have come, and whether a run is going."""
