@@ -3,6 +3,7 @@
 import shutil
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 AREAS = (
     "fabric", "nodes", "node", "links", "findings", "rounds", "pairs", "results", "curves", "criteria", "sessions",
-    "compare",
+    "compare", "filters",
 )  # fmt: skip
 
 
@@ -42,7 +43,8 @@ def command(
 
     With --area what a tab of the console shows, every row of it: `show --area nodes --filter state!=pass`. The area
     node tells of one NODE its results, the path of the worst one to another node (or to PEER), and its facts; sessions
-    lists all of the database; compare holds SESSION against OTHER, the one that began first as A.
+    lists all of the database; compare holds SESSION against OTHER, the one that began first as A; filters lists those
+    that you keep.
     """
     ascii_only = ascii_only or not common.can_show_unicode()
     if (other is None) is (area == "compare"):
@@ -77,10 +79,13 @@ def _show_area(
     from benchconsole.console.text.table import format_table
     from benchconsole.console.tui.queries.filtering import FilterError
 
-    with common.open_store(db, create=False) as store:
-        whole = _read_area(store, session, name, *of)
+    if name == "filters":
+        whole = _list_filters()
+    else:
+        with common.open_store(db, create=False) as store:
+            whole = _read_area(store, session, name, *of)
     try:
-        area = whole.filter(text)
+        area = whole.filter(text, partial(_find_saved, name)) if "@" in text else whole.filter(text)
     except FilterError as error:
         raise BadInput(f"benchconsole: --filter: {error}") from None
     if as_json:
@@ -91,6 +96,19 @@ def _show_area(
         return
     lines = list(format_table(area.table, shutil.get_terminal_size().columns, ascii_only=ascii_only))
     click.echo("\n".join(map(to_ascii, lines) if ascii_only else lines))
+
+
+def _list_filters() -> "Area":
+    from benchconsole.console.session.saved_filters import SavedFilters
+    from benchconsole.console.tui.queries.saved_filter_area import list_saved_filters
+
+    return list_saved_filters(SavedFilters().read())
+
+
+def _find_saved(area: str, name: str) -> str:
+    from benchconsole.console.session.saved_filters import SavedFilters
+
+    return SavedFilters().find(area, name)
 
 
 def _read_area(store: "Store", session: str, name: str, of: str | None, peer: str | None) -> "Area":

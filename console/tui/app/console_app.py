@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -17,9 +18,11 @@ from textual.worker import Worker
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui import messages, textual_patches
-from benchconsole.console.tui.actions import ACTIONS, AREA_PAGES, GLOBAL, TypedCommand, bindings
+from benchconsole.console.tui.actions import ACTIONS, AREA_PAGES, GLOBAL, TypedCommand, bindings, use_keymap
 from benchconsole.console.tui.app.command_line import CommandLine
 from benchconsole.console.tui.app.criterion_orders import CriterionOrders
+from benchconsole.console.tui.app.filter_orders import FilterOrders
+from benchconsole.console.tui.app.keymap import Keymap, bind_keys, read_own_keys
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import ExitControl, ReportExport, RunOrders
 from benchconsole.console.tui.app.replay_orders import ReplayOrders
@@ -78,13 +81,18 @@ class ConsoleApp(ThemedApp[int]):
         analyse: Analyse = static_findings,
         latest: LatestView | None = None,
         make_archive: "Callable[[], SessionArchive] | None" = None,
+        keymap: Keymap = MappingProxyType({}),
     ) -> None:
         super().__init__(terminal)
+        use_keymap(keymap)
+        self.keymap = keymap
+        self.on_first_frame = ""
         self.session = session = ShownSession(latest)
         self.navigation = navigation = Navigation(self, session, now)
         self.run_orders = RunOrders(session, navigation, self._work)
         self.report_export = ReportExport(session, navigation, self._work)
         self.criterion_orders = CriterionOrders(session, navigation, self._work)
+        self.filter_orders = FilterOrders(session, navigation, self._work)
         self.exit_control = ExitControl(session, navigation, self._work, self.exit)
         self.following = SessionFollowing(session, navigation, self._work, analyse, self.run_orders.ask_password)
         self.session_orders = SessionOrders(session, navigation, self._work, self.following, make_archive)
@@ -97,6 +105,9 @@ class ConsoleApp(ThemedApp[int]):
             **{name: partial(navigation.go_to, name) for name in ("fabric", "nodes", "run", "findings")},
             **{name: partial(navigation.open_area, name) for name in AREA_PAGES},
             "sessions": self.session_orders.list_sessions,
+            "filters": self.filter_orders.list_filters,
+            "save_filter": partial(navigation.say, "save-filter takes a name: :save-filter slow", wrong=True),
+            "jump": navigation.jump,
             "compare": self.session_orders.compare,
             "plan": self.run_orders.plan,
             "stop": self.run_orders.ask_stop,
@@ -124,6 +135,7 @@ class ConsoleApp(ThemedApp[int]):
                 self.run_orders.plan, lambda: session.control.suites if session.control is not None else ()
             ),
             "compare": TypedCommand(self.session_orders.compare_with, lambda: self.session_orders.names),
+            "save_filter": TypedCommand(self.filter_orders.save, self.filter_orders.list_names),
             "seek": TypedCommand(self.replay_orders.go_to_typed, tuple),
             "export": TypedCommand(self.report_export.write_typed, lambda: tuple(option.value for option in FORMATS)),
         }
@@ -142,7 +154,10 @@ class ConsoleApp(ThemedApp[int]):
         for number, code in ENDINGS.items():
             # Without these a signal would leave the terminal in its alternate screen.
             asyncio.get_running_loop().add_signal_handler(number, self.exit_control.leave, code)
+        bind_keys(self, self.keymap)
         await self.switch_mode("fabric")
+        if self.on_first_frame:
+            self.navigation.say(self.on_first_frame, wrong=True, stay=True)
         self.set_interval(TICK, self.tick)
         self.call_after_refresh(
             lambda: self.following.follow(self.session.front, self._make, lambda _why: self.exit_control.leave(1))
@@ -193,6 +208,9 @@ class ConsoleApp(ThemedApp[int]):
     def on_tabs_clicked(self, message: Tabs.Clicked) -> None:
         self.navigation.go_to(dict(TABS)[message.key].lower())
 
+    def on_order_filter(self, message: messages.OrderFilter) -> None:
+        self.filter_orders.obey(message)
+
     def on_order_session(self, message: messages.OrderSession) -> None:
         self.session_orders.obey(message)
 
@@ -238,7 +256,9 @@ def run(
     Where the screen fails, a run that goes on comes to its end first; then ScreenError.
     """
     textual_patches.apply()
-    app = ConsoleApp(make, terminal or detect(os.environ), now, latest=latest, make_archive=make_archive)
+    keymap, refused = read_own_keys()
+    app = ConsoleApp(make, terminal or detect(os.environ), now, latest=latest, make_archive=make_archive, keymap=keymap)
+    app.on_first_frame = refused
     app.session.front.clock = clock
     app.session.looks_only = LOOKS_ONLY if looks_only else ""
     try:

@@ -1,6 +1,6 @@
 """The filter language after ``/``: text, ``!text``, ``~expression``, ``column>value``, joined by ``&``.
 
-Nothing is evaluated.
+``n[1-4]`` are nodes, and ``@name`` is a saved filter. Nothing is evaluated.
 
 A filter that is not understood names the word and what was expected; it never becomes another
 filter by guessing. Rows answer by column name.
@@ -16,7 +16,18 @@ from itertools import compress
 from operator import and_, attrgetter, not_
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.expression import Expression, ExpressionError
+from benchconsole.console.tui.queries.node_sets import (
+    NODE_COLUMNS,
+    ONE_NAME,
+    NodeSetError,
+    find_node_columns,
+    is_node_set,
+    list_names,
+    read_names_in,
+    read_node_set,
+)
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
@@ -140,37 +151,110 @@ _COMPARISON = re.compile(r"(?P<column>[\w.\-]+)\s*(?P<sign>!=|<=|>=|!~|=|<|>|~)\
 _COMMA = re.compile(r"[0-9]+,[0-9]+")
 
 
-def compile_filter(text: str, columns: Mapping[str, Scale | None]) -> Filter:
+FindSaved = Callable[[str], str]
+"""Gives the text of a saved filter by its name. LookupError says in words why there is none."""
+
+
+def find_none(_name: str) -> str:
+    """Stands in where no filters are saved."""
+    raise LookupError("no filter is saved here")
+
+
+def compile_filter(text: str, columns: Mapping[str, Scale | None], saved: FindSaved = find_none) -> Filter:
     """Read ``text``. ``columns`` maps each name to its scale, None for words; FilterError names a bad word."""
-    tests: list[Test] = []
-    for part in filter(None, map(str.strip, text.split("&"))):
-        match = _COMPARISON.fullmatch(part.removeprefix("!"))
-        if match is None:
-            tests += _words(part)
-            continue
-        test = _compare(match["column"], match["sign"], match["value"].strip(), columns)
-        tests.append(test._replace(check=_not(test.check)) if part.startswith("!") else test)
-    return Filter(text.strip(), tuple(tests))
+    return Filter(text.strip(), tuple(_FilterReader(columns, saved).read(text)))
 
 
-def compile_words(text: str) -> Filter:
+def compile_words(text: str, saved: FindSaved = find_none) -> Filter:
     """Read ``text`` for lines without columns: ``text``, ``!text``, ``one|other``, ``~expression``, joined by ``&``.
 
-    FilterError names an expression that is none.
+    Brackets are text there. FilterError names an expression that is none.
     """
-    return Filter(text.strip(), tuple(test for part in map(str.strip, text.split("&")) for test in _words(part)))
+    return Filter(text.strip(), tuple(_FilterReader(None, saved).read(text)))
 
 
 _read_everything = attrgetter("everything")
 
 
-def _words(part: str) -> list[Test]:
-    """The words between two ``&``, or the one expression."""
-    inverse = part.startswith("!")
-    if part.removeprefix("!").startswith("~"):
-        check = _express(part, part.removeprefix("!").removeprefix("~"))
-        return [Test("everything", _read_everything, _not(check) if inverse else check)]
-    return [Test("everything", _read_everything, partial(map, _look_for(word.lower()))) for word in part.split()]
+class _FilterReader:
+    """Reads filters of one table; ``columns`` is None for lines. ``within`` are saved filters that are being read."""
+
+    def __init__(
+        self, columns: Mapping[str, Scale | None] | None, saved: FindSaved, within: tuple[str, ...] = ()
+    ) -> None:
+        self.columns = columns
+        self.saved = saved
+        self.within = within
+
+    def read(self, text: str) -> list[Test]:
+        """The conditions that all have to hold."""
+        return [test for part in filter(None, map(str.strip, text.split("&"))) for test in self._read_part(part)]
+
+    def _read_part(self, part: str) -> list[Test]:
+        """What stands between two ``&``: a comparison, an expression, or words."""
+        inverse, wanted = part.startswith("!"), part.removeprefix("!")
+        match = _COMPARISON.fullmatch(wanted) if self.columns is not None else None
+        if match is not None and self.columns is not None:
+            test = _compare(match["column"], match["sign"], match["value"].strip(), self.columns)
+            return [test._replace(check=_not(test.check)) if inverse else test]
+        if wanted.startswith("~"):
+            check = _express(part, wanted.removeprefix("~"))
+            return [Test("everything", _read_everything, _not(check) if inverse else check)]
+        return [test for word in part.split() for test in self._read_word(word)]
+
+    def _read_word(self, word: str) -> list[Test]:
+        wanted = word.removeprefix("!")
+        if wanted.startswith("@"):
+            return self._read_saved(word, wanted.removeprefix("@"))
+        choices = [choice for choice in wanted.split("|") if choice]
+        if self.columns is None or not any(map(is_node_set, choices)):
+            return [Test("everything", _read_everything, partial(map, _look_for(word.lower())))]
+        test = _choose_nodes(choices, find_node_columns(self.columns))
+        return [test._replace(check=_not(test.check)) if word.startswith("!") else test]
+
+    def _read_saved(self, word: str, name: str) -> list[Test]:
+        """The conditions of a saved filter. With ``!`` one that its rows together do not hold."""
+        if not name:
+            raise FilterError(word, "the name of a saved filter after it; tab offers those there are")
+        if name in self.within:
+            raise FilterError(word, f"@{name} contains itself: {' in '.join(f'@{each}' for each in self.within)}")
+        try:
+            tests = _FilterReader(self.columns, self.saved, (name, *self.within)).read(self.saved(name))
+        except LookupError as error:
+            raise FilterError(word, str(error)) from error
+        except FilterError as error:
+            raise FilterError(word, sanitize(f"in @{name}: {error}")) from error
+        if not word.startswith("!"):
+            return tests
+        return [Test("row", lambda row: row, _not(partial(_keep_rows, tuple(tests))))]
+
+
+def _keep_rows(tests: Sequence[Test], rows: Iterable[Fields]) -> Iterable[bool]:
+    """Whether each row holds all of ``tests``."""
+    every = list(rows)
+    kept: list[Iterable[bool]] = [test.check(map(test.read, every)) for test in tests]
+    return reduce(lambda one, other: map(and_, one, other), kept, map(bool, [True] * len(every)))
+
+
+def _read_set(word: str) -> frozenset[str]:
+    try:
+        return read_node_set(word)
+    except NodeSetError as error:
+        raise FilterError(word, str(error)) from error
+
+
+def _choose_nodes(choices: Sequence[str], columns: tuple[str, ...]) -> Test:
+    """Rows of which a node is in one of the sets among ``choices``, or that hold one of the other words."""
+    names: frozenset[str] = frozenset().union(*(_read_set(each) for each in choices if is_node_set(each)))
+    words = [each.lower() for each in choices if not is_node_set(each)]
+    read = read_names_in(columns)
+    if not words:
+        return Test("nodes", read, lambda found: (not names.isdisjoint(each) for each in found))
+
+    def check(found: Iterable[tuple[tuple[str, ...], str]]) -> Iterable[bool]:
+        return (not names.isdisjoint(own) or any(word in text for word in words) for own, text in found)
+
+    return Test("nodes and everything", lambda row: (read(row), row.everything), check)
 
 
 def _express(typed: str, text: str) -> Callable[[Iterable[str]], Iterable[bool]]:
@@ -243,6 +327,12 @@ def _compare_words(name: str, sign: str, value: str) -> Callable[[str], bool]:
     choices = [choice.strip().lower() for choice in value.split("|") if choice.strip()] or [value.lower()]
     if sign in ("~", "!~"):
         return lambda text: any(choice in text.lower() for choice in choices) is (sign == "~")
+    if sign in ("=", "!=") and name in NODE_COLUMNS and any(map(is_node_set, choices)):
+        names: frozenset[str] = frozenset().union(*(_read_set(each) for each in choices if is_node_set(each)))
+        among = names.union(choices)
+        if name in ONE_NAME:
+            return lambda text: (text.lower() in among) is (sign == "=")
+        return lambda text: (not among.isdisjoint((text.lower(), *list_names(text)))) is (sign == "=")
     if sign in ("=", "!="):
         return lambda text: (text.lower() in choices) is (sign == "=")
     raise FilterError(f"{name}{sign}", "one of = != ~ !~, for this column holds words")

@@ -42,6 +42,7 @@ _ACTIONS = (
 class ComparisonScreen(AreaPage):
     """Two sessions, ``other`` and ``shown``; the one that began first is A. Outputs are of the one on the screen."""
 
+    filter_area = "compare"
     VALID = (*_ACTIONS, "swap", "fold", "values")
     KEYS = (
         ("enter", "its nodes"), ("values", "map"), ("next_fault", "next worse"), ("fold", "fold same"), "swap",
@@ -181,6 +182,7 @@ class ComparisonScreen(AreaPage):
 class SubjectsScreen(AreaPage):
     """One metric of a comparison node by node, pair by pair or set by set; enter opens what its test printed."""
 
+    filter_area = "subjects"
     VALID = (*_ACTIONS, "values")
     KEYS = (
         ("enter", "raw output"), ("values", "map"), ("next_fault", "next worse"), "filter", "sort",

@@ -14,8 +14,8 @@ class CriteriaScreen(AreaScreen):
         ("next_fault", "next fault"), "in_full", "copy", ("back", "back"), "command", "help",
     )  # fmt: skip
 
-    def __init__(self, *, tab: str = "Run") -> None:
-        super().__init__("criteria", tab=tab)
+    def __init__(self, *, tab: str = "Run", text: str = "") -> None:
+        super().__init__("criteria", tab=tab, text=text)
 
     def action_add_criterion(self) -> None:
         self.post_message(EditCriterion())

@@ -20,6 +20,7 @@ from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import FAIL, KEY, MUTED, WATCH
 from benchconsole.console.tui.screens.base.filtered_page import tell_refused, tell_slow
 from benchconsole.console.tui.screens.base.page import OpenPage, Page
+from benchconsole.console.tui.screens.base.saved_filter import complete_saved, find_saved
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.finding_detail import (
     FindingDetail,
@@ -41,7 +42,7 @@ from benchconsole.topology.model.fabric import Fabric, NodeId
 _MANY = 24
 """From this many static findings on, those that are alike start in one row."""
 
-_HINT = "text, !text, ~expression, where~text, joined by &"
+_HINT = "text, !text, n[1-4], ~expression, where~text, @saved, joined by &"
 
 _BESIDE = 6
 """Rows of the description beside measured findings; the others scroll."""
@@ -54,6 +55,7 @@ class FindingsScreen(Page):
     """
 
     TAB = "Findings"
+    filter_area = "findings"
     VALID = (
         *MOVES, "filter", "next_fault", "previous_fault", "in_full", "in_fabric", "fold", "repeat",
         "copy", "copy_all",
@@ -135,7 +137,7 @@ class FindingsScreen(Page):
             self.prompt.fill(text)
         self.prompt.display = self.prompt.has_focus or bool(text)
         try:
-            chosen = compile_filter(text, COLUMNS) if text.strip() else EVERYTHING
+            chosen = compile_filter(text, COLUMNS, find_saved(self, text)) if text.strip() else EVERYTHING
         except FilterError as error:
             tell_refused(self.prompt, error)
             return
@@ -164,6 +166,8 @@ class FindingsScreen(Page):
         """A letter filters, enter goes to the list, up and down move in it, escape clears."""
         event.stop()
         if isinstance(event, LineInput.Asked):
+            if event.key == "tab" and complete_saved(self, self.prompt):
+                self.filter_by(self.prompt.text)
             self.list.move({"up": -1, "down": 1}.get(event.key, 0))
             return
         if not isinstance(event, LineInput.Changed):

@@ -20,6 +20,7 @@ class NodesScreen(MarkingPage):
     """One row a node; enter opens it. ``s`` sorts by the column picked with ``<`` and ``>``."""
 
     TAB = "Nodes"
+    filter_area = "nodes"
     VALID = (*TABLE_ACTIONS, "fold", "mark", "mark_shown")
     NOUN = "node"
     KEYS = (

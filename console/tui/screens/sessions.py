@@ -41,6 +41,7 @@ class SessionsScreen(MarkingPage, AreaPage):
         ("enter", "open"), "compare", "mark", "filter", "label", "remark", "replay", "remove", "sort", ("back", "back"),
         "command", "help",
     )  # fmt: skip
+    filter_area = "sessions"
     NOUN = "session"
 
     def __init__(self, archive: SessionArchive, *, tab: str) -> None:

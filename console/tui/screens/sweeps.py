@@ -31,6 +31,7 @@ class SweepsScreen(FilteredPage):
     VALID = (*MOVES, "filter", "copy", "copy_all", "pane", "pane_back", "left", "right")
     KEYS = (("back", "back"), ("pane", "points"), "filter", "copy", "copy_all", "command", "help")
     VERTICAL_BREAKPOINTS = [*Page.VERTICAL_BREAKPOINTS, (TALL, "-tall")]  # noqa: RUF012 Textual's own declaration
+    filter_area = "curves"
     NOUN = "curve"
     HINT = "text, !text, metric~word, joined by &"
     DEFAULT_CSS = """
