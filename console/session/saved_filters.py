@@ -110,6 +110,8 @@ def _check(area: str, name: str, text: str) -> None:
         raise ValueError(f"{name!r} is no name of a filter, expected {NAME_WORDS}")
     if not _is_text(text):
         raise ValueError(f"the filter is no text of at most {LONGEST:,} characters")
+    if re.search(rf"(?:^|[\s&!])@{re.escape(name)}(?![\w.-])", text):
+        raise ValueError(f"@{name} would contain itself; choose another name")
 
 
 def _is_text(text: object) -> bool:

@@ -18,7 +18,7 @@ from textual.worker import Worker
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui import messages, textual_patches
-from benchconsole.console.tui.actions import ACTIONS, AREA_PAGES, GLOBAL, TypedCommand, bindings, use_keymap
+from benchconsole.console.tui.actions import ACTIONS, AREA_PAGES, GLOBAL, TypedCommand, bindings, name_keys, use_keymap
 from benchconsole.console.tui.app.command_line import CommandLine
 from benchconsole.console.tui.app.criterion_orders import CriterionOrders
 from benchconsole.console.tui.app.filter_orders import FilterOrders
@@ -233,7 +233,7 @@ class ConsoleApp(ThemedApp[int]):
             return
         size = len(message.text.encode("utf-8", errors="replace"))
         if size > LONGEST_COPY:
-            otherwise = "" if self.session.looks_only else "; e writes a file"
+            otherwise = "" if self.session.looks_only else name_keys("; e writes a file", "export")
             words = f"{message.what}: {size:,} bytes is more than terminals take{otherwise}"
             self.navigation.say(words, wrong=True)
             return

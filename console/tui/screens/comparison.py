@@ -10,7 +10,7 @@ from benchconsole.console.reports.comparison_page import ABOUT, ComparisonReport
 from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.session.stored_comparison import ComparisonError
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.actions import MOVES, name_keys
 from benchconsole.console.tui.messages import OpenNode, ReadInFull, ShowInFabric
 from benchconsole.console.tui.queries.change_matrix import has_map
 from benchconsole.console.tui.queries.comparison_area import (
@@ -109,7 +109,8 @@ class ComparisonScreen(AreaPage):
         if self.is_folded:
             kept = tuple(row for row in area.rows if row.record["outcome"] not in QUIET)
             hidden = len(area.rows) - len(kept)
-            area = replace(area, rows=kept, note=f"{hidden:,} that do not differ are folded, z shows them")
+            note = name_keys(f"{hidden:,} that do not differ are folded, z shows them", "fold")
+            area = replace(area, rows=kept, note=note)
             self.table.absent = "Nothing differs beyond noise."
         self.show_area(area)
         lead, _, counts = format_outcome(self.report).partition(":")

@@ -7,7 +7,7 @@ from textual import on
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES, PLAN_HINT, TypedCommand, offer
+from benchconsole.console.tui.actions import MOVES, PLAN_HINT, TypedCommand, name_keys, offer
 from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ReadInFull, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings
 from benchconsole.console.tui.queries.filtering import EVERYTHING, FilterError, compile_filter
@@ -340,7 +340,7 @@ def _title(found: Sequence[StaticFinding] | None, rows: int) -> Row:
         return (head, CellText("is being worked out", MUTED))
     if not found:
         return (head, CellText("nothing stands out", MUTED))
-    more = f"{len(found) - rows:,} alike folded, z shows them" if rows < len(found) else ""
+    more = name_keys(f"{len(found) - rows:,} alike folded, z shows them", "fold") if rows < len(found) else ""
     return (head, *severity.draw_severities(found), CellText(more, MUTED))
 
 

@@ -6,7 +6,7 @@ from operator import attrgetter
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import offer
+from benchconsole.console.tui.actions import name_keys, offer
 from benchconsole.console.tui.messages import OpenNode, PlanRun, ShowInFabric
 from benchconsole.console.tui.screens.base.marking_page import MarkingPage
 from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS
@@ -78,7 +78,7 @@ class NodesScreen(MarkingPage):
 
 def _tell_marks(table: NodeTable, refused: Set[str]) -> str:
     """How many nodes are marked, and how many are folded away."""
-    next_steps = offer("plan", ": R plans on them, r repeats their tests", refused)
+    next_steps = name_keys(offer("plan", ": R plans on them, r repeats their tests", refused), "repeat")
     marked = f"{len(table.marked):,} marked{next_steps}" if table.marked else ""
-    folded = f"{table.folded_away:,} that pass are folded, z shows them" if table.folded else ""
+    folded = name_keys(f"{table.folded_away:,} that pass are folded, z shows them", "fold") if table.folded else ""
     return "   ".join(filter(None, (marked, folded)))

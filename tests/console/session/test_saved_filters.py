@@ -84,7 +84,7 @@ def test_a_broken_file_is_refused_and_never_written_over(path: Path, text: str, 
     for change in (lambda: kept.save("nodes", "b", "x"), lambda: kept.remove("nodes", "a")):
         with pytest.raises(TopologyError):
             change()
-    with pytest.raises(LookupError, match="saved filters are not used: .*filters.yaml:"):
+    with pytest.raises(LookupError, match=r"saved filters are not used: .*filters\.yaml:"):
         kept.find("nodes", "a")
     assert path.read_text() == text
 
@@ -113,12 +113,14 @@ def test_a_mended_file_is_used_at_once(path: Path) -> None:
         ("nodes", "-a", "x"),
         ("nodes", "a" * 41, "x"),
         ("nodes", "a", " "),
+        ("nodes", "a", "x & !@a y"),
+        ("nodes", "a", "@a"),
         ("nodes", "a", "x\x1b"),
         ("nodes", "a", "x" * (LONGEST + 1)),
     ],
 )
 def test_what_cannot_be_kept_is_refused_before_anything_is_written(path: Path, area: str, name: str, text: str) -> None:
-    with pytest.raises(ValueError, match=r"no name|kept|text"):
+    with pytest.raises(ValueError, match=r"no name|kept|text|contain itself"):
         SavedFilters(path).save(area, name, text)
     assert not path.exists()
 
@@ -148,7 +150,7 @@ def test_one_that_is_not_there_is_told_with_those_that_are(path: Path) -> None:
 @given(
     st.sampled_from(AREAS),
     st.from_regex(saved_filters.NAME, fullmatch=True),
-    st.text(min_size=1, max_size=60).filter(lambda text: text.isprintable() and text.strip()),
+    st.text(min_size=1, max_size=60).filter(lambda text: text.isprintable() and text.strip() and "@" not in text),
 )
 def test_every_text_comes_back_as_it_was(path: Path, area: str, name: str, text: str) -> None:
     path.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
@@ -173,12 +174,18 @@ def test_sentences_name_the_keys_that_there_are() -> None:
     assert find_key("plan") == "F6"
 
 
-async def look_with(keymap: str, *keys: str, said: str = "") -> tuple[ConsoleApp, list[str]]:
-    """The console with a keymap after some keys, and its lines."""
-    read, refused = {}, said
-    if keymap:
-        write(keymap)
-        read, refused = dict(read_own_keys()[0]), read_own_keys()[1]
+class Seen(NamedTuple):
+    """What was in front when the keys had been pressed, the page below it by its name, and the lines of the screen."""
+
+    front: type
+    page: str
+    lines: list[str]
+
+
+async def look_with(keymap: str, *keys: str) -> Seen:
+    """The console with a keymap after some keys."""
+    write(keymap)
+    read, refused = read_own_keys()
     player = Player(faulty())
     app = ConsoleApp(lambda: player, PLAIN, now=lambda: 1_700_000_100.0, analyse=lambda _: (), keymap=read)
     app.on_first_frame = refused
@@ -187,61 +194,59 @@ async def look_with(keymap: str, *keys: str, said: str = "") -> tuple[ConsoleApp
         await look.until(lambda: app.session.latest.generation >= player.until)
         await look.press(*keys)
         lines = look.lines
-        app.front = app.screen if not keys else app.screen  # type: ignore[attr-defined]
-        app.shown_page = app.navigation.frame  # type: ignore[attr-defined]
-        return app, lines
+        return Seen(type(app.screen), type(app.navigation.frame).__name__, lines)
 
 
 async def test_mapped_keys_do_what_they_are_mapped_to_and_others_nothing() -> None:
-    app, lines = await look_with("findings: F4\nnodes: [F2, '8']\npairs: F8\n", "f4")
-    assert type(app.shown_page).__name__ == "FindingsScreen"  # type: ignore[attr-defined]
-    app, lines = await look_with("findings: F4\n", "4")
-    assert type(app.shown_page).__name__ == "FabricScreen"  # type: ignore[attr-defined]
-    app, lines = await look_with("nodes: [F2, '8']\n", "8")
-    assert type(app.shown_page).__name__ == "NodesScreen"  # type: ignore[attr-defined]
-    app, lines = await look_with("pairs: F8\n", "f8")
-    assert type(app.shown_page).__name__ == "AreaScreen"  # type: ignore[attr-defined]
+    seen = await look_with("findings: F4\nnodes: [F2, '8']\npairs: F8\n", "f4")
+    assert seen.page == "FindingsScreen"
+    seen = await look_with("findings: F4\n", "4")
+    assert seen.page == "FabricScreen"
+    seen = await look_with("nodes: [F2, '8']\n", "8")
+    assert seen.page == "NodesScreen"
+    seen = await look_with("pairs: F8\n", "f8")
+    assert seen.page == "AreaScreen"
 
 
 async def test_exchanged_keys_do_each_others_work() -> None:
-    app, _ = await look_with("nodes: '3'\nrun: '2'\n", "2")
-    assert type(app.shown_page).__name__ == "RunScreen"  # type: ignore[attr-defined]
-    app, _ = await look_with("nodes: '3'\nrun: '2'\n", "3")
-    assert type(app.shown_page).__name__ == "NodesScreen"  # type: ignore[attr-defined]
+    seen = await look_with("nodes: '3'\nrun: '2'\n", "2")
+    assert seen.page == "RunScreen"
+    seen = await look_with("nodes: '3'\nrun: '2'\n", "3")
+    assert seen.page == "NodesScreen"
 
 
 async def test_footer_help_and_commands_show_the_mapped_keys() -> None:
     keymap = "filter: F5\nhelp: [F1, '?']\nplan: F6\ncommand: [F2, ':']\n"
-    _, lines = await look_with(keymap, "2")
-    assert " F5 filter " in lines[-1]
-    assert "F1 help" in lines[-1]
-    assert "/ filter" not in lines[-1]
-    app, lines = await look_with(keymap, "f1", *"plan")
-    assert isinstance(app.front, HelpSheet)  # type: ignore[attr-defined]
-    assert any("F6" in line and ":plan" in line for line in lines)
-    app, lines = await look_with(keymap, "f2", *"plan")
-    assert isinstance(app.front, CommandSheet)  # type: ignore[attr-defined]
-    assert any("F6" in line and "plan SUITE" in line for line in lines)
+    seen = await look_with(keymap, "2")
+    assert " F5 filter " in seen.lines[-1]
+    assert "F1 help" in seen.lines[-1]
+    assert "/ filter" not in seen.lines[-1]
+    seen = await look_with(keymap, "f1", *"plan")
+    assert seen.front is HelpSheet
+    assert any("F6" in line and ":plan" in line for line in seen.lines)
+    seen = await look_with(keymap, "f2", *"plan")
+    assert seen.front is CommandSheet
+    assert any("F6" in line and "plan SUITE" in line for line in seen.lines)
 
 
 async def test_esc_leaves_whatever_the_keymap_says() -> None:
-    app, _ = await look_with("back: b\n", "2", "enter", "b")
-    assert type(app.shown_page).__name__ == "NodesScreen"  # type: ignore[attr-defined]
-    app, _ = await look_with("back: b\n", "2", "enter", "escape")
-    assert type(app.shown_page).__name__ == "NodesScreen"  # type: ignore[attr-defined]
+    seen = await look_with("back: b\n", "2", "enter", "b")
+    assert seen.page == "NodesScreen"
+    seen = await look_with("back: b\n", "2", "enter", "escape")
+    assert seen.page == "NodesScreen"
 
 
 async def test_a_letter_that_is_mapped_is_still_typed_into_a_line() -> None:
-    app, lines = await look_with("findings: x\nremove: F9\n", "2", "slash", "x")
-    assert type(app.shown_page).__name__ == "NodesScreen"  # type: ignore[attr-defined]
-    assert "/ x" in lines[3]
+    seen = await look_with("findings: x\nremove: F9\n", "2", "slash", "x")
+    assert seen.page == "NodesScreen"
+    assert "/ x" in seen.lines[3]
 
 
 async def test_a_refused_keymap_is_said_in_one_line() -> None:
-    app, lines = await look_with("run: nope\n", "3")
-    assert type(app.shown_page).__name__ == "RunScreen"  # type: ignore[attr-defined]
-    _, lines = await look_with("run: nope\n")
-    assert "The default keys are used: " in lines[-1]
+    seen = await look_with("run: nope\n", "3")
+    assert seen.page == "RunScreen"
+    seen = await look_with("run: nope\n")
+    assert "The default keys are used: " in seen.lines[-1]
 
 
 def invoke(*arguments: str) -> tuple[int, str]:

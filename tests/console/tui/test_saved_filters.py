@@ -115,14 +115,14 @@ async def test_a_filter_is_kept_used_and_completed() -> None:
         assert page.prompt.text == "@rack3 "
         assert page.table.count == 16
         assert "16 of 134 shown" in look.text
-        await look.press(*"& node=n[049-050]")
+        await look.press(*"& node=n[047-050]", "enter")
         assert page.table.count == 2
         await command_line(look, "save-filter rack3")
-        await look.until(lambda: "in place of leaf3" in look.lines[-1])
-        assert kept().read() == {"nodes": {"rack3": "@rack3 & node=n[049-050]"}}
-        await look.press("enter")
-        await command_line(look, "filter @rack3")
-        assert "contains itself" in look.text
+        await look.until(lambda: "@rack3 would contain itself" in look.lines[-1])
+        await command_line(look, "filter leaf4")
+        await command_line(look, "save-filter @rack3")
+        await look.until(lambda: "@rack3 is kept for nodes: leaf4, in place of leaf3" in look.lines[-1])
+        assert kept().read() == {"nodes": {"rack3": "leaf4"}}
 
 
 async def test_several_that_fit_are_named() -> None:
