@@ -120,7 +120,7 @@ async def test_a_letter_goes_to_a_row_and_to_the_filter() -> None:
         head = len(page.table.heading(page.table.size.width))
         await look.press(*find_code(screen, Listing, head + 12))
         assert page.table.cursor == page.table.top + 12
-        assert look.app.screen is page
+        assert look.app.screen_stack[-1] is page
         screen = await jump(look)
         await look.press(*find_code(screen, LineInput))
         await look.press(*"leaf3")
@@ -155,7 +155,7 @@ async def test_two_letters_are_typed_one_by_one_and_backspace_begins_again() -> 
         await look.press("backspace")
         assert screen.typed == ""
         await look.press("!", *code.upper())
-        assert look.app.screen is look.app.navigation.frame
+        assert isinstance(look.app.screen, NodesScreen)
 
 
 async def test_a_letter_goes_to_a_rack_of_the_fabric() -> None:

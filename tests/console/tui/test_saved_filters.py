@@ -234,10 +234,10 @@ async def test_they_are_listed_used_and_removed() -> None:
         await command_line(look, "filters")
         await look.press("down", "enter")
         await look.settle()
-        area = look.app.screen
-        assert isinstance(area, AreaScreen)
-        await look.until(lambda: area.table.area is not None)
-        assert (area.name_of_area, area.prompt.text, area.filtered.filter.text) == ("pairs", "@low", "@low")
+        opened = look.app.screen
+        assert isinstance(opened, AreaScreen)
+        await look.until(lambda: opened.table.area is not None)
+        assert (opened.name_of_area, opened.prompt.text, opened.filtered.filter.text) == ("pairs", "@low", "@low")
 
 
 async def test_enter_goes_back_to_the_page_that_the_filter_is_of() -> None:
@@ -249,7 +249,7 @@ async def test_enter_goes_back_to_the_page_that_the_filter_is_of() -> None:
         await look.until(lambda: page.table.area is not None)
         await command_line(look, "filters")
         await look.press("enter")
-        assert look.app.screen is page
+        assert look.app.screen_stack[-1] is page
         assert page.filtered.filter.text == "@low"
 
 
