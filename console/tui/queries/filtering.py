@@ -248,8 +248,10 @@ def _choose_nodes(choices: Sequence[str], columns: tuple[str, ...]) -> Test:
     names: frozenset[str] = frozenset().union(*(_read_set(each) for each in choices if is_node_set(each)))
     words = [each.lower() for each in choices if not is_node_set(each)]
     read = read_names_in(columns)
+    if not words and len(columns) == 1 and columns[0] in ONE_NAME:
+        return _find_name(columns[0], names)
     if not words:
-        return Test("nodes", read, lambda found: (not names.isdisjoint(each) for each in found))
+        return Test("nodes", read, lambda found: map(not_, map(names.isdisjoint, found)))
 
     def check(found: Iterable[tuple[tuple[str, ...], str]]) -> Iterable[bool]:
         return (not names.isdisjoint(own) or any(word in text for word in words) for own, text in found)
@@ -293,6 +295,9 @@ def _compare(column: str, sign: str, value: str, columns: Mapping[str, Scale | N
     if sign in ("~", "!~") and value.startswith("~"):
         check = _express(f"{column}{sign}{value}", value.removeprefix("~"))
         return words._replace(check=check if sign == "~" else _not(check))
+    if name in NODE_COLUMNS and sign in ("=", "!=") and any(map(is_node_set, value.split("|"))):
+        test = _compare_nodes(name, value)
+        return test if sign == "=" else test._replace(check=_not(test.check))
     if scale is None or sign in ("~", "!~"):
         return words._replace(check=partial(map, _compare_words(name, sign, value)))
     compared = _compare_numbers(sign, _number(value, scale))
@@ -323,16 +328,28 @@ def _states(value: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def _compare_nodes(name: str, value: str) -> Test:
+    """Rows of which a column names a node of the sets in ``value``, or is one of its other words."""
+    choices = [choice.strip() for choice in value.split("|") if choice.strip()]
+    names: frozenset[str] = frozenset().union(*(_read_set(each) for each in choices if is_node_set(each)))
+    among = names.union(map(str.lower, choices))
+    if name in ONE_NAME:
+        return _find_name(name, among)
+    return Test(
+        f"names in {name}",
+        lambda row: (row.words(name).lower(), *list_names(row.words(name))),
+        lambda found: map(not_, map(among.isdisjoint, found)),
+    )
+
+
+def _find_name(column: str, among: frozenset[str]) -> Test:
+    return Test(f"name in {column}", lambda row: row.words(column).lower(), partial(map, among.__contains__))
+
+
 def _compare_words(name: str, sign: str, value: str) -> Callable[[str], bool]:
     choices = [choice.strip().lower() for choice in value.split("|") if choice.strip()] or [value.lower()]
     if sign in ("~", "!~"):
         return lambda text: any(choice in text.lower() for choice in choices) is (sign == "~")
-    if sign in ("=", "!=") and name in NODE_COLUMNS and any(map(is_node_set, choices)):
-        names: frozenset[str] = frozenset().union(*(_read_set(each) for each in choices if is_node_set(each)))
-        among = names.union(choices)
-        if name in ONE_NAME:
-            return lambda text: (text.lower() in among) is (sign == "=")
-        return lambda text: (not among.isdisjoint((text.lower(), *list_names(text)))) is (sign == "=")
     if sign in ("=", "!="):
         return lambda text: (text.lower() in choices) is (sign == "=")
     raise FilterError(f"{name}{sign}", "one of = != ~ !~, for this column holds words")

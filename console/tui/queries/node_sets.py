@@ -85,9 +85,6 @@ def read_names_in(columns: tuple[str, ...]) -> Callable[[Named], tuple[str, ...]
     """What gives the names that a row has in ``columns``, in lower case; in all its text where there are none."""
     if not columns:
         return lambda row: _split_names(row.everything)
-    if len(columns) == 1 and columns[0] in ONE_NAME:
-        (column,) = columns
-        return lambda row: (row.words(column).lower(),)
     if ONE_NAME.issuperset(columns):
         return lambda row: tuple([row.words(column).lower() for column in columns])
     return lambda row: tuple([name for column in columns for name in list_names(row.words(column))])

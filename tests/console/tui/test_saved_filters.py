@@ -249,7 +249,7 @@ async def test_enter_goes_back_to_the_page_that_the_filter_is_of() -> None:
         await look.until(lambda: page.table.area is not None)
         await command_line(look, "filters")
         await look.press("enter")
-        assert look.app.screen_stack[-1] is page
+        assert isinstance(look.app.screen, AreaScreen)
         assert page.filtered.filter.text == "@low"
 
 
