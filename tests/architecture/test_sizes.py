@@ -40,6 +40,7 @@ WIDER = {
         "screens.comparison.SubjectsScreen": 35,
         "screens.fabric.FabricScreen": 28,
         "screens.facts.FactsScreen": 26,
+        "screens.filters.FiltersScreen": 35,
         "screens.findings.FindingsScreen": 31,
         "screens.node.NodeScreen": 29,
         "screens.nodes.NodesScreen": 34,

@@ -113,7 +113,7 @@ class ConsoleApp(ThemedApp[int]):
             "stop": self.run_orders.ask_stop,
             "export": self.report_export.ask,
             "freeze": navigation.toggle_freeze,
-            "theme": partial(self._use_theme, ""),
+            "theme": partial(_use_theme, self, ""),
             "node": partial(navigation.say, "node takes the name of a node", wrong=True),
             "command": self.command_line.ask,
             "help": self.command_line.show_help,
@@ -126,7 +126,7 @@ class ConsoleApp(ThemedApp[int]):
         """Commands of the application that take an argument."""
         session = self.session
         return {
-            "theme": TypedCommand(self._use_theme, lambda: tuple(THEMES)),
+            "theme": TypedCommand(partial(_use_theme, self), lambda: tuple(THEMES)),
             "node": TypedCommand(
                 lambda name: self.navigation.open_node(NodeId(name)),
                 lambda: tuple(sanitize(node) for node in session.view.nodes) if session.view is not None else (),
@@ -177,12 +177,6 @@ class ConsoleApp(ThemedApp[int]):
             self._actions[name]()
         elif frame is not None and name in ACTIONS:
             self.call_later(self.run_action, ACTIONS[name].method, frame)
-
-    def _use_theme(self, name: str) -> None:
-        """Other colours everywhere; the next ones without a name."""
-        refusal = self.use_theme(name)
-        if refusal:
-            self.navigation.say(refusal, wrong=True)
 
     def on_open_node(self, message: messages.OpenNode) -> None:
         self.navigation.open_node(message.node)
@@ -239,6 +233,13 @@ class ConsoleApp(ThemedApp[int]):
             return
         self.copy_to_clipboard(message.text)
         self.navigation.say(f"sent {message.what}, {size:,} bytes, to the clipboard of your terminal")
+
+
+def _use_theme(app: ConsoleApp, name: str) -> None:
+    """Other colours everywhere; the next ones without a name."""
+    refusal = app.use_theme(name)
+    if refusal:
+        app.navigation.say(refusal, wrong=True)
 
 
 def run(
