@@ -27,6 +27,7 @@ def command(own: bool, as_json: bool) -> None:
         ]  # fmt: skip
         print_json(rows)
         return
+    from benchconsole.console.tui.key_names import write_key
     from benchconsole.topology.writing.yaml_text import format_flow
 
     click.echo(f"# Keys of the console, by action. Write those that you want to change to {path}")
@@ -34,6 +35,6 @@ def command(own: bool, as_json: bool) -> None:
         click.echo(f"\n# {use}")
         for name in names:
             action = ACTIONS[name]
-            keys = list_keys(action)
+            keys = tuple(map(write_key, list_keys(action)))
             line = f"{name}: {format_flow(keys[0] if len(keys) == 1 else keys)}" if keys else f"# {name}:"
             click.echo(f"{line:<34} # {action.help}")

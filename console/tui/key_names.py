@@ -79,3 +79,9 @@ def show_key(key: str) -> str:
 def show_keys(keys: Iterable[str]) -> tuple[str, ...]:
     """Several of them."""
     return tuple(map(show_key, keys))
+
+
+def write_key(shown: str) -> str:
+    """A key that is shown, as people write it: the name of one that prints nothing, in letters."""
+    key = read_key(shown)
+    return key if key in NAMES and NAMES[key].lower() != key else shown

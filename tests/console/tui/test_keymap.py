@@ -257,6 +257,8 @@ def invoke(*arguments: str) -> tuple[int, str]:
 def test_what_is_printed_is_a_keymap_that_changes_nothing() -> None:
     code, text = invoke()
     assert code == 0
+    assert "\nup: [up, k] " in text
+    assert "\nback: escape " in text
     assert all(f"{name}:" in text for name in ACTIONS)
     default = {name: tuple(filter(None, action.keys.split(","))) for name, action in ACTIONS.items() if action.keys}
     read = read_keymap(write(text))
