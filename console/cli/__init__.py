@@ -50,6 +50,7 @@ COMMANDS = {
     "availability": "Evaluate a watch: share of time up, outages, what is not known.",
     "checklist": "Show, run and mark what is checked by hand or by script, with evidence.",
     "probes": "List the probes: what they measure, need and load.",
+    "keys": "Print every action of the console with its keys, as a keymap file.",
     "plugins": "List who brought which probes, and plugins that could not be used.",
     "trust": "Show the host keys of nodes and, with consent, trust them.",
     "doctor": "Say whether every node can be reached, trusted and used.",

@@ -4,6 +4,7 @@ import shutil
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 AREAS = (
     "fabric", "nodes", "node", "links", "findings", "rounds", "pairs", "results", "curves", "criteria", "plot",
-    "sessions", "compare", "history",
+    "sessions", "compare", "history", "filters",
 )  # fmt: skip
 
 
@@ -47,7 +48,8 @@ def command(
     node tells of one NODE its results, the path of the worst one to another node (or to PEER), and its facts; plot
     tells the values of each metric, or of one METRIC its histogram, quantiles and bounds; sessions lists all of the
     database; compare holds SESSION against OTHER, the one that began first as A; history puts the numbers of a NODE, or
-    of one METRIC of all nodes, of the last sessions of the same fabric beside each other.
+    of one METRIC of all nodes, of the last sessions of the same fabric beside each other; filters lists those that you
+    keep.
     """
     ascii_only = ascii_only or not common.can_show_unicode()
     if (other is None) is (area == "compare"):
@@ -86,10 +88,13 @@ def _show_area(
     from benchconsole.console.text.table import format_table
     from benchconsole.console.tui.queries.filtering import FilterError
 
-    with common.open_store(db, create=False) as store:
-        whole = _read_area(store, session, name, *of)
+    if name == "filters":
+        whole = _list_filters()
+    else:
+        with common.open_store(db, create=False) as store:
+            whole = _read_area(store, session, name, *of)
     try:
-        area = whole.filter(text)
+        area = whole.filter(text, partial(_find_saved, name)) if "@" in text else whole.filter(text)
     except FilterError as error:
         raise BadInput(f"benchconsole: --filter: {error}") from None
     if as_json:
@@ -101,6 +106,19 @@ def _show_area(
     lines = list(format_table(area.table, shutil.get_terminal_size().columns, ascii_only=ascii_only))
     lines += ["", area.note] if area.note else []
     click.echo("\n".join(map(to_ascii, lines) if ascii_only else lines))
+
+
+def _list_filters() -> "Area":
+    from benchconsole.console.session.saved_filters import SavedFilters
+    from benchconsole.console.tui.queries.saved_filter_area import list_saved_filters
+
+    return list_saved_filters(SavedFilters().read())
+
+
+def _find_saved(area: str, name: str) -> str:
+    from benchconsole.console.session.saved_filters import SavedFilters
+
+    return SavedFilters().find(area, name)
 
 
 def _read_area(store: "Store", session: str, name: str, of: str | None, more: str | None) -> "Area":

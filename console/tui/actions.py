@@ -1,13 +1,17 @@
 """The table of actions: their keys, the word in the footer, the sentence in the help, the ``:`` command.
 
-Bindings, footer, command line and help are all made from it, so that they cannot differ.
+Bindings, footer, command line and help are all made from it, so that they cannot differ. A user's keymap gives other
+keys to some of them, for the whole process.
 """
 
-from collections.abc import Callable, Iterable, Sequence, Set
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual.binding import Binding
+
+from benchconsole.console.tui.key_names import show_key, show_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,8 @@ _TABLE = (
     Action("links", "", "", "links", "every link with its members, and what it carried beside what it should"),
     Action("rounds", "", "", "rounds", "every round of the plan, and how its tests ended"),
     Action("plot", "D", "D", "plot", "a metric drawn: distribution, shares, over time", "plot", "METRIC"),
+    Action("filters", "", "", "filters", "the filters that are kept: use one after / as @NAME, remove one"),
+    Action("save_filter", "", "", "keep filter", "keep the filter that is typed here, for @NAME after /", "", "NAME"),
     Action("sessions", "", "", "sessions", "every session of the database: open, label, compare, play again, remove"),
     Action("compare", "c", "c", "compare", "hold another session against this one", "compare", "SESSION"),
     Action("history", "H", "H", "history", "the numbers of a node, or a column of Nodes, over the last sessions"),
@@ -69,9 +75,10 @@ _TABLE = (
     Action("pane_back", "shift+tab", "shift+tab", "pane", "the pane before", call="pane(-1)"),
     Action("next_fault", "n", "n", "next fault", "go to the next fault", call="walk(1)"),
     Action("previous_fault", "N", "N", "fault before", "go to the fault before", call="walk(-1)"),
-    Action("filter", "slash", "/", "filter", "rows that match: text, !text, ~regex, col>x, with &", "filter", "TEXT"),
+    Action("filter", "slash", "/", "filter", "rows that match: text, !text, n[1-4], ~regex, col>x", "filter", "TEXT"),
     Action("command", "colon", ":", "command", "type a command by name"),
     Action("help", "question_mark", "?", "help", "keys and commands that are valid here"),
+    Action("jump", "J", "J", "jump", "a letter on each tab, pane and row in sight; the letter goes there"),
     Action("mark", "space", "space", "mark", "mark the row, so that orders go to all marked rows", call="mark(False)"),
     Action("mark_shown", "asterisk", "*", "mark shown", "mark all that are shown, or none of them", call="mark(True)"),
     Action("freeze", "F", "F", "freeze", "stop painting; what happens meanwhile is counted, not lost"),
@@ -96,7 +103,7 @@ _TABLE = (
     Action("seek", "T", "T", "time", "jump to a time, a round or a share of what is played again", "time", "TIME"),
     Action("slower", "left_parenthesis", "(", "slower", "play again half as fast"),
     Action("faster", "right_parenthesis", ")", "faster", "play again twice as fast"),
-    Action("remove", "x,delete", "x", "remove", "remove the session for good; asks first", call="order('remove')"),
+    Action("remove", "x,delete", "x", "remove", "remove the session (asks first) or filter", call="order('remove')"),
     Action("add_criterion", "a", "a", "add", "add a criterion: into the file, with a diff and your consent", "add"),
     Action("change_criterion", "C", "C", "change", "change the criterion, in the same way", "change"),
     Action("in_full", "t", "t", "in full", "everything that is said of it, in front of the page, to scroll"),
@@ -126,14 +133,15 @@ AREA_PAGES = ("pairs", "results", "criteria", "links", "rounds")
 
 GLOBAL = (
     "fabric", "nodes", "run", "findings", *AREA_PAGES, "plot", "sessions",
-    "compare", "history", "plan", "export", "freeze", "theme", "node", *REPLAYING, "command", "help", "quit",
+    "compare", "history", "plan", "export", "freeze", "filters", "save_filter", "jump", "theme", "node", *REPLAYING,
+    "command", "help", "quit",
 )  # fmt: skip
 """Actions that are valid on every screen; those of a replay only there."""
 
 DRIVING = frozenset(("plan", "repeat", "stop", "add_criterion", "change_criterion"))
 """Actions of who drives the session: one that another console drives, or that is played again, takes none of them."""
 
-ACTING = DRIVING | {"mark", "mark_shown", "label", "remark", "accept", "remove", "export"}
+ACTING = DRIVING | {"mark", "mark_shown", "label", "remark", "accept", "remove", "export", "save_filter"}
 """Actions that lead to something on nodes, in the database or in files; a console that only looks has none of them."""
 
 
@@ -145,9 +153,42 @@ def find_refused(*, follows: bool, looks_only: bool) -> frozenset[str]:
 PLAN_HINT = "R plans a run and shows it before anything is sent."
 
 
+_mapped: dict[str, tuple[str, ...]] = {}
+
+
+def use_keymap(keymap: Mapping[str, Sequence[str]]) -> None:
+    """Have actions shown with the keys, as Textual names them, that ``keymap`` gives to them; others as in the table.
+
+    A process has one keyboard. The application binds the keys.
+    """
+    _mapped.clear()
+    _mapped.update((name, tuple(keys)) for name, keys in keymap.items())
+
+
+def list_keys(action: Action) -> tuple[str, ...]:
+    """The keys of an action as they are shown; the first one stands in the footer."""
+    if action.id in _mapped:
+        return show_keys(_mapped[action.id])
+    keys = show_keys(filter(None, action.keys.split(",")))
+    return (action.shown, *(key for key in keys if key != action.shown)) if action.shown else keys
+
+
+def find_key(action: str) -> str:
+    """The key of an action as it is shown, empty where it has none."""
+    return show_key(_mapped[action][0]) if action in _mapped else ACTIONS[action].shown
+
+
+def name_keys(words: str, *actions: str) -> str:
+    """``words``, which name the keys of the table, with the keys that these actions have."""
+    for action in filter(_mapped.__contains__, actions):
+        parts = re.split(rf"(?<!\w){re.escape(ACTIONS[action].shown)}(?!\w)", words, maxsplit=1)
+        words = find_key(action).join(parts)
+    return words
+
+
 def offer(action: str, words: str, refused: Set[str]) -> str:
     """``words`` that name the key of ``action``; empty where the console does not take it."""
-    return "" if action in refused else words
+    return "" if action in refused else name_keys(words, action)
 
 
 MOVES = ("up", "down", "page_up", "page_down", "first", "last", "enter", "back")
@@ -164,13 +205,49 @@ def bindings(ids: Iterable[str], *, owner: str = "") -> list[Binding]:
     ]
 
 
+USES: Mapping[str, tuple[str, ...]] = {
+    "move": (
+        "up", "down", "left", "right", "page_up", "page_down", "first", "last", "pane", "pane_back", "next_fault",
+        "previous_fault", "jump", "column_left", "column_right",
+    ),
+    "open": (
+        "fabric", "nodes", "run", "findings", *AREA_PAGES, "sessions", "filters", "compare", "node", "facts", "sweeps",
+        "enter", "back", "finding", "in_full", "in_fabric",
+    ),
+    "filter": ("filter", "save_filter", "sort", "sort_also", "fold", "values", "more_detail", "less_detail", "swap"),
+    "act": (
+        "plan", "repeat", "stop", "mark", "mark_shown", "copy", "copy_all", "add_criterion", "change_criterion",
+        "write_file", "remove",
+    ),
+    "session": ("export", "label", "remark", "replay", *REPLAYING),
+    "global": ("command", "help", "freeze", "theme", "quit"),
+}  # fmt: skip
+"""Each action by what it is for, in the order of the help."""
+
+_USE = {action: use for use, actions in USES.items() for action in actions}
+
+NOUNS = ("fabric", "nodes", "run", "findings", *AREA_PAGES, "sessions", "filters", "compare", "node", "facts", "sweeps")
+"""Actions that name what they open; ``:`` offers them first."""
+
+
+def find_use(action: str) -> str:
+    """What an action is for."""
+    return _USE.get(action, "act")
+
+
 def matching(ids: Iterable[str], words: str) -> list[Action]:
-    """Actions whose key, command or sentence holds every word; in table order, each once."""
-    wanted = words.lower().split()
-    seen = set(ids)
+    """Actions by what they are for, of which key, command or sentence hold every word; each once.
+
+    Those come first whose key is what was typed: ``G`` is another key than ``g``.
+    """
+    wanted, typed = words.lower().split(), words.strip()
+    uses, places = list(USES), {name: place for place, name in enumerate(_USE)}
     found = []
-    for action in _TABLE:
-        text = f"{action.shown} {action.word} {action.verb} {action.help}".lower()
-        if action.id in seen and all(word in text for word in wanted):
-            found.append(action)
-    return found
+    for action in map(ACTIONS.__getitem__, set(ids) & set(ACTIONS)):
+        keys = list_keys(action)
+        text = f"{' '.join(keys)} {action.word} {action.verb} {action.help} {find_use(action.id)}".lower()
+        is_key = bool(typed) and typed in keys
+        if is_key or all(word in text for word in wanted):
+            use, place = uses.index(find_use(action.id)), places.get(action.id, len(places))
+            found.append(((not is_key, use, place), action))
+    return [action for _, action in sorted(found, key=lambda each: each[0])]

@@ -91,6 +91,15 @@ class Remarked(NamedTuple):
     session: str = ""
 
 
+@dataclass
+class OrderFilter(Message):
+    """Show the area of a saved filter with it, or forget it."""
+
+    area: str
+    name: str
+    removes: bool = False
+
+
 class SessionOrder(StrEnum):
     """What is to be done with a session of the database."""
 

@@ -41,6 +41,7 @@ WIDER = {
         "screens.comparison.SubjectsScreen": 35,
         "screens.fabric.FabricScreen": 28,
         "screens.facts.FactsScreen": 26,
+        "screens.filters.FiltersScreen": 35,
         "screens.findings.FindingsScreen": 31,
         "screens.history.HistoryScreen": 39,
         "screens.node.NodeScreen": 29,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import ACTIONS, TypedCommand
+from benchconsole.console.tui.actions import ACTIONS, TypedCommand, find_key
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.screens.command import CommandSheet
@@ -48,7 +48,7 @@ class CommandLine:
         word, _, rest = text.partition(" ")
         action = next((each for each in ACTIONS.values() if each.word == word), None)
         if action is None or action.id not in self._navigation.valid_actions:
-            self._navigation.say(f"no command {sanitize(word)} here; ? lists them", wrong=True)
+            self._navigation.say(f"no command {sanitize(word)} here; {find_key('help')} lists them", wrong=True)
         elif not rest.strip():
             self._do(action.id)
         elif (command := self._find(action.id)) is not None:

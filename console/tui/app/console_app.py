@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -17,10 +18,12 @@ from textual.worker import Worker
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui import messages, textual_patches
-from benchconsole.console.tui.actions import ACTIONS, AREA_PAGES, GLOBAL, TypedCommand, bindings
+from benchconsole.console.tui.actions import ACTIONS, AREA_PAGES, GLOBAL, TypedCommand, bindings, name_keys, use_keymap
 from benchconsole.console.tui.app.command_line import CommandLine
 from benchconsole.console.tui.app.criterion_orders import CriterionOrders
+from benchconsole.console.tui.app.filter_orders import FilterOrders
 from benchconsole.console.tui.app.history_orders import HistoryOrders
+from benchconsole.console.tui.app.keymap import Keymap, bind_keys, read_own_keys
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import ExitControl, ReportExport, RunOrders
 from benchconsole.console.tui.app.remark_orders import RemarkOrders
@@ -84,13 +87,18 @@ class ConsoleApp(ThemedApp[int]):
         analyse: Analyse = static_findings,
         latest: LatestView | None = None,
         make_archive: "Callable[[], SessionArchive] | None" = None,
+        keymap: Keymap = MappingProxyType({}),
     ) -> None:
         super().__init__(terminal)
+        use_keymap(keymap)
+        self.keymap = keymap
+        self.on_first_frame = ""
         self.session = session = ShownSession(latest)
         self.navigation = navigation = Navigation(self, session, now)
         self.run_orders = RunOrders(session, navigation, self._work)
         self.report_export = ReportExport(session, navigation, self._work)
         self.criterion_orders = CriterionOrders(session, navigation, self._work)
+        self.filter_orders = FilterOrders(session, navigation, self._work)
         self.exit_control = ExitControl(session, navigation, self._work, self.exit)
         self.following = SessionFollowing(session, navigation, self._work, analyse, self.run_orders.ask_password)
         self.session_orders = SessionOrders(session, navigation, self._work, self.following, make_archive)
@@ -106,6 +114,9 @@ class ConsoleApp(ThemedApp[int]):
             **{name: partial(navigation.open_area, name) for name in AREA_PAGES},
             "plot": navigation.open_plot,
             "sessions": self.session_orders.list_sessions,
+            "filters": self.filter_orders.list_filters,
+            "save_filter": partial(navigation.say, "save-filter takes a name: :save-filter slow", wrong=True),
+            "jump": navigation.jump,
             "compare": self.session_orders.compare,
             "remark": self.remark_orders.remark,
             "accept": self.remark_orders.accept,
@@ -114,7 +125,7 @@ class ConsoleApp(ThemedApp[int]):
             "stop": self.run_orders.ask_stop,
             "export": self.report_export.ask,
             "freeze": navigation.toggle_freeze,
-            "theme": partial(self._use_theme, ""),
+            "theme": partial(_use_theme, self, ""),
             "node": partial(navigation.say, "node takes the name of a node", wrong=True),
             "command": self.command_line.ask,
             "help": self.command_line.show_help,
@@ -127,7 +138,7 @@ class ConsoleApp(ThemedApp[int]):
         """Commands of the application that take an argument."""
         session = self.session
         return {
-            "theme": TypedCommand(self._use_theme, lambda: tuple(THEMES)),
+            "theme": TypedCommand(partial(_use_theme, self), lambda: tuple(THEMES)),
             "node": TypedCommand(
                 lambda name: self.navigation.open_node(NodeId(name)),
                 lambda: tuple(sanitize(node) for node in session.view.nodes) if session.view is not None else (),
@@ -141,6 +152,7 @@ class ConsoleApp(ThemedApp[int]):
             "compare": TypedCommand(self.session_orders.compare_with, lambda: self.session_orders.names),
             "remark": TypedCommand(self.remark_orders.remark, tuple),
             "accept": TypedCommand(self.remark_orders.accept, tuple),
+            "save_filter": TypedCommand(self.filter_orders.save, self.filter_orders.list_names),
             "seek": TypedCommand(self.replay_orders.go_to_typed, tuple),
             "export": TypedCommand(self.report_export.write_typed, lambda: tuple(option.value for option in FORMATS)),
         }
@@ -159,7 +171,10 @@ class ConsoleApp(ThemedApp[int]):
         for number, code in ENDINGS.items():
             # Without these a signal would leave the terminal in its alternate screen.
             asyncio.get_running_loop().add_signal_handler(number, self.exit_control.leave, code)
+        bind_keys(self, self.keymap)
         await self.switch_mode("fabric")
+        if self.on_first_frame:
+            self.navigation.say(self.on_first_frame, wrong=True, stay=True)
         self.set_interval(TICK, self.tick)
         self.call_after_refresh(
             lambda: self.following.follow(self.session.front, self._make, lambda _why: self.exit_control.leave(1))
@@ -179,12 +194,6 @@ class ConsoleApp(ThemedApp[int]):
             self._actions[name]()
         elif frame is not None and name in ACTIONS:
             self.call_later(self.run_action, ACTIONS[name].method, frame)
-
-    def _use_theme(self, name: str) -> None:
-        """Other colours everywhere; the next ones without a name."""
-        refusal = self.use_theme(name)
-        if refusal:
-            self.navigation.say(refusal, wrong=True)
 
     def on_open_node(self, message: messages.OpenNode) -> None:
         self.navigation.open_node(message.node)
@@ -210,6 +219,9 @@ class ConsoleApp(ThemedApp[int]):
     def on_tabs_clicked(self, message: Tabs.Clicked) -> None:
         self.navigation.go_to(dict(TABS)[message.key].lower())
 
+    def on_order_filter(self, message: messages.OrderFilter) -> None:
+        self.filter_orders.obey(message)
+
     def on_order_session(self, message: messages.OrderSession) -> None:
         self.session_orders.obey(message)
 
@@ -232,12 +244,19 @@ class ConsoleApp(ThemedApp[int]):
             return
         size = len(message.text.encode("utf-8", errors="replace"))
         if size > LONGEST_COPY:
-            otherwise = "" if self.session.looks_only else "; e writes a file"
+            otherwise = "" if self.session.looks_only else name_keys("; e writes a file", "export")
             words = f"{message.what}: {size:,} bytes is more than terminals take{otherwise}"
             self.navigation.say(words, wrong=True)
             return
         self.copy_to_clipboard(message.text)
         self.navigation.say(f"sent {message.what}, {size:,} bytes, to the clipboard of your terminal")
+
+
+def _use_theme(app: ConsoleApp, name: str) -> None:
+    """Other colours everywhere; the next ones without a name."""
+    refusal = app.use_theme(name)
+    if refusal:
+        app.navigation.say(refusal, wrong=True)
 
 
 def run(
@@ -255,7 +274,9 @@ def run(
     Where the screen fails, a run that goes on comes to its end first; then ScreenError.
     """
     textual_patches.apply()
-    app = ConsoleApp(make, terminal or detect(os.environ), now, latest=latest, make_archive=make_archive)
+    keymap, refused = read_own_keys()
+    app = ConsoleApp(make, terminal or detect(os.environ), now, latest=latest, make_archive=make_archive, keymap=keymap)
+    app.on_first_frame = refused
     app.session.front.clock = clock
     app.session.looks_only = LOOKS_ONLY if looks_only else ""
     try:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from benchconsole.console.text.atomic_write import FileError
+from benchconsole.console.tui.actions import name_keys
 from benchconsole.console.tui.app.orders import Orders
 from benchconsole.console.tui.messages import EditCriterion
 from benchconsole.probes.model.errors import PlanError
@@ -28,7 +29,7 @@ class CriterionOrders(Orders):
         elif self._session.follows:
             self._navigation.say(self._session.follows, wrong=True)
         elif self._session.running:
-            self._navigation.say("A run is going; S stops it first.", wrong=True)
+            self._navigation.say(name_keys("A run is going; S stops it first.", "stop"), wrong=True)
         elif self._session.front.is_judging:
             self._navigation.say("The session is being judged again.", wrong=True)
         else:

@@ -178,6 +178,14 @@ class Navigation:
             self._app.push_screen(sheet, answer)
             sheet.take_focus()  # now: what is typed next is for it
 
+    def jump(self) -> None:
+        """Show a letter on each place of the page in front."""
+        frame = self.frame
+        if frame is not None and frame is self._app.screen:
+            from benchconsole.console.tui.screens.jump import JumpScreen
+
+            self._app.push_screen(JumpScreen(frame))
+
     def read_in_full(self, title: str, sections: Sections) -> None:
         """Put text in front of the page until it is left."""
         self.ask(WordsSheet(title, sections, self._session.badges), lambda _: None)
@@ -218,11 +226,13 @@ class Navigation:
         else:
             self.open(PlotScreen(wish, tab=self.tab))
 
-    def open_area(self, name: str) -> None:
+    def open_area(self, name: str, text: str = "") -> None:
+        """Show an area, filtered by ``text``."""
         from benchconsole.console.tui.screens.area import AreaScreen
         from benchconsole.console.tui.screens.criteria import CriteriaScreen
 
-        self.open(CriteriaScreen(tab=self.tab) if name == "criteria" else AreaScreen(name, tab=self.tab))
+        is_criteria = name == "criteria"
+        self.open(CriteriaScreen(tab=self.tab, text=text) if is_criteria else AreaScreen(name, tab=self.tab, text=text))
 
     def open_finding(self, index: int) -> None:
         self.go_to("findings", base=True)

@@ -10,6 +10,7 @@ from textual.worker import Worker
 
 from benchconsole.console.text.atomic_write import FileError
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import name_keys
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.screens.choice import ChoiceSheet
@@ -79,7 +80,8 @@ class RunOrders(Orders):
             obey_when_open(self._session, self._navigation, plan, "the plan is shown")
             return
         if self._session.follows or control.running:
-            self._navigation.say(self._session.follows or "A run is going; S stops it first.", wrong=True)
+            going = name_keys("A run is going; S stops it first.", "stop")
+            self._navigation.say(self._session.follows or going, wrong=True)
             return
         if self._session.front.is_judging:
             self._navigation.say("The session is being judged again.", wrong=True)
@@ -141,7 +143,7 @@ class RunOrders(Orders):
             self._navigation.say("Stopping now." if how == "now" else "Stopping when this round is closed.")
         elif how == "pause":
             control.pause()
-            self._navigation.say("Pausing when this round is closed; S takes it up again.")
+            self._navigation.say(name_keys("Pausing when this round is closed; S takes it up again.", "stop"))
         elif control.paused:
             control.go_on()
             self._navigation.say("Going on.")

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import name_keys
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import Orders, Work, obey_when_open
 from benchconsole.console.tui.app.session_following import SessionFollowing
@@ -110,7 +111,7 @@ class SessionOrders(Orders):
             return
         self.list_sessions()
         if self.archive is not None:
-            self._navigation.say("c on a session compares it with the one on the screen")
+            self._navigation.say(name_keys("c on a session compares it with the one on the screen", "compare"))
 
     def compare_with(self, name: str) -> None:
         """Hold a session (id, label, last, baseline) against the one on the screen."""
@@ -121,7 +122,7 @@ class SessionOrders(Orders):
             compare = partial(self.compare_with, name)
             obey_when_open(self._session, self._navigation, compare, "they are compared")
         elif not self._shown:
-            plan = "" if self._session.follows else " R plans a run."
+            plan = "" if self._session.follows else name_keys(" R plans a run.", "plan")
             self._navigation.say(f"Nothing has run here yet that could be compared.{plan}", wrong=True)
         elif name == self._shown:
             self._navigation.say("That is the session on the screen; choose another one.", wrong=True)
@@ -139,7 +140,8 @@ class SessionOrders(Orders):
 
             self._navigation.open(ComparisonScreen(self.archive, *chosen, tab=self._navigation.tab))
         else:
-            self._navigation.say(f"c compares two sessions, and {len(chosen):,} are marked", wrong=True)
+            words = name_keys(f"c compares two sessions, and {len(chosen):,} are marked", "compare")
+            self._navigation.say(words, wrong=True)
 
     def obey(self, message: OrderSession) -> None:
         """Do what a page asks for."""
@@ -188,7 +190,7 @@ class SessionOrders(Orders):
         if not self._session.behind:
             return
         if self._session.front.running:
-            self._navigation.say("A run is going in this session; S stops it first.", wrong=True)
+            self._navigation.say(name_keys("A run is going in this session; S stops it first.", "stop"), wrong=True)
             return
         left = self._session.leave()
         self._navigation.leave_session()

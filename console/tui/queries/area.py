@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from benchconsole.console.text.table import Column, Table
-from benchconsole.console.tui.queries.filtering import EVERYTHING, ReadRows, compile_filter
+from benchconsole.console.tui.queries.filtering import EVERYTHING, FindSaved, ReadRows, compile_filter, find_none
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.view.run_view import State
 
@@ -83,10 +83,10 @@ class Area:
     scales: Mapping[str, Scale]
     note: str = ""
 
-    def filter(self, text: str) -> "Area":
+    def filter(self, text: str, saved: FindSaved = find_none) -> "Area":
         """The rows that the filter of the screen keeps. FilterError for one that is not understood."""
         known = {**dict.fromkeys(self.columns), **self.scales}
-        chosen = compile_filter(text, known) if text.strip() else EVERYTHING
+        chosen = compile_filter(text, known, saved) if text.strip() else EVERYTHING
         return Area(self.title, self.columns, tuple(chosen.select(ReadRows(self.rows))), self.scales, self.note)
 
     @property

@@ -1,6 +1,6 @@
 """The filter language after ``/``: text, ``!text``, ``~expression``, ``column>value``, joined by ``&``.
 
-Nothing is evaluated.
+``n[1-4]`` are nodes, and ``@name`` is a saved filter. Nothing is evaluated.
 
 A filter that is not understood names the word and what was expected; it never becomes another
 filter by guessing. Rows answer by column name.
@@ -16,7 +16,18 @@ from itertools import compress
 from operator import and_, attrgetter, not_
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.expression import Expression, ExpressionError
+from benchconsole.console.tui.queries.node_sets import (
+    NODE_COLUMNS,
+    ONE_NAME,
+    NodeSetError,
+    find_node_columns,
+    is_node_set,
+    list_names,
+    read_names_in,
+    read_node_set,
+)
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
@@ -140,37 +151,112 @@ _COMPARISON = re.compile(r"(?P<column>[\w.\-]+)\s*(?P<sign>!=|<=|>=|!~|=|<|>|~)\
 _COMMA = re.compile(r"[0-9]+,[0-9]+")
 
 
-def compile_filter(text: str, columns: Mapping[str, Scale | None]) -> Filter:
+FindSaved = Callable[[str], str]
+"""Gives the text of a saved filter by its name. LookupError says in words why there is none."""
+
+
+def find_none(_name: str) -> str:
+    """Stands in where no filters are saved."""
+    raise LookupError("no filter is saved here")
+
+
+def compile_filter(text: str, columns: Mapping[str, Scale | None], saved: FindSaved = find_none) -> Filter:
     """Read ``text``. ``columns`` maps each name to its scale, None for words; FilterError names a bad word."""
-    tests: list[Test] = []
-    for part in filter(None, map(str.strip, text.split("&"))):
-        match = _COMPARISON.fullmatch(part.removeprefix("!"))
-        if match is None:
-            tests += _words(part)
-            continue
-        test = _compare(match["column"], match["sign"], match["value"].strip(), columns)
-        tests.append(test._replace(check=_not(test.check)) if part.startswith("!") else test)
-    return Filter(text.strip(), tuple(tests))
+    return Filter(text.strip(), tuple(_FilterReader(columns, saved).read(text)))
 
 
-def compile_words(text: str) -> Filter:
+def compile_words(text: str, saved: FindSaved = find_none) -> Filter:
     """Read ``text`` for lines without columns: ``text``, ``!text``, ``one|other``, ``~expression``, joined by ``&``.
 
-    FilterError names an expression that is none.
+    Brackets are text there. FilterError names an expression that is none.
     """
-    return Filter(text.strip(), tuple(test for part in map(str.strip, text.split("&")) for test in _words(part)))
+    return Filter(text.strip(), tuple(_FilterReader(None, saved).read(text)))
 
 
 _read_everything = attrgetter("everything")
 
 
-def _words(part: str) -> list[Test]:
-    """The words between two ``&``, or the one expression."""
-    inverse = part.startswith("!")
-    if part.removeprefix("!").startswith("~"):
-        check = _express(part, part.removeprefix("!").removeprefix("~"))
-        return [Test("everything", _read_everything, _not(check) if inverse else check)]
-    return [Test("everything", _read_everything, partial(map, _look_for(word.lower()))) for word in part.split()]
+class _FilterReader:
+    """Reads filters of one table; ``columns`` is None for lines. ``within`` are saved filters that are being read."""
+
+    def __init__(
+        self, columns: Mapping[str, Scale | None] | None, saved: FindSaved, within: tuple[str, ...] = ()
+    ) -> None:
+        self.columns = columns
+        self.saved = saved
+        self.within = within
+
+    def read(self, text: str) -> list[Test]:
+        """The conditions that all have to hold."""
+        return [test for part in filter(None, map(str.strip, text.split("&"))) for test in self._read_part(part)]
+
+    def _read_part(self, part: str) -> list[Test]:
+        """What stands between two ``&``: a comparison, an expression, or words."""
+        inverse, wanted = part.startswith("!"), part.removeprefix("!")
+        match = _COMPARISON.fullmatch(wanted) if self.columns is not None else None
+        if match is not None and self.columns is not None:
+            test = _compare(match["column"], match["sign"], match["value"].strip(), self.columns)
+            return [test._replace(check=_not(test.check)) if inverse else test]
+        if wanted.startswith("~"):
+            check = _express(part, wanted.removeprefix("~"))
+            return [Test("everything", _read_everything, _not(check) if inverse else check)]
+        return [test for word in part.split() for test in self._read_word(word)]
+
+    def _read_word(self, word: str) -> list[Test]:
+        wanted = word.removeprefix("!")
+        if wanted.startswith("@"):
+            return self._read_saved(word, wanted.removeprefix("@"))
+        choices = [choice for choice in wanted.split("|") if choice]
+        if self.columns is None or not any(map(is_node_set, choices)):
+            return [Test("everything", _read_everything, partial(map, _look_for(word.lower())))]
+        test = _choose_nodes(choices, find_node_columns(self.columns))
+        return [test._replace(check=_not(test.check)) if word.startswith("!") else test]
+
+    def _read_saved(self, word: str, name: str) -> list[Test]:
+        """The conditions of a saved filter. With ``!`` one that its rows together do not hold."""
+        if not name:
+            raise FilterError(word, "the name of a saved filter after it; tab offers those there are")
+        if name in self.within:
+            raise FilterError(word, f"@{name} contains itself: {' in '.join(f'@{each}' for each in self.within)}")
+        try:
+            tests = _FilterReader(self.columns, self.saved, (name, *self.within)).read(self.saved(name))
+        except LookupError as error:
+            raise FilterError(word, str(error)) from error
+        except FilterError as error:
+            raise FilterError(word, sanitize(f"in @{name}: {error}")) from error
+        if not word.startswith("!"):
+            return tests
+        return [Test("row", lambda row: row, _not(partial(_keep_rows, tuple(tests))))]
+
+
+def _keep_rows(tests: Sequence[Test], rows: Iterable[Fields]) -> Iterable[bool]:
+    """Whether each row holds all of ``tests``."""
+    every = list(rows)
+    kept: list[Iterable[bool]] = [test.check(map(test.read, every)) for test in tests]
+    return reduce(lambda one, other: map(and_, one, other), kept, map(bool, [True] * len(every)))
+
+
+def _read_set(word: str) -> frozenset[str]:
+    try:
+        return read_node_set(word)
+    except NodeSetError as error:
+        raise FilterError(word, str(error)) from error
+
+
+def _choose_nodes(choices: Sequence[str], columns: tuple[str, ...]) -> Test:
+    """Rows of which a node is in one of the sets among ``choices``, or that hold one of the other words."""
+    names: frozenset[str] = frozenset().union(*(_read_set(each) for each in choices if is_node_set(each)))
+    words = [each.lower() for each in choices if not is_node_set(each)]
+    read = read_names_in(columns)
+    if not words and len(columns) == 1 and columns[0] in ONE_NAME:
+        return _find_name(columns[0], names)
+    if not words:
+        return Test("nodes", read, lambda found: map(not_, map(names.isdisjoint, found)))
+
+    def check(found: Iterable[tuple[tuple[str, ...], str]]) -> Iterable[bool]:
+        return (not names.isdisjoint(own) or any(word in text for word in words) for own, text in found)
+
+    return Test("nodes and everything", lambda row: (read(row), row.everything), check)
 
 
 def _express(typed: str, text: str) -> Callable[[Iterable[str]], Iterable[bool]]:
@@ -209,6 +295,9 @@ def _compare(column: str, sign: str, value: str, columns: Mapping[str, Scale | N
     if sign in ("~", "!~") and value.startswith("~"):
         check = _express(f"{column}{sign}{value}", value.removeprefix("~"))
         return words._replace(check=check if sign == "~" else _not(check))
+    if name in NODE_COLUMNS and sign in ("=", "!=") and any(map(is_node_set, value.split("|"))):
+        test = _compare_nodes(name, value)
+        return test if sign == "=" else test._replace(check=_not(test.check))
     if scale is None or sign in ("~", "!~"):
         return words._replace(check=partial(map, _compare_words(name, sign, value)))
     compared = _compare_numbers(sign, _number(value, scale))
@@ -237,6 +326,24 @@ def _states(value: str) -> frozenset[str]:
             raise FilterError(wanted or value, "a state: " + " ".join(SIGNS[s].word.replace(" ", "") for s in State))
         found.add(SIGNS[state].word)
     return frozenset(found)
+
+
+def _compare_nodes(name: str, value: str) -> Test:
+    """Rows of which a column names a node of the sets in ``value``, or is one of its other words."""
+    choices = [choice.strip() for choice in value.split("|") if choice.strip()]
+    names: frozenset[str] = frozenset().union(*(_read_set(each) for each in choices if is_node_set(each)))
+    among = names.union(map(str.lower, choices))
+    if name in ONE_NAME:
+        return _find_name(name, among)
+    return Test(
+        f"names in {name}",
+        lambda row: (row.words(name).lower(), *list_names(row.words(name))),
+        lambda found: map(not_, map(among.isdisjoint, found)),
+    )
+
+
+def _find_name(column: str, among: frozenset[str]) -> Test:
+    return Test(f"name in {column}", lambda row: row.words(column).lower(), partial(map, among.__contains__))
 
 
 def _compare_words(name: str, sign: str, value: str) -> Callable[[str], bool]:

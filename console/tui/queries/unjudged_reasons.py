@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchconsole.console.text.name_sets import fold_names
+from benchconsole.console.tui.actions import name_keys
 from benchconsole.console.view.run_view import NotJudged, RunView, State, Undecided, state_of_failure, superseding
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt
@@ -54,7 +55,7 @@ class ReasonText:
 
     def advise(self, *, may_run: bool) -> str:
         """A sentence on the next step; ``may_run``: by the keys of the console."""
-        return self.do.format(**_WORDS[may_run])
+        return self.do.format(**{key: name_keys(said, "repeat", "plan") for key, said in _WORDS[may_run].items()})
 
 
 def describe_reason(reason: UnjudgedReason) -> ReasonText:

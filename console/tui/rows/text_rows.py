@@ -114,6 +114,34 @@ def row_width(row: Iterable[CellText]) -> int:
     return sum(measure_width(piece.text) for piece in row)
 
 
+def put_over(row: Row, column: int, text: str, tone: Tone, width: int) -> Row:
+    """``row`` of ``width`` cells with ``text`` over those from ``column`` on. A wide character is not cut: it goes."""
+    end = min(column + measure_width(text), width)
+    before, after = _cut(row, column), _cut(row, end)
+    kept = CellLine(width).extend(before[0]).to(column).put(text, tone)
+    return kept.to(end + after[2]).extend(after[1]).row()
+
+
+def _cut(row: Row, column: int) -> tuple[Row, Row, int]:
+    """What ends before ``column``, what begins from it on, and how many cells after it that is."""
+    before: list[CellText] = []
+    after: list[CellText] = []
+    at = late = 0
+    for piece in row:
+        wide = measure_width(piece.text)
+        # Only the piece with the column in it is taken apart.
+        parts = [CellText(each, piece.tone) for each in piece.text] if at < column < at + wide else [piece]
+        for part in parts:
+            end = at + measure_width(part.text)
+            if end <= column:
+                before.append(part)
+            elif at >= column:
+                late = late if after else at - column
+                after.append(part)
+            at = end
+    return tuple(before), tuple(after), late
+
+
 def plain_text(row: Iterable[CellText]) -> str:
     """What a row says, without tones."""
     return "".join(piece.text for piece in row)

@@ -83,6 +83,7 @@ SLOT = Tone(Ink.SLOT)
 RUNNING = Tone(Ink.RUNNING)
 BADGE = Tone(Ink.BRIGHT, Ground.BADGE, bold=True)
 FROZEN_BADGE = Tone(Ink.ON_ACCENT, Ground.ACCENT, bold=True)
+JUMP = Tone(Ink.ON_ACCENT, Ground.ACCENT, bold=True)
 HELD_BADGE = Tone(Ink.ON_FILL, Ground.FILL, bold=True)
 
 RAMP = (Ink.RAMP0, Ink.RAMP1, Ink.RAMP2, Ink.RAMP3, Ink.RAMP4, Ink.RAMP5, Ink.RAMP6, Ink.RAMP7, Ink.RAMP8)

@@ -45,7 +45,7 @@ class AreaScreen(AreaPage):
 
     def __init__(self, name: str, *, tab: str = "Run", text: str = "") -> None:
         super().__init__(tab=tab, subject=f"area {name} {text}")
-        self.name_of_area = name
+        self.name_of_area = self.filter_area = name
         self._text = text
         self._known: tuple[object, ...] = ()
         self._is_making = False

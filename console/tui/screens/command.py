@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from textual import on
 
-from benchconsole.console.tui.actions import ACTIONS, MOVES
+from benchconsole.console.tui.actions import ACTIONS, MOVES, NOUNS, find_key
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
@@ -24,7 +24,9 @@ class CommandSheet(Sheet[str]):
         self, valid: Sequence[str], arguments: Callable[[str], Sequence[str]], history: Sequence[str], badges: Badges
     ) -> None:
         super().__init__("command", badges)
-        self.actions = [ACTIONS[each] for each in dict.fromkeys(valid) if each not in MOVES]
+        known = [ACTIONS[each] for each in dict.fromkeys(valid) if each not in MOVES]
+        nouns = [ACTIONS[each] for each in NOUNS if ACTIONS[each] in known]
+        self.actions = [*nouns, *(each for each in known if each not in nouns)]
         self.arguments = arguments
         self.history = list(history)
         self.before = len(self.history)
@@ -35,7 +37,7 @@ class CommandSheet(Sheet[str]):
         self.parts = (self.options, self.prompt)
 
     def candidates(self, text: str) -> list[Option]:
-        """What ``text`` may become."""
+        """What ``text`` may become, what names something to open before what does something."""
         word, space, rest = text.partition(" ")
         action = next((each for each in self.actions if each.word == word), None)
         if space and action is not None:
@@ -43,7 +45,10 @@ class CommandSheet(Sheet[str]):
             return [Option(" ", f"{word} {each}", "", f"{word} {each}") for each in found[:50]]
         starts = [each for each in self.actions if each.word.startswith(word)]
         others = [each for each in self.actions if each not in starts and word in f"{each.word} {each.help}"]
-        return [Option(" ", f"{each.word} {each.argument}".strip(), each.help, each.word) for each in starts + others]
+        return [
+            Option(find_key(each.id) or " ", f"{each.word} {each.argument}".strip(), each.help, each.word)
+            for each in starts + others
+        ]
 
     @on(LineInput.Changed)
     def _typed(self, event: LineInput.Changed) -> None:

@@ -11,7 +11,7 @@ from benchconsole.console.reports.comparison_page import ABOUT, ComparisonReport
 from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.session.stored_comparison import ComparisonError
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.actions import MOVES, name_keys
 from benchconsole.console.tui.messages import OpenNode, ReadInFull, ShowInFabric
 from benchconsole.console.tui.queries.change_matrix import has_map
 from benchconsole.console.tui.queries.comparison_area import (
@@ -43,6 +43,7 @@ _ACTIONS = (
 class ComparisonScreen(AreaPage):
     """Two sessions, ``other`` and ``shown``; the one that began first is A. Outputs are of the one on the screen."""
 
+    filter_area = "compare"
     VALID = (*_ACTIONS, "swap", "fold", "values")
     KEYS = (
         ("enter", "its nodes"), ("values", "map"), ("next_fault", "next worse"), ("fold", "fold same"), "swap",
@@ -110,7 +111,8 @@ class ComparisonScreen(AreaPage):
         if self.is_folded:
             kept = tuple(row for row in area.rows if row.record["outcome"] not in QUIET)
             hidden = len(area.rows) - len(kept)
-            area = replace(area, rows=kept, note=f"{hidden:,} that do not differ are folded, z shows them")
+            note = name_keys(f"{hidden:,} that do not differ are folded, z shows them", "fold")
+            area = replace(area, rows=kept, note=note)
             self.table.absent = "Nothing differs beyond noise."
         self.show_area(area)
         lead, _, counts = format_outcome(self.report).partition(":")
@@ -193,6 +195,7 @@ def _wish_plot(page: ComparisonScreen) -> PlotWish:
 class SubjectsScreen(AreaPage):
     """One metric of a comparison node by node, pair by pair or set by set; enter opens what its test printed."""
 
+    filter_area = "subjects"
     VALID = (*_ACTIONS, "values")
     KEYS = (
         ("enter", "raw output"), ("values", "map"), ("next_fault", "next worse"), "filter", "sort",

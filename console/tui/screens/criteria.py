@@ -18,8 +18,8 @@ class CriteriaScreen(AreaScreen):
         ("next_fault", "next fault"), "in_full", "remark", "copy", ("back", "back"), "command", "help",
     )  # fmt: skip
 
-    def __init__(self, *, tab: str = "Run") -> None:
-        super().__init__("criteria", tab=tab)
+    def __init__(self, *, tab: str = "Run", text: str = "") -> None:
+        super().__init__("criteria", tab=tab, text=text)
         self.find_remarked = partial(_find_remarked, self)
 
     def action_add_criterion(self) -> None:

@@ -11,7 +11,7 @@ from textual.geometry import Size
 from textual.worker import Worker, WorkerError
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES, PLAN_HINT, offer
+from benchconsole.console.tui.actions import MOVES, PLAN_HINT, name_keys, offer
 from benchconsole.console.tui.fabric_map.map_cells import MapMark, find_next_content
 from benchconsole.console.tui.fabric_map.map_layout import count_map_lines, lay_out_map
 from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
@@ -196,7 +196,8 @@ class FabricScreen(MapPage):
         if self.run_view is None:
             return
         if not self.faults:
-            self.say("No fault is known." + (" f shows what the description says." if self.run_view.static else ""))
+            described = name_keys(" f shows what the description says.", "finding") if self.run_view.static else ""
+            self.say(f"No fault is known.{described}")
             return
         if self.walked:
             self.fault = (self.fault + step) % len(self.faults)

@@ -17,6 +17,7 @@ class FactsScreen(FilteredPage):
 
     VALID = (*MOVES, "filter", "copy", "copy_all", "next_fault", "previous_fault")
     KEYS = (("back", "back"), "filter", "next_fault", "copy", "copy_all", "command", "help")
+    filter_area = "facts"
     NOUN = "fact"
     HINT = "text, !text, fact~word, joined by &"
 

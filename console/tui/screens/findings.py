@@ -8,7 +8,7 @@ from textual import on
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES, PLAN_HINT, TypedCommand, offer
+from benchconsole.console.tui.actions import MOVES, PLAN_HINT, TypedCommand, name_keys, offer
 from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ReadInFull, Remarked, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings
 from benchconsole.console.tui.queries.area import Row as AreaRow
@@ -24,6 +24,7 @@ from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import FAIL, KEY, MUTED, WATCH
 from benchconsole.console.tui.screens.base.filtered_page import tell_refused, tell_slow
 from benchconsole.console.tui.screens.base.page import OpenPage, Page, PlotWish
+from benchconsole.console.tui.screens.base.saved_filter import complete_saved, find_saved
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.area_table import AreaTable, tell_row
 from benchconsole.console.tui.widgets.finding_detail import (
@@ -48,7 +49,7 @@ from benchconsole.topology.model.fabric import Fabric, NodeId
 _MANY = 24
 """From this many static findings on, those that are alike start in one row."""
 
-_HINT = "text, !text, ~expression, where~text, joined by &"
+_HINT = "text, !text, n[1-4], ~expression, where~text, @saved, joined by &"
 
 NO_TEST = "No test was run for this finding: it is computed from the description."
 
@@ -63,6 +64,7 @@ class FindingsScreen(Page):
     """
 
     TAB = "Findings"
+    filter_area = "findings"
     VALID = (
         *MOVES, "filter", "next_fault", "previous_fault", "in_full", "in_fabric", "fold", "repeat",
         "copy", "copy_all", "pane", "pane_back", "remark", "accept",
@@ -159,7 +161,7 @@ class FindingsScreen(Page):
             self.prompt.fill(text)
         self.prompt.display = self.prompt.has_focus or bool(text)
         try:
-            chosen = compile_filter(text, COLUMNS) if text.strip() else EVERYTHING
+            chosen = compile_filter(text, COLUMNS, find_saved(self, text)) if text.strip() else EVERYTHING
         except FilterError as error:
             tell_refused(self.prompt, error)
             return
@@ -190,6 +192,8 @@ class FindingsScreen(Page):
         """A letter filters, enter goes to the list, up and down move in it, escape clears."""
         event.stop()
         if isinstance(event, LineInput.Asked):
+            if event.key == "tab" and complete_saved(self, self.prompt):
+                self.filter_by(self.prompt.text)
             self.list.move({"up": -1, "down": 1}.get(event.key, 0))
             return
         if not isinstance(event, LineInput.Changed):
@@ -416,7 +420,7 @@ def _title(found: Sequence[StaticFinding] | None, rows: int) -> Row:
         return (head, CellText("is being worked out", MUTED))
     if not found:
         return (head, CellText("nothing stands out", MUTED))
-    more = f"{len(found) - rows:,} alike folded, z shows them" if rows < len(found) else ""
+    more = name_keys(f"{len(found) - rows:,} alike folded, z shows them", "fold") if rows < len(found) else ""
     return (head, *severity.draw_severities(found), CellText(more, MUTED))
 
 

@@ -1,10 +1,12 @@
-"""Keys and commands that are valid here, searchable by key and by word; enter does the chosen one."""
+"""Keys and commands that are valid here by their use, searched by key and by word; enter does the chosen one."""
 
 from collections.abc import Iterable
 
 from textual import on
 
-from benchconsole.console.tui.actions import ACTIONS, matching
+from benchconsole.console.tui.actions import ACTIONS, find_use, list_keys, matching
+from benchconsole.console.tui.rows.text_rows import CellText
+from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
@@ -27,13 +29,27 @@ class HelpSheet(Sheet[str]):
 
     def _options(self, words: str) -> list[Option]:
         return [
-            Option(action.shown or " ", f":{action.word}", action.help, action.id)
+            Option(" ".join(list_keys(action)) or " ", f":{action.word}", action.help, action.id, find_use(action.id))
             for action in matching(self.valid, words)
         ]
+
+    def on_resize(self) -> None:
+        """Say how many rows are out of sight, once it is known how many are not."""
+        self.call_after_refresh(self.count_rows)
+
+    @on(Listing.Moved)
+    def count_rows(self) -> None:
+        """Say behind the line how many actions there are, and how many of them more stand below and above."""
+        total, page = self.options.count, self.options.page
+        top = max(min(self.options.top, self.options.cursor), self.options.cursor - page + 1)
+        below, above = max(total - top - page, 0), top
+        more = [f"{number:,} more {where}" for number, where in ((below, "below"), (above, "above")) if number]
+        self.prompt.show(note=(CellText("   ".join((f"{total:,} of {len(self.valid):,}", *more)), MUTED),))
 
     @on(LineInput.Changed)
     def _typed(self, event: LineInput.Changed) -> None:
         self.options.show(self._options(event.text))
+        self.count_rows()
 
     @on(LineInput.Asked)
     def _asked(self, event: LineInput.Asked) -> None:

@@ -7,7 +7,7 @@ from operator import attrgetter
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import offer
+from benchconsole.console.tui.actions import name_keys, offer
 from benchconsole.console.tui.messages import OpenNode, PlanRun, Remarked, ShowInFabric
 from benchconsole.console.tui.queries.node_columns import key_of
 from benchconsole.console.tui.screens.base.marking_page import MarkingPage
@@ -24,6 +24,7 @@ class NodesScreen(MarkingPage):
     """One row a node; enter opens it. ``s`` sorts by the column picked with ``<`` and ``>``."""
 
     TAB = "Nodes"
+    filter_area = "nodes"
     VALID = (*TABLE_ACTIONS, "fold", "mark", "mark_shown", "remark")
     NOUN = "node"
     KEYS = (
@@ -99,7 +100,7 @@ def _wish_plot(table: NodeTable) -> PlotWish:
 
 def _tell_marks(table: NodeTable, refused: Set[str]) -> str:
     """How many nodes are marked, and how many are folded away."""
-    next_steps = offer("plan", ": R plans on them, r repeats their tests", refused)
+    next_steps = name_keys(offer("plan", ": R plans on them, r repeats their tests", refused), "repeat")
     marked = f"{len(table.marked):,} marked{next_steps}" if table.marked else ""
-    folded = f"{table.folded_away:,} that pass are folded, z shows them" if table.folded else ""
+    folded = name_keys(f"{table.folded_away:,} that pass are folded, z shows them", "fold") if table.folded else ""
     return "   ".join(filter(None, (marked, folded)))

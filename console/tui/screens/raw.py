@@ -12,6 +12,7 @@ from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import KEY, MUTED
 from benchconsole.console.tui.screens.base.filtered_page import tell_refused, tell_slow
 from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.screens.base.saved_filter import complete_saved, find_saved
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.raw import RawPane
 from benchconsole.console.view.run_view import RunView
@@ -25,6 +26,7 @@ HINT = "text, !text, one|other, ~expression, joined by &"
 class RawScreen(Page):
     """``tab`` goes through the outputs of the test, arrows scroll, ``/`` shows some of the lines alone."""
 
+    filter_area = "raw"
     VALID = (*MOVES, "left", "right", "pane", "pane_back", "filter", "copy", "copy_all", "repeat")
     KEYS = (
         ("back", "back"),
@@ -86,7 +88,7 @@ class RawScreen(Page):
         if text != self.prompt.text:
             self.prompt.fill(text)
         try:
-            chosen = compile_words(text)
+            chosen = compile_words(text, find_saved(self, text))
         except FilterError as error:
             tell_refused(self.prompt, error)
             return
@@ -116,6 +118,8 @@ class RawScreen(Page):
 
     @on(LineInput.Asked)
     def _asked(self, event: LineInput.Asked) -> None:
+        if event.key == "tab" and complete_saved(self, self.prompt):
+            self._filter_by(self.prompt.text)
         self.raw.move({"up": -1, "down": 1}.get(event.key, 0))
 
     @on(LineInput.Left)

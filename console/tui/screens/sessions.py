@@ -9,7 +9,7 @@ from textual import on
 from benchconsole.console.session.listed_sessions import ListedSession, SessionMeasures, join_measures
 from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES, TypedCommand, offer
+from benchconsole.console.tui.actions import MOVES, TypedCommand, name_keys, offer
 from benchconsole.console.tui.messages import OrderSession, Remarked, SessionOrder
 from benchconsole.console.tui.queries.session_area import is_running, list_session_rows
 from benchconsole.console.tui.rows.text_rows import CellText
@@ -42,6 +42,7 @@ class SessionsScreen(MarkingPage, AreaPage):
         ("enter", "open"), "compare", "mark", "filter", "label", "remark", "replay", "remove", "sort", ("back", "back"),
         "command", "help",
     )  # fmt: skip
+    filter_area = "sessions"
     NOUN = "session"
 
     def __init__(self, archive: SessionArchive, *, tab: str) -> None:
@@ -136,4 +137,5 @@ def _tell_marks(table: AreaTable) -> str:
     marked = len(table.marked)
     hidden = marked - sum(row.record["id"] in table.marked for row in table.items)
     away = f", {hidden:,} of them not shown" if hidden else ""
-    return f"{marked:,} marked{away}: {'c compares the two, ' if marked == 2 else ''}x removes them"
+    compares = name_keys("c compares the two, ", "compare") if marked == 2 else ""
+    return f"{marked:,} marked{away}: {compares}{name_keys('x removes them', 'remove')}"

@@ -38,6 +38,7 @@ class SweepsScreen(FilteredPage):
     VALID = (*MOVES, "filter", "copy", "copy_all", "pane", "pane_back", "left", "right", "remark")
     KEYS = (("back", "back"), ("pane", "points"), "filter", "remark", "copy", "copy_all", "command", "help")
     VERTICAL_BREAKPOINTS = [*Page.VERTICAL_BREAKPOINTS, (TALL, "-tall")]  # noqa: RUF012 Textual's own declaration
+    filter_area = "curves"
     NOUN = "curve"
     SILENT = "tab goes to the points: a remark is about one of them."
     HINT = "text, !text, metric~word, joined by &"

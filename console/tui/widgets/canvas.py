@@ -1,13 +1,24 @@
 """The base of every widget: it draws rows, and only the cells that changed are sent again."""
 
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
 from textual.app import App
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
 from benchconsole.console.tui.rows.strips import Painter, differing
-from benchconsole.console.tui.rows.text_rows import BLANK, Row
-from benchconsole.console.tui.rows.themes import Ground
+from benchconsole.console.tui.rows.text_rows import BLANK, Row, put_over
+from benchconsole.console.tui.rows.themes import JUMP, Ground
+
+
+class Letter(NamedTuple):
+    """Something to type, over the cells of a widget."""
+
+    x: int
+    y: int
+    text: str
 
 
 class CellWidget(Widget):
@@ -15,6 +26,9 @@ class CellWidget(Widget):
 
     DEFAULT_CSS = "CellWidget { height: 1fr; width: 1fr; }"
     GROUND = Ground.BG
+
+    letters: Sequence[Letter] = ()
+    """What stands over the rows while somebody jumps."""
 
     _rows: list[Row] | None = None
 
@@ -32,7 +46,7 @@ class CellWidget(Widget):
         if self._rows is None:
             width, height = self.size
             rows = self.draw(width, height)[:height] if width and height else []
-            self._rows = rows + [BLANK] * (height - len(rows))
+            self._rows = _put_letters(rows + [BLANK] * (height - len(rows)), self.letters, width)
         return self._rows
 
     def redraw(self) -> None:
@@ -67,6 +81,13 @@ class CellWidget(Widget):
         rows = self.rows
         row = rows[y] if y < len(rows) else BLANK
         return self.painter.strip(row, self.size.width, self.GROUND)
+
+
+def _put_letters(rows: list[Row], letters: Iterable[Letter], width: int) -> list[Row]:
+    for x, y, text in letters:
+        if y < len(rows):
+            rows[y] = put_over(rows[y], x, text, JUMP, width)
+    return rows
 
 
 def painter_of(app: "App[object]") -> Painter:

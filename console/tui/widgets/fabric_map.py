@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from benchconsole.console.view.link_loads import LinkLoads
 
 
+_SIDE_BY_SIDE = 4
+"""Cells between two racks of a line."""
+
+
 class FabricMap(CellWidget, can_focus=True):
     """Racks, nodes and uplinks. ``show`` gives it a view; it tells what the cursor opens."""
 
@@ -52,6 +56,7 @@ class FabricMap(CellWidget, can_focus=True):
         self.fold = 0
         self.top = 0
         self._shares = LowestShares(Blame())
+        self.spots_in_sight: Sequence[tuple[int, MapSpot]] = ()
         self._lines: Sequence[MapLine] = ()
         self._laid_out: tuple[object, ...] = ()
         self._counted: tuple[FabricShape | None, int, int] = (None, 0, 0)
@@ -78,6 +83,9 @@ class FabricMap(CellWidget, can_focus=True):
         self._forget(picture)
         in_sight = range(self.top, min(self.top + height, len(self._lines)))
         rows = [self._row(index, picture, width) for index in in_sight]
+        self.spots_in_sight = [
+            (y, spot) for y, index in enumerate(in_sight) for spot in _find_groups(self._lines[index].spots)
+        ]
         head = self._head_above(self.top)
         if head is not None and rows:
             rows[0] = head.draw(picture, width)
@@ -249,6 +257,12 @@ class FabricMap(CellWidget, can_focus=True):
             if is_passed(view, rack) and marked.node not in rack.nodes and marked.switch not in rack.switches
             and all(link.id != marked.link for link in (*rack.uplinks, *rack.peers))
         )  # fmt: skip
+
+
+def _find_groups(spots: Sequence[MapSpot]) -> list[MapSpot]:
+    """The first of the spots of a line, and of those behind a gap: racks side by side."""
+    ends = [-_SIDE_BY_SIDE, *(spot.x + spot.width for spot in spots)]
+    return [spot for spot, end in zip(spots, ends, strict=False) if spot.x - end >= _SIDE_BY_SIDE and not spot.switches]
 
 
 def _mark(spot: MapSpot) -> MapMark:

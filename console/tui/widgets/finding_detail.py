@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import find_key
 from benchconsole.console.tui.queries.finding_remarks import FindingRemarks
 from benchconsole.console.tui.queries.static_findings import AlikeFindings, describe_element, find_place
 from benchconsole.console.tui.queries.unjudged_reasons import UnjudgedReason, describe_reason
@@ -62,7 +63,8 @@ def _name_static_parts(alike: AlikeFindings, view: RunView) -> list[tuple[str, s
     at = f"{found.file}:{found.line}" if found is not None else "no single line: it follows from the whole file"
     made = [("in the file", at), ("about", describe_element(fabric, first.where))]
     if len(alike.findings) > 1:
-        made.append(("alike", f"{format_names([each.where for each in alike.findings[1:]], 12)}; z shows each"))
+        names = format_names([each.where for each in alike.findings[1:]], 12)
+        made.append(("alike", f"{names}; {find_key('fold')} shows each"))
     return [*made, ("rests on", _NO_VERDICT), ("code", first.code)]
 
 
@@ -132,7 +134,8 @@ def _draw_sight(sight: DetectableFaults, width: int, height: int) -> list[Row]:
     for name, texts in _split_sight(sight):
         rows += wrap_under(name, texts, width, GUTTER, 6)
     if len(rows) > height:
-        rows = [*rows[: height - 1], CellLine(width).to(GUTTER).put("t shows the rest", MUTED).row()]
+        words = f"{find_key('in_full')} shows the rest"
+        rows = [*rows[: height - 1], CellLine(width).to(GUTTER).put(words, MUTED).row()]
     return rows
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, measure_width
-from benchconsole.console.tui.actions import ACTIONS
+from benchconsole.console.tui.actions import ACTIONS, find_key
 from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import FAIL, KEY, MUTED, TEXT, Ground
 from benchconsole.console.tui.widgets.canvas import CellWidget
@@ -55,12 +55,17 @@ class Footer(CellWidget):
         line = CellLine(width).to(1)
         if self.said:
             return [line.put(clip_text(self.said, width - 2), FAIL if self.wrong else TEXT).row()]
-        reserved = len("? help") + 2 if self.has_help else 0
+        help_key = find_key("help") if self.has_help else ""
+        reserved = measure_width(f"{help_key} help") + 2 if self.has_help else 0
         for shown, verb in (_words(each) for each in self.ids if _name(each) not in self.hidden):
-            if shown != "?" and measure_width(shown) + 1 + measure_width(verb) + 2 + reserved <= line.room:
+            if (
+                shown != help_key
+                and shown
+                and measure_width(shown) + 1 + measure_width(verb) + 2 + reserved <= line.room
+            ):
                 line.put(shown, KEY).put(f" {verb}  ", MUTED)
         if self.has_help and line.room >= 6:
-            line.put("?", KEY).put(" help", MUTED)
+            line.put(help_key, KEY).put(" help", MUTED)
         return [line.row()]
 
 
@@ -74,4 +79,4 @@ def _words(each: Shown) -> tuple[str, str]:
     if isinstance(each, Hint):
         return each.shown, each.verb
     name, verb = each if isinstance(each, tuple) else (each, ACTIONS[each].verb)
-    return ACTIONS[name].shown, verb
+    return find_key(name), verb

@@ -1,5 +1,6 @@
 """A matrix on the screen, with a cursor on one cell; the maps of pairs and of changes say how a cell looks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Generic
 
@@ -34,6 +35,8 @@ class MatrixMap(CellWidget, Generic[Cell], can_focus=True):
         self.matrix: Matrix[Cell] | None = None
         self.row = self.column = 0
         self.top = self.left = 0
+        self.rows_in_sight: Sequence[tuple[int, int]] = ()
+        """Where rows stand in the widget, and which."""
 
     def show(self, matrix: Matrix[Cell]) -> None:
         """Take a new matrix; the cursor stays on its names, and begins on the worst cell."""
@@ -109,6 +112,7 @@ class MatrixMap(CellWidget, Generic[Cell], can_focus=True):
         end = gutter + self.CELL * len(shown)
         drawn = [self._head(line, tall, shown, gutter, end, width) for line in range(tall)]
         in_sight = matrix.sources[self.top : self.top + rows]
+        self.rows_in_sight = [(tall + at, self.top + at) for at in range(len(in_sight))]
         drawn += [self._line(source, shown, gutter, end, width) for source in in_sight]
         line = CellLine(width).to(1).put(_SUM if matrix.by_sink else "", MUTED)
         for at, sink in enumerate(shown):

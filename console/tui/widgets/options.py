@@ -10,12 +10,13 @@ from benchconsole.console.tui.widgets.listing import Listing
 
 
 class Option(NamedTuple):
-    """``value`` is what the choice stands for."""
+    """``value`` is what the choice stands for, ``group`` what several have in common: it is told once."""
 
     key: str
     word: str
     help: str
     value: str
+    group: str = ""
 
 
 class OptionListing(Listing[Option]):
@@ -38,7 +39,12 @@ class OptionListing(Listing[Option]):
         option = self.items[index]
         keys = max([1, *(measure_width(each.key) for each in self.items)])
         words = min(max([6, *(measure_width(each.word) for each in self.items)]), width // 2)
-        line = CellLine(width).to(2).put(option.key, KEY, keys).put("  ").put(option.word, BOLD, words).put("  ")
+        line = CellLine(width).to(2)
+        groups = max(measure_width(each.group) for each in self.items)
+        if groups:
+            is_first = index == self.top or self.items[index - 1].group != option.group
+            line.put(option.group if is_first else "", MUTED, groups).put("  ")
+        line.put(option.key, KEY, keys).put("  ").put(option.word, BOLD, words).put("  ")
         return line.put(clip_text(option.help, max(line.room - 1, 0)), MUTED).row()
 
     def empty(self, width: int) -> list[Row]:

@@ -89,12 +89,18 @@ class Tabs(CellWidget):
         return [line.row()]
 
     def on_click(self, event: events.Click) -> None:
-        x = 0
+        places = self.list_places()
+        key = next((key for x, key in reversed(places) if event.x >= x - 1), "")
+        if key and event.x < places[-1][0] - 1 + len(dict(TABS)[places[-1][1]]) + 4:
+            self.post_message(self.Clicked(key))
+
+    def list_places(self) -> list[tuple[int, str]]:
+        """The column of the key of each tab that is drawn, and that key."""
+        places, x = [], 1
         for key, name in self._tabs(self.size.width - row_width(badge_row(self.badges)) - 1):
+            places.append((x, key))
             x += len(name) + 4
-            if event.x < x:
-                self.post_message(self.Clicked(key))
-                return
+        return places
 
     def _tabs(self, room: int) -> list[tuple[str, str]]:
         """As many as fit; the active one always."""

@@ -6,6 +6,8 @@ from functools import partial
 import pytest
 from msgspec.structs import replace as replace_fields
 
+from benchconsole.console.session.saved_filters import SavedFilters
+from benchconsole.console.text.cells import measure_width
 from benchconsole.console.tui.actions import AREA_PAGES
 from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.plot import PlotScreen
@@ -165,3 +167,26 @@ async def test_nothing_hostile_reaches_the_clipboard() -> None:
         assert "\x1b" not in look.app.clipboard
         assert "\u202e" not in look.app.clipboard
         assert len(look.app.clipboard.splitlines()) == 135
+
+
+@pytest.mark.fault("I13")
+async def test_saved_filters_are_only_text() -> None:
+    """What no key types is refused with the file; the rest is drawn as it is, also by the letters of ``J``."""
+    SavedFilters().save("nodes", "wide", f"{'日本語' * 30} [@click=app.quit]x[/]")
+    async with looking(poisoned(NASTY["wide and combining"])) as look:
+        look.app.command_line.perform("filters")
+        await look.settle()
+        assert "@wide" in look.text
+        await look.press("t")
+        assert "[@click=app.quit]x[/]" in look.text
+        await look.press("escape", "J")
+        assert look.app.is_running
+        await look.press("escape", "4", "J")
+        assert {len(line) + sum(measure_width(each) - 1 for each in line) for line in look.lines} == {120}
+    path = SavedFilters().path
+    path.write_text('nodes: {"a\\u202e": "x\\e]52;c;aGVsbG8=\\a"}\n')
+    async with looking(poisoned(NASTY["controls"])) as look:
+        look.app.command_line.perform("filters")
+        await look.settle()
+        assert "Saved filters are not used" in look.text
+        assert not set(look.text) & set("\u202e\x1b\x07")

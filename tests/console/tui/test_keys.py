@@ -29,6 +29,7 @@ from benchconsole.console.tui.screens.comparison import ComparisonScreen, Subjec
 from benchconsole.console.tui.screens.criteria import CriteriaScreen
 from benchconsole.console.tui.screens.criterion import CriterionSheet, DiffSheet
 from benchconsole.console.tui.screens.facts import FactsScreen
+from benchconsole.console.tui.screens.filters import FiltersScreen
 from benchconsole.console.tui.screens.history import HistoryScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
@@ -138,6 +139,8 @@ PLACES: dict[str, Place] = {
     "comparison": over("run", lambda app: ComparisonScreen(NO_DATABASE, "last-1", "last", tab="Run")),
     "subjects": over("run", lambda app: SubjectsScreen(worse(), report([worse()]), tab="Run")),
     "change map": over("run", lambda app: ChangeMapScreen(worse(), report([worse()]), tab="Run")),
+    "filters": over("run", lambda app: FiltersScreen(tab="Run")),
+    "jump": asked(lambda app: app.navigation.jump()),
     "replay": asked(play_again),
     "command": asked(lambda app: app.command_line.ask()),
     "help": asked(lambda app: app.command_line.show_help()),
@@ -152,7 +155,7 @@ PLACES: dict[str, Place] = {
 }
 TABS_AND_PAGES = (
     "fabric", "nodes", "run", "findings", "node", "facts", "raw", "history", "sweeps", "area", "criteria", "pair map",
-    "plot", "compared plot", "sessions", "comparison", "subjects", "change map", "replay",
+    "plot", "compared plot", "sessions", "comparison", "subjects", "change map", "filters", "jump", "replay",
 )  # fmt: skip
 MOMENTS = {"before": (0, False), "empty": (1, False), "running": (8, True)}
 """How many events have come, and whether a run is going."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.reports import ReportError
-from benchconsole.console.tui.actions import ACTIONS, GLOBAL, matching
+from benchconsole.console.tui.actions import ACTIONS, GLOBAL, NOUNS, USES, matching
 from benchconsole.console.tui.fabric_map.map_cells import CellContent
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.screens.choice import ChoiceSheet
@@ -232,3 +232,54 @@ async def test_a_filter_typed_in_one_read_holds_every_letter() -> None:
         await look.settle()
         assert look.app.screen is look.app.navigation.tabs.nodes
         assert look.app.navigation.tabs.nodes.prompt.text == "RunSe:4"
+
+
+def test_help_finds_a_key_exactly_and_first() -> None:
+    ids = tuple(ACTIONS)
+    assert matching(ids, "G")[0].id == "last"
+    assert matching(ids, "g")[0].id == "first"
+    assert matching(ids, "/")[0].id == "filter"
+    assert matching(ids, "esc")[0].id == "back"
+    assert matching(ids, "k")[0].id == "up"
+    assert {each.id for each in matching(ids, "w")[:3]} == {"swap", "write_file", "sweeps"}
+
+
+def test_every_action_is_for_one_thing_and_help_is_in_their_order() -> None:
+    named = [name for names in USES.values() for name in names]
+    assert sorted(named) == sorted(ACTIONS)
+    assert [each.id for each in matching(tuple(ACTIONS), "")] == named
+    assert list(USES) == ["move", "open", "filter", "act", "session", "global"]
+
+
+async def test_help_is_grouped_and_says_how_much_is_out_of_sight() -> None:
+    async with looking(faulty(), (80, 24)) as look:
+        await look.press("2", "question_mark")
+        sheet = look.app.screen
+        assert isinstance(sheet, HelpSheet)
+        page, total = sheet.options.page, sheet.options.count
+        assert total == len(sheet.valid)
+        assert f"{total} of {total}   {total - page} more below" in look.text
+        heads = [line.strip(" ▌").split(" ")[0] for line in look.lines]
+        groups = [head for head in heads if head in USES]
+        assert groups[:2] == ["move", "open"]
+        for _ in range(total):
+            await look.pilot.press("down")
+        await look.settle()
+        assert f"{total - page} more above" in look.text
+        assert "below" not in look.text.split("more above")[0].splitlines()[-1]
+        await look.press(*"clipboard")
+        assert f"1 of {total}" in look.text
+        assert "more" not in next(line for line in look.lines if line.lstrip().startswith("?"))
+
+
+async def test_commands_offer_nouns_first_with_their_keys() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2", "colon")
+        sheet = look.app.screen
+        assert isinstance(sheet, CommandSheet)
+        words = [option.word.split()[0] for option in sheet.options.items]
+        assert words[:4] == ["fabric", "nodes", "run", "findings"]
+        assert "sort" not in words[: len(NOUNS) - 2]
+        assert sheet.options.items[1].key == "2"
+        await look.press(*"fi")
+        assert [option.word.split()[0] for option in sheet.options.items][:3] == ["findings", "filters", "filter"]

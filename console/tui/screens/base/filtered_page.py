@@ -9,6 +9,7 @@ from benchconsole.console.tui.queries.filtering import EVERYTHING, FilterError, 
 from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import FAIL, KEY, MUTED
 from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.screens.base.saved_filter import complete_saved, find_saved
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import FilteredListing
 from benchconsole.topology.units import counted
@@ -29,7 +30,7 @@ class FilteredPage(Page):
     """``filtered`` is the list; it has the keys while nothing is typed. Subclasses name its rows."""
 
     NOUN: ClassVar[str] = "row"
-    HINT: ClassVar[str] = "text, !text, ~expression, column>value, joined by &"
+    HINT: ClassVar[str] = "text, !text, n[1-4], ~expression, column>value, @saved, joined by &"
     EVERY: ClassVar[str] = "{}"
     SOME: ClassVar[str] = "{shown:,} of {total:,} shown"
     DEFAULT_CSS = """
@@ -46,7 +47,8 @@ class FilteredPage(Page):
     def filter_by(self, text: str) -> None:
         """Apply ``text``; a word that is not understood is named, and the last valid filter stays in force."""
         try:
-            chosen = compile_filter(text, self.filtered.filter_columns) if text.strip() else EVERYTHING
+            saved = find_saved(self, text)
+            chosen = compile_filter(text, self.filtered.filter_columns, saved) if text.strip() else EVERYTHING
         except FilterError as error:
             tell_refused(self.prompt, error, self.aside)
             return
@@ -104,6 +106,8 @@ class FilteredPage(Page):
 
     @on(LineInput.Asked)
     def _asked(self, event: LineInput.Asked) -> None:
+        if event.key == "tab" and complete_saved(self, self.prompt):
+            self.filter_by(self.prompt.text)
         self.filtered.move({"up": -1, "down": 1}.get(event.key, 0))
 
     @on(LineInput.Left)

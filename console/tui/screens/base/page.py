@@ -68,6 +68,8 @@ class Page(Screen[None]):
     AUTO_FOCUS = ""
     TAB: ClassVar[str] = ""
     """The tab that the page belongs to; a page above a tab is given the one it was opened from."""
+    filter_area = ""
+    """The area whose saved filters ``/`` takes; empty where nothing is filtered."""
     VALID: ClassVar[tuple[str, ...]] = MOVES
     KEYS: ClassVar[tuple[Shown, ...]] = ()
     SILENT: ClassVar[str] = "Here stands nothing that somebody could speak of."

@@ -60,11 +60,11 @@ class Sheet(ModalScreen[Answer], Generic[Answer]):
     KEYS: ClassVar[tuple[tuple[str, str], ...]] = (("enter", "yes"), ("esc", "no"))
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False, priority=True),
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("pageup", "move(-10)", show=False),
-        Binding("pagedown", "move(10)", show=False),
-        Binding("enter", "choose", show=False),
+        Binding("up,k", "move(-1)", show=False, id="up"),
+        Binding("down,j", "move(1)", show=False, id="down"),
+        Binding("pageup", "move(-10)", show=False, id="page_up"),
+        Binding("pagedown", "move(10)", show=False, id="page_down"),
+        Binding("enter", "choose", show=False, id="enter"),
     ]
     DEFAULT_CSS = """
     Sheet { background: transparent; align: left bottom; overflow: hidden; }

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES, TypedCommand
+from benchconsole.console.tui.actions import MOVES, TypedCommand, find_key
 from benchconsole.console.tui.messages import Copy
 from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import BOLD, MUTED
@@ -67,7 +67,8 @@ class TablePage(FilteredPage):
         table = self.sorted_table
         last = min(table.top + table.page, table.count)
         rows = f"rows {table.top + 1:,} to {last:,} of {table.count:,}" if table.count else "no rows"
-        hidden = f"{counted(table.hidden, 'column')} hidden, > goes there" if table.hidden else ""
+        key = find_key("column_right")
+        hidden = f"{counted(table.hidden, 'column')} hidden, {key} goes there" if table.hidden else ""
         self.status.show("   ".join(filter(None, (hidden, self.note()))), rows)
 
     def action_sort(self, also: bool) -> None:
