@@ -21,14 +21,24 @@ if TYPE_CHECKING:
 LEFT_OUT = "left out"
 """The kind of note that says what of a suite was not run, and why; the text of its event begins with it."""
 
+SPARED = "spared"
+"""The kind of note that names nodes which a plan does not load because somebody else needs them."""
+
+CANARY, CANARY_STILL = "canary", "canary keeps still"
+"""The kinds of notes that say which canary watches a run, and why none does, or none does any more."""
+
+TOLD_KINDS = (LEFT_OUT, SPARED, CANARY, CANARY_STILL)
+"""The kinds of notes that a view of a stored session shows among its events."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionOpened:
     """A session is ready to run, to go on, or to be looked at. ``plan`` holds all its rounds.
 
     ``checklists`` are those that are kept with it, as they stand; ``sampled`` says that it is a watch of days.
-    ``anew``: all that is known of it follows, and what was told before counts no more. ``shown`` is what is known of it
-    already, where somebody has jumped in a session that is played again.
+    ``in_waves``: its stages begin with 1, 2, 4 ... tests at once. ``anew``: all that is known of it follows, and what
+    was told before counts no more. ``shown`` is what is known of it already, where somebody has jumped in a session
+    that is played again.
     """
 
     session: str
@@ -42,6 +52,7 @@ class SessionOpened:
     sampled: bool = False
     anew: bool = False
     shown: RunView | None = None
+    in_waves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +120,22 @@ class Resumed:
 class Noticed:
     """Something that concerns the run and no single test: a canary that keeps still, a plugin that blocks.
 
-    ``left_out`` where it is a part of the suite that is not run.
+    ``kind`` is that of the note which is stored of it; empty where none is.
     """
 
     text: str
     at: float
-    left_out: bool = False
+    kind: str = ""
+
+    @property
+    def left_out(self) -> bool:
+        """Whether it is a part of the suite that is not run."""
+        return self.kind == LEFT_OUT
+
+
+def make_noticed(kind: str, text: str, at: float) -> Noticed:
+    """The event of a note: its kind stands before its text."""
+    return Noticed(f"{kind}: {text}", at, kind)
 
 
 @dataclass(frozen=True, slots=True)
