@@ -152,7 +152,7 @@ class RunPlanning:
             given = {word.partition("=")[0] for word in before}
             found = [f"{name}={value}" for name, value in probe.options.items() if name not in given]
         chosen = dict.fromkeys(each for each in found if each.lower().startswith(last))
-        return tuple(" ".join((*before, each)) for each in list(chosen)[:MOST_COMPLETIONS])
+        return tuple(sanitize(" ".join((*before, each))) for each in list(chosen)[:MOST_COMPLETIONS])
 
 
 def _owes(session: Session) -> bool:

@@ -104,6 +104,7 @@ class ConsoleApp(ThemedApp[int]):
             "freeze": navigation.toggle_freeze,
             "theme": partial(self._use_theme, ""),
             "node": partial(navigation.say, "node takes the name of a node", wrong=True),
+            "test": partial(navigation.say, "test takes PROBE NODE [PEER] [OPTION=VALUE ...]", wrong=True),
             "command": self.command_line.ask,
             "help": self.command_line.show_help,
             **self.replay_orders.actions,
@@ -123,6 +124,7 @@ class ConsoleApp(ThemedApp[int]):
             "plan": TypedCommand(
                 self.run_orders.plan, lambda: session.control.suites if session.control is not None else ()
             ),
+            "test": TypedCommand(self.run_orders.plan_test, tuple, self.run_orders.complete_test),
             "compare": TypedCommand(self.session_orders.compare_with, lambda: self.session_orders.names),
             "seek": TypedCommand(self.replay_orders.go_to_typed, tuple),
             "export": TypedCommand(self.report_export.write_typed, lambda: tuple(option.value for option in FORMATS)),
