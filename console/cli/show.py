@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from benchconsole.store.store import Store
 
 AREAS = (
-    "fabric", "nodes", "node", "links", "findings", "rounds", "pairs", "results", "curves", "criteria", "sessions",
-    "compare",
+    "fabric", "nodes", "node", "links", "run", "findings", "rounds", "pairs", "results", "curves", "criteria",
+    "sessions", "compare",
 )  # fmt: skip
 
 
@@ -41,8 +41,9 @@ def command(
     """Print the summary of SESSION (id, label, last, last-1; default last).
 
     With --area what a tab of the console shows, every row of it: `show --area nodes --filter state!=pass`. The area
-    node tells of one NODE its results, the path of the worst one to another node (or to PEER), and its facts; sessions
-    lists all of the database; compare holds SESSION against OTHER, the one that began first as A.
+    run tells how far it came, what is held back and what releases it, stages, the tests of its last round and events.
+    The area node tells of one NODE its results, the path of the worst one to another node (or to PEER), and its facts;
+    sessions lists all of the database; compare holds SESSION against OTHER, the one that began first as A.
     """
     ascii_only = ascii_only or not common.can_show_unicode()
     if (other is None) is (area == "compare"):
@@ -120,6 +121,10 @@ def _read_area(store: "Store", session: str, name: str, of: str | None, peer: st
         from benchconsole.console.tui.fabric_map.fabric_area import list_fabric
 
         return list_fabric(view)
+    if name == "run":
+        from benchconsole.console.tui.screens.run_area import list_run
+
+        return list_run(view, time.time())
     from benchconsole.console.tui.queries import areas
 
     return areas.AREAS[name](view)

@@ -1,0 +1,34 @@
+"""The waves of a run and its canary, one row each."""
+
+from collections.abc import Sequence
+
+from benchconsole.console.text.cells import clip_text
+from benchconsole.console.tui.queries.run_safety import SafetyLine
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign
+from benchconsole.console.tui.rows.themes import MUTED, TEXT
+from benchconsole.console.tui.widgets.canvas import CellWidget
+
+
+class RunSafety(CellWidget):
+    """Nothing where nobody else can be harmed."""
+
+    DEFAULT_CSS = "RunSafety { height: 0; }"
+
+    lines: Sequence[SafetyLine] = ()
+
+    def show(self, lines: Sequence[SafetyLine]) -> None:
+        if lines != self.lines:
+            self.lines = lines
+            self.redraw()
+
+    @property
+    def wanted(self) -> int:
+        return len(self.lines)
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        rows = []
+        for each in self.lines[:height]:
+            line = CellLine(width).to(1).extend((sign(each.state) if each.state is not None else CellText(" "),))
+            line.put(" ").put(each.name, MUTED, 10).put("  ")
+            rows.append(line.put(clip_text(each.words, max(line.room - 1, 0)), TEXT).row())
+        return rows
