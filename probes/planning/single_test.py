@@ -12,6 +12,7 @@ from benchconsole.probes.model.measuring import Round, Target
 from benchconsole.probes.planning.design_options import Options, find_refusal, make_unknown_error
 from benchconsole.probes.planning.plan_rounds import renumber
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
+from benchconsole.topology.units import counted
 
 SINGLE = "single test"
 """The name of the suite that one test is planned as."""
@@ -63,7 +64,7 @@ def read_single_test(fabric: Fabric, probes: Mapping[str, Probe], text: str) -> 
         raise PlanError(f"test {text}: {error}, expected words as a shell takes them") from None
     named = [word for word in words if "=" not in word]
     if not 2 <= len(named) <= 3:
-        raise PlanError(f"test {text}: found {len(named)} names, expected {EXPECTED}")
+        raise PlanError(f"test {text}: found {counted(len(named), 'name')}, expected {EXPECTED}")
     name, *nodes = named
     if name not in probes:
         raise make_unknown_error("probe", name, probes)

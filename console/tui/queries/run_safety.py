@@ -64,7 +64,8 @@ def _tell_waves(view: RunView) -> tuple[SafetyLine, ...]:
     wave = None if view.current is None else find_wave(view, view.current)
     if wave is None:
         stages = len({each.stage for each in view.plan})
-        words = f"each of {counted(stages, 'stage')} begins with 1, 2, 4 ... loads at once"
+        word = "began" if view.ended is not None else "begins"
+        words = f"each of {counted(stages, 'stage')} {word} with 1, 2, 4 ... loads at once"
         return (SafetyLine("waves", None, words),) if view.plan else ()
     shown = [f"{loads:,}" for loads in wave.before[-_SHOWN:]]
     more = "... " if len(wave.before) > _SHOWN else ""
@@ -79,7 +80,7 @@ def _tell_canary(view: RunView) -> tuple[SafetyLine, ...]:
         return ()
     words = sanitize(canary.words)
     if not canary.watches:
-        return (SafetyLine("canary", State.WATCH, f"keeps still: {words}"),)
+        return (SafetyLine("canary", State.WATCH, f"keeps still: {words.removeprefix('canary ')}"),)
     if view.ended is not None:
         return (SafetyLine("canary", None, words.replace(" pings ", " pinged ").replace("tests run", "tests ran")),)
     quiet = "; no alarm so far" if view.current is not None else ""

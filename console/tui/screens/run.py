@@ -184,7 +184,9 @@ class RunScreen(Page):
         held = min(self.held.wanted, 1 if self.size.height < 32 else 3)
         safety = 0 if self.size.height < 15 else self.safety.wanted
         self.held.styles.height, self.safety.styles.height = held, safety
-        room -= held + safety
+        under = 1 if safety and self.size.height >= 32 else 0
+        self.safety.styles.margin = (0, 0, under, 0)
+        room -= held + safety + under
         stage_rows = min(self.stages.wanted, max(room - events - unjudged - proofs - 4, 2))
         left = room - events - unjudged - proofs - stage_rows
         load = min(self.loads.wanted, 9, max(left - 8, 0)) if left > 10 else 0
