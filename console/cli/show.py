@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from benchconsole.store.store import Store
 
 AREAS = (
-    "fabric", "nodes", "node", "links", "run", "findings", "rounds", "pairs", "results", "curves", "criteria",
+    "fabric", "nodes", "node", "links", "findings", "rounds", "pairs", "results", "curves", "criteria", "run",
     "sessions", "compare",
 )  # fmt: skip
 

@@ -33,7 +33,7 @@ class HeldBackList(Listing[HeldBack]):
         line = CellLine(width).to(1).extend((sign(State.HELD),)).put(" ")
         line.put("held back" if index == self.top else "", MUTED).to(_GUTTER)
         who = format_names(each.names) if each.names else ""
-        line.put(clip_text(" ".join(filter(None, (each.what, who, each.counted))), max(width // 3, 12)), TEXT)
+        line.put(clip_text(" ".join(filter(None, (each.what, who, each.counted))), max(width // 3, 22)), TEXT)
         last = min(self.top + self.size.height, self.count) - 1
         hidden = self.count - self.size.height if index == last else 0
         more = f"   and {hidden} more" if hidden > 0 else ""
