@@ -19,7 +19,7 @@ _SHOWN, _LEAST = 5, 2
 class RunOptionsSheet(Sheet[Mapping[str, str]]):
     """Dismisses with what was typed, by field; what is wrong with it is said, and the form stays."""
 
-    KEYS = (("tab", "complete"), ("up down", "field"), ("enter", "plan with these"), ("esc", "leave the plan as it is"))
+    KEYS = (("tab", "complete"), ("up down", "field"), ("enter", "plan with these"), ("esc", "change nothing"))
 
     def __init__(self, options: RunForm, badges: Badges) -> None:
         super().__init__("options of the run", badges)

@@ -51,7 +51,11 @@ def test_every_option_is_read(described: Fabric) -> None:
         f"{COHORT}kernel": "6.1",
     }  # fmt: skip
     policy = choice.policy
-    assert (policy.careful, policy.override.production, policy.override.busy) == (True, {"n5"}, {"n1"})
+    assert policy.careful
+    assert (policy.override.production, policy.override.busy) == (
+        frozenset((NodeId("n5"),)),
+        frozenset((NodeId("n1"),)),
+    )
     assert policy.override.who == "ops"
 
 

@@ -8,6 +8,7 @@ from benchconsole.console.tui.screens.words import WordsSheet
 from benchconsole.console.view import events
 from benchconsole.console.view.events import CANARY, CANARY_STILL, LEFT_OUT, SPARED, make_noticed
 from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.looking import Look, faulty, healthy, looking
 from tests.console.tui.test_run import events_until
 
@@ -49,7 +50,7 @@ async def test_tests_that_were_not_started_stand_there_and_not_among_the_others(
     closed = list(story.closed)
     held = replace(
         closed[0].results[0], measurements=(), facts=(),
-        failure=Failure(FailedAt.HELD, "sudo wants a password there, and none was given", "n001"),
+        failure=Failure(FailedAt.HELD, "sudo wants a password there, and none was given", NodeId("n001")),
     )  # fmt: skip
     closed[0] = replace(closed[0], results=(held, *closed[0].results[1:]))
     async with looking(replace(story, closed=closed), (200, 60)) as look:

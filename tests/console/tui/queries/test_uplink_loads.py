@@ -6,6 +6,7 @@ import pytest
 
 from benchconsole.console.tui.queries.uplink_loads import count_through, find_uplinks, list_uplink_loads
 from benchconsole.console.view.link_loads import compute_link_loads
+from benchconsole.topology.model.fabric import SwitchId
 from tests.console.view.test_link_loads import rate, running
 from tests.probes.judging.rounds import RATE
 
@@ -15,7 +16,7 @@ def test_out_of_one_switch_is_into_the_other() -> None:
     first, second = list_uplink_loads(view, compute_link_loads(view))
     assert {first.name, second.name} == {"leaf1", "leaf2"}
     one, two = (first, second) if first.name == "leaf1" else (second, first)
-    links = len(find_uplinks(view.fabric)["leaf1"])
+    links = len(find_uplinks(view.fabric)[SwitchId("leaf1")])
     assert one.outward.carried == two.inward.carried == pytest.approx(8e8)
     assert one.outward.expected == pytest.approx(RATE * links)
     assert one.outward.capacity == pytest.approx(RATE * links)
