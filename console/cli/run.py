@@ -86,7 +86,7 @@ _SPARE = 900.0
     "--confirm",
     metavar="MINUTES",
     default=None,
-    help="How long rounds may last that are added to confirm suspects and to repeat flows that ran apart [3].",
+    help="How long rounds may last, 0 to 1440, that are added to confirm suspects and to repeat what ran apart [3].",
 )
 @click.option("--no-confirm", is_flag=True, help="Add no such rounds; the same as --confirm 0.")
 @click.option("--through", metavar="slurm[:PARTITION]", default=None, help="Run inside an allocation of our own.")

@@ -13,8 +13,6 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import Copy, OpenNode, OpenSweeps, PlanRun, ReadInFull, Stop
 from benchconsole.console.tui.queries.held_back import is_held, list_held_back
-from benchconsole.console.tui.queries.run_safety import list_safety
-from benchconsole.console.tui.queries.uplink_loads import UplinkLoad, list_uplink_loads
 from benchconsole.console.tui.rows.clock import hour, lasting
 from benchconsole.console.tui.rows.text_rows import CellText, Row, sign
 from benchconsole.console.tui.rows.themes import BOLD, MUTED, RUNNING
@@ -26,14 +24,13 @@ from benchconsole.console.tui.widgets.footer import Shown
 from benchconsole.console.tui.widgets.headline import Headline
 from benchconsole.console.tui.widgets.held_back import HeldBackList
 from benchconsole.console.tui.widgets.listing import Listing
-from benchconsole.console.tui.widgets.loads import LoadsView, loads
+from benchconsole.console.tui.widgets.loads import LoadsView
 from benchconsole.console.tui.widgets.proofs import Proofs
 from benchconsole.console.tui.widgets.round_tests import RoundRows, RoundTests, round_of
 from benchconsole.console.tui.widgets.run_safety import RunSafety
 from benchconsole.console.tui.widgets.stages import Stages
 from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.tui.widgets.unjudged import Unjudged
-from benchconsole.console.view.latest_loads import LatestLoads
 from benchconsole.console.view.run_view import RunView, State, state_of
 from benchconsole.console.view.time_left import Overrun, advance_stages, compute_worked, eta, find_overrun
 from benchconsole.console.view.totals import SessionTotals, TotalsCache
@@ -77,9 +74,6 @@ class RunScreen(Page):
         self._digested: tuple[object, object, RunDigest] | None = None
         self._rows = RoundRows()
         self._told: tuple[object, ...] = (None,) * 6
-        self._link_loads = LatestLoads()
-        self._uplinks: tuple[object, Sequence[UplinkLoad]] = (None, ())
-        self._safe_for: tuple[object, ...] = ()
         self.parts = (
             self.headline, self.safety, self.stages, self.loads, self.tests, self.held, self.unjudged, self.proofs,
             self.events,
@@ -105,8 +99,8 @@ class RunScreen(Page):
 
     def paint(self, view: RunView) -> None:
         self._say_time(view)
-        self._show_safety(view)
-        self._show_loads(view)
+        self.safety.show(view)
+        self.loads.show(view)
         self._show_tests(view)
         sums = self._digest(view).sums
         self.held.show(list_held_back(view, sums.reasons, may_run="plan" not in self.refused))
@@ -138,20 +132,6 @@ class RunScreen(Page):
         so_far = run_progress.count_so_far(view, digest.sums.covered)
         self.headline.show(state, lead, what, why=so_far, aside=aside)
         self.stages.show(advance_stages(view, digest.sums.stages, now), digest.because, digest.results)
-
-    def _show_loads(self, view: RunView) -> None:
-        """Bundles, and uplinks as often as tests have told something."""
-        now = self._link_loads.update(view)
-        if now is not self._uplinks[0]:
-            self._uplinks = (now, list_uplink_loads(view, now))
-        self.loads.show(loads(view), self._uplinks[1])
-
-    def _show_safety(self, view: RunView) -> None:
-        """Waves and canary, only when something of them is new: a plan may have thousands of rounds."""
-        basis = (view.plan, view.current, view.canary, view.ended, view.in_waves)
-        if len(self._safe_for) != len(basis) or not all(map(operator.is_, basis, self._safe_for)):
-            self._safe_for = basis
-            self.safety.show(list_safety(view))
 
     def _digest(self, view: RunView) -> RunDigest:
         """What changes only when a round is judged; worked out once for each."""

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.fabric_map.rack_rows import gigabits
-from benchconsole.console.tui.queries.uplink_loads import UplinkLoad, count_through
+from benchconsole.console.tui.queries.uplink_loads import UplinkLoad, count_through, list_uplink_loads
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.interval_rates import find_moved
+from benchconsole.console.view.latest_loads import LatestLoads
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import NOT_MEASURED
 from benchconsole.topology.units import Unit
 
 if TYPE_CHECKING:
-    from benchconsole.console.view.link_loads import WayLoad
+    from benchconsole.console.view.link_loads import LinkLoads, WayLoad
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,17 @@ class LoadsView(CellWidget):
     loads: Sequence[TargetLoad] = ()
     uplinks: Sequence[UplinkLoad] = ()
 
-    def show(self, loads: Sequence[TargetLoad], uplinks: Sequence[UplinkLoad] = ()) -> None:
-        self.loads, self.uplinks = loads, uplinks
+    def __init__(self) -> None:
+        super().__init__()
+        self._latest = LatestLoads()
+        self._made_of: LinkLoads | None = None
+
+    def show(self, view: RunView) -> None:
+        """Bundles of the round, and uplinks as often as tests have told something."""
+        self.loads = loads(view)
+        now = self._latest.update(view)
+        if now is not self._made_of:
+            self._made_of, self.uplinks = now, list_uplink_loads(view, now)
         self.redraw()
 
     @property

@@ -77,7 +77,12 @@ class PlanView(Listing[Row]):
         if len(self.suites) > 1:
             words = f" one of {len(self.suites)} suites" if self.suite in self.suites else " a suite instead"
             head.put("   ").put("tab", ACTIVE).put(words, MUTED)
-        rows = [head.row(), *_tell_overrun(self.notes.overrun, width), *self._tell_options(width), BLANK]
+        rows = [
+            head.row(),
+            *_tell_overrun(self.notes.overrun, width),
+            *_tell_options(self.options, self.command, width),
+            BLANK,
+        ]
         rows += self._stages(width)
         for name, texts in (
             ("does", self.notes.effects),
@@ -92,14 +97,9 @@ class PlanView(Listing[Row]):
         if self.ends:
             head = CellLine(width).to(1).put("This session was interrupted after its last round.", STRONG).row()
             does = wrap_under("does", [self.ends], width, _GUTTER, 4)
-            return [head, *self._tell_options(width), BLANK, *does, *_promise(width)]
+            return [head, *_tell_options(self.options, self.command, width), BLANK, *does, *_promise(width)]
         head = CellLine(width).to(1).put("There is nothing to run.", STRONG).row()
-        return [head, *self._tell_options(width), *self._held_back(width)]
-
-    def _tell_options(self, width: int) -> list[Row]:
-        """What was chosen, and the command line that does the same."""
-        chosen = wrap_under("chosen", [", ".join(self.options)], width, _GUTTER, 4) if self.options else []
-        return chosen + (wrap_under("command", [self.command], width, _GUTTER, 6, MUTED) if self.command else [])
+        return [head, *_tell_options(self.options, self.command, width), *self._held_back(width)]
 
     def _held_back(self, width: int) -> list[Row]:
         texts = [f"{SIGNS[State.HELD].glyph} {each}" for each in self.notes.held_back]
@@ -126,6 +126,12 @@ class PlanView(Listing[Row]):
             rows.append(line.put(first, MUTED).row())
             rows += [CellLine(width).to(at).put(words, MUTED).row() for words in more]
         return rows
+
+
+def _tell_options(chosen: Sequence[str], command: str, width: int) -> list[Row]:
+    """What was chosen, and the command line that does the same."""
+    rows = wrap_under("chosen", [", ".join(chosen)], width, _GUTTER, 4) if chosen else []
+    return rows + (wrap_under("command", [command], width, _GUTTER, 6, MUTED) if command else [])
 
 
 def _tell_overrun(seconds: float, width: int) -> list[Row]:
