@@ -188,11 +188,12 @@ def _open_file(
         latest.preview(SessionOpened("", label, known, "", (), time.time(), live=False), 0, 0)
 
     fabric = load_topology(path, find_probes, show=show)
-    from benchconsole.console.cli.session_options import find_operator, make_cohort_options, make_safety_policy
+    from benchconsole.console.cli.session_options import find_operator, make_safety_policy
     from benchconsole.console.session.controller import SessionController
     from benchconsole.console.session.loop_thread import LoopThread
     from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.node_access import PasswordPrompt
+    from benchconsole.console.session.run_options import make_cohort_options
     from benchconsole.console.session.session import Session
 
     probes, passwords = find_probes(), PasswordPrompt()

@@ -28,11 +28,11 @@ from benchconsole.probes.reach.slurm.slurm_reach import Wish, door_name, through
 from benchconsole.store.errors import StoreError
 from benchconsole.store.store import Store
 from benchconsole.topology.errors import find_near
-from benchconsole.topology.model.fabric import Fabric, NodeId
-from benchconsole.topology.selection import select
+from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.units import duration
 
 if TYPE_CHECKING:
+    from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.session import Session
     from benchconsole.probes.judging.detectable_loss import DetectableLoss
 
@@ -47,6 +47,17 @@ _SPARE = 900.0
 @common.suite_option
 @common.nodes_option
 @common.exclude_option
+@click.option(
+    "--only", default="", metavar="STAGES", help="Only these stages or probes of the suite: 'ping, iperf3 trunks'."
+)
+@click.option("--without", default="", metavar="STAGES", help="Leave these stages or probes out.")
+@click.option(
+    "--test",
+    "single",
+    default="",
+    metavar="WORDS",
+    help="One test in place of a suite: 'PROBE NODE [PEER] [OPTION=VALUE ...]'; recorded.",
+)
 @common.db_option
 @common.label_option
 @click.option("--dry-run", is_flag=True, help="Print the plan and stop; nothing is sent.")
@@ -73,10 +84,9 @@ _SPARE = 900.0
 )
 @click.option(
     "--confirm",
-    type=click.FloatRange(0, 24 * 60),
     metavar="MINUTES",
     default=None,
-    help="How long rounds may last that are added to confirm suspects and to repeat flows that ran apart [3].",
+    help="How long rounds may last, 0 to 1440, that are added to confirm suspects and to repeat what ran apart [3].",
 )
 @click.option("--no-confirm", is_flag=True, help="Add no such rounds; the same as --confirm 0.")
 @click.option("--through", metavar="slurm[:PARTITION]", default=None, help="Run inside an allocation of our own.")
@@ -87,8 +97,8 @@ def command(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None, db: Path | None, label: str,
     dry_run: bool, resume: str | None, jsonl: Path | None, force: bool, allow_untested: bool, quiet: bool,
     cohorts: tuple[str, ...], given: tuple[str, ...], careful: bool, i_mean_production: str | None,
-    i_mean_busy: str | None, confirm: float | None, no_confirm: bool, through: str | None, head: str | None,
-    change_nodes: bool, sample_load: bool,
+    i_mean_busy: str | None, confirm: str | None, no_confirm: bool, through: str | None, head: str | None,
+    change_nodes: bool, sample_load: bool, only: str, without: str, single: str,
 ) -> None:  # fmt: skip
     """Run a suite on the nodes of TOPOLOGY and judge it.
 
@@ -96,36 +106,36 @@ def command(
     input and nothing was started, 3 not everything was tested and judged, 4 internal error, 129 130
     143 ended by a signal. 1 wins over 3.
     """
-    from benchconsole.console.session.metadata import CHANGE_NODES, SAMPLE_LOAD, SessionChoice, make_settings
+    from benchconsole.console.session.metadata import SessionChoice, make_settings
     from benchconsole.console.session.session import Session
 
     _require_fresh(jsonl, force=force)
     found = common.load_catalogue()
     probes = found.probes
     fabric = common.read_topology(topology, probes, given)
-    chosen = None if nodes is None and exclude is None else select(fabric, nodes, exclude)
+    of_suite = {"--suite": suite, "--nodes": nodes, "--exclude": exclude, "--only": only, "--without": without}
+    _refuse_together(single, of_suite)
     _refuse_unknown_head(fabric, through, head)
-    meant = session_options.make_safety_policy(
-        fabric, i_mean_production, i_mean_busy, careful=careful, slurm=through is None
-    )
-    typed = () if resume else _confirm_disks(fabric, suite, chosen, probes)
-    switches = {"allow_untested": allow_untested, SAMPLE_LOAD: sample_load, CHANGE_NODES: change_nodes}
-    options = {
-        **({"through": through} if through else {}),
-        **{name: 1 for name, is_asked in switches.items() if is_asked},
-        **session_options.make_confirm_options(confirm, no_confirm=no_confirm),
-        **session_options.make_cohort_options(fabric, cohorts),
-        **make_settings(fabric, given),
-    }
+    asked = {
+        "nodes": nodes, "exclude": exclude, "only": only or None, "without": without or None, "label": label or None,
+        "confirm": session_options.choose_confirm(confirm, no_confirm=no_confirm), "i-mean-busy": i_mean_busy,
+        "i-mean-production": i_mean_production, "careful": "yes" if careful else None,
+        "sample-load": "yes" if sample_load else None, "change-nodes": "yes" if change_nodes else None,
+    }  # fmt: skip
+    said = {"through": through, "allow_untested": int(allow_untested)}
+    recorded = {name: value for name, value in said.items() if value}
+    base = SessionChoice(suite, options={**recorded, **make_settings(fabric, given)}, test=single)
+    base.policy = session_options.make_safety_policy(fabric, slurm=through is None)
+    choice = _read_choice(fabric, base, asked, cohorts)
     if resume:
-        _refuse_with_resume(
-            {"--cohort": cohorts, "--set": given, "--sample-load": sample_load, "--change-nodes": change_nodes}
-        )
-    choice = SessionChoice(suite, chosen, label, options, meant, typed)
+        of_new = {"--sample-load": sample_load, "--change-nodes": change_nodes, "--only": only, "--without": without}
+        _refuse_with_resume({"--cohort": cohorts, "--set": given, **of_new, "--test": single})
+    else:
+        choice.typed = _confirm_disks(fabric, choice, probes)
     with common.open_store(db) as store:
         common.import_waiting_spools(store)
         session = _resume_session(store, resume, topology, probes) if resume else Session(fabric, probes, store, choice)
-        session.choice.policy = meant
+        session.choice.policy = choice.policy
         session.origin = found.origin
         rounds = session.unfinished() if resume else session.propose()
         session.make_reach = common.make_asking_reach
@@ -143,6 +153,25 @@ def command(
         if session.complete:
             common.keep_reports_at_end(store, session.id)
     raise click.exceptions.Exit(code)
+
+
+def _read_choice(
+    fabric: Fabric, base: "SessionChoice", asked: Mapping[str, str | None], cohorts: Sequence[str]
+) -> "SessionChoice":
+    """``base`` with what was ``asked`` for (None: nothing), read as the plan sheet of the screen does."""
+    from benchconsole.console.session.run_options import make_cohort_options, read_choice
+
+    given = {name: text for name, text in asked.items() if text is not None}
+    choice = read_choice(fabric, base, given, session_options.find_operator())
+    choice.options = {**choice.options, **make_cohort_options(fabric, cohorts)}
+    return choice
+
+
+def _refuse_together(single: str, others: Mapping[str, object]) -> None:
+    """BadInput for one test beside what chooses of a suite."""
+    for name, value in others.items() if single else ():
+        if value:
+            raise BadInput(f"benchconsole: --test with {name}; one test names its nodes and its options itself")
 
 
 def _refuse_with_resume(options: Mapping[str, object]) -> None:
@@ -183,13 +212,11 @@ def _complain_left_out(store: Store, session: str) -> None:
             complain(f"{LEFT_OUT}: {sanitize(note.text)}")
 
 
-def _confirm_disks(
-    fabric: Fabric, suite: str | None, nodes: Sequence[NodeId] | None, probes: Mapping[str, Probe]
-) -> tuple[str, ...]:
+def _confirm_disks(fabric: Fabric, choice: "SessionChoice", probes: Mapping[str, Probe]) -> tuple[str, ...]:
     """The serial numbers of disks that would be overwritten, each typed by whoever answers for it."""
-    from benchconsole.probes.planning.suites import find_suite
+    from benchconsole.console.session.next_rounds import choose_suite
 
-    asked = list_confirmations(fabric, find_suite(fabric, suite), probes, nodes=nodes)
+    asked = list_confirmations(fabric, choose_suite(fabric, choice, probes), probes, nodes=choice.nodes)
     if asked and not sys.stdin.isatty():
         raise BadInput(f"benchconsole: {asked[0].lost} would be lost; only a person at a terminal can confirm that")
     for each in asked:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from benchconsole.topology.model.fabric import Fabric
 
 AREAS = (
-    "fabric", "nodes", "node", "links", "findings", "rounds", "pairs", "results", "curves", "criteria", "plot",
+    "fabric", "nodes", "node", "links", "findings", "rounds", "pairs", "results", "curves", "criteria", "plot", "run",
     "sessions", "compare", "history", "filters",
 )  # fmt: skip
 
@@ -45,11 +45,12 @@ def command(
     """Print the summary of SESSION (id, label, last, last-1; default last).
 
     With --area what a tab of the console shows, every row of it: `show --area nodes --filter state!=pass`. The area
-    node tells of one NODE its results, the path of the worst one to another node (or to PEER), and its facts; plot
-    tells the values of each metric, or of one METRIC its histogram, quantiles and bounds; sessions lists all of the
-    database; compare holds SESSION against OTHER, the one that began first as A; history puts the numbers of a NODE, or
-    of one METRIC of all nodes, of the last sessions of the same fabric beside each other; filters lists those that you
-    keep.
+    run tells how far it came, what is held back and what releases it, stages, the tests of its last round and events.
+    The area node tells of one NODE its results, the path of the worst one to another node (or to PEER), and its facts;
+    plot tells the values of each metric, or of one METRIC its histogram, quantiles and bounds; sessions lists all of
+    the database; compare holds SESSION against OTHER, the one that began first as A; history puts the numbers of a
+    NODE, or of one METRIC of all nodes, of the last sessions of the same fabric beside each other; filters lists those
+    that you keep.
     """
     ascii_only = ascii_only or not common.can_show_unicode()
     if (other is None) is (area == "compare"):
@@ -152,6 +153,10 @@ def _read_area(store: "Store", session: str, name: str, of: str | None, more: st
         from benchconsole.console.tui.fabric_map.fabric_area import list_fabric
 
         return list_fabric(view)
+    if name == "run":
+        from benchconsole.console.tui.screens.run_area import list_run
+
+        return list_run(view, time.time())
     from benchconsole.console.tui.queries import areas
 
     return areas.AREAS[name](view)

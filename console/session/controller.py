@@ -4,7 +4,7 @@ Whatever takes long is done in that thread, or in a second one beside it.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -14,27 +14,20 @@ from benchconsole.console.session.criterion_editor import CriterionEditor
 from benchconsole.console.session.followed_session import FollowedSession, FollowedSessionError
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.node_access import PasswordPrompt
-from benchconsole.console.session.safety import InUseError
+from benchconsole.console.session.run_planning import RunPlanning
 from benchconsole.console.session.session import Session
-from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.view.detectable_text import describe_detectable, list_detectable_sentences
+from benchconsole.console.view.detectable_text import describe_detectable
 from benchconsole.console.view.events import Event
 from benchconsole.console.view.flow_paths import FlowPaths
 from benchconsole.console.view.interval_rates import NO_INTERVALS
 from benchconsole.console.view.persistent_map import LayeredMap, OpenTests
-from benchconsole.console.view.plan_text import format_left_out
 from benchconsole.console.view.reducer import NO_LOADS
 from benchconsole.console.view.run_view import DetectableFaults, RunView
-from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal
-from benchconsole.probes.api import Safety
+from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, Proposal
 from benchconsole.probes.model.measuring import Round, Test
 from benchconsole.topology.model.fabric import NodeId
-from benchconsole.topology.units import counted, disk_size
 
 T = TypeVar("T")
-
-ENDS = "All of its rounds are closed. The nodes are searched for anything of ours, and the session is complete."
-"""What is left to do of a session that was interrupted after its last round."""
 
 BATCH_SECONDS = 0.05
 """How long events are gathered before they are told together; half a tick of the screen."""
@@ -44,7 +37,8 @@ class SessionController:
     """All that a screen may ask of a session, which ``thread`` runs. What is not awaited answers at once.
 
     ``closing`` lets go of its store at the end. With ``start`` the default suite runs as soon as somebody follows.
-    ``passwords`` is what its reach asks. ``operator`` answers for criteria that are changed by ``criteria``.
+    ``passwords`` is what its reach asks. ``operator`` answers for criteria that are changed by ``criteria``, and for
+    nodes in use that are meant in ``planning``.
     """
 
     def __init__(
@@ -66,6 +60,7 @@ class SessionController:
         self._beside = ThreadPoolExecutor(1, "beside")
         self._orders: list[Future[None]] = []
         self.criteria = CriterionEditor(self._require_driven, self._take, thread, operator)
+        self.planning = RunPlanning(self._require_driven, thread, operator)
 
     @property
     def suites(self) -> tuple[str, ...]:
@@ -136,32 +131,19 @@ class SessionController:
 
     async def propose(
         self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = (), typed: Collection[str] = (),
-        nodes: Collection[NodeId] | None = None,
+        nodes: Collection[NodeId] | None = None, options: Mapping[str, str] | None = None, test: str = "",
     ) -> Proposal:  # fmt: skip
-        """The rounds that would run: a suite (on ``nodes`` alone), the tests that failed, or those of the ids ``only``.
-
-        What an interrupted session has left comes before a new suite. ``typed`` are serial numbers of disks that
-        the operator has typed, who agrees to lose what is on them.
-        """
-        session = self._require_driven()
-
-        def propose() -> Proposal:
-            if suite is None and not failed_only and not only and nodes is None and self.resumable:
-                rounds = session.unfinished()
-                return Proposal(rounds, _make_plan_notes(session, rounds)) if rounds else Proposal((), ends=ENDS)
-            rounds = session.propose(suite, failed_only=failed_only, only=only, typed=typed, nodes=nodes)
-            notes = _make_plan_notes(session, rounds) if rounds else PlanNotes()
-            held_back = (*map(sanitize, session.proposed.left_out), *notes.held_back)
-            return Proposal(rounds, replace(notes, held_back=held_back), session.proposed.unconfirmed)
-
-        return await self._thread.call(propose)
+        """The rounds that would run, as ``RunPlanning.propose`` makes them; nothing is sent."""
+        return await self.planning.propose(
+            suite, failed_only=failed_only, only=only, typed=typed, nodes=nodes, options=options, test=test
+        )
 
     async def start(self, rounds: Sequence[Round]) -> None:
         """Run ``rounds``, or with none end an interrupted session; InUseError where nodes in use would be loaded."""
         session = self._require_driven()
 
         def start() -> None:
-            session.choice.policy.refuse(session.fabric, rounds, session.probes)
+            session.meant.policy.refuse(session.fabric, rounds, session.probes)
             session.start(rounds)
 
         await self._thread.call(start)
@@ -247,39 +229,3 @@ def as_stored(view: RunView) -> RunView:
     return replace(
         view, current=None, running=OpenTests(), fresh=LayeredMap(), intervals=NO_INTERVALS, loads=NO_LOADS, ways=None
     )
-
-
-def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
-    """What these rounds do to the nodes, and what they leave out."""
-    from benchconsole.console.session.judged_rounds import make_judging_context
-    from benchconsole.probes.judging.detectable_loss import list_planned_losses
-    from benchconsole.probes.planning.plan_summary import summarise
-
-    fabric = session.fabric
-    summary = summarise(fabric, rounds, session.probes)
-    touched = {node.id for each in rounds for test in each.tests for node in test.target.nodes}
-    used = {name for each in rounds for name in each.probes}
-    loading = {name for name in used if session.probes[name].safety is not Safety.READS}
-    effects = [f"{counted(len(touched), 'node')} asked over SSH"]
-    if loading:
-        effects.append(f"loads nodes and network: {', '.join(sorted(loading))}")
-    if summary.total.writes:
-        effects.append(f"up to {disk_size(summary.total.writes)} written to scratch directories, and removed")
-    covers = [f"{len(touched):,} of {counted(len(fabric.nodes), 'node')}", *format_left_out(fabric, summary)]
-    losses = list_planned_losses(make_judging_context(fabric, session.probes), rounds)
-    shows = list_detectable_sentences(fabric, losses, session.suite, is_planned=True)
-    in_use, overrun = tuple(_list_in_use(session, rounds)), summary.total.overrun
-    return PlanNotes(tuple(effects), tuple(covers), in_use, tuple(shows), overrun)
-
-
-def _list_in_use(session: Session, rounds: Sequence[Round]) -> list[str]:
-    """Nodes that the plan leaves alone because somebody else needs them, or why it would be refused."""
-    policy = session.choice.policy
-    spared = policy.spared(session.fabric)
-    if spared:
-        return [f"{node}: {sanitize(why)}; not loaded" for node, why in spared.items()]
-    try:
-        policy.refuse(session.fabric, rounds, session.probes)
-    except InUseError as error:
-        return [sanitize(line) for line in str(error).splitlines()]
-    return []

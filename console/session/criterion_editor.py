@@ -18,7 +18,7 @@ from benchconsole.console.session.session import Session
 from benchconsole.console.session.stored_fabric import read_settings
 from benchconsole.console.session.stored_verdict import keep_verdict
 from benchconsole.console.text.atomic_write import replace_content, write_whole
-from benchconsole.console.view.events import Event, Noticed, SessionOpened
+from benchconsole.console.view.events import Event, SessionOpened, make_noticed
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.planning.vocabulary import make_vocabulary
@@ -132,7 +132,8 @@ class CriterionEditor:
         verdict = decide(fresh.view())
         await keep_verdict(session.store, session.id, verdict)
         fresh.choice, fresh.origin, fresh.has_begun = session.choice, session.origin, session.has_begun
-        noticed = (Noticed(f"{note.kind}: {note.text}", note.at) for note in new.notes)
+        fresh.meant = fresh.choice
+        noticed = (make_noticed(note.kind, note.text, note.at) for note in new.notes)
         self._show(session, fresh, (*fresh.replay, *noticed))
         return f"written: {proposal.path}; judged again: {verdict.sentence}"
 

@@ -13,7 +13,16 @@ from benchconsole.console.session.judged_rounds import JudgedRounds
 from benchconsole.console.session.memory_return import LARGE_ROUND, return_memory
 from benchconsole.console.session.metadata import name_judgement
 from benchconsole.console.session.persistence import DurableWriter
-from benchconsole.console.view.events import Event, NodesProven, Noticed, RoundStarted, TestStarted
+from benchconsole.console.view.events import (
+    CANARY,
+    CANARY_STILL,
+    Event,
+    NodesProven,
+    Noticed,
+    RoundStarted,
+    TestStarted,
+    make_noticed,
+)
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Failure, Proof, Result, Round, Test
 from benchconsole.probes.model.probe_names import INVENTORY
@@ -87,6 +96,7 @@ class Execution:
     steps: StepSetter = field(init=False)
     _judged_by: str = field(init=False)
     _begun: list[Round] = field(default_factory=list)
+    _canary_told: list[Noticed] = field(default_factory=list)
     _teller: "IntervalTeller | None" = None
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
@@ -109,8 +119,10 @@ class Execution:
             await self._leave(is_hurried=is_hurried)
 
     async def _run_all(self, rounds: Sequence[Round]) -> None:
-        guard = await self.policy.guard(self.fabric, rounds, self.probes, self.reach, self._notice)
+        guard = await self.policy.guard(self.fabric, rounds, self.probes, self.reach, self._tell_still)
         async with guard:
+            self._tell_canary(guard)
+            await self._record_canary()
             found = await self._survey(rounds)
             runner = Runner(
                 self.reach, self.probes, origin=self.origin, lacks=found.lacks, hung=found.hung, clock=self.clock,
@@ -121,6 +133,7 @@ class Execution:
                 while waiting and await self._run_each(waiting, runner, guard):
                     waiting = await self.plan_further()
             finally:
+                await self._record_canary()
                 await self._set_back()
                 for task in found.late.values():
                     task.cancel()
@@ -147,6 +160,28 @@ class Execution:
     def _list_sampled(self, test: Test) -> "tuple[Node, ...]":
         """The nodes of a test whose load is sampled; none where the test only asks what a node is made of."""
         return () if test.probe == INVENTORY else list_sampled(self.fabric, test)
+
+    def _tell_canary(self, guard: "Guard") -> None:
+        """Tell which nodes watch for harm to others; where nothing calls for that, nothing is told."""
+        canary = guard.canary
+        if canary is not None:
+            self._tell_of_canary(CANARY, f"{canary.here.id} pings {canary.there.id} while tests run")
+        elif guard.wants_canary and not self._canary_told:
+            self._tell_still("no two nodes lead to each other; nothing watches for harm to others")
+
+    def _tell_still(self, words: str) -> None:
+        self._tell_of_canary(CANARY_STILL, words)
+
+    def _tell_of_canary(self, kind: str, words: str) -> None:
+        noticed = make_noticed(kind, words, self.clock())
+        self._canary_told.append(noticed)
+        self.tell(noticed)
+
+    async def _record_canary(self) -> None:
+        """Keep what was told of the canary with the session."""
+        told, self._canary_told = self._canary_told, []
+        for each in told:
+            await self._keep_note(each.kind, each.text.removeprefix(f"{each.kind}: "), each.at)
 
     def _notice(self, words: str) -> None:
         """Tell what concerns no single test, from whatever thread it is noticed in."""
@@ -222,8 +257,10 @@ class Execution:
 
     async def _record(self, words: str) -> None:
         """Keep what is changed on nodes, before it is done."""
-        now = self.clock()
-        await self.writer.keep(lambda target: target.append_note("change", words, now))
+        await self._keep_note("change", words, self.clock())
+
+    async def _keep_note(self, kind: str, text: str, at: float) -> None:
+        await self.writer.keep(lambda target: target.append_note(kind, text, at))
 
     async def _close(self, closed: ClosedRound, attempt: int) -> ClosedRound:
         """Judge, store and tell a round, and tell what ended with it."""

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from benchconsole.console.availability.evaluation import EVERY
 from benchconsole.console.session.judged_rounds import JudgedRounds, load_judged_fabric
+from benchconsole.console.session.safety import goes_in_waves
 from benchconsole.console.view.events import (
-    LEFT_OUT,
     Event,
     NodesProven,
-    Noticed,
     RoundStarted,
     SessionEnded,
     SessionOpened,
+    make_noticed,
 )
 from benchconsole.probes.judging.detectable_loss import DetectableLoss
 from benchconsole.probes.model.errors import PlanError
@@ -101,7 +101,7 @@ class FollowedSession:
                 yield RoundStarted(begun.round, begun.started, compute_time_limit(begun.round, self.probes))
         yield from news.results
         for note in news.notes:
-            yield Noticed(f"{note.kind}: {note.text}", note.at, left_out=note.kind == LEFT_OUT)
+            yield make_noticed(note.kind, note.text, note.at)
         if news.proven:
             yield NodesProven(news.proven[-1].proofs, news.proven[-1].at)
         yield from self._ended(news)
@@ -113,6 +113,7 @@ class FollowedSession:
         return SessionOpened(
             self._stored.id, new.label, self.fabric, new.suite, self.plan, new.started, live, kept, sampled,
             remarks=read_remarks(self._session),
+            in_waves=goes_in_waves(self.fabric, new.options),
         )  # fmt: skip
 
     def _ended(self, news: SessionChanges) -> Iterator[Event]:

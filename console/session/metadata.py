@@ -10,6 +10,7 @@ from benchconsole import __version__
 from benchconsole.console.session.safety import SafetyPolicy
 from benchconsole.console.session.stored_fabric import SETTING
 from benchconsole.probes.judging.confirmation import BUDGET
+from benchconsole.probes.planning.single_test import SINGLE
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.store.model import NewSession, SessionNote
 from benchconsole.topology.grouping import group_by_key
@@ -34,7 +35,9 @@ COHORT_NOTE = "cohort"
 class SessionChoice:
     """What was chosen for a session: suite, nodes (None: all), label, how carefully; ``options`` are recorded.
 
-    ``typed`` are the serial numbers that somebody typed for disks that may be overwritten.
+    ``typed`` are the serial numbers that somebody typed for disks that may be overwritten. ``only`` and ``without``
+    name the stages that are taken or left, with commas between; ``test`` asks for one test in place of a suite
+    (``iperf3 n1 n2 seconds=3``).
     """
 
     suite: str | None = None
@@ -43,6 +46,19 @@ class SessionChoice:
     options: Mapping[str, str | int | float] = field(default_factory=dict)
     policy: SafetyPolicy = field(default_factory=SafetyPolicy)
     typed: tuple[str, ...] = ()
+    only: str = ""
+    without: str = ""
+    test: str = ""
+
+    @property
+    def suite_name(self) -> str | None:
+        """What is run, by its name; None for the suite that counts where none was chosen."""
+        return SINGLE if self.test else self.suite
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """What is recorded of the parts of a suite that were chosen; empty for the whole suite."""
+        return {name: text for name in ("only", "without", "test") if (text := getattr(self, name))}
 
     @property
     def confirm_seconds(self) -> float:
@@ -87,11 +103,11 @@ def make_new_session(fabric: Fabric, choice: SessionChoice, now: float) -> NewSe
         topology=fabric.text,
         topology_path=str(Path(fabric.file).absolute()),
         fabric=fabric.name,
-        suite=choice.suite or find_suite(fabric, None).name,
+        suite=choice.suite_name or find_suite(fabric, None).name,
         started=now,
         label=choice.label,
         selection=fold(choice.nodes) if choice.nodes is not None else "",
-        options={**choice.options, **choice.policy.options()},
+        options={**choice.options, **choice.policy.options(), **choice.parts},
         simulated=fabric.simulated,
         program=__version__,
     )

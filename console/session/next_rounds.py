@@ -17,34 +17,43 @@ from benchconsole.probes.model.measuring import FailedAt, Round, Test
 from benchconsole.probes.model.repeats import TestKey, make_test_key
 from benchconsole.probes.planning.caps import withhold
 from benchconsole.probes.planning.plan_rounds import plan, rerun, split_into_waves
+from benchconsole.probes.planning.single_test import read_single_test
+from benchconsole.probes.planning.stage_choice import choose_stages
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.planning.sweeps import was_skipped
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import Step
+from benchconsole.topology.selection import fold
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
 
 
 class ProposedRounds(NamedTuple):
-    """``rounds`` of a suite, what of it is ``left_out``, in sentences, and the disks that nobody has confirmed yet."""
+    """``rounds`` of a suite, what of it is ``left_out``, in sentences, and the disks that nobody has confirmed yet.
+
+    ``spared`` are sentences on nodes that are not loaded because somebody else needs them.
+    """
 
     rounds: tuple[Round, ...]
     left_out: tuple[str, ...] = ()
     unconfirmed: tuple[Confirmation, ...] = ()
+    spared: tuple[str, ...] = ()
 
 
 def plan_suite(
     fabric: Fabric, choice: SessionChoice, probes: "Mapping[str, Probe]", suite: str | None, *, first: int
 ) -> ProposedRounds:
-    """A suite (None: the chosen one) on the chosen nodes, in waves where others may be harmed.
+    """A suite (None: the chosen one) on the chosen nodes, in waves where others may be harmed; one test where that is
+    chosen.
 
     Disks that nobody has confirmed are left out, and so is what no cap of the file could hold. There are
     no rounds where nothing but such disks was asked for; PlanError for what cannot be planned otherwise.
     """
-    wanted = confirm_disks(
-        _leave_out_used(find_suite(fabric, suite or choice.suite), fabric, choice, probes), choice.typed
-    )
+    wanted = choose_suite(fabric, choice, probes, suite)
+    wanted, spared = _leave_out_used(wanted, fabric, choice, probes)
+    wanted = confirm_disks(wanted, choice.typed)
     wanted, unchanged = _leave_out_steps(wanted, choice)
     if unchanged and not wanted.stages:
         raise PlanError(f"suite {wanted.name!r} has nothing to run: {'; '.join(unchanged)}")
@@ -53,9 +62,19 @@ def plan_suite(
     wanted, withheld = withhold(fabric, wanted, probes, nodes=choice.nodes)
     left += (*unchanged, *map(str, withheld))
     if asked and not any(choice.nodes is None or node in choice.nodes for each in wanted.stages for node in each.nodes):
-        return ProposedRounds((), left, asked)
+        return ProposedRounds((), left, asked, spared)
     rounds = plan(fabric, wanted, probes, nodes=choice.nodes, first=first, cohorts=choice.cohorts)
-    return ProposedRounds(split_into_waves(rounds) if choice.policy.needed(fabric) else rounds, left, asked)
+    rounds = read_single_test(fabric, probes, choice.test).keep(rounds) if choice.test else rounds
+    return ProposedRounds(split_into_waves(rounds) if choice.policy.needed(fabric) else rounds, left, asked, spared)
+
+
+def choose_suite(
+    fabric: Fabric, choice: SessionChoice, probes: "Mapping[str, Probe]", suite: str | None = None
+) -> Suite:
+    """The stages that are asked for: those of a suite (None: the chosen one) that are taken, or one test by itself."""
+    if choice.test:
+        return read_single_test(fabric, probes, choice.test).suite
+    return choose_stages(find_suite(fabric, suite or choice.suite), probes, choice.only, choice.without)
 
 
 def _leave_out_steps(suite: Suite, choice: SessionChoice) -> tuple[Suite, tuple[str, ...]]:
@@ -109,16 +128,22 @@ def list_remaining_rounds(plan: Sequence[Round], judged: Mapping[int, ClosedRoun
     return (*left, *split_into_waves(rerun(list_cut_tests(judged.values()), closed, first=first)))
 
 
-def _leave_out_used(suite: Suite, fabric: Fabric, choice: SessionChoice, probes: "Mapping[str, Probe]") -> Suite:
-    """The suite without nodes in use in the stages that load, where the session is to leave them out."""
+def _leave_out_used(
+    suite: Suite, fabric: Fabric, choice: SessionChoice, probes: "Mapping[str, Probe]"
+) -> tuple[Suite, tuple[str, ...]]:
+    """The suite without nodes in use in the stages that load, where the session is to leave them out, and sentences."""
     spared = choice.policy.spared(fabric)
+    if not spared:
+        return suite, ()
+    reading = {name for name, probe in probes.items() if probe.safety is Safety.READS}
+    loading = [stage for stage in suite.stages if stage.probe not in reading]
+    meant = {node for stage in loading for node in stage.nodes if choice.nodes is None or node in choice.nodes}
     stages = tuple(
-        stage
-        if stage.probe in probes and probes[stage.probe].safety is Safety.READS
-        else replace(stage, nodes=tuple(node for node in stage.nodes if node not in spared))
+        replace(stage, nodes=tuple(node for node in stage.nodes if node not in spared)) if stage in loading else stage
         for stage in suite.stages
     )
-    return replace(suite, stages=stages)
+    alike = group_by_key((why, node) for node, why in spared.items() if node in meant)
+    return replace(suite, stages=stages), tuple(f"{fold(nodes)}: {why}; not loaded" for why, nodes in alike.items())
 
 
 def list_cut_tests(judged: Iterable[ClosedRound]) -> list[Test]:

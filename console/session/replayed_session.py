@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 from benchconsole.console.session.followed_session import FollowedSession
 from benchconsole.console.session.replay_clock import ReplayClock, Timeline
 from benchconsole.console.view.events import (
-    LEFT_OUT,
     Event,
     NodesProven,
-    Noticed,
     RoundStarted,
     SessionEnded,
     SessionOpened,
     TestStarted,
+    make_noticed,
 )
 from benchconsole.console.view.reducer import advance_all, opened
 from benchconsole.console.view.run_view import RunView
@@ -146,10 +145,7 @@ class ReplayedSession(FollowedSession):
         self.plan = self._session.read_plan(self.fabric)
         rounds = self._session.read_rounds(self.fabric, plan=self.plan)
         found: list[tuple[float, Event]] = [timed for closed in rounds for timed in _unfold(closed)]
-        found += [
-            (note.at, Noticed(f"{note.kind}: {note.text}", note.at, left_out=note.kind == LEFT_OUT))
-            for note in self._session.read_notes()
-        ]
+        found += [(note.at, make_noticed(note.kind, note.text, note.at)) for note in self._session.read_notes()]
         found += ((proven.at, NodesProven(proven.proofs, proven.at)) for proven in self._session.read_proofs())
         found.sort(key=lambda timed: timed[0])
         last = found[-1][0] if found else self._stored.new.started

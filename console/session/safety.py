@@ -43,8 +43,7 @@ class SafetyPolicy:
 
     def needed(self, fabric: Fabric) -> bool:
         """Whether others may be harmed: somebody said so, the file caps loads, or nodes in use were overridden."""
-        capped = fabric.caps.link is not None or bool(fabric.caps.storage)
-        return self.careful or capped or bool(self.override.production or self.override.busy)
+        return self.careful or _is_capped(fabric) or bool(self.override.production or self.override.busy)
 
     def refuse(self, fabric: Fabric, rounds: Sequence[Round], probes: "Mapping[str, Probe]") -> None:
         """InUseError when ``rounds`` would load a node in use that was not named; OverrideError for a wrong name."""
@@ -94,7 +93,17 @@ class SafetyPolicy:
             return Guard(StopRule(share=0.5, least=40))
         pairs = await asyncio.to_thread(choose_pairs, fabric, loading) if loading else ()
         limits = CanaryLimits.of(fabric)
-        return Guard(StopRule(), [Canary(reach, here, there, limits=limits, on_notice=told) for here, there in pairs])
+        canaries = [Canary(reach, here, there, limits=limits, on_notice=told) for here, there in pairs]
+        return Guard(StopRule(), canaries, wants_canary=bool(loading))
+
+
+def goes_in_waves(fabric: Fabric, record: Mapping[str, object]) -> bool:
+    """Whether the stages of a session begin with 1, 2, 4 ... tests, by its file and the options that it recorded."""
+    return _is_capped(fabric) or bool(record.get("careful")) or any(name.startswith("override.") for name in record)
+
+
+def _is_capped(fabric: Fabric) -> bool:
+    return fabric.caps.link is not None or bool(fabric.caps.storage)
 
 
 def _loads(each: Round, probes: "Mapping[str, Probe]") -> bool:

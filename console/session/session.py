@@ -15,9 +15,20 @@ from benchconsole.console.session.metadata import SAMPLE_LOAD, SessionChoice, ma
 from benchconsole.console.session.next_rounds import ProposedRounds, list_remaining_rounds, plan_repeats, plan_suite
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.persistence import DurableWriter
+from benchconsole.console.session.safety import goes_in_waves
 from benchconsole.console.session.stored_fabric import OnRead
 from benchconsole.console.session.stored_verdict import make_stored_verdict
-from benchconsole.console.view.events import LEFT_OUT, Event, NodesProven, Noticed, SessionEnded, SessionOpened
+from benchconsole.console.view.events import (
+    LEFT_OUT,
+    SPARED,
+    TOLD_KINDS,
+    Event,
+    NodesProven,
+    Noticed,
+    SessionEnded,
+    SessionOpened,
+    make_noticed,
+)
 from benchconsole.console.view.reducer import advance_all, read_judged
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import decide
@@ -64,7 +75,8 @@ class Session:
     ) -> None:
         self.fabric = fabric = fabric if fabric.baseline is not None else add_baseline(fabric, store.database)
         self.id = ""
-        self.choice = choice or SessionChoice()
+        self.choice = self.meant = choice or SessionChoice()
+        """What was chosen for the session, and for the rounds that were proposed last."""
         self.plan: tuple[Round, ...] = ()
         self.complete = False
         self.proposed = ProposedRounds(())
@@ -84,7 +96,8 @@ class Session:
         self._unsearched: tuple[Round, ...] = ()
         self._checklists: tuple[CheckedList, ...] = ()
         self._remarks: tuple[Remark, ...] = ()
-        self._left_out: tuple[Noticed, ...] = ()
+        self._noticed: tuple[Noticed, ...] = ()
+        self._record: Mapping[str, object] = self.choice.options
         self._sampled = EVERY in self.choice.options
         self.replay: tuple[Event, ...] = ()
         """What is known of the session already, as the events that would have told it."""
@@ -136,9 +149,10 @@ class Session:
         """
         session = self.store.session(self.id)
         self._checklists, self._remarks = session.read_checklists(), read_remarks(session)
-        left_out = (note for note in session.read_notes() if note.kind == LEFT_OUT)
-        self._left_out = tuple(Noticed(f"{LEFT_OUT}: {note.text}", note.at, left_out=True) for note in left_out)
-        events: list[Event] = [self._make_opened(started, live=False), *self._left_out]
+        notes = session.read_notes()
+        self._record = {**self.choice.options, **{note.kind: note.text for note in notes}}
+        self._noticed = tuple(make_noticed(note.kind, note.text, note.at) for note in notes if note.kind in TOLD_KINDS)
+        events: list[Event] = [self._make_opened(started, live=False), *self._noticed]
         rounds = session.read_rounds(self.fabric, plan=self.plan) if judged is None else judged.rounds
         for read, stored in enumerate(rounds, 1):
             self._judged.restore(stored)
@@ -169,7 +183,7 @@ class Session:
     @property
     def suite(self) -> str:
         """The name of the suite that was chosen, or that counts where none was."""
-        return self.choice.suite or find_suite(self.fabric, None).name
+        return self.choice.suite_name or find_suite(self.fabric, None).name
 
     @property
     def running(self) -> bool:
@@ -188,21 +202,26 @@ class Session:
         only: Collection[str] = (),
         typed: Collection[str] = (),
         nodes: Collection[NodeId] | None = None,
+        choice: SessionChoice | None = None,
     ) -> tuple[Round, ...]:
         """The rounds that ``start`` would run, without running anything.
 
         ``failed_only`` repeats the tests that gave no number or are below what is asked;
         ``only`` repeats the tests with these ids; ``typed`` are serial numbers of disks, as in ``SessionChoice``.
         A suite, and what confirms it, runs on those of the chosen nodes that are ``nodes``, too (None: on all).
+        ``choice`` takes the place of the session's own when the rounds are started.
         ``proposed`` says then what of the suite is left out. Raises PlanError for a suite that gives no rounds.
         """
         first = max((each.number for each in self.plan), default=0) + 1
-        self._narrowed = () if nodes is None else _narrow(self.choice.nodes or self.fabric.nodes, nodes)
+        meant = choice or self.choice
+        narrowed = meant.nodes if nodes is None else _narrow(meant.nodes or self.fabric.nodes, nodes)
+        meant = replace(meant, suite=meant.suite if self.id else suite or meant.suite)
         if only or failed_only:
             self.proposed = ProposedRounds(plan_repeats(self._judged.by_number.values(), only=only, first=first))
         else:
-            choice = replace(self.choice, typed=(*self.choice.typed, *typed), nodes=self._narrowed or self.choice.nodes)
-            self.proposed = plan_suite(self.fabric, choice, self.probes, suite, first=first)
+            wanted = replace(meant, typed=(*meant.typed, *typed), nodes=narrowed)
+            self.proposed = plan_suite(self.fabric, wanted, self.probes, suite, first=first)
+        self.meant, self._narrowed = meant, narrowed or ()
         return self.proposed.rounds
 
     def view(self) -> RunView:
@@ -275,6 +294,7 @@ class Session:
         return SessionOpened(
             self.id, self.choice.label, self.fabric, self.suite, self.plan, at, live, self._checklists, self._sampled,
             remarks=self._remarks,
+            in_waves=self.choice.policy.needed(self.fabric) or goes_in_waves(self.fabric, self._record),
         )  # fmt: skip
 
     async def _run(self, rounds: Sequence[Round]) -> None:
@@ -330,22 +350,26 @@ class Session:
         fresh = tuple(each for each in rounds if each.number not in known)
         self.plan = (*self.plan, *fresh)
         now = self._clock()
+        meant = replace(self.meant, nodes=self._narrowed or None)
+        self.choice = replace(self.meant, nodes=self.choice.nodes, only="", without="", test="")
         if self.id:
             stored = self.store.session(self.id)
             await stored.claim()
             if fresh:
                 await stored.extend_plan(fresh)
-            for name, value in self.choice.policy.options().items():
+            for name, value in {**meant.policy.options(), **(meant.parts if fresh else {})}.items():
                 await stored.append_note(name, str(value), now)
         else:
-            self.id = await self.store.create_session(make_new_session(self.fabric, self.choice, now), self.plan)
+            self.choice.suite = meant.suite_name
+            self.id = await self.store.create_session(make_new_session(self.fabric, meant, now), self.plan)
         self.has_begun = True
         self.complete = False
         self._tell(self._make_opened(now, live=True))
-        for words in self.proposed.left_out if fresh else ():
-            await self.store.session(self.id).append_note(LEFT_OUT, words, now)
-            noticed = Noticed(f"{LEFT_OUT}: {words}", now, left_out=True)
-            self._left_out += (noticed,)
+        told = ((LEFT_OUT, self.proposed.left_out), (SPARED, self.proposed.spared)) if fresh else ()
+        for kind, words in ((kind, each) for kind, sentences in told for each in sentences):
+            await self.store.session(self.id).append_note(kind, words, now)
+            noticed = make_noticed(kind, words, now)
+            self._noticed += (noticed,)
             self._tell(noticed)
 
     async def _close(self, writer: DurableWriter | None, because: str) -> None:
@@ -361,7 +385,7 @@ class Session:
                 findings = self._judged.known_findings
                 losses = None if findings is None else self._judged.losses
                 opened = self._make_opened(now, live=False)
-                events: tuple[Noticed | ClosedRound, ...] = (*self._left_out, *self._judged.in_order)
+                events: tuple[Noticed | ClosedRound, ...] = (*self._noticed, *self._judged.in_order)
                 view = read_judged(opened, events, findings or (), ended)
                 # One sample of a watch knows no verdict: the watch stores that of them all.
                 verdict = None if self._sampled else make_stored_verdict(decide(view))

@@ -39,10 +39,14 @@ class Action:
 
 
 class TypedCommand(NamedTuple):
-    """An action that takes an argument after ``:``: what does it, and the arguments that are offered."""
+    """An action that takes an argument after ``:``: what does it, and the arguments that are offered.
+
+    ``complete`` gives what the typed beginning of an argument in several words may become, where that depends on it.
+    """
 
     do: Callable[[str], None]
     arguments: Callable[[], Sequence[str]]
+    complete: Callable[[str], Sequence[str]] | None = None
 
 
 _TABLE = (
@@ -114,6 +118,7 @@ _TABLE = (
     Action("finding", "f", "f", "finding", "the finding that explains it"),
     Action("repeat", "r", "r", "repeat", "repeat what failed, or what is selected; the plan comes first"),
     Action("plan", "R", "R", "plan a run", "plan a run and show it before anything is sent", "plan", "SUITE"),
+    Action("test", "", "", "test", "plan one test by itself", "test", "PROBE NODE [PEER] [OPTION=..]"),
     Action("stop", "S", "S", "stop, asks how", "stop the run: after the round, now, or not"),
     Action("copy", "y", "y", "copy", "copy the row to the clipboard of your terminal"),
     Action("copy_all", "Y", "Y", "copy table", "copy the whole table, tab-separated"),
@@ -138,7 +143,7 @@ GLOBAL = (
 )  # fmt: skip
 """Actions that are valid on every screen; those of a replay only there."""
 
-DRIVING = frozenset(("plan", "repeat", "stop", "add_criterion", "change_criterion"))
+DRIVING = frozenset(("plan", "test", "repeat", "stop", "add_criterion", "change_criterion"))
 """Actions of who drives the session: one that another console drives, or that is played again, takes none of them."""
 
 ACTING = DRIVING | {"mark", "mark_shown", "label", "remark", "accept", "remove", "export", "save_filter"}

@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 LEFT_OUT = "left out"
 """The kind of note that says what of a suite was not run, and why; the text of its event begins with it."""
 
+SPARED = "spared"
+"""The kind of note that names nodes which a plan does not load because somebody else needs them."""
+
+CANARY, CANARY_STILL = "canary", "canary keeps still"
+"""The kinds of notes that say which canary watches a run, and why none does, or none does any more."""
+
+TOLD_KINDS = (LEFT_OUT, SPARED, CANARY, CANARY_STILL)
+"""The kinds of notes that a view of a stored session shows among its events."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionOpened:
@@ -30,6 +39,7 @@ class SessionOpened:
     ``checklists`` are those that are kept with it, as they stand; ``sampled`` says that it is a watch of days.
     ``anew``: all that is known of it follows, and what was told before counts no more. ``shown`` is what is known of it
     already, where somebody has jumped in a session that is played again. ``remarks`` are what people said of it so far.
+    ``in_waves``: its stages begin with 1, 2, 4 ... tests at once.
     """
 
     session: str
@@ -44,6 +54,7 @@ class SessionOpened:
     anew: bool = False
     shown: RunView | None = None
     remarks: "tuple[Remark, ...]" = ()
+    in_waves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +122,22 @@ class Resumed:
 class Noticed:
     """Something that concerns the run and no single test: a canary that keeps still, a plugin that blocks.
 
-    ``left_out`` where it is a part of the suite that is not run.
+    ``kind`` is that of the note which is stored of it; empty where none is.
     """
 
     text: str
     at: float
-    left_out: bool = False
+    kind: str = ""
+
+    @property
+    def left_out(self) -> bool:
+        """Whether it is a part of the suite that is not run."""
+        return self.kind == LEFT_OUT
+
+
+def make_noticed(kind: str, text: str, at: float) -> Noticed:
+    """The event of a note: its kind stands before its text."""
+    return Noticed(f"{kind}: {text}", at, kind)
 
 
 @dataclass(frozen=True, slots=True)

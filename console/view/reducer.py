@@ -18,6 +18,9 @@ from benchconsole.console.view.element_state import (
     read_session_links,
 )
 from benchconsole.console.view.events import (
+    CANARY,
+    CANARY_STILL,
+    SPARED,
     Event,
     Held,
     IntervalsTold,
@@ -32,6 +35,7 @@ from benchconsole.console.view.events import (
 from benchconsole.console.view.interval_rates import NO_INTERVALS, advance_rates
 from benchconsole.console.view.persistent_map import LayeredMap, OpenTests, make_layered
 from benchconsole.console.view.run_view import (
+    CanaryNotice,
     DetectableFaults,
     Line,
     LinkView,
@@ -79,6 +83,7 @@ def opened(event: SessionOpened) -> RunView:
         checklists=event.checklists,
         sampled=event.sampled,
         remarks=event.remarks,
+        in_waves=event.in_waves,
     )
 
 
@@ -97,11 +102,23 @@ def advance(view: RunView, event: Event) -> RunView:
     if isinstance(event, (Held, Resumed)):
         return _held(view, event)
     if isinstance(event, Noticed):
-        left_out = (*view.left_out, event.text) if event.left_out else view.left_out
-        return replace(view, left_out=left_out, log=_logged(view, Line(event.at, State.WATCH, event.text)))
+        return _noticed(view, event)
     if isinstance(event, NodesProven):
         return _proven(view, event)
     return _ended(view, event)
+
+
+def _noticed(view: RunView, event: Noticed) -> RunView:
+    """A line of the log, and what of it is kept in sight."""
+    words = event.text.removeprefix(f"{event.kind}: ")
+    line = Line(event.at, None if event.kind == CANARY else State.WATCH, event.text)
+    if event.left_out:
+        view = replace(view, left_out=(*view.left_out, event.text))
+    elif event.kind == SPARED and words not in view.spared:
+        view = replace(view, spared=(*view.spared, words))
+    elif event.kind in (CANARY, CANARY_STILL):
+        view = replace(view, canary=CanaryNotice(words, watches=event.kind == CANARY))
+    return replace(view, log=_logged(view, line))
 
 
 def advance_all(view: RunView, events: Iterable[Event]) -> RunView:
@@ -188,6 +205,7 @@ def _opened_again(view: RunView, event: SessionOpened) -> RunView:
     if event.session != view.session or event.anew:
         return opened(event)
     known = event.plan == view.plan
+    goes_on = view.live and view.ended is None
     return replace(
         view,
         fabric=event.fabric,
@@ -195,7 +213,9 @@ def _opened_again(view: RunView, event: SessionOpened) -> RunView:
         repeats=view.repeats if known else _list_repeats(event),
         planned=view.planned if known else _list_planned(event.plan),
         live=event.live,
-        begun=view.begun if view.live and view.ended is None else event.at,
+        begun=view.begun if goes_on else event.at,
+        in_waves=event.in_waves,
+        canary=view.canary if goes_on else None,
         ended=None,
         proofs=(),
         checklists=event.checklists,

@@ -185,6 +185,14 @@ class Line:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class CanaryNotice:
+    """The canary of a run in words, and whether it ``watches``; it keeps still where it does not."""
+
+    words: str
+    watches: bool
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class RunView:
     """A whole session as it stands. ``results`` and ``verdicts`` are by test id, those of repeated tests included.
@@ -205,6 +213,8 @@ class RunView:
     run tell of their last seconds, ``loads`` those of nodes that are sampled in the round that runs, ``ways`` the links
     that its flows cross, None before the first of them has told a number; nothing else here rests on these.
     ``remarks`` are what people said of it, withdrawn ones as well; no state and no verdict rests on them.
+    ``in_waves``: stages begin with 1, 2, 4 ... tests. ``canary`` is what is known of the canary of the run, None where
+    nothing was told; ``spared`` names nodes that are not loaded because somebody else needs them.
     No mapping here ever changes;
     those that grow share what they have in common with earlier views.
     """
@@ -252,6 +262,9 @@ class RunView:
     loads: Mapping[str, NodeLoad] = field(default_factory=lambda: MappingProxyType({}))
     ways: "RoundWays | None" = None
     remarks: "tuple[Remark, ...]" = ()
+    in_waves: bool = False
+    canary: "CanaryNotice | None" = None
+    spared: tuple[str, ...] = ()
 
 
 T = TypeVar("T")

@@ -1,6 +1,6 @@
 """Proposals, plan notes and paths that a session shows to the screens, and who is told or asked."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,14 +30,31 @@ class Proposal:
     """Rounds that would run, and what they do; nothing of it has been sent.
 
     ``unconfirmed`` are disks that are left out because nobody has confirmed that they may be overwritten.
-    ``ends`` says what is still to be done of an interrupted session whose rounds are all closed: it is started
-    with no rounds. Empty where there is nothing to run, or rounds.
+    ``chosen`` says which options were chosen; ``command`` is the command line that plans the same as a session of its
+    own, empty where none does. ``ends`` says what is still to be done of an interrupted session whose rounds are all
+    closed: it is started with no rounds. Empty where there is nothing to run, or rounds.
     """
 
     rounds: tuple[Round, ...]
     notes: PlanNotes = field(default_factory=PlanNotes)
     unconfirmed: tuple[Confirmation, ...] = ()
     ends: str = ""
+    chosen: tuple[str, ...] = ()
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunForm:
+    """The options of a plan as a form: ``meanings`` of the fields, in order, their ``values``, and a ``note``.
+
+    ``choices`` are words that a field may become. ``list_mistakes`` says what is wrong with what was typed.
+    """
+
+    meanings: Mapping[str, str]
+    values: Mapping[str, str]
+    note: str
+    choices: Mapping[str, Sequence[str]]
+    list_mistakes: Callable[[Mapping[str, str]], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)

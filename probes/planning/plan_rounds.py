@@ -106,11 +106,25 @@ def _plan_stage(
         planner = _StagePlanner(
             ends.fabric, probe, stage, ends.flow_classes, most, network=used.name, legs=(ends.leg, ends.peer_leg)
         )
-        name = planner.name if stage.sweep is None else format_stage_name(planner.name, stage.sweep)
-        name += ends.name
+        name = name_stage(probe, stage) + ends.name
         for each in planner.rounds(ends.members, first):
             first = each.number + 1
             yield each if each.stage == name else replace(each, stage=name)
+
+
+def name_stage(probe: Probe, stage: Stage) -> str:
+    """What the rounds of a stage are called, before the ports that it uses and a number where others are alike."""
+    name = _name_point(probe, stage)
+    return name if stage.sweep is None else format_stage_name(name, stage.sweep)
+
+
+def _name_point(probe: Probe, stage: Stage) -> str:
+    """The probe, with the design that it is planned with unless that is what varies."""
+    varied = stage.sweep is not None and any(axis.name == "design" for axis in stage.sweep.axes)
+    if probe.shape is not Shape.PAIR or varied:
+        return probe.name
+    options = {**probe.options, **stage.options}
+    return f"{probe.name} {options.get('design') or DEFAULT_DESIGN}"
 
 
 def _name_apart(rounds: Iterable[Round], named: Counter[str]) -> Iterator[Round]:
@@ -164,11 +178,8 @@ class _StagePlanner:
 
     @property
     def name(self) -> str:
-        """What the rounds of the stage are called: its probe, with the design that it is planned with."""
-        varied = self.stage.sweep is not None and any(axis.name == "design" for axis in self.stage.sweep.axes)
-        if self.probe.shape is not Shape.PAIR or varied:
-            return self.probe.name
-        return f"{self.probe.name} {self.options.get('design') or DEFAULT_DESIGN}"
+        """What the rounds of one point are called."""
+        return _name_point(self.probe, self.stage)
 
     def rounds(self, members: Sequence[NodeId], first: int) -> list[Round]:
         """The rounds of the stage on ``members``, numbered from ``first``; those of every point of its sweep."""

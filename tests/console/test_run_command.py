@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.cli import open as opening
+from benchconsole.console.cli.common import read_topology
 from benchconsole.console.exits import BadInput, Exit
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.api import Probe, Safety
 from benchconsole.probes.plugins.registry import ProbeCatalogue
 from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import Fabric
 from tests import plain_sqlite
 from tests.console.test_cli import run
 from tests.fabrics import SMALL
@@ -146,3 +148,53 @@ def test_the_screen_refuses_cohorts_that_are_none_and_those_for_a_stored_session
     with pytest.raises(BadInput, match="--cohort with a stored session"):
         opening.open_console("last", tmp_path / "s.db", cohorts=["phase=after"])
     assert conducted == []
+
+
+def test_stages_are_taken_and_left_by_name_and_recorded(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topology.write_text(TEXT)
+    db = tmp_path / "s.db"
+    assert run(monkeypatch, "run", topology, "--db", db, "--dry-run", "--without", "rude") == Exit.PASSED
+    said = capsys.readouterr().out
+    assert "inventory" in said
+    assert "rude" not in said
+    assert run(monkeypatch, "run", topology, "--db", db, "--only", "inventory", "--label", "part") != Exit.BAD_INPUT
+    with Store.open(db) as store:
+        session = store.session(store.find_session("part"))
+        assert session.describe().new.options == {"only": "inventory"}
+        assert {each.stage for each in session.read_plan(conducted_fabric(topology))} == {"inventory"}
+    assert run(monkeypatch, "run", topology, "--db", db, "--only", "inventroy") == Exit.BAD_INPUT
+    assert "did you mean inventory" in capsys.readouterr().err
+
+
+def test_one_test_is_run_alone_and_takes_nothing_of_a_suite(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topology.write_text(TEXT)
+    db = tmp_path / "s.db"
+    run(monkeypatch, "run", topology, "--db", db, "--test", "rude n1 n5", "--label", "pair")
+    with Store.open(db) as store:
+        session = store.session(store.find_session("pair"))
+        assert (session.describe().new.suite, dict(session.describe().new.options)) == (
+            "single test", {"test": "rude n1 n5"},
+        )  # fmt: skip
+        (only,) = session.read_plan(conducted_fabric(topology))
+        assert [test.target.key for test in only.tests] == ["n1>n5"]
+    for option in (("--suite", "default"), ("-w", "n1"), ("--only", "rude"), ("--resume", "last")):
+        capsys.readouterr()
+        assert run(monkeypatch, "run", topology, "--db", db, "--test", "rude n1 n5", *option) == Exit.BAD_INPUT
+        assert "--test with " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("minutes", ["-1", "1441", "soon", "nan"])
+def test_minutes_are_refused_in_the_words_of_the_screen(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], minutes: str
+) -> None:
+    assert run(monkeypatch, "run", topology, "--db", tmp_path / "s.db", f"--confirm={minutes}") == Exit.BAD_INPUT
+    assert f"--confirm {minutes}, expected minutes from 0 to 1,440" in capsys.readouterr().err
+
+
+def conducted_fabric(topology: Path) -> Fabric:
+    """The fabric of the file, to read a plan against."""
+    return read_topology(topology, {**PROBES, "rude": Rude()})

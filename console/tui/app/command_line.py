@@ -61,7 +61,9 @@ class CommandLine:
         frame = self._navigation.frame
         return self._typed.get(name) or (frame.commands.get(name) if frame is not None else None)
 
-    def _arguments_of(self, name: str) -> Sequence[str]:
-        """The arguments that are offered for a command."""
+    def _arguments_of(self, name: str, begun: str) -> Sequence[str]:
+        """The arguments that are offered for a command of which ``begun`` is typed."""
         command = self._find(name)
-        return command.arguments() if command is not None else ()
+        if command is None:
+            return ()
+        return command.arguments() if command.complete is None else command.complete(begun)

@@ -127,6 +127,7 @@ class ConsoleApp(ThemedApp[int]):
             "freeze": navigation.toggle_freeze,
             "theme": partial(_use_theme, self, ""),
             "node": partial(navigation.say, "node takes the name of a node", wrong=True),
+            "test": partial(navigation.say, "test takes PROBE NODE [PEER] [OPTION=VALUE ...]", wrong=True),
             "command": self.command_line.ask,
             "help": self.command_line.show_help,
             **self.replay_orders.actions,
@@ -149,6 +150,7 @@ class ConsoleApp(ThemedApp[int]):
             "plot": TypedCommand(
                 self.navigation.open_plot, lambda: list_metrics(session.view) if session.view is not None else ()
             ),
+            "test": TypedCommand(self.run_orders.plan_test, tuple, self.run_orders.complete_test),
             "compare": TypedCommand(self.session_orders.compare_with, lambda: self.session_orders.names),
             "remark": TypedCommand(self.remark_orders.remark, tuple),
             "accept": TypedCommand(self.remark_orders.accept, tuple),

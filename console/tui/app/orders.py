@@ -17,13 +17,14 @@ from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.disk import DiskSheet, seen
 from benchconsole.console.tui.screens.export import FORMATS, ExportSheet, ExportTarget, read_target
 from benchconsole.console.tui.screens.password import PasswordSheet
-from benchconsole.console.tui.screens.plan import PlanSheet
+from benchconsole.console.tui.screens.plan import Options, PlanSheet
 from benchconsole.console.tui.widgets.options import Option
 from benchconsole.console.view.run_view import RunView
-from benchconsole.console.view.session_control import Proposal
+from benchconsole.console.view.session_control import Proposal, RunForm
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Round
+from benchconsole.topology.model.fabric import NodeId
 
 if TYPE_CHECKING:
     from benchconsole.console.session.controller import SessionController
@@ -70,13 +71,15 @@ class RunOrders(Orders):
         super().__init__(session, navigation, work)
         self._starting = asyncio.Lock()  # held while a run begins: the tab changes then, and every sheet goes with it
 
-    def plan(self, suite: str | None = None, *, failed_only: bool = False, only: Collection[str] = ()) -> None:
+    def plan(
+        self, suite: str | None = None, *, failed_only: bool = False, only: Collection[str] = (), test: str = ""
+    ) -> None:
         """Propose rounds and show them; nothing is sent before enter. A suite is planned on marked nodes alone."""
         control = self._session.control
         if self.refuses():
             return
         if control is None:
-            plan = partial(self.plan, suite, failed_only=failed_only, only=only)
+            plan = partial(self.plan, suite, failed_only=failed_only, only=only, test=test)
             obey_when_open(self._session, self._navigation, plan, "the plan is shown")
             return
         if self._session.follows or control.running:
@@ -89,19 +92,36 @@ class RunOrders(Orders):
         if self._session.running:
             self._navigation.say("A run is going in the session behind; esc goes back to it.", wrong=True)
             return
-        fixed = failed_only or bool(only)
+        fixed = failed_only or bool(only) or bool(test)
         marked = None if fixed else self._navigation.marked
 
-        async def propose(name: str | None, typed: Sequence[str]) -> Proposal:
+        async def propose(name: str | None, typed: Sequence[str], options: Options) -> Proposal:
             return await control.propose(
-                None if fixed else name, failed_only=failed_only, only=only, typed=typed, nodes=marked
-            )
+                None if fixed else name, failed_only=failed_only, only=only, typed=typed,
+                nodes=marked if options is None else None, options=options, test=test,
+            )  # fmt: skip
+
+        def make_form(name: str | None, options: Options) -> RunForm:
+            return control.planning.make_form(name, marked, options, is_suite=not fixed)
 
         suites = () if fixed else control.suites
         remaining = control.resumable and not fixed and marked is None
         badges = self._session.badges
-        sheet = PlanSheet(suites, propose, self.make_disk_sheet, badges, suite=suite, owed=remaining)
+        sheet = PlanSheet(suites, propose, self.make_disk_sheet, badges, make_form, suite=suite, owed=remaining)
         self._navigation.ask(sheet, partial(self._start, control))
+
+    def plan_test(self, words: str) -> None:
+        """Propose one test in words (``iperf3 n1 n2 seconds=3``) as a run of its own."""
+        self.plan(test=words)
+
+    def complete_test(self, text: str) -> Sequence[str]:
+        """What the words of one test may become; the node of the page in front comes first."""
+        control, frame, view = self._session.control, self._navigation.frame, self._session.view
+        if control is None or self._session.follows:
+            return ()
+        subject = NodeId(frame.subject) if frame is not None else NodeId("")
+        known = view is not None and subject in view.nodes
+        return control.planning.complete_test(text, subject if known else None)
 
     def make_disk_sheet(self, asked: Confirmation) -> DiskSheet:
         return DiskSheet(asked, seen(self._session.latest.view, asked.node, asked.serial), self._session.badges)

@@ -21,7 +21,11 @@ class CommandSheet(Sheet[str]):
     DEFAULT_CSS = "CommandSheet OptionListing { height: 8; }"
 
     def __init__(
-        self, valid: Sequence[str], arguments: Callable[[str], Sequence[str]], history: Sequence[str], badges: Badges
+        self,
+        valid: Sequence[str],
+        arguments: Callable[[str, str], Sequence[str]],
+        history: Sequence[str],
+        badges: Badges,
     ) -> None:
         super().__init__("command", badges)
         known = [ACTIONS[each] for each in dict.fromkeys(valid) if each not in MOVES]
@@ -41,7 +45,7 @@ class CommandSheet(Sheet[str]):
         word, space, rest = text.partition(" ")
         action = next((each for each in self.actions if each.word == word), None)
         if space and action is not None:
-            found = [each for each in self.arguments(action.id) if each.lower().startswith(rest.lower())]
+            found = [each for each in self.arguments(action.id, rest) if each.lower().startswith(rest.lower())]
             return [Option(" ", f"{word} {each}", "", f"{word} {each}") for each in found[:50]]
         starts = [each for each in self.actions if each.word.startswith(word)]
         others = [each for each in self.actions if each not in starts and word in f"{each.word} {each.help}"]

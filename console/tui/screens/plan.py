@@ -1,24 +1,31 @@
 """A plan before it is run: what would be sent, for how long, what it does to the nodes. Enter starts it."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.messages import Copy
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.widgets.plan import PlanView
 from benchconsole.console.tui.widgets.tabs import Badges
-from benchconsole.console.view.session_control import Proposal
+from benchconsole.console.view.session_control import Proposal, RunForm
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Round
 
 OWED = "what this session still owes"
 
-Propose = Callable[[str | None, Sequence[str]], Awaitable[Proposal]]
-"""Works a plan out: of a suite, and with the serial numbers of disks that were typed."""
+Options = Mapping[str, str] | None
+"""What was typed into the form, by option; None before it was filled."""
+
+Propose = Callable[[str | None, Sequence[str], Options], Awaitable[Proposal]]
+"""Works a plan out: of a suite, with the serial numbers of disks that were typed, and with options."""
+
+MakeForm = Callable[[str | None, Options], RunForm]
+"""The options that the plan of a suite can be given, with what was typed before."""
 
 MakeDiskSheet = Callable[[Confirmation], Sheet[str]]
 
@@ -28,18 +35,23 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
 
     ``tab`` takes the next suite where there are several, after what is ``owed`` by an interrupted session.
     ``c`` has the disks confirmed that the suite would overwrite; what was typed counts for this plan only.
+    ``o`` asks for the options of the run and works the plan out again, ``y`` copies the command line that does it.
     """
 
     KEYS = (
         ("enter", "start"),
         ("tab", "next suite"),
         ("c", "confirm disks"),
-        ("up down", "scroll"),
+        ("o", "options"),
+        ("y", "copy command"),
         ("esc", "send nothing"),
+        ("up down", "scroll"),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "suite", show=False, priority=True),
         Binding("c", "confirm", show=False),
+        Binding("o", "options", show=False),
+        Binding("y", "copy", show=False),
     ]
     DEFAULT_CSS = "PlanSheet PlanView { height: auto; }"
 
@@ -49,6 +61,7 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         propose: Propose,
         disk: MakeDiskSheet,
         badges: Badges,
+        make_form: MakeForm,
         *,
         suite: str | None = None,
         owed: bool = False,
@@ -58,6 +71,9 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         self.suite = suite if suite is not None or not self.suites else self.suites[0]
         self.propose = propose
         self.disk = disk
+        self.badges = badges
+        self.make_form = make_form
+        self.options: Options = None
         self.typed: tuple[str, ...] = ()
         self.proposal: Proposal | None = None
         self.plan = PlanView()
@@ -75,6 +91,7 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         """Only those that do something now."""
         idle = {"tab"} if len(self.suites) < 2 else set()
         idle |= set() if self.proposal is not None and self.proposal.unconfirmed else {"c"}
+        idle |= set() if self.proposal is not None and self.proposal.command else {"y"}
         self.foot.pairs = tuple(pair for pair in self.KEYS if pair[0] not in idle)
         self.foot.redraw()
 
@@ -83,17 +100,17 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         self.plan.say(f"{sanitize(self.suite) + ': ' if self.suite else ''}the plan is being worked out.")
         self._name_keys()
         self.on_resize()
-        self.run_worker(self._propose(self.suite, self.typed), exit_on_error=False)
+        self.run_worker(self._propose(self.suite, self.typed, self.options), exit_on_error=False)
 
-    async def _propose(self, suite: str | None, typed: Sequence[str]) -> None:
+    async def _propose(self, suite: str | None, typed: Sequence[str], options: Options) -> None:
         """Ask for the plan; planning ten thousand nodes takes its time, and the screen goes on meanwhile."""
         try:
-            proposal = await self.propose(suite, typed)
+            proposal = await self.propose(suite, typed, options)
         except PlanError as error:
-            if (suite, typed) == (self.suite, self.typed):
+            if (suite, typed, options) == (self.suite, self.typed, self.options):
                 self.plan.say(sanitize(str(error)))
         else:
-            if (suite, typed) != (self.suite, self.typed):
+            if (suite, typed, options) != (self.suite, self.typed, self.options):
                 return  # another plan was asked for meanwhile
             self.proposal = proposal
             self.plan.show(suite or (OWED if self.suites else ""), proposal, self.suites)
@@ -121,6 +138,29 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
             self._ask(others)
         elif self.typed:
             self._work_out()
+
+    def action_options(self) -> None:
+        """Ask for the options of the run."""
+        from benchconsole.console.tui.screens.run_options import RunOptionsSheet  # few plans are given any
+
+        try:
+            form = self.make_form(self.suite, self.options)
+        except PlanError as error:
+            self.plan.say(sanitize(str(error)))
+            return
+        self.app.push_screen(RunOptionsSheet(form, self.badges), self._take_options)
+
+    def _take_options(self, options: Options) -> None:
+        if options is not None:
+            self.options = options
+            self._work_out()
+
+    def action_copy(self) -> None:
+        """Send the command line to the clipboard of the terminal."""
+        if self.proposal is not None and self.proposal.command:
+            self.post_message(Copy(f"{self.proposal.command}\n", "the command"))
+            self.foot.pairs = tuple((key, "copied" if key == "y" else verb) for key, verb in self.foot.pairs)
+            self.foot.redraw()
 
     def action_choose(self) -> None:
         found = self.proposal

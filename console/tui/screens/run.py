@@ -1,4 +1,4 @@
-"""The run: stages with time and time left, the tests of the round slowest first, what happened."""
+"""The run: stages with time and time left, the tests of the round slowest first, what is held back, what happened."""
 
 import operator
 import time
@@ -11,7 +11,8 @@ from benchconsole.console.curves.sweep_series import is_swept
 from benchconsole.console.text.cells import measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
-from benchconsole.console.tui.messages import Copy, OpenNode, OpenSweeps, PlanRun, Stop
+from benchconsole.console.tui.messages import Copy, OpenNode, OpenSweeps, PlanRun, ReadInFull, Stop
+from benchconsole.console.tui.queries.held_back import is_held, list_held_back
 from benchconsole.console.tui.rows.clock import hour, lasting
 from benchconsole.console.tui.rows.text_rows import CellText, Row, sign
 from benchconsole.console.tui.rows.themes import BOLD, MUTED, RUNNING
@@ -21,10 +22,12 @@ from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.events import EventLog
 from benchconsole.console.tui.widgets.footer import Shown
 from benchconsole.console.tui.widgets.headline import Headline
+from benchconsole.console.tui.widgets.held_back import HeldBackList
 from benchconsole.console.tui.widgets.listing import Listing
-from benchconsole.console.tui.widgets.loads import LoadsView, loads
+from benchconsole.console.tui.widgets.loads import LoadsView
 from benchconsole.console.tui.widgets.proofs import Proofs
 from benchconsole.console.tui.widgets.round_tests import RoundRows, RoundTests, round_of
+from benchconsole.console.tui.widgets.run_safety import RunSafety
 from benchconsole.console.tui.widgets.stages import Stages
 from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.tui.widgets.unjudged import Unjudged
@@ -47,10 +50,10 @@ class RunDigest:
 
 
 class RunScreen(Page):
-    """``R`` plans, ``S`` asks how to stop."""
+    """``R`` plans, ``S`` asks how to stop, ``tab`` goes to what is held back."""
 
     TAB = "Run"
-    VALID = (*MOVES, "stop", "repeat", "copy", "sweeps")
+    VALID = (*MOVES, "pane", "pane_back", "stop", "repeat", "copy", "sweeps")
     KEYS = ("plan", ("repeat", "repeat failed"), ("enter", "raw"), "freeze", "export", "command", "help")
     KEYS_RUNNING = ("stop", "freeze", ("enter", "open"), "findings", "command", "help")
 
@@ -58,9 +61,11 @@ class RunScreen(Page):
         super().__init__(sums)
         self.now = now
         self.headline = Headline()
+        self.safety = RunSafety()
         self.stages = Stages()
         self.loads = LoadsView()
         self.tests = RoundTests()
+        self.held = HeldBackList()
         self.unjudged = Unjudged()
         self.proofs = Proofs()
         self.events = EventLog()
@@ -69,7 +74,10 @@ class RunScreen(Page):
         self._digested: tuple[object, object, RunDigest] | None = None
         self._rows = RoundRows()
         self._told: tuple[object, ...] = (None,) * 6
-        self.parts = (self.headline, self.stages, self.loads, self.tests, self.unjudged, self.proofs, self.events)
+        self.parts = (
+            self.headline, self.safety, self.stages, self.loads, self.tests, self.held, self.unjudged, self.proofs,
+            self.events,
+        )  # fmt: skip
 
     def on_mount(self) -> None:
         """Times go on once a second, also when nothing happens."""
@@ -90,20 +98,26 @@ class RunScreen(Page):
             self._say_time(view)
 
     def paint(self, view: RunView) -> None:
-        self.keys.show(self._offered(view))
         self._say_time(view)
-        self.loads.show(loads(view))
+        self.safety.show(view)
+        self.loads.show(view)
         self._show_tests(view)
         sums = self._digest(view).sums
-        self.unjudged.show(sums.reasons, sums.undecided)
+        self.held.show(list_held_back(view, sums.reasons, may_run="plan" not in self.refused))
+        if self.held.has_focus and not self.held.items:
+            self.tests.focus()
+        self.keys.show(self._offered(view))
+        self.unjudged.show([each for each in sums.reasons if not is_held(each)], sums.undecided)
         self.proofs.show(() if view.current is not None else view.proofs)
         self.events.show(view.log)
         self._share_height()
 
     def _offered(self, view: RunView) -> tuple[Shown, ...]:
         """The keys; that of the sweeps only where there are any."""
-        found = self.KEYS if view.current is None else self.KEYS_RUNNING
-        return (*found[:2], "sweeps", *found[2:]) if is_swept(view) else found
+        found: tuple[Shown, ...] = self.KEYS if view.current is None else self.KEYS_RUNNING
+        held: tuple[Shown, ...] = (("pane", "held back"),) if self.held.items else ()
+        sweeps: tuple[Shown, ...] = ("sweeps",) if is_swept(view) else ()
+        return (*found[:2], *sweeps, *held, *found[2:])
 
     def _say_time(self, view: RunView) -> None:
         """Everything that changes by the second."""
@@ -147,6 +161,12 @@ class RunScreen(Page):
         events = 1 if self.size.height < 24 else 3 if self.size.height < 32 else 5
         unjudged = min(self.unjudged.wanted, 1 if self.size.height < 32 else 3)
         proofs = min(self.proofs.wanted, 1 if self.size.height < 32 else 4)
+        held = min(self.held.wanted, 1 if self.size.height < 32 else 3)
+        safety = 0 if self.size.height < 15 else self.safety.wanted
+        self.held.styles.height, self.safety.styles.height = held, safety
+        under = 1 if safety and self.size.height >= 32 else 0
+        self.safety.styles.margin = (0, 0, under, 0)
+        room -= held + safety + under
         stage_rows = min(self.stages.wanted, max(room - events - unjudged - proofs - 4, 2))
         left = room - events - unjudged - proofs - stage_rows
         load = min(self.loads.wanted, 9, max(left - 8, 0)) if left > 10 else 0
@@ -162,7 +182,11 @@ class RunScreen(Page):
         self.events.styles.height = events
 
     @on(Listing.Chosen)
-    def _chosen(self) -> None:
+    def _chosen(self, event: Listing.Chosen) -> None:
+        held = self.held.chosen if event.listing is self.held else None
+        if held is not None:
+            self.post_message(ReadInFull("held back", held.list_sections()))
+            return
         chosen, view = self.tests.chosen, self.run_view
         if chosen is None or view is None:
             return
@@ -170,6 +194,13 @@ class RunScreen(Page):
             self.post_message(OpenPage(RawScreen(chosen.test.id, tab=self.tab)))
         else:
             self.post_message(OpenNode(chosen.test.target.node.id))
+
+    def action_pane(self, _step: int) -> None:
+        """From the tests to what is held back, and back."""
+        if not self.held.items:
+            self.say("Nothing is held back.")
+        else:
+            (self.tests if self.held.has_focus else self.held).focus()
 
     def action_stop(self) -> None:
         """Ask how to stop; the application knows what is running."""

@@ -1,19 +1,29 @@
-"""Load of the open round on the links that it fills: results so far, and the last intervals of tests that run."""
+"""Load of the open round on the links that it fills: results so far, and the last intervals of tests that run.
+
+Under them stands the load that the running tests put on uplinks now, in and out beside what is expected.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.fabric_map.rack_rows import gigabits
+from benchconsole.console.tui.queries.uplink_loads import UplinkLoad, count_through, list_uplink_loads
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.interval_rates import find_moved
+from benchconsole.console.view.latest_loads import LatestLoads
 from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.wording import NOT_MEASURED
 from benchconsole.topology.units import Unit
+
+if TYPE_CHECKING:
+    from benchconsole.console.view.link_loads import LinkLoads, WayLoad
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +71,69 @@ def _count_tests(load: TargetLoad) -> str:
     return f"{load.done} of {load.tests} tests in{running}"
 
 
+_NUMBER = 10
+"""Cells of a number of the uplinks."""
+
+
+def _format_carried(way: "WayLoad") -> str:
+    """What is carried, ``≥`` where a test that crosses tells nothing; ``–`` where none tells."""
+    if way.carried is None:
+        return NOT_MEASURED
+    return f"{'≥ ' if way.is_partial else ''}{gigabits(way.carried, way.capacity)}"
+
+
 class LoadsView(CellWidget):
-    """One row a bundle."""
+    """One row a bundle, then one row a switch with uplinks that running flows cross."""
 
     DEFAULT_CSS = "LoadsView { height: 0; }"
 
     loads: Sequence[TargetLoad] = ()
+    uplinks: Sequence[UplinkLoad] = ()
 
-    def show(self, loads: Sequence[TargetLoad]) -> None:
-        self.loads = loads
+    def __init__(self) -> None:
+        super().__init__()
+        self._latest = LatestLoads()
+        self._made_of: LinkLoads | None = None
+
+    def show(self, view: RunView) -> None:
+        """Bundles of the round, and uplinks as often as tests have told something."""
+        self.loads = loads(view)
+        now = self._latest.update(view)
+        if now is not self._made_of:
+            self._made_of, self.uplinks = now, list_uplink_loads(view, now)
         self.redraw()
 
     @property
     def wanted(self) -> int:
-        return len(self.loads) + 1 if self.loads else 0
+        return sum(len(each) + 1 for each in (self.loads, self.uplinks) if each)
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """Heading and bundles; those that do not fit are counted."""
+        """Both parts under their headings; what does not fit is counted."""
+        least = min(len(self.uplinks) + 1, 4) if self.uplinks else 0
+        bundles = self._draw_bundles(width, max(height - least, height // 2) if least else height)
+        return bundles + self._draw_uplinks(width, height - len(bundles))
+
+    def _draw_uplinks(self, width: int, height: int) -> list[Row]:
+        """Out and in of the uplinks of each switch, the fullest first, beside what is expected there."""
+        if not self.uplinks or height < 2:
+            return []
+        name = min(max([8, *(measure_width(each.name) for each in self.uplinks)]), max(width // 4, 10))
+        head = CellLine(width).to(1).put("uplinks now, Gb/s", MUTED).to(name + 5)
+        for word in ("out", "expected", "in", "expected"):
+            head.put(word, MUTED, _NUMBER, ">")
+        rows = [head.put("   through", MUTED).row()]
+        shown = self.uplinks if len(self.uplinks) <= height - 1 else self.uplinks[: height - 2]
+        for each in shown:
+            line = CellLine(width).to(3).put(clip_text(each.name, name), TEXT, name).put("  ")
+            for way in (each.outward, each.inward):
+                line.put(_format_carried(way), TEXT, _NUMBER, ">")
+                line.put(gigabits(way.expected, way.capacity), MUTED, _NUMBER, ">")
+            rows.append(line.put(f"   {count_through(each)}", MUTED).row())
+        if len(shown) < len(self.uplinks):
+            rows.append(CellLine(width).to(3).put(f"{len(self.uplinks) - len(shown)} more", MUTED).row())
+        return rows
+
+    def _draw_bundles(self, width: int, height: int) -> list[Row]:
         if not self.loads or height < 2:
             return []
         name = min(max([8, *(measure_width(each.name) for each in self.loads)]), max(width // 4, 10))

@@ -28,11 +28,14 @@ class PlanView(Listing[Row]):
     notes = PlanNotes()
     ends = ""
     instead = ""
+    options: Sequence[str] = ()
+    command = ""
     _lines: tuple[int, Sequence[Row]] = (0, ())
 
     def say(self, words: str) -> None:
         """Words in place of a plan."""
         self.instead, self.rounds, self.notes, self.ends = words, (), PlanNotes(), ""
+        self.options, self.command = (), ""
         self._lines = (0, ())
         self.redraw()
 
@@ -40,6 +43,7 @@ class PlanView(Listing[Row]):
         self.instead = ""
         self.suite, self.suites = suite, suites
         self.rounds, self.notes, self.ends = proposal.rounds, proposal.notes, proposal.ends
+        self.options, self.command = proposal.chosen, proposal.command
         self._lines = (0, ())
         self.redraw()
 
@@ -73,7 +77,13 @@ class PlanView(Listing[Row]):
         if len(self.suites) > 1:
             words = f" one of {len(self.suites)} suites" if self.suite in self.suites else " a suite instead"
             head.put("   ").put("tab", ACTIVE).put(words, MUTED)
-        rows = [head.row(), *_tell_overrun(self.notes.overrun, width), BLANK, *self._stages(width)]
+        rows = [
+            head.row(),
+            *_tell_overrun(self.notes.overrun, width),
+            *_tell_options(self.options, self.command, width),
+            BLANK,
+        ]
+        rows += self._stages(width)
         for name, texts in (
             ("does", self.notes.effects),
             ("covers", self.notes.covers),
@@ -86,8 +96,10 @@ class PlanView(Listing[Row]):
         """What else there is to do, and what is held back."""
         if self.ends:
             head = CellLine(width).to(1).put("This session was interrupted after its last round.", STRONG).row()
-            return [head, BLANK, *wrap_under("does", [self.ends], width, _GUTTER, 4), *_promise(width)]
-        return [CellLine(width).to(1).put("There is nothing to run.", STRONG).row(), *self._held_back(width)]
+            does = wrap_under("does", [self.ends], width, _GUTTER, 4)
+            return [head, *_tell_options(self.options, self.command, width), BLANK, *does, *_promise(width)]
+        head = CellLine(width).to(1).put("There is nothing to run.", STRONG).row()
+        return [head, *_tell_options(self.options, self.command, width), *self._held_back(width)]
 
     def _held_back(self, width: int) -> list[Row]:
         texts = [f"{SIGNS[State.HELD].glyph} {each}" for each in self.notes.held_back]
@@ -114,6 +126,12 @@ class PlanView(Listing[Row]):
             rows.append(line.put(first, MUTED).row())
             rows += [CellLine(width).to(at).put(words, MUTED).row() for words in more]
         return rows
+
+
+def _tell_options(chosen: Sequence[str], command: str, width: int) -> list[Row]:
+    """What was chosen, and the command line that does the same."""
+    rows = wrap_under("chosen", [", ".join(chosen)], width, _GUTTER, 4) if chosen else []
+    return rows + (wrap_under("command", [command], width, _GUTTER, 6, MUTED) if command else [])
 
 
 def _tell_overrun(seconds: float, width: int) -> list[Row]:

@@ -112,10 +112,14 @@ class Guard:
 
     Entered as a context around all rounds of a run: the first of ``canaries`` that answers measures the usual round
     trip before anything is loaded, and watches until the context is left. ``canary`` is that one, None where
-    there is none. Tripped once, it stays tripped: a run that goes on gets a guard of its own.
+    there is none; ``wants_canary`` says that one was wanted. Tripped once, it stays tripped: a run that goes on gets a
+    guard of its own.
     """
 
-    def __init__(self, rule: StopRule | None = None, canaries: Sequence[Canary] = ()) -> None:
+    def __init__(
+        self, rule: StopRule | None = None, canaries: Sequence[Canary] = (), *, wants_canary: bool = False
+    ) -> None:
+        self.wants_canary = wants_canary or bool(canaries)
         self.tripped = asyncio.Event()
         self.because = ""
         self.canary: Canary | None = None

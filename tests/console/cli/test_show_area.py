@@ -13,7 +13,8 @@ from tests.scenarios.test_judging_trials import Site
 
 
 def test_every_area_is_offered() -> None:
-    assert {*AREAS, "fabric", "node", "plot", "sessions", "compare", "history"} == {*OFFERED}
+    alone = {"fabric", "node", "plot", "run", "sessions", "compare", "history", "filters"}
+    assert {*AREAS} | alone == {*OFFERED}
 
 
 def test_an_area_is_printed_filtered_and_as_json(tmp_path: Path) -> None:
@@ -62,6 +63,22 @@ def test_the_fabric_is_an_area(tmp_path: Path) -> None:
     code, page = site.call("show", "before", "--area", "fabric", "--filter", "kind=rack", "--ascii")
     assert code == Exit.PASSED
     assert page.isascii()
+
+
+def test_the_run_is_an_area(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    measure(site, "before", 100.0, 101.0, 99.0, 100.5)
+    code, told = site.call("show", "before", "--area", "run", "--json")
+    assert code == Exit.PASSED
+    rows = json.loads(told)
+    assert (rows[0]["kind"], rows[0]["rounds"], rows[0]["closed"]) == ("run", 4, 4)
+    assert "complete" in rows[0]["what"]
+    assert [row["tests"] for row in rows if row["kind"] == "stage"] == [4]
+    tests = [row for row in rows if row["kind"] == "test"]
+    assert [(row["test"][-2:], row["value"]) for row in tests] == [("n4", pytest.approx(100.5e9, rel=0.01))]
+    code, page = site.call("show", "before", "--area", "run", "--filter", "kind=event")
+    assert "session complete" in page
+    assert "R plans" not in page
 
 
 def test_the_sessions_of_the_database_are_an_area(tmp_path: Path) -> None:

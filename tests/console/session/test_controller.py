@@ -84,7 +84,7 @@ def conducted(
     store = Store.open(folder / "sessions.db")
     known = {**PROBES, "iperf3": Loading(), **probes}
     session = Session(fabric(folder, text), known, store, choice, make_reach=lambda _fabric, _session: PlayedReach())
-    return SessionController(session, LoopThread(), start=start, closing=store.close), session
+    return SessionController(session, LoopThread(), start=start, closing=store.close, operator="ops"), session
 
 
 async def test_the_default_suite_runs_apart_and_is_folded_there(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.criterion_editor import CriterionEditor, CriterionForm, CriterionProposal
+from benchconsole.console.session.run_planning import RunPlanning
 from benchconsole.console.view.events import Event, RoundStarted, SessionEnded, SessionOpened, TestStarted
 from benchconsole.console.view.run_view import DetectableFaults, RunView
-from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal
+from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal, RunForm
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
@@ -40,9 +41,30 @@ class PlayedEditor(CriterionEditor):
         return "written"
 
 
+class PlayedPlanning(RunPlanning):
+    """Three options; every label but ``wrong`` is taken."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Mapping[str, str] | None, str]] = []
+
+    def make_form(
+        self, suite: str | None, nodes: Collection[NodeId] | None, options: Mapping[str, str] | None, *, is_suite: bool
+    ) -> RunForm:
+        """A form that begins with what is marked, or with what was typed before."""
+        begun = {"nodes": ",".join(nodes or ())} if options is None else options
+        meanings = {"nodes": "only these", "only": "only these stages", "label": "a name for the session"}
+        choices = {"nodes": ("@all", "@storage"), "only": ("iperf3 neighbours", "iperf3 trunks")}
+        return RunForm(meanings, begun, "", choices, lambda typed: ["--label: no"] * (typed["label"] == "wrong"))
+
+    def complete_test(self, text: str, here: NodeId | None = None) -> tuple[str, ...]:
+        """The node of the page."""
+        return (f"iperf3 {here}",)
+
+
 class Player(SessionController):
     """Takes the place of the control of a session. ``pace`` 0 gives every event at once; ``stop_at`` keeps that many for ``feed``."""
 
+    planning: PlayedPlanning
     running = False
     paused = False
     resumable = False
@@ -69,6 +91,7 @@ class Player(SessionController):
         self.replaced: list[Path] = []
         self.proposed: list[tuple[str | None, bool, tuple[str, ...]]] = []
         self.criteria = PlayedEditor(story)
+        self.planning = PlayedPlanning()
 
     async def follow(self, hear: Hear) -> None:
         """The story, then whatever is fed."""
@@ -97,11 +120,14 @@ class Player(SessionController):
         only: Collection[str] = (),
         typed: Collection[str] = (),
         nodes: Collection[NodeId] | None = None,
+        options: Mapping[str, str] | None = None,
+        test: str = "",
     ) -> Proposal:
         """The story's rounds, or fewer; what is owed is the last of them, ``disks`` are asked for until typed."""
         self.proposed.append((suite, failed_only, tuple(only)))
         self.typed.append(tuple(typed))
         self.on.append(None if nodes is None else tuple(nodes))
+        self.planning.asked.append((options, test))
         if suite is None and self.resumable and not failed_only and not only:
             return Proposal(self.owed, self.notes()) if self.owed else Proposal((), ends="The nodes are searched.")
         rounds = tuple(self.story.rounds)
@@ -111,7 +137,9 @@ class Player(SessionController):
             rounds = rounds[:1]
         left = tuple(each for each in self.disks if each.serial not in typed)
         held = tuple(f"fio-device is not run: {each.lost} would be lost; nobody confirmed it" for each in left)
-        return Proposal(rounds, replace(self.notes(), held_back=held), left)
+        notes = replace(self.notes(), held_back=held)
+        chosen = tuple(f"{name} {text}" for name, text in (options or {}).items() if text)
+        return Proposal(rounds, notes, left, chosen=chosen, command=f"benchconsole run toy.yaml --suite {suite}")
 
     def notes(self) -> PlanNotes:
         """Words."""

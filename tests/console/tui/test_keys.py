@@ -36,6 +36,7 @@ from benchconsole.console.tui.screens.pair_map import PairMapScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.plot import PlotScreen
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.screens.run_options import RunOptionsSheet
 from benchconsole.console.tui.screens.sessions import SessionsScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
 from benchconsole.console.tui.screens.typed_line import TypedLineSheet
@@ -47,7 +48,7 @@ from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import PLAIN, begin, faulty, looking, reading, running, undecided
-from tests.console.tui.playing import PlayedEditor, Player
+from tests.console.tui.playing import PlayedEditor, PlayedPlanning, Player
 from tests.console.tui.queries.test_comparison_area import report, worse
 from tests.console.tui.story import Faults, tell
 
@@ -67,6 +68,7 @@ DISK = Confirmation(NodeId("n001"), "S3Z8", "everything on disk S3Z8")
 
 
 PROPOSAL = CriterionProposal(Path("toy.yaml"), None, b"", ("@@ -0,0 +1,1 @@", "+criteria:"), ("new",), SMALL.fabric)
+RUN_FORM = PlayedPlanning().make_form(None, None, None, is_suite=True)
 
 
 def make_form() -> CriterionSheet:
@@ -146,6 +148,7 @@ PLACES: dict[str, Place] = {
     "help": asked(lambda app: app.command_line.show_help()),
     "export": asked(lambda app: app.report_export.ask()),
     "plan": asked(lambda app: app.run_orders.plan()),
+    "run options": over("run", lambda app: RunOptionsSheet(RUN_FORM, Badges())),
     "stop": asked(lambda app: app.run_orders.ask_stop()),
     "quit": asked(lambda app: app.exit_control.ask()),
     "label": over("run", lambda app: TypedLineSheet("label", "Another label.", "before", Badges())),

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchconsole.console.session.listed_verdict import list_verdict
-from benchconsole.console.view.events import LEFT_OUT, Noticed, SessionEnded, SessionOpened
+from benchconsole.console.view.events import LEFT_OUT, Noticed, SessionEnded, SessionOpened, make_noticed
 from benchconsole.console.view.reducer import advance_all, opened
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import NAMED, decide
@@ -180,7 +180,7 @@ def test_a_pair_that_no_verdict_is_on_is_named() -> None:
 
 
 def test_what_was_left_out_a_watch_and_a_stop_are_gaps() -> None:
-    noticed = Noticed(f"{LEFT_OUT}: dd is not run", 1.0, left_out=True)
+    noticed = make_noticed(LEFT_OUT, "dd is not run", 1.0)
     other = Noticed("a canary keeps still", 2.0)
     assert decide(end(advance_all(begin(PASS), [noticed, other]))).missing == ("left out: dd is not run",)
     assert decide(end(replace(begin(PASS), sampled=True))).missing == (
@@ -195,7 +195,7 @@ def test_what_was_left_out_a_watch_and_a_stop_are_gaps() -> None:
 def test_a_long_gap_is_whole_among_those_that_are_missing(length: int, is_brief: bool) -> None:
     gap = "left out: " + "word " * 40
     gap = gap[: length - 1] + "x"
-    noticed = Noticed(gap, 1.0, left_out=True)
+    noticed = Noticed(gap, 1.0, LEFT_OUT)
     verdict = decide(end(advance_all(begin(PASS), [noticed])))
     assert verdict.missing == (gap,)
     assert verdict.is_brief is is_brief

@@ -1,0 +1,191 @@
+"""A plan with options: what was chosen is in the plan, in words, in the command line, and in the store when it is run."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from benchconsole.console.session.controller import SessionController
+from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.safety import SafetyPolicy
+from benchconsole.console.session.session import Session
+from benchconsole.console.view.events import CANARY_STILL, SPARED
+from benchconsole.console.view.session_control import Proposal
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import NodeId
+from tests.console.session.test_controller import SUITE, Watched, conducted
+
+PRODUCTION = SUITE.replace("st[1-2]: {role: storage}", "st[1-2]: {role: storage, production: true}")
+
+
+async def run(control: SessionController, proposal: Proposal) -> Watched:
+    """Run what was proposed to its end."""
+    latest = Watched()
+    following = asyncio.create_task(control.follow(latest.take))
+    await control.start(proposal.rounds)
+    await latest.ended()
+    following.cancel()
+    return latest
+
+
+def stages(proposal: Proposal) -> list[str]:
+    return list(dict.fromkeys(each.stage for each in proposal.rounds))
+
+
+def list_nodes(proposal: Proposal) -> set[str]:
+    return {node.id for each in proposal.rounds for test in each.tests for node in test.target.nodes}
+
+
+async def test_what_was_chosen_is_planned_run_and_recorded(tmp_path: Path) -> None:
+    control, session = conducted(tmp_path)
+    options = {"nodes": "n[1-4]", "exclude": "", "only": "inventory", "label": "after", "careful": "yes"}
+    proposal = await control.propose("default", options={**options, "cohort": "phase=b"})
+    assert stages(proposal) == ["inventory"]
+    assert list_nodes(proposal) == {"n1", "n2", "n3", "n4"}
+    assert [len(each.tests) for each in proposal.rounds] == [1, 2, 1]
+    assert proposal.chosen == ("nodes n[1-4]", "only inventory", "label after", "cohort phase=b", "careful")
+    assert proposal.command.startswith("benchconsole run")
+    assert (
+        "--suite default --nodes 'n[1-4]' --only inventory --label after --cohort phase=b --careful" in proposal.command
+    )
+    latest = await run(control, proposal)
+    assert latest.view is not None
+    assert latest.view.label == "after"
+    assert latest.view.in_waves
+    assert not session.has_begun or session.choice.only == ""
+    with Store.open(tmp_path / "sessions.db", create=False) as store:
+        new = store.session(store.find_session("after")).describe().new
+    assert (new.selection, new.suite) == ("n[1-4]", "default")
+    assert new.options == {"careful": 1, "cohort phase": "b", "only": "inventory"}
+    await control.close()
+
+
+async def test_a_session_that_has_begun_notes_what_later_plans_chose(tmp_path: Path) -> None:
+    control, session = conducted(tmp_path)
+    await run(control, await control.propose("default", options={"only": "inventory", "label": "one"}))
+    form = control.planning.make_form("default", None, None, is_suite=True)
+    assert "label" not in form.meanings
+    assert "begun" in form.note
+    proposal = await control.propose("default", options={"without": "inventory", "nodes": "n[1-2]", "careful": "yes"})
+    assert stages(proposal) == ["iperf3 neighbours"]
+    await run(control, proposal)
+    assert session.choice.label == "one"
+    notes = [(note.kind, note.text) for note in session.store.session(session.id).read_notes()]
+    assert ("careful", "1") in notes
+    assert ("without", "inventory") in notes
+    assert session.store.session(session.id).describe().new.options == {"only": "inventory"}
+    assert any(kind == CANARY_STILL for kind, _ in notes)
+    assert session.view().in_waves
+    await control.close()
+
+
+async def test_options_that_were_left_leave_the_session_as_it_was(tmp_path: Path) -> None:
+    control, session = conducted(tmp_path)
+    await control.propose("default", options={"label": "left", "careful": "yes", "only": "inventory"})
+    proposal = await control.propose("default")
+    assert proposal.chosen == ()
+    await run(control, proposal)
+    new = session.store.session(session.id).describe().new
+    assert (new.label, new.options, new.selection) == ("", {}, "")
+    await control.close()
+
+
+async def test_one_test_is_a_session_of_its_own(tmp_path: Path) -> None:
+    control, session = conducted(tmp_path)
+    proposal = await control.propose(None, test="iperf3 n1 n5", options={"label": "pair"})
+    assert [test.target.key for each in proposal.rounds for test in each.tests] == ["n1>n5"]
+    assert "--test 'iperf3 n1 n5' --label pair" in proposal.command
+    await run(control, proposal)
+    new = session.store.session(session.id).describe().new
+    assert (new.suite, new.options) == ("single test", {"test": "iperf3 n1 n5"})
+    assert [
+        test.target.key for each in session.store.session(session.id).read_plan(session.fabric) for test in each.tests
+    ] == ["n1>n5"]
+    again = await control.propose("default")
+    assert len(again.rounds) > 1
+    await control.close()
+
+
+async def test_what_is_owed_is_gone_on_with_by_resume(tmp_path: Path) -> None:
+    control, session = conducted(tmp_path)
+    proposal = await control.propose("default")
+    await run(control, Proposal(proposal.rounds[:1]))
+    session.plan = proposal.rounds
+    session.complete = False
+    owed = await control.propose(None)
+    assert {each.number for each in owed.rounds} == {each.number for each in proposal.rounds[1:]}
+    assert f"--resume {session.id}" in owed.command
+    careful = await control.propose(None, options={"careful": "yes", "nodes": "n1"})
+    assert careful.chosen == ("careful",)
+    assert careful.command.endswith("--careful --db " + str(tmp_path / "sessions.db"))
+    await control.close()
+
+
+async def test_nodes_of_others_are_spared_named_and_recorded(tmp_path: Path) -> None:
+    choice = SessionChoice(policy=SafetyPolicy(sparing=True))
+    control, session = conducted(tmp_path, choice=choice, text=PRODUCTION)
+    proposal = await control.propose("default")
+    assert "st[1-2]: tagged production in the topology file; not loaded" in proposal.notes.held_back
+    assert "--exclude 'st[1-2]'" in proposal.command
+    assert any("still asked what only reads" in words for words in proposal.chosen)
+    latest = await run(control, proposal)
+    assert latest.view is not None
+    assert latest.view.spared == ("st[1-2]: tagged production in the topology file; not loaded",)
+    notes = session.store.session(session.id).read_notes()
+    assert [note.kind for note in notes] == [SPARED]
+    assert session.view().spared == latest.view.spared
+    released = await control.propose("default", options={"i-mean-production": "st[1-2]"})
+    assert released.notes.held_back == ()
+    assert "--exclude" not in released.command
+    await control.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ({"nodes": "n99"}, "n99"),
+        ({"only": "fio"}, "unknown stage of suite 'default' 'fio'"),
+        ({"i-mean-production": "n1"}, "not tagged production"),
+        ({"confirm": "soon"}, "--confirm soon, expected minutes"),
+    ],
+)
+async def test_what_is_wrong_is_said_by_the_form_and_refused_by_the_plan(
+    tmp_path: Path, typed: dict[str, str], words: str
+) -> None:
+    control, _ = conducted(tmp_path)
+    form = control.planning.make_form("default", [NodeId("n1")], None, is_suite=True)
+    assert form.values == {"nodes": "n1"}
+    assert form.choices["only"] == ("inventory", "iperf3 neighbours", "iperf3 trunks")
+    assert form.list_mistakes({**dict.fromkeys(form.meanings, ""), "nodes": "n[1-2]"}) == ()
+    (mistake,) = form.list_mistakes({**dict.fromkeys(form.meanings, ""), **typed})
+    assert words in mistake
+    assert not mistake.startswith("benchconsole")
+    with pytest.raises(PlanError, match=words):
+        await control.propose("default", options=typed)
+    await control.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "here", "first"),
+    [
+        ("ip", None, "iperf3"),
+        ("iperf3 ", None, "iperf3 n1"),
+        ("iperf3 ", "n5", "iperf3 n5"),
+        ("iperf3 n5 ", "n5", "iperf3 n5 n1"),
+        ("iperf3 n5 st", None, "iperf3 n5 st1"),
+        ("nothing n", None, ""),
+    ],
+)
+async def test_a_test_is_completed_word_by_word(tmp_path: Path, text: str, here: str | None, first: str) -> None:
+    control, _ = conducted(tmp_path)
+    found = control.planning.complete_test(text, None if here is None else NodeId(here))
+    assert (found[0] if found else "") == first
+    assert len(set(found)) == len(found)
+    await control.close()
+
+
+def test_who_plans_anew_judges_as_before(tmp_path: Path) -> None:
+    _, session = conducted(tmp_path)
+    assert isinstance(session, Session)
+    assert session.meant is session.choice

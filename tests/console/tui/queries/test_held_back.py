@@ -1,0 +1,91 @@
+"""What releases a thing that is held back, by the sentences that plans and nodes really give."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.next_rounds import plan_suite
+from benchconsole.console.tui.queries.held_back import is_held, list_held_back
+from benchconsole.console.view.events import LEFT_OUT
+from benchconsole.console.view.run_view import NotJudged, RunView
+from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.probes.planning.caps import withhold
+from tests.console.session.test_controller import WIPING, Loading, Wiping
+from tests.fabrics import SMALL, fabric
+from tests.probes.played import PROBES
+
+STEPS = SMALL.replace(
+    "    - {probe: iperf3, design: neighbours}\n",
+    "    - {probe: iperf3, sweep: {queue: [1, 2]}, steps: {queue: {run: [ip, '{value}'], undo: [ip, '0']}}}\n",
+)
+
+
+def release(view: RunView, sentence: str, *, may_run: bool = True) -> str:
+    (held,) = list_held_back(replace(view, left_out=(f"{LEFT_OUT}: {sentence}",)), (), may_run=may_run)
+    assert held.why
+    assert held.tests == 0
+    return held.release
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> RunView:
+    return RunView(fabric(tmp_path, SMALL))
+
+
+def test_a_disk_is_released_by_its_serial_number(tmp_path: Path, view: RunView) -> None:
+    described = fabric(tmp_path, WIPING)
+    proposed = plan_suite(described, SessionChoice(), {**PROBES, "wipe": Wiping()}, "default", first=1)
+    (sentence,) = proposed.left_out
+    assert release(view, sentence).startswith("R, then c: type the serial number")
+    assert release(view, sentence, may_run=False).startswith("benchconsole run asks")
+
+
+def test_steps_are_released_by_an_option(tmp_path: Path, view: RunView) -> None:
+    described = fabric(tmp_path, STEPS)
+    (sentence,) = plan_suite(described, SessionChoice(), PROBES, "default", first=1).left_out
+    assert release(view, sentence) == "R, then o: change-nodes; benchconsole run --change-nodes"
+    assert release(view, sentence, may_run=False) == "benchconsole run --change-nodes"
+
+
+def test_a_cap_is_released_by_a_higher_one(tmp_path: Path, view: RunView) -> None:
+    described = fabric(tmp_path, f"{SMALL}caps: {{link: 50 %}}\n")
+    _, (withheld, *_) = withhold(described, described.suites["default"], {"iperf3": Loading()})
+    assert release(view, str(withheld)).startswith("a higher cap in the file")
+
+
+@pytest.mark.parametrize(
+    ("stage", "detail", "words"),
+    [
+        (FailedAt.HELD, "sudo wants a password there, and none was given", "give the password when the run asks"),
+        (FailedAt.HELD, "fio hung here twice, and was not started again", "take the cause away"),
+        (FailedAt.IN_USE, "job 7 of ann", "wait until the nodes are free"),
+        (FailedAt.REFUSED, "the administrator is needed", "take the cause away"),
+    ],
+)
+def test_tests_that_were_not_started(view: RunView, stage: FailedAt, detail: str, words: str) -> None:
+    reason = NotJudged(stage, detail, ("n1", "n2"), 3)
+    (held,) = list_held_back(view, (reason, NotJudged(FailedAt.UNREACHABLE, "refused", ("n3",), 1)), may_run=True)
+    assert (held.why, held.names, held.counted) == (detail, ("n1", "n2"), "3 tests")
+    assert held.release.startswith(words)
+    assert held.release.endswith("then r plans just these tests again")
+    assert ("means", ["3 tests not counted as passed"]) in held.list_sections()
+
+
+def test_only_what_was_held_on_purpose_is_held() -> None:
+    held = {stage for stage in FailedAt if is_held(NotJudged(stage, "", (), 1))}
+    assert held == {FailedAt.HELD, FailedAt.IN_USE, FailedAt.REFUSED}
+
+
+def test_a_run_that_waits_says_how_it_goes_on(view: RunView) -> None:
+    (held,) = list_held_back(replace(view, held="the database refuses"), (), may_run=True)
+    assert (held.what, held.why) == ("the run", "the database refuses")
+    assert "S stops it" in held.release
+
+
+def test_spared_nodes_are_released_by_name(view: RunView) -> None:
+    spared = ("n[1-2]: tagged production in the topology file; not loaded", "n3: job 7 of ann; not loaded")
+    first, second = list_held_back(replace(view, spared=spared), (), may_run=False)
+    assert first.release == "benchconsole run --i-mean-production n[1-2]"
+    assert second.release == "benchconsole run --i-mean-busy n3"
