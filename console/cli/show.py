@@ -29,20 +29,26 @@ AREAS = (
 @click.option("--with", "other", default=None, metavar="OTHER", help="With --area compare: the other session.")
 @click.option("--node", "node", default=None, metavar="NODE", help="With --area node: the node.")
 @click.option("--peer", "peer", default=None, metavar="PEER", help="With --area node: the path to this node.")
+@click.option(
+    "--heat", "heat", default=None, metavar="NAME", help="With --area fabric: a metric or a fact of each node."
+)
+@click.option("--zoom", "zoom", default=None, metavar="PART", help="With --area fabric: a site, pod, leaf or chassis.")
 @click.option("--filter", "text", default="", metavar="TEXT", help="With --area: what / takes on the screen.")
 @common.db_option
 @click.option("--json", "as_json", is_flag=True, help="With --area: as JSON, in base units.")
 @click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters.")
 @pause_collector()
 def command(
-    session: str, area: str | None, other: str | None, node: str | None, peer: str | None, text: str, db: Path | None,
-    as_json: bool, ascii_only: bool,
+    session: str, area: str | None, other: str | None, node: str | None, peer: str | None, heat: str | None,
+    zoom: str | None, text: str, db: Path | None, as_json: bool, ascii_only: bool,
 ) -> None:  # fmt: skip
     """Print the summary of SESSION (id, label, last, last-1; default last).
 
     With --area what a tab of the console shows, every row of it: `show --area nodes --filter state!=pass`. The area
     node tells of one NODE its results, the path of the worst one to another node (or to PEER), and its facts; sessions
-    lists all of the database; compare holds SESSION against OTHER, the one that began first as A.
+    lists all of the database; compare holds SESSION against OTHER, the one that began first as A. The area fabric
+    prints one PART alone with --zoom (`--zoom leaf3`), and with --heat the sign of each node in the heat map of a
+    metric or a fact (`--heat stream.triad`).
     """
     ascii_only = ascii_only or not common.can_show_unicode()
     if (other is None) is (area == "compare"):
@@ -51,8 +57,11 @@ def command(
         raise BadInput("benchconsole: --area node takes --node NODE, and --node needs --area node")
     if peer is not None and area != "node":
         raise BadInput("benchconsole: --peer needs --area node")
+    if (heat is not None or zoom is not None) and area != "fabric":
+        raise BadInput(f"benchconsole: --{'heat' if heat is not None else 'zoom'} needs --area fabric")
     if area is not None:
-        _show_area(session, area, (other or node, peer), text, db, as_json=as_json, ascii_only=ascii_only)
+        of = (heat, zoom) if area == "fabric" else (other or node, peer)
+        _show_area(session, area, of, text, db, as_json=as_json, ascii_only=ascii_only)
         return
     if text or as_json:
         raise BadInput(
@@ -93,11 +102,11 @@ def _show_area(
     click.echo("\n".join(map(to_ascii, lines) if ascii_only else lines))
 
 
-def _read_area(store: "Store", session: str, name: str, of: str | None, peer: str | None) -> "Area":
-    """An area of one session, of all of the database, or of two sessions; ``of`` is the other session, or the node.
+def _read_area(store: "Store", session: str, name: str, of: str | None, part: str | None) -> "Area":
+    """An area of one session, of all of the database, or of two sessions.
 
-    ``peer`` is the other end of the path of a node. BadInput for sessions that cannot be compared, and for a node that
-    is not there.
+    ``of`` is the other session, the node, or what a heat map shows; ``part`` the other end of the path of a node, or
+    the part of the fabric. BadInput for sessions that cannot be compared, and for what is not there.
     """
     if name == "sessions":
         from benchconsole.console.session.listed_sessions import join_measures, list_newest_first, measure_sessions
@@ -115,14 +124,40 @@ def _read_area(store: "Store", session: str, name: str, of: str | None, peer: st
             raise BadInput(f"benchconsole: {error}") from None
     view = common.read_stored_view(store, session, common.load_installed_probes())
     if name == "node" and of is not None:
-        return _read_node(view, of, peer)
+        return _read_node(view, of, part)
     if name == "fabric":
-        from benchconsole.console.tui.fabric_map.fabric_area import list_fabric
-
-        return list_fabric(view)
+        return _read_fabric(view, of, part)
     from benchconsole.console.tui.queries import areas
 
     return areas.AREAS[name](view)
+
+
+def _read_fabric(view: "RunView", heat: str | None, zoom: str | None) -> "Area":
+    from benchconsole.console.text.sanitize import sanitize
+    from benchconsole.console.tui.fabric_map.fabric_area import list_fabric
+    from benchconsole.console.tui.fabric_map.map_section import list_named_sections
+    from benchconsole.console.tui.fabric_map.shape import read_shape
+    from benchconsole.console.tui.queries.heat_choices import HeatChoiceError, find_heat_choice, list_heat_choices
+    from benchconsole.console.tui.queries.heat_reading import HeatReader
+    from benchconsole.topology.errors import find_near
+
+    section = None
+    if zoom is not None:
+        sections = list_named_sections(view.fabric, read_shape(view.fabric))
+        section = sections.get(zoom)
+        if section is None:
+            near = find_near(zoom, sections)
+            hint = f", did you mean {near}?" if near else f", expected one of {', '.join([*sections][:12])}"
+            raise BadInput(sanitize(f"benchconsole: --zoom {zoom}: no part of {view.fabric.name} is called so{hint}"))
+    if heat is None:
+        return list_fabric(view, section)
+    try:
+        choice = find_heat_choice(list_heat_choices(view), heat)
+    except HeatChoiceError as error:
+        raise BadInput(f"benchconsole: --heat: {error}") from None
+    probes = common.load_installed_probes()
+    metrics = {metric.name: metric for probe in probes.values() for metric in probe.metrics}
+    return list_fabric(view, section, HeatReader(choice, metrics).read(view))
 
 
 def _read_node(view: "RunView", name: str, peer: str | None) -> "Area":

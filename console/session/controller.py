@@ -4,7 +4,7 @@ Whatever takes long is done in that thread, or in a second one beside it.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,7 @@ from benchconsole.console.view.reducer import NO_LOADS
 from benchconsole.console.view.run_view import DetectableFaults, RunView
 from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal
 from benchconsole.probes.api import Safety
-from benchconsole.probes.model.measuring import Round, Test
+from benchconsole.probes.model.measuring import Metric, Round, Test
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import counted, disk_size
 
@@ -71,6 +71,11 @@ class SessionController:
     def suites(self) -> tuple[str, ...]:
         """Names of the suites that can be planned; the default first."""
         return tuple(self._session.fabric.suites) or ("default",)
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """What the probes at hand declare of their metrics, by name."""
+        return {metric.name: metric for probe in self._session.probes.values() for metric in probe.metrics}
 
     @property
     def running(self) -> bool:

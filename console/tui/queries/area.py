@@ -74,7 +74,7 @@ class Row:
 class Area:
     """The rows of an area in the order of the screen. ``columns`` are headings by name, ``scales`` those of numbers.
 
-    ``note`` says what is not among the rows.
+    ``note`` says what is not among the rows, or what their signs mean.
     """
 
     title: str
@@ -87,14 +87,14 @@ class Area:
         """The rows that the filter of the screen keeps. FilterError for one that is not understood."""
         known = {**dict.fromkeys(self.columns), **self.scales}
         chosen = compile_filter(text, known) if text.strip() else EVERYTHING
-        return Area(self.title, self.columns, tuple(chosen.select(ReadRows(self.rows))), self.scales)
+        return Area(self.title, self.columns, tuple(chosen.select(ReadRows(self.rows))), self.scales, self.note)
 
     @property
     def table(self) -> Table:
         """The area for people; columns without any word are left out."""
         used = [name for name in self.columns if any(row.words(name) for row in self.rows)]
         rows = tuple(tuple(row.words(name) for name in used) for row in self.rows)
-        return Table(self.title, tuple(self.columns[name] for name in used), rows)
+        return Table(self.title, tuple(self.columns[name] for name in used), rows, self.note)
 
     @property
     def records(self) -> list[Record]:

@@ -15,21 +15,23 @@ MOST = 8
 
 
 class CommandSheet(Sheet[str]):
-    """Dismisses with the text of the command."""
+    """Dismisses with the text of the command; ``text`` of it is typed already."""
 
     KEYS = (("tab", "complete"), ("enter", "do"), ("up", "before"), ("esc", "back"))
     DEFAULT_CSS = "CommandSheet OptionListing { height: 8; }"
 
     def __init__(
-        self, valid: Sequence[str], arguments: Callable[[str], Sequence[str]], history: Sequence[str], badges: Badges
-    ) -> None:
+        self, valid: Sequence[str], arguments: Callable[[str], Sequence[str]], history: Sequence[str], badges: Badges,
+        text: str = "",
+    ) -> None:  # fmt: skip
         super().__init__("command", badges)
         self.actions = [ACTIONS[each] for each in dict.fromkeys(valid) if each not in MOVES]
         self.arguments = arguments
         self.history = list(history)
         self.before = len(self.history)
         self.prompt = LineInput(":")
-        self.options = OptionListing(self.candidates(""))
+        self.prompt.fill(text)
+        self.options = OptionListing(self.candidates(text))
         self.options.CURSOR = True
         self.options.styles.height = MOST
         self.parts = (self.options, self.prompt)
@@ -39,7 +41,9 @@ class CommandSheet(Sheet[str]):
         word, space, rest = text.partition(" ")
         action = next((each for each in self.actions if each.word == word), None)
         if space and action is not None:
-            found = [each for each in self.arguments(action.id) if each.lower().startswith(rest.lower())]
+            every, typed = self.arguments(action.id), rest.lower()
+            found = [each for each in every if each.lower().startswith(typed)]
+            found += [each for each in every if typed in each.lower() and not each.lower().startswith(typed)]
             return [Option(" ", f"{word} {each}", "", f"{word} {each}") for each in found[:50]]
         starts = [each for each in self.actions if each.word.startswith(word)]
         others = [each for each in self.actions if each not in starts and word in f"{each.word} {each.help}"]
@@ -75,7 +79,9 @@ class CommandSheet(Sheet[str]):
     def _entered(self, event: LineInput.Entered) -> None:
         chosen, words = self.options.chosen, event.text.split()
         known = words and any(each.word == words[0] for each in self.actions)
-        if known and (len(words) > 1 or chosen is None or not event.text.endswith(" ")):
+        if chosen is not None and self.options.cursor:  # somebody has gone to it
+            self.dismiss(chosen.value)
+        elif known and (len(words) > 1 or chosen is None or not event.text.endswith(" ")):
             self.dismiss(event.text.strip())
         else:
             self.dismiss(chosen.value if chosen is not None and event.text.strip() else event.text.strip() or None)
