@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.console.tui.queries.view_queries import LowestShares, find_link, find_shown_state
 from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign_tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign, sign_tone
 from benchconsole.console.tui.rows.themes import ACCENT, FAINT, MUTED, TEXT, Ground, Ink, Tone
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State, worst
@@ -137,9 +138,9 @@ def node_spots(nodes: Sequence[NodeId], x: int, spacing: CellSpacing) -> tuple[M
 
 
 def cell(picture: MapPicture, nodes: Sequence[NodeId]) -> CellText:
-    """One cell: the worst of its nodes, as a state or as a value."""
-    if picture.content is CellContent.HEAT:
-        return _heat_cell(picture, nodes)
+    """One cell: the worst of its nodes, as a state or as a value; until a heat map is read, as a state."""
+    if picture.content is CellContent.HEAT and picture.heat is not None:
+        return _heat_cell(picture.heat, nodes)
     seen = [picture.view.nodes.get(node) for node in nodes]
     if picture.content is CellContent.SHARES:
         return _value_cell(picture.shares, [node for node in seen if node is not None])
@@ -160,20 +161,29 @@ def _load_cell(picture: MapPicture, nodes: Sequence[NodeId]) -> CellText:
     return link_glyphs.tenths(picture.loads.find_fuller(chain(*map(picture.view.fabric.legs, nodes))))
 
 
-def _heat_cell(picture: MapPicture, nodes: Sequence[NodeId]) -> CellText:
+def _heat_cell(heat: "HeatValues", nodes: Sequence[NodeId]) -> CellText:
     """The worst value of the nodes. What fails or cannot be asked stays recognisable: by its tone, or by its sign."""
-    known, heat, state = picture.view.nodes, picture.heat, State.PASS
+    found, state, values, severe = None, None, heat.cells, heat.severe
     for node in nodes:
-        seen = known.get(node)
-        if seen is not None and seen.state.rank < state.rank:
-            state = seen.state
-    worst_node = heat.find_worst(nodes) if heat is not None else None
-    if state is State.UNREACHABLE or (state is State.FAIL and worst_node is None):
-        return CellText(SIGNS[state].glyph, sign_tone(state))
-    if heat is None or worst_node is None:
-        return CellText("–", FAINT)
-    sign, shade, _ = heat.cells[worst_node]
-    return CellText(sign, sign_tone(state) if state is State.FAIL else HEAT_TONES[shade])
+        value = values.get(node)
+        if value is not None and (found is None or value.odd > found.odd):
+            found = value
+        if node in severe and state is not State.FAIL:
+            state = severe[node]
+    if state is not None and (found is None or state is State.UNREACHABLE):
+        return sign(state)
+    if found is None:
+        return _NO_VALUE
+    return _draw_heat(found.sign, found.shade if state is None else -1)
+
+
+_NO_VALUE = CellText("–", FAINT)
+
+
+@cache
+def _draw_heat(character: str, shade: int) -> CellText:
+    """A sign in its shade; -1 is that of a node that fails."""
+    return CellText(character, sign_tone(State.FAIL) if shade < 0 else HEAT_TONES[shade])
 
 
 _HIDDEN_BY_A_VALUE = (State.FAIL, State.WATCH, State.UNKNOWN)

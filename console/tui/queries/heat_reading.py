@@ -8,11 +8,11 @@ from dataclasses import replace
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.queries.heat_choices import HeatChoice
-from benchconsole.console.tui.queries.heat_values import HeatValues, make_fact_heat, make_number_heat
+from benchconsole.console.tui.queries.heat_values import HeatNodes, HeatValues, make_fact_heat, make_number_heat
 from benchconsole.console.tui.queries.node_columns import NodeRow, stage_names
 from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.blame import Blame
-from benchconsole.console.view.run_view import NodeView, RunView
+from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.console.view.wording import format_fact
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.probes.model.measuring import Fact, Metric
@@ -22,6 +22,9 @@ from benchconsole.topology.units import Shown, Unit
 
 Metrics = Mapping[str, Metric]
 """What probes declare of each metric that is known, by its name."""
+
+
+_SEVERE = (State.FAIL, State.UNREACHABLE)
 
 
 class HeatReader:
@@ -46,14 +49,15 @@ class HeatReader:
                 before = seen, self._read_node(seen, blame, stages)
             known[name] = before
         self._known = known
-        total = len(view.nodes)
+        severe = {name: seen.state for name, seen in view.nodes.items() if seen.state in _SEVERE}
+        nodes = HeatNodes(len(view.nodes), severe)
         if self.choice.fact:
             texts = {name: value for name, (_, value) in known.items() if isinstance(value, str)}
-            return make_fact_heat(self.choice, total, texts)
+            return make_fact_heat(self.choice, nodes, texts)
         numbers = {name: value for name, (_, value) in known.items() if isinstance(value, float)}
         unit, shown = self._form or (Unit.ONE, Shown.PLAIN)
         scale = scale_for(unit, shown, numbers.values())
-        return make_number_heat(self.choice, total, numbers, scale, self._find_sense(unit))
+        return make_number_heat(self.choice, nodes, numbers, scale, self._find_sense(unit))
 
     def _read_node(self, seen: NodeView, blame: Blame, stages: Mapping[int, str]) -> float | str | None:
         if self.choice.fact:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from benchconsole.console.tui.queries.heat_choices import HeatChoice
 from benchconsole.console.tui.rows.scales import Scale
+from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import NOT_MEASURED
 from benchconsole.topology.model.fabric import Comparator, NodeId
 from benchconsole.topology.natural_order import make_natural_key
@@ -23,10 +24,10 @@ from benchconsole.topology.units import counted
 
 OTHERS = "*"
 """In place of a letter where a fact has more values than there are letters."""
-MOST_CHANGES = 300
+MOST_CHANGES = 500
 """Changes of shade from node to node up to which each shade is drawn; a terminal takes some 40 bytes for each."""
-_MERGED = ((0, 1, 2, 3, 4), (0, 0, 2, 2, 4), (0, 0, 0, 4, 4), (0, 0, 0, 0, 4), (0, 0, 0, 0, 0))
-"""Shades that are drawn in place of each, from all of them to one."""
+_MERGED = ((0, 1, 2, 3, 4), (0, 0, 2, 2, 4), (0, 0, 0, 4, 4), (0, 0, 0, 0, 4))
+"""Shades that are drawn in place of each, from all of them to two."""
 
 
 class HeatCell(NamedTuple):
@@ -39,10 +40,14 @@ class HeatCell(NamedTuple):
 
 @dataclass(frozen=True)
 class HeatValues(ABC):
-    """``cells`` of the nodes that have a value, of ``total`` nodes. Made once for each change of what is known."""
+    """``cells`` of the nodes that have a value, of ``total`` nodes. Made once for each change of what is known.
+
+    ``severe`` are nodes that fail or could not be asked: their verdict stays in sight.
+    """
 
     choice: HeatChoice
     total: int
+    severe: Mapping[NodeId, State]
     cells: Mapping[NodeId, HeatCell]
 
     @property
@@ -180,13 +185,16 @@ class FactHeat(HeatValues):
         if not self.letters:
             return (f"none of {counted(self.total, 'node')} told it",)
         named = [each for each in self.letters if each[0] != OTHERS]
-        return tuple(self._name_letters(named[:most]) for most in range(len(named), 0, -1))
+        missing = self._describe_missing(), f"{self.missing:,} without" if self.missing else ""
+        return tuple(
+            _join(self._name_letters(named[:most]), words) for most in range(len(named), 0, -1) for words in missing
+        )
 
     def _name_letters(self, named: Sequence[tuple[str, str, int]]) -> str:
         said = "   ".join(f"{letter} = {value} ({nodes:,})" for letter, value, nodes in named)
         left = self.letters[len(named) :]
         more = f"{counted(len(left), 'more value')} ({sum(each[2] for each in left):,})" if left else ""
-        return _join(said, more, self._describe_missing())
+        return _join(said, more)
 
     def describe_place(self, node: NodeId) -> str:
         value, values = self.texts[node], len(self.letters)
@@ -196,12 +204,20 @@ class FactHeat(HeatValues):
         return said if values == 1 else f"{said}, rank {rank:,} of {values:,} values, the rarest first"
 
 
+@dataclass(frozen=True, slots=True)
+class HeatNodes:
+    """The nodes of a view: how many there are, and those whose state stays in sight."""
+
+    total: int
+    severe: Mapping[NodeId, State]
+
+
 def make_number_heat(
-    choice: HeatChoice, total: int, numbers: Mapping[NodeId, float], scale: Scale, sense: Comparator | None
+    choice: HeatChoice, nodes: HeatNodes, numbers: Mapping[NodeId, float], scale: Scale, sense: Comparator | None
 ) -> NumberHeat:
     """The heat of finite ``numbers`` in base units."""
     if not numbers:
-        return NumberHeat(choice, total, {}, numbers, scale, sense)
+        return NumberHeat(choice, nodes.total, nodes.severe, {}, numbers, scale, sense)
     low, high, middle = min(numbers.values()), max(numbers.values()), median(numbers.values())
     farthest = max(high - middle, middle - low)
     made = {}
@@ -215,17 +231,17 @@ def make_number_heat(
             odd = abs(value - middle)
             bad = _find_tenth(odd, 0.0, farthest)
         made[node] = HeatCell(str(tenth), bad // 2 if low < high else 0, odd)
-    return NumberHeat(choice, total, _merge_shades(made), numbers, scale, sense)
+    return NumberHeat(choice, nodes.total, nodes.severe, _merge_shades(made), numbers, scale, sense)
 
 
-def make_fact_heat(choice: HeatChoice, total: int, texts: Mapping[NodeId, str]) -> FactHeat:
+def make_fact_heat(choice: HeatChoice, nodes: HeatNodes, texts: Mapping[NodeId, str]) -> FactHeat:
     """The heat of what nodes told, safe for a terminal; values that are alike have one letter."""
     counts = sorted(Counter(texts.values()).items(), key=lambda pair: (-pair[1], make_natural_key(pair[0])))
     signs = [*ascii_uppercase, *OTHERS * max(len(counts) - len(ascii_uppercase), 0)]
-    letters = [(signs[place], value, nodes) for place, (value, nodes) in enumerate(counts)]
-    cells = {value: HeatCell(sign, min(place, 4), -float(nodes)) for place, (sign, value, nodes) in enumerate(letters)}
+    letters = [(signs[place], value, number) for place, (value, number) in enumerate(counts)]
+    cells = {text: HeatCell(sign, min(place, 4), -float(many)) for place, (sign, text, many) in enumerate(letters)}
     made = {node: cells[text] for node, text in texts.items()}
-    return FactHeat(choice, total, _merge_shades(made), texts, letters)
+    return FactHeat(choice, nodes.total, nodes.severe, _merge_shades(made), texts, letters)
 
 
 def _find_tenth(value: float, low: float, high: float) -> int:
@@ -235,14 +251,20 @@ def _find_tenth(value: float, low: float, high: float) -> int:
 
 
 def _merge_shades(cells: dict[NodeId, HeatCell]) -> dict[NodeId, HeatCell]:
-    """Fewer shades where neighbours differ so often that a terminal would take too long; the signs stay."""
+    """Fewer shades where neighbours differ so often that a terminal would take too long; the signs stay.
+
+    Where two shades are still too many, the worst nodes alone are bright.
+    """
     for drawn in _MERGED:
         shades = [drawn[cell.shade] for cell in cells.values()]
         if sum(one != other for one, other in pairwise(shades)) <= MOST_CHANGES:
             break
+    else:
+        bound = sorted(cell.odd for cell in cells.values())[-MOST_CHANGES // 2]
+        shades = [4 if cell.odd > bound else 0 for cell in cells.values()]
     if drawn is _MERGED[0]:
         return cells
-    return {node: cell._replace(shade=drawn[cell.shade]) for node, cell in cells.items()}
+    return {node: cell._replace(shade=shade) for (node, cell), shade in zip(cells.items(), shades, strict=True)}
 
 
 def _join(*parts: str) -> str:

@@ -60,8 +60,8 @@ class HeatLine(CellWidget):
         if node is None and not self.nodes:
             return line.row()
         shown = self.nodes[0] if node is None else node
-        line.put(sanitize(shown), TEXT).to(_GUTTER)
-        line.put(" " if line.at > _GUTTER else "").put(heat.format_value(shown), TEXT)
+        line.put(sanitize(shown), TEXT)
+        line.put("  " if line.at >= _GUTTER else "").to(_GUTTER).put(heat.format_value(shown), TEXT)
         said = "no value" if node is None else heat.describe_place(node)
         if len(self.nodes) > 1 and node is not None:
             said = f"{heat.worst_word} of {counted(len(self.nodes), 'node')} in this cell, {said}"
