@@ -21,6 +21,7 @@ from benchconsole.console.tui.rows.scales import Scale, scale_for
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State, worst
 from benchconsole.console.view.wording import SIGNS
+from benchconsole.probes.model.judgement import Verdict
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.model.fabric import Link, NodeId, SwitchId
 from benchconsole.topology.units import Shown, Unit
@@ -84,12 +85,15 @@ class _Rows:
         seen = self.view.nodes.get(name)
         if seen is None:
             return made
-        verdict, said = numbers.find(seen), numbers.describe(seen)
+        found, said = numbers.find(seen), numbers.describe(seen)
         text = {**made.text, "metric": said.metric, "value": said.value, "share": said.share}
-        record: Record = {} if verdict is None else {
-            "metric": verdict.metric, "unit": None if verdict.unit is None else verdict.unit.value,
-            "value": take_finite(verdict.value), "expected": take_finite(verdict.expected),
-        }  # fmt: skip
+        record: Record = {}
+        if found is not None:
+            record = {
+                "metric": found.metric, "unit": None if found.unit is None else found.unit.value,
+                "value": take_finite(found.value),
+                "expected": take_finite(found.expected) if isinstance(found, Verdict) else None,
+            }  # fmt: skip
         why = made.words("why") or said.why
         return Row({**text, "why": why}, {}, {**made.record, **record, "why": why})
 

@@ -27,7 +27,7 @@ class HeatChoice:
 
 
 def list_heat_choices(view: RunView) -> tuple[HeatChoice, ...]:
-    """Metrics in the order of the plan, then facts by name; a metric of several stages once for each.
+    """Metrics in the order of the plan, then facts by name; a metric whose probe has several stages once for each.
 
     Facts are those that one node of each role and hardware told. Walks every result; StoreError where facts cannot be
     read.
@@ -38,7 +38,9 @@ def list_heat_choices(view: RunView) -> tuple[HeatChoice, ...]:
             for metric in _find_metrics(view, each):
                 stages.setdefault(metric, {})[each.stage] = None
     made = [
-        HeatChoice(sanitize(metric if len(found) == 1 else f"{metric} {_shorten(stage, metric)}"), metric, stage)
+        HeatChoice(
+            sanitize(f"{metric} {_shorten(stage, metric)}" if _is_repeated(view, metric) else metric), metric, stage
+        )
         for metric, found in stages.items()
         for stage in found
     ]
@@ -47,6 +49,12 @@ def list_heat_choices(view: RunView) -> tuple[HeatChoice, ...]:
         name = sanitize(fact)
         made.append(HeatChoice(f"fact {name}" if name in taken else name, fact=fact))
     return tuple(made)
+
+
+def _is_repeated(view: RunView, metric: str) -> bool:
+    """Whether the plan has several stages of the probe: a name stays the same while a session goes on."""
+    probe = metric.partition(".")[0]
+    return len({each.stage for each in view.plan if probe in each.probes}) > 1
 
 
 def _shorten(stage: str, metric: str) -> str:
