@@ -45,6 +45,7 @@ class SessionController:
 
     ``closing`` lets go of its store at the end. With ``start`` the default suite runs as soon as somebody follows.
     ``passwords`` is what its reach asks. ``operator`` answers for criteria that are changed by ``criteria``.
+    ``metrics`` are those that the probes at hand declare, by name.
     """
 
     def __init__(
@@ -63,6 +64,8 @@ class SessionController:
         self._passwords = passwords or PasswordPrompt()
         self._closing = closing
         self._flow_paths = FlowPaths(session.fabric)
+        declared = (metric for probe in session.probes.values() for metric in probe.metrics)
+        self.metrics: Mapping[str, Metric] = {metric.name: metric for metric in declared}
         self._beside = ThreadPoolExecutor(1, "beside")
         self._orders: list[Future[None]] = []
         self.criteria = CriterionEditor(self._require_driven, self._take, thread, operator)
@@ -71,11 +74,6 @@ class SessionController:
     def suites(self) -> tuple[str, ...]:
         """Names of the suites that can be planned; the default first."""
         return tuple(self._session.fabric.suites) or ("default",)
-
-    @property
-    def metrics(self) -> Mapping[str, Metric]:
-        """What the probes at hand declare of their metrics, by name."""
-        return {metric.name: metric for probe in self._session.probes.values() for metric in probe.metrics}
 
     @property
     def running(self) -> bool:

@@ -46,13 +46,6 @@ class ReadInFull(Message):
 
 
 @dataclass
-class AskCommand(Message):
-    """Ask for a command that begins with ``text``."""
-
-    text: str
-
-
-@dataclass
 class OpenSweeps(Message):
     """Show what was swept, as curves."""
 

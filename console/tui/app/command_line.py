@@ -28,12 +28,11 @@ class CommandLine:
         self._learn_names = learn_names
         self._history: list[str] = []
 
-    def ask(self, text: str = "") -> None:
-        """Ask for a command, ``text`` of it is typed; the sessions that ``compare`` may be given are read meanwhile."""
+    def ask(self) -> None:
+        """Ask for a command; the sessions that ``compare`` may be given are read meanwhile."""
         self._learn_names()
         valid = self._navigation.valid_actions
-        sheet = CommandSheet(valid, self._arguments_of, self._history, self._session.badges, text)
-        self._navigation.ask(sheet, self.perform)
+        self._navigation.ask(CommandSheet(valid, self._arguments_of, self._history, self._session.badges), self.perform)
 
     def show_help(self) -> None:
         self._navigation.ask(HelpSheet(self._navigation.valid_actions, self._session.badges), self._perform_action)

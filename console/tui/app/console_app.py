@@ -184,9 +184,6 @@ class ConsoleApp(ThemedApp[int]):
     def on_read_in_full(self, message: messages.ReadInFull) -> None:
         self.navigation.read_in_full(message.title, message.sections)
 
-    def on_ask_command(self, message: messages.AskCommand) -> None:
-        self.command_line.ask(message.text)
-
     def on_open_static(self, message: messages.OpenStatic) -> None:
         self.navigation.open_static_finding(message.where)
 

@@ -15,26 +15,29 @@ MOST = 8
 
 
 class CommandSheet(Sheet[str]):
-    """Dismisses with the text of the command; ``text`` of it is typed already."""
+    """Dismisses with the text of the command."""
 
     KEYS = (("tab", "complete"), ("enter", "do"), ("up", "before"), ("esc", "back"))
     DEFAULT_CSS = "CommandSheet OptionListing { height: 8; }"
 
     def __init__(
-        self, valid: Sequence[str], arguments: Callable[[str], Sequence[str]], history: Sequence[str], badges: Badges,
-        text: str = "",
-    ) -> None:  # fmt: skip
+        self, valid: Sequence[str], arguments: Callable[[str], Sequence[str]], history: Sequence[str], badges: Badges
+    ) -> None:
         super().__init__("command", badges)
         self.actions = [ACTIONS[each] for each in dict.fromkeys(valid) if each not in MOVES]
         self.arguments = arguments
         self.history = list(history)
         self.before = len(self.history)
         self.prompt = LineInput(":")
-        self.prompt.fill(text)
-        self.options = OptionListing(self.candidates(text))
+        self.options = OptionListing(self.candidates(""))
         self.options.CURSOR = True
         self.options.styles.height = MOST
         self.parts = (self.options, self.prompt)
+
+    def begin(self, text: str) -> None:
+        """Go on as if ``text`` had been typed."""
+        self.prompt.fill(text)
+        self.options.show(self.candidates(text))
 
     def candidates(self, text: str) -> list[Option]:
         """What ``text`` may become."""

@@ -17,8 +17,7 @@ from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
 from benchconsole.console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, PlanRun
 from benchconsole.console.tui.queries import static_findings, view_queries
 from benchconsole.console.tui.rows import severity
-from benchconsole.console.tui.screens.base.map_heat import FindMetrics, MapHeat, find_no_metrics
-from benchconsole.console.tui.screens.base.map_page import MapPage
+from benchconsole.console.tui.screens.base.map_heat import FindMetrics, HeatPage, MapHeat, find_no_metrics
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.fabric_map import FabricMap
 from benchconsole.console.tui.widgets.headline import Headline, clauses
@@ -44,7 +43,7 @@ _HIGH = 36
 """Rows from which on the load of a place is set apart from the map."""
 
 
-class FabricScreen(MapPage):
+class FabricScreen(HeatPage):
     """``n`` walks the faults; enter opens the node or the finding under the cursor."""
 
     TAB = "Fabric"
@@ -212,10 +211,6 @@ class FabricScreen(MapPage):
             self._paint_anew()
         elif self.run_view is not None:
             _explain(self.legend, self.run_view, self.map)
-
-    def action_heat(self) -> None:
-        """Ask which metric or fact the cells are to show."""
-        self.heat.ask()
 
     def action_zoom(self) -> None:
         """Draw only the part of the fabric that the cursor stands in."""

@@ -1,7 +1,6 @@
 """One part of the fabric drawn alone: a site, a pod, a leaf or a chassis; ``esc`` goes back to what was around it."""
 
 import operator
-from typing import TYPE_CHECKING
 
 from textual import on
 
@@ -16,8 +15,7 @@ from benchconsole.console.tui.messages import OpenNode
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.queries.node_numbers import WorstNumbers
 from benchconsole.console.tui.queries.section_state import describe_section, tally_nodes
-from benchconsole.console.tui.screens.base.map_heat import FindMetrics, MapHeat
-from benchconsole.console.tui.screens.base.map_page import MapPage
+from benchconsole.console.tui.screens.base.map_heat import FindMetrics, HeatPage, MapHeat
 from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.screens.fabric import find_explanation, find_marks
 from benchconsole.console.tui.widgets.crumb import tallies
@@ -28,14 +26,11 @@ from benchconsole.console.tui.widgets.legend import Legend
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State
 
-if TYPE_CHECKING:
-    from benchconsole.console.tui.screens.fabric import FabricScreen
-
 _LEGEND_FROM = 24
 """Rows of a screen from which on the signs are explained below the map."""
 
 
-class ZoomScreen(MapPage):
+class ZoomScreen(HeatPage):
     """``section`` of ``shape``, which is that of the whole fabric. Enter opens a node or a finding."""
 
     VALID = (
@@ -121,10 +116,6 @@ class ZoomScreen(MapPage):
         self.map.redraw()
         self._paint_anew()
 
-    def action_heat(self) -> None:
-        """Ask which metric or fact the cells are to show."""
-        self.heat.ask()
-
     def action_zoom(self) -> None:
         """One level further in; of a node at the innermost level, the node itself."""
         open_section(self, self.shape, self._find_metrics, self.section.path)
@@ -151,9 +142,7 @@ class ZoomScreen(MapPage):
                 self.post_message(found)
 
 
-def open_section(
-    page: "FabricScreen | ZoomScreen", shape: FabricShape, find_metrics: FindMetrics, path: tuple[str, ...] = ()
-) -> None:
+def open_section(page: HeatPage, shape: FabricShape, find_metrics: FindMetrics, path: tuple[str, ...] = ()) -> None:
     """Draw alone what is one level in from ``path`` where the cursor of ``page`` stands; say so where nothing is."""
     view, mark = page.run_view, page.map.mark
     if view is None or mark is None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import TypedCommand
 from benchconsole.console.tui.fabric_map.map_cells import CellContent
-from benchconsole.console.tui.messages import AskCommand
 from benchconsole.console.tui.screens.base.map_page import MapPage
 from benchconsole.console.tui.widgets.heat_line import HeatLine
 from benchconsole.console.view.run_view import RunView
@@ -22,6 +21,16 @@ FindMetrics = Callable[[], "Metrics"]
 
 OFF = "off"
 """What is typed in place of a name to leave the heat map."""
+
+
+class HeatPage(MapPage):
+    """A page whose map can be a heat map."""
+
+    heat: "MapHeat"
+
+    def action_heat(self) -> None:
+        """Ask which metric or fact the cells are to show."""
+        self.heat.ask()
 
 
 def find_no_metrics() -> "Metrics":
@@ -69,8 +78,13 @@ class MapHeat:
         self._page.run_worker(self._ask(), exit_on_error=True, group="heat names", exclusive=True)
 
     async def _ask(self) -> None:
-        if await self._learn_choices():
-            self._page.post_message(AskCommand("heat "))
+        from benchconsole.console.tui.screens.command import CommandSheet
+
+        if await self._learn_choices() and self._page.is_active:
+            await self._page.run_action("app.do('command')")
+            front = self._page.app.screen
+            if isinstance(front, CommandSheet):
+                front.begin("heat ")
 
     async def _learn_choices(self) -> bool:
         from benchconsole.console.tui.queries.heat_choices import list_heat_choices
