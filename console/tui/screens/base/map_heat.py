@@ -54,6 +54,7 @@ class MapHeat:
         self._reader: HeatReader | None = None
         self._read_of: tuple[object, ...] = ()
         self._is_reading = False
+        self._is_asking = False
         page.commands["heat"] = TypedCommand(self.choose_typed, self._list_names)
 
     def go_on_from(self, other: "MapHeat") -> None:
@@ -75,12 +76,16 @@ class MapHeat:
 
     def ask(self) -> None:
         """Ask for a name, once it is known which there are."""
-        self._page.run_worker(self._ask(), exit_on_error=True, group="heat names", exclusive=True)
+        if not self._is_asking:  # its key may come twice in one read
+            self._is_asking = True
+            self._page.run_worker(self._ask(), exit_on_error=True, group="heat names")
 
     async def _ask(self) -> None:
         from benchconsole.console.tui.screens.command import CommandSheet
 
-        if await self._learn_choices() and self._page.is_active:
+        is_known = await self._learn_choices()
+        self._is_asking = False
+        if is_known and self._page.is_active:
             await self._page.run_action("app.do('command')")
             front = self._page.app.screen
             if isinstance(front, CommandSheet):
@@ -109,7 +114,7 @@ class MapHeat:
         if text.strip().lower() == OFF:
             self.leave()
         else:
-            self._page.run_worker(self._choose(text), exit_on_error=True, group="heat choice", exclusive=True)
+            self._page.run_worker(self._choose(text), exit_on_error=True, group="heat choice")
 
     async def _choose(self, text: str) -> None:
         from benchconsole.console.tui.queries.heat_choices import HeatChoiceError, find_heat_choice
