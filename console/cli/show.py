@@ -33,6 +33,10 @@ AREAS = (
 @click.option("--node", "node", default=None, metavar="NODE", help="With --area node or history: the node.")
 @click.option("--peer", "peer", default=None, metavar="PEER", help="With --area node: the path to this node.")
 @click.option("--metric", "metric", default=None, metavar="METRIC", help="With --area plot or history: the metric.")
+@click.option(
+    "--heat", "heat", default=None, metavar="NAME", help="With --area fabric: a metric or a fact of each node."
+)
+@click.option("--zoom", "zoom", default=None, metavar="PART", help="With --area fabric: a site, pod, leaf or chassis.")
 @click.option("--filter", "text", default="", metavar="TEXT", help="With --area: what / takes on the screen.")
 @common.db_option
 @click.option("--json", "as_json", is_flag=True, help="With --area: as JSON, in base units.")
@@ -40,7 +44,7 @@ AREAS = (
 @pause_collector()
 def command(
     session: str, area: str | None, other: str | None, node: str | None, peer: str | None, metric: str | None,
-    text: str, db: Path | None, as_json: bool, ascii_only: bool,
+    heat: str | None, zoom: str | None, text: str, db: Path | None, as_json: bool, ascii_only: bool,
 ) -> None:  # fmt: skip
     """Print the summary of SESSION (id, label, last, last-1; default last).
 
@@ -50,7 +54,8 @@ def command(
     plot tells the values of each metric, or of one METRIC its histogram, quantiles and bounds; sessions lists all of
     the database; compare holds SESSION against OTHER, the one that began first as A; history puts the numbers of a
     NODE, or of one METRIC of all nodes, of the last sessions of the same fabric beside each other; filters lists those
-    that you keep.
+    that you keep. The area fabric prints one PART alone with --zoom (`--zoom leaf3`), and with --heat the sign of each
+    node in the heat map of a metric or a fact (`--heat stream.triad`).
     """
     ascii_only = ascii_only or not common.can_show_unicode()
     if (other is None) is (area == "compare"):
@@ -63,8 +68,11 @@ def command(
         raise BadInput("benchconsole: --peer needs --area node")
     if metric is not None and area not in ("plot", "history"):
         raise BadInput("benchconsole: --metric needs --area plot or history")
+    if (heat is not None or zoom is not None) and area != "fabric":
+        raise BadInput(f"benchconsole: --{'heat' if heat is not None else 'zoom'} needs --area fabric")
     if area is not None:
-        _show_area(session, area, (other or node, peer or metric), text, db, as_json=as_json, ascii_only=ascii_only)
+        of = (heat, zoom) if area == "fabric" else (other or node, peer or metric)
+        _show_area(session, area, of, text, db, as_json=as_json, ascii_only=ascii_only)
         return
     if text or as_json:
         raise BadInput(
@@ -123,10 +131,11 @@ def _find_saved(area: str, name: str) -> str:
 
 
 def _read_area(store: "Store", session: str, name: str, of: str | None, more: str | None) -> "Area":
-    """An area of one session, of all of the database, or of two sessions; ``of`` is the other session, or the node.
+    """An area of one session, of all of the database, or of two sessions.
 
-    ``more`` is the other end of the path of a node, or the metric of a plot or history. BadInput for sessions that
-    cannot be compared, and for a node or metric that is not there.
+    ``of`` is the other session, the node, or what a heat map shows; ``more`` the other end of the path of a node, the
+    metric of a plot or history, or the part of the fabric. BadInput for sessions that cannot be compared, and for what
+    is not there.
     """
     if name == "sessions":
         from benchconsole.console.session.listed_sessions import join_measures, list_newest_first, measure_sessions
@@ -150,9 +159,7 @@ def _read_area(store: "Store", session: str, name: str, of: str | None, more: st
     if name == "plot":
         return _read_plot(view, more or "")
     if name == "fabric":
-        from benchconsole.console.tui.fabric_map.fabric_area import list_fabric
-
-        return list_fabric(view)
+        return _read_fabric(view, of, more)
     if name == "run":
         from benchconsole.console.tui.screens.run_area import list_run
 
@@ -173,6 +180,34 @@ def _read_plot(view: "RunView", metric: str) -> "Area":
         hint = f", did you mean {near}?" if near else ""
         raise BadInput(f"benchconsole: --metric {metric}: fewer than two values were measured of it{hint}")
     return area
+
+
+def _read_fabric(view: "RunView", heat: str | None, zoom: str | None) -> "Area":
+    from benchconsole.console.text.sanitize import sanitize
+    from benchconsole.console.tui.fabric_map.fabric_area import list_fabric
+    from benchconsole.console.tui.fabric_map.map_section import list_named_sections
+    from benchconsole.console.tui.fabric_map.shape import read_shape
+    from benchconsole.console.tui.queries.heat_choices import HeatChoiceError, find_heat_choice, list_heat_choices
+    from benchconsole.console.tui.queries.heat_reading import HeatReader
+    from benchconsole.topology.errors import find_near
+
+    section = None
+    if zoom is not None:
+        sections = list_named_sections(view.fabric, read_shape(view.fabric))
+        section = sections.get(zoom)
+        if section is None:
+            near = find_near(zoom, sections)
+            hint = f", did you mean {near}?" if near else f", expected one of {', '.join([*sections][:12])}"
+            raise BadInput(sanitize(f"benchconsole: --zoom {zoom}: no part of {view.fabric.name} is called so{hint}"))
+    if heat is None:
+        return list_fabric(view, section)
+    try:
+        choice = find_heat_choice(list_heat_choices(view), heat)
+    except HeatChoiceError as error:
+        raise BadInput(f"benchconsole: --heat: {error}") from None
+    probes = common.load_installed_probes()
+    metrics = {metric.name: metric for probe in probes.values() for metric in probe.metrics}
+    return list_fabric(view, section, HeatReader(choice, metrics).read(view))
 
 
 def _read_node(view: "RunView", name: str, peer: str | None) -> "Area":

@@ -24,7 +24,7 @@ from benchconsole.console.view.persistent_map import LayeredMap, OpenTests
 from benchconsole.console.view.reducer import NO_LOADS
 from benchconsole.console.view.run_view import DetectableFaults, RunView
 from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, Proposal
-from benchconsole.probes.model.measuring import Round, Test
+from benchconsole.probes.model.measuring import Metric, Round, Test
 from benchconsole.topology.model.fabric import NodeId
 
 T = TypeVar("T")
@@ -39,6 +39,7 @@ class SessionController:
     ``closing`` lets go of its store at the end. With ``start`` the default suite runs as soon as somebody follows.
     ``passwords`` is what its reach asks. ``operator`` answers for criteria that are changed by ``criteria``, and for
     nodes in use that are meant in ``planning``.
+    ``metrics`` are those that the probes at hand declare, by name.
     """
 
     def __init__(
@@ -57,6 +58,8 @@ class SessionController:
         self._passwords = passwords or PasswordPrompt()
         self._closing = closing
         self._flow_paths = FlowPaths(session.fabric)
+        declared = (metric for probe in session.probes.values() for metric in probe.metrics)
+        self.metrics: Mapping[str, Metric] = {metric.name: metric for metric in declared}
         self._beside = ThreadPoolExecutor(1, "beside")
         self._orders: list[Future[None]] = []
         self.criteria = CriterionEditor(self._require_driven, self._take, thread, operator)

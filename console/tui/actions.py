@@ -87,6 +87,8 @@ _TABLE = (
     Action("mark_shown", "asterisk", "*", "mark shown", "mark all that are shown, or none of them", call="mark(True)"),
     Action("freeze", "F", "F", "freeze", "stop painting; what happens meanwhile is counted, not lost"),
     Action("values", "v", "v", "values", "cells as states, shares, load; pairs, changes as a map; the next picture"),
+    Action("heat", "M", "M", "heat map", "cells show a metric or a fact of each node; off leaves", "heat", "NAME"),
+    Action("zoom", "Z", "Z", "zoom", "one level in: draw only the site, pod, leaf or chassis under the cursor"),
     Action("fold", "z", "z", "fold alike", "fold what is alike: rows that pass or do not differ, findings of one kind"),
     Action("more_detail", "plus,equals_sign", "+", "detail", "fewer nodes in a cell", call="detail(1)"),
     Action("less_detail", "minus", "-", "detail", "more nodes in a cell", call="detail(-1)"),

@@ -12,6 +12,7 @@ from textual.app import App
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import GLOBAL, REPLAYING, find_refused
 from benchconsole.console.tui.app.shown_session import ShownSession
+from benchconsole.console.tui.screens.base.map_heat import FindMetrics
 from benchconsole.console.tui.screens.base.page import Page, PlotWish
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.screens.fabric import FabricScreen
@@ -29,13 +30,16 @@ Answer = TypeVar("Answer")
 
 
 class TabPages:
-    """The four tabs over one session; ``depth`` counts the sessions behind it. ``now`` is the time in the session."""
+    """The four tabs over one session; ``depth`` counts the sessions behind it. ``now`` is the time in the session.
 
-    def __init__(self, depth: int, now: Callable[[], float]) -> None:
+    ``find_metrics`` tells what its probes declare.
+    """
+
+    def __init__(self, depth: int, now: Callable[[], float], find_metrics: FindMetrics) -> None:
         self.depth = depth
         self._now = now
         self._totals = TotalsCache()
-        self.fabric = FabricScreen(self._totals)
+        self.fabric = FabricScreen(self._totals, find_metrics)
         self.modes: dict[str, Callable[[], Page]] = {
             self.name_mode("fabric"): lambda: self.fabric,
             self.name_mode("nodes"): lambda: self.nodes,
@@ -79,7 +83,7 @@ class Navigation:
         self._app = app
         self._session = session
         self._behind: list[tuple[TabPages, str]] = []
-        self._take(TabPages(0, now))
+        self._take(TabPages(0, now, session.find_metrics))
         self._add_modes()
 
     def _take(self, tabs: TabPages) -> None:
@@ -92,7 +96,7 @@ class Navigation:
     def enter_session(self, now: Callable[[], float]) -> None:
         """Show tabs of their own over a session that was opened from this one, which stays as it is behind them."""
         self._behind.append((self.tabs, self._app.current_mode))
-        self._take(TabPages(len(self._behind), now))
+        self._take(TabPages(len(self._behind), now, self._session.find_metrics))
         self._add_modes()
         self.go_to("fabric")
 

@@ -9,7 +9,7 @@ from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_control import FlowHop
-from benchconsole.probes.model.measuring import Result, Test
+from benchconsole.probes.model.measuring import Metric, Result, Test
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Fabric
 
@@ -94,6 +94,10 @@ class ShownSession:
     def path_of(self) -> Callable[[Test], Coroutine[Any, Any, Sequence[FlowHop]]]:
         """Finds paths in the session that is shown now, also when another one is shown later."""
         return self.front.path_of
+
+    def find_metrics(self) -> "Mapping[str, Metric]":
+        """What the probes of the session that is shown declare of their metrics; nothing until it is open."""
+        return self.control.metrics if self.control is not None else {}
 
     def refresh(self) -> None:
         """Take the latest view, unless the screen is frozen."""

@@ -237,12 +237,14 @@ def _spots(grid: BlockGrid, place: int, rack: Rack) -> Sequence[MapSpot]:
     return made
 
 
-def describe_fold(fold: int) -> str:
+def describe_fold(fold: int, picture: MapPicture) -> str:
     """How many nodes share a cell."""
-    return "1 cell = 1 node" if fold == 1 else f"1 cell = {fold} nodes, the worst is shown"
+    heat = picture.heat if picture.content is CellContent.HEAT else None
+    shown = "the worst" if heat is None else heat.worst_word
+    return "1 cell = 1 node" if fold == 1 else f"1 cell = {fold} nodes, {shown} is shown"
 
 
-def draw_caption(fold: int, _picture: MapPicture, width: int) -> Row:
+def draw_caption(fold: int, picture: MapPicture, width: int) -> Row:
     """What one cell stands for."""
-    text = f"{describe_fold(fold)}   row = switch, ▯ after a row = an uplink is not whole"
+    text = f"{describe_fold(fold, picture)}   row = switch, ▯ after a row = an uplink is not whole"
     return CellLine(width).to(1).put(text, MUTED).row()

@@ -1,29 +1,42 @@
-"""The area of the fabric: what its map draws, a row for each tier, group, rack, nodes apart, link aside and network."""
+"""The area of the fabric: what its map draws, a row for each tier, group, rack, nodes apart, link aside and network.
+
+Of a part that is drawn alone it has the rows of that part; of a leaf or chassis also each uplink and each node.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, number, words
+from benchconsole.console.tui.fabric_map.map_cells import CellContent, MapPicture, cell
+from benchconsole.console.tui.fabric_map.map_section import MapSection
 from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack, RackGroup, read_shape
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
+from benchconsole.console.tui.queries.node_numbers import WorstNumbers
 from benchconsole.console.tui.rows.link_glyphs import ratio
 from benchconsole.console.tui.rows.scales import Scale, scale_for
+from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State, worst
 from benchconsole.console.view.wording import SIGNS
+from benchconsole.probes.model.judgement import Verdict
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.model.fabric import Link, NodeId, SwitchId
 from benchconsole.topology.units import Shown, Unit
 
+if TYPE_CHECKING:
+    from benchconsole.console.tui.queries.heat_values import HeatValues
 
-def list_fabric(view: RunView) -> Area:
+
+def list_fabric(view: RunView, section: MapSection | None = None, heat: "HeatValues | None" = None) -> Area:
     """The rows of the map from the top down; of racks and groups also what goes up, and down:up as it is and as built.
 
-    ``down`` counts cables that a finding says are down: one that nothing loaded may be down, too.
+    ``down`` counts cables that a finding says are down: one that nothing loaded may be down, too. ``section`` is the
+    part that is listed alone; ``heat`` adds the sign of each node, in the order of the map, and the worst of them.
     """
-    shape = read_shape(view.fabric)
+    shape = read_shape(view.fabric) if section is None else section.shape
     loads = (view_queries.find_rack_load(view, rack.uplinks).total for rack in shape.racks)
     scale = scale_for(Unit.BYTE_RATE, Shown.NETWORK, [load for load in loads if load is not None])
     columns = {
@@ -31,22 +44,60 @@ def list_fabric(view: RunView) -> Area:
         "nodes": number("nodes"), "stand": words("nodes stand", 12), "links": number("links"),
         "cables": number("cables"), "down": number("cables down"), "leaves": number(f"leaves at {scale.symbol}"),
         "could": number(f"could {scale.symbol}"), "ratio": number("down:up"), "built": number("built"),
-        "why": words("why", 20),
+        "metric": Column("metric"), "value": number("worst"), "share": number("of exp"),
+        "heat": words("heat", 16), "worst": words("heat worst", 12), "why": words("why", 20),
     }  # fmt: skip
-    return Area("Fabric", columns, tuple(_Rows(view, shape, scale).list_all()), {"leaves": scale, "could": scale})
+    title = "Fabric" if section is None else f"Fabric > {sanitize(' > '.join(section.path))}"
+    note = "" if heat is None else describe_heat(heat)
+    rows = _Rows(view, shape, scale, heat)
+    return Area(title, columns, tuple(rows.list_all(section)), {"leaves": scale, "could": scale}, note)
+
+
+def describe_heat(heat: "HeatValues") -> str:
+    """What the signs of a heat map mean, whole and in one line."""
+    return f"heat: {heat.choice.name}: {heat.describe_scale()[0]}"
 
 
 class _Rows:
     """Makes the rows of one view."""
 
-    def __init__(self, view: RunView, shape: FabricShape, scale: Scale) -> None:
+    def __init__(self, view: RunView, shape: FabricShape, scale: Scale, heat: "HeatValues | None" = None) -> None:
         self.view = view
         self.shape = shape
         self.scale = scale
         self.lost = view_queries.find_lost_members(view)
         self.busy = view_queries.find_busy_nodes(view)
+        self.heat = heat
+        self.picture = MapPicture(view, content=CellContent.HEAT, heat=heat)
 
-    def list_all(self) -> Iterator[Row]:
+    def list_all(self, section: MapSection | None) -> Iterator[Row]:
+        """The rows of the map; of the innermost part its links and nodes, too."""
+        yield from self._list_map()
+        if section is not None and section.rack is not None:
+            for link in section.uplinks:
+                yield self._make("uplink", (), link_name(self.view.fabric, link), under=section.name, links=(link,))
+            numbers = WorstNumbers(Blame(self.view.findings))
+            yield from (self._make_node(node, section.name, numbers) for node in section.nodes)
+
+    def _make_node(self, name: NodeId, under: str, numbers: WorstNumbers) -> Row:
+        """A node with its worst number."""
+        made = self._make("node", (), name, under=under, nodes=(name,))
+        seen = self.view.nodes.get(name)
+        if seen is None:
+            return made
+        found, said = numbers.find(seen), numbers.describe(seen)
+        text = {**made.text, "metric": said.metric, "value": said.value, "share": said.share}
+        record: Record = {}
+        if found is not None:
+            record = {
+                "metric": found.metric, "unit": None if found.unit is None else found.unit.value,
+                "value": take_finite(found.value),
+                "expected": take_finite(found.expected) if isinstance(found, Verdict) else None,
+            }  # fmt: skip
+        why = made.words("why") or said.why
+        return Row({**text, "why": why}, {}, {**made.record, **record, "why": why})
+
+    def _list_map(self) -> Iterator[Row]:
         for tier in self.shape.tiers:
             yield self._make(tier.role.value, tier.switches, links=(*tier.cross, *tier.below))
         for link in self.shape.joins:
@@ -112,7 +163,23 @@ class _Rows:
             "nodes": list(nodes), "stand": {each.value: count for each, count in stand},
             "links": [link.id for link in links], "cables": cables, "cables_down": down, "why": why,
         }  # fmt: skip
+        if self.heat is not None and nodes:
+            text |= self._describe_heat(nodes, self.heat)
+            record["heat"] = [self._record_heat(node, self.heat) for node in nodes]
         return Row(text, {}, record)
+
+    def _describe_heat(self, nodes: Sequence[NodeId], heat: "HeatValues") -> dict[str, str]:
+        """The cells of some nodes as the map draws them, and the worst of their values."""
+        worst_node = heat.find_worst(nodes)
+        cells = "".join(cell(self.picture, (node,)).text for node in nodes)
+        said = "" if worst_node is None else heat.format_value(worst_node)
+        return {"heat": cells, "worst": said if len(nodes) == 1 or not said else f"{said} {sanitize(worst_node or '')}"}
+
+    def _record_heat(self, node: NodeId, heat: "HeatValues") -> Record:
+        """A node that has no value has its sign alone."""
+        found = heat.make_record(node)
+        rank: Record = {"rank": heat.find_rank(node)} if found else {}
+        return {"node": node, "sign": cell(self.picture, (node,)).text, **found, **rank}
 
     def _find_why(self, nodes: Sequence[NodeId], links: Sequence[Link]) -> str:
         """The finding on a link, else the own trouble of the worst node."""

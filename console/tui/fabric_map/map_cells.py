@@ -3,23 +3,28 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.console.tui.queries.view_queries import LowestShares, find_link, find_shown_state
 from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign_tone
-from benchconsole.console.tui.rows.themes import ACCENT, TEXT, Ground, Ink, Tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign, sign_tone
+from benchconsole.console.tui.rows.themes import ACCENT, FAINT, MUTED, TEXT, Ground, Ink, Tone
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State, worst
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.topology.model.fabric import Link, LinkId, NodeId, SwitchId
 
 if TYPE_CHECKING:
+    from benchconsole.console.tui.queries.heat_values import HeatValues
+    from benchconsole.console.tui.queries.node_numbers import WorstNumbers
     from benchconsole.console.view.link_loads import LinkLoads
 
 _RUNNING_CELL = Tone(Ink.RUNNING_CELL)
 _FOLDED_PASS = Tone(Ink.FAINT)
+HEAT_TONES = (MUTED, Tone(Ink.RAMP5), Tone(Ink.RAMP6), Tone(Ink.RAMP7), Tone(Ink.RAMP8))
+"""The shades of a heat map, calm to worst: each reads on its ground as text, for the sign alone carries the value."""
 
 
 class CellContent(StrEnum):
@@ -28,11 +33,12 @@ class CellContent(StrEnum):
     STATES = "states"
     SHARES = "shares of expected"
     LOADS = "loads"
+    HEAT = "heat"
 
 
 def find_next_content(here: CellContent, *, is_live: bool) -> CellContent:
-    """What cells show after ``here``; loads only while tests tell them."""
-    every = [each for each in CellContent if is_live or each is not CellContent.LOADS]
+    """What cells show after ``here``; loads only while tests tell them, and after a heat map states."""
+    every = [CellContent.STATES, CellContent.SHARES, *([CellContent.LOADS] if is_live else [])]
     return every[(every.index(here) + 1) % len(every)] if here in every else CellContent.STATES
 
 
@@ -68,7 +74,11 @@ class MapMark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MapPicture:
-    """Everything that a line of the map is drawn from. ``loads`` are there while tests of a round tell numbers."""
+    """Everything that a line of the map is drawn from. ``loads`` are there while tests of a round tell numbers.
+
+    ``heat`` is what a heat map shows, None until it is read; ``numbers`` are the worst of each node, where they are
+    drawn.
+    """
 
     view: RunView
     mark: MapMark | None = None
@@ -77,6 +87,8 @@ class MapPicture:
     shares: LowestShares = field(default_factory=lambda: LowestShares(Blame()))
     busy: frozenset[NodeId] = frozenset()
     loads: "LinkLoads | None" = None
+    heat: "HeatValues | None" = None
+    numbers: "WorstNumbers | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +138,9 @@ def node_spots(nodes: Sequence[NodeId], x: int, spacing: CellSpacing) -> tuple[M
 
 
 def cell(picture: MapPicture, nodes: Sequence[NodeId]) -> CellText:
-    """One cell: the worst of its nodes, as a state or as a value."""
+    """One cell: the worst of its nodes, as a state or as a value; until a heat map is read, as a state."""
+    if picture.content is CellContent.HEAT and picture.heat is not None:
+        return _heat_cell(picture.heat, nodes)
     seen = [picture.view.nodes.get(node) for node in nodes]
     if picture.content is CellContent.SHARES:
         return _value_cell(picture.shares, [node for node in seen if node is not None])
@@ -145,6 +159,31 @@ def _load_cell(picture: MapPicture, nodes: Sequence[NodeId]) -> CellText:
     if picture.loads is None:
         return link_glyphs.tenths(None)
     return link_glyphs.tenths(picture.loads.find_fuller(chain(*map(picture.view.fabric.legs, nodes))))
+
+
+def _heat_cell(heat: "HeatValues", nodes: Sequence[NodeId]) -> CellText:
+    """The worst value of the nodes. What fails or cannot be asked stays recognisable: by its tone, or by its sign."""
+    found, state, values, severe = None, None, heat.cells, heat.severe
+    for node in nodes:
+        value = values.get(node)
+        if value is not None and (found is None or value.odd > found.odd):
+            found = value
+        if node in severe and state is not State.FAIL:
+            state = severe[node]
+    if state is not None and (found is None or state is State.UNREACHABLE):
+        return sign(state)
+    if found is None:
+        return _NO_VALUE
+    return _draw_heat(found.sign, found.shade if state is None else -1)
+
+
+_NO_VALUE = CellText("–", FAINT)
+
+
+@cache
+def _draw_heat(character: str, shade: int) -> CellText:
+    """A sign in its shade; -1 is that of a node that fails."""
+    return CellText(character, sign_tone(State.FAIL) if shade < 0 else HEAT_TONES[shade])
 
 
 _HIDDEN_BY_A_VALUE = (State.FAIL, State.WATCH, State.UNKNOWN)

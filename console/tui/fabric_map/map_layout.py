@@ -78,6 +78,20 @@ def count_map_lines(fabric: Fabric, shape: FabricShape, width: int) -> int:
     return len(_row_lines(fabric, shape, columns, width))
 
 
+class MapHeight:
+    """How many lines maps take; the last one is laid out once."""
+
+    def __init__(self) -> None:
+        self._laid_out: tuple[tuple[FabricShape, int, int], int] | None = None
+
+    def count(self, fabric: Fabric, shape: FabricShape, width: int, height: int) -> int:
+        """The lines of ``lay_out_map``."""
+        key = (shape, width, height)
+        if self._laid_out is None or self._laid_out[0] != key:
+            self._laid_out = (key, len(lay_out_map(fabric, shape, width, height)))
+        return self._laid_out[1]
+
+
 def is_passed(view: RunView, rack: Rack) -> bool:
     """Whether every node and every uplink of a rack passed: then it may be folded away."""
     nodes = (view.nodes.get(node) for node in rack.nodes)

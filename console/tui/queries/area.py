@@ -74,7 +74,7 @@ class Row:
 class Area:
     """The rows of an area in the order of the screen. ``columns`` are headings by name, ``scales`` those of numbers.
 
-    ``note`` says what is not among the rows, or what they are together.
+    ``note`` says what is not among the rows, what they are together, or what their signs mean.
     """
 
     title: str
@@ -94,7 +94,7 @@ class Area:
         """The area for people; columns without any word are left out."""
         used = [name for name in self.columns if any(row.words(name) for row in self.rows)]
         rows = tuple(tuple(row.words(name) for name in used) for row in self.rows)
-        return Table(self.title, tuple(self.columns[name] for name in used), rows)
+        return Table(self.title, tuple(self.columns[name] for name in used), rows, self.note)
 
     @property
     def records(self) -> list[Record]:

@@ -198,6 +198,11 @@ class NodeRow:
         found = [v for v in self.view.verdicts if v.level is not Level.PASS and self.blame.concerns(name, v)]
         return min(found, key=self._badness, default=None)
 
+    @property
+    def worst_of_all(self) -> Verdict | None:
+        """The one of ``worst`` that says the worst of the node."""
+        return min(self.worst.values(), key=self._badness, default=None)
+
     def words(self, column: str) -> str:
         """The text of a word column, or a number as it is shown."""
         if column == "state":

@@ -103,10 +103,10 @@ def funnel(width: int, down: float, up: float, built: float) -> Row:
     )
 
 
-def slots(count: int, up: int, state: State) -> Row:
-    """The members of a LAG: up, down, or up but slow; a number when there are more than eight."""
+def slots(count: int, up: int, state: State, most: int = MOST_SLOTS) -> Row:
+    """The members of a LAG: up, down, or up but slow; a number when there are more than ``most``."""
     fault = {State.FAIL: FAIL_CELL, State.WATCH: WATCH}.get(state, WATCH)
-    if count > MOST_SLOTS:
+    if count > most:
         return (CellText(f"{up}/{count}", SLOT if up == count and state is not State.FAIL else fault),)
     if up < count:
         return tuple(p for p in (CellText("▮" * up, SLOT), CellText("▯" * (count - up), fault)) if p.text)

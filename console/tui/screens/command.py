@@ -40,12 +40,19 @@ class CommandSheet(Sheet[str]):
         self.options.styles.height = MOST
         self.parts = (self.options, self.prompt)
 
+    def begin(self, text: str) -> None:
+        """Go on as if ``text`` had been typed."""
+        self.prompt.fill(text)
+        self.options.show(self.candidates(text))
+
     def candidates(self, text: str) -> list[Option]:
         """What ``text`` may become, what names something to open before what does something."""
         word, space, rest = text.partition(" ")
         action = next((each for each in self.actions if each.word == word), None)
         if space and action is not None:
-            found = [each for each in self.arguments(action.id, rest) if each.lower().startswith(rest.lower())]
+            every, typed = self.arguments(action.id, rest), rest.lower()
+            found = [each for each in every if each.lower().startswith(typed)]
+            found += [each for each in every if typed in each.lower() and not each.lower().startswith(typed)]
             return [Option(" ", f"{word} {each}", "", f"{word} {each}") for each in found[:50]]
         starts = [each for each in self.actions if each.word.startswith(word)]
         others = [each for each in self.actions if each not in starts and word in f"{each.word} {each.help}"]
@@ -84,7 +91,9 @@ class CommandSheet(Sheet[str]):
     def _entered(self, event: LineInput.Entered) -> None:
         chosen, words = self.options.chosen, event.text.split()
         known = words and any(each.word == words[0] for each in self.actions)
-        if known and (len(words) > 1 or chosen is None or not event.text.endswith(" ")):
+        if chosen is not None and self.options.cursor:  # somebody has gone to it
+            self.dismiss(chosen.value)
+        elif known and (len(words) > 1 or chosen is None or not event.text.endswith(" ")):
             self.dismiss(event.text.strip())
         else:
             self.dismiss(chosen.value if chosen is not None and event.text.strip() else event.text.strip() or None)

@@ -12,16 +12,17 @@ from textual.worker import Worker, WorkerError
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES, PLAN_HINT, name_keys, offer
-from benchconsole.console.tui.fabric_map.map_cells import MapMark, find_next_content
-from benchconsole.console.tui.fabric_map.map_layout import count_map_lines, lay_out_map
+from benchconsole.console.tui.fabric_map.map_cells import MapMark, MapSpot, find_next_content
+from benchconsole.console.tui.fabric_map.map_layout import MapHeight, count_map_lines
 from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
 from benchconsole.console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, PlanRun, Remarked
 from benchconsole.console.tui.queries import static_findings, view_queries
 from benchconsole.console.tui.rows import severity
-from benchconsole.console.tui.screens.base.map_page import MapPage
+from benchconsole.console.tui.screens.base.map_heat import FindMetrics, HeatPage, MapHeat, find_no_metrics
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.fabric_map import FabricMap
 from benchconsole.console.tui.widgets.headline import Headline, clauses
+from benchconsole.console.tui.widgets.heat_line import HEAT_ROWS
 from benchconsole.console.tui.widgets.legend import Legend
 from benchconsole.console.tui.widgets.load_line import LoadLine, count_load_rows
 from benchconsole.console.tui.widgets.other_faults import OtherFaults
@@ -44,20 +45,21 @@ _HIGH = 36
 """Rows from which on the load of a place is set apart from the map."""
 
 
-class FabricScreen(MapPage):
+class FabricScreen(HeatPage):
     """``n`` walks the faults; enter opens the node or the finding under the cursor."""
 
     TAB = "Fabric"
     VALID = (
-        *MOVES, "left", "right", "next_fault", "previous_fault", "values", "more_detail", "less_detail",
+        *MOVES, "left", "right", "next_fault", "previous_fault", "values", "heat", "zoom", "more_detail", "less_detail",
         "finding", "repeat", "copy", "remark",
     )  # fmt: skip
     KEYS = (
-        "enter", "next_fault", "values", "command", "help", "freeze", ("plan", "plan a run"), "export", "remark",
+        "enter", "next_fault", "zoom", "values", "heat", "command", "help", "freeze", ("plan", "plan a run"), "export",
+        "remark",
     )  # fmt: skip
     SILENT = "Choose a node, a switch or a link: a remark is about one of them."
 
-    def __init__(self, sums: TotalsCache | None = None) -> None:
+    def __init__(self, sums: TotalsCache | None = None, find_metrics: FindMetrics = find_no_metrics) -> None:
         super().__init__(sums)
         self.headline = Headline()
         self.map = FabricMap()
@@ -74,8 +76,19 @@ class FabricScreen(MapPage):
         self.reading: tuple[Fabric, Worker[None]] | None = None
         self._judged: tuple[object, ...] = (None,) * 7
         self._sized = Size(0, 0)
-        self._laid_out: tuple[tuple[FabricShape, int, int], int] | None = None
-        self.parts = (self.headline, self.map, self.load_line, self.remarks, self.also, self.legend)
+        self._height = MapHeight()
+        self._find_metrics = find_metrics
+
+        def paint_anew() -> None:
+            self._sized = Size(0, 0)
+            if self.run_view is not None:
+                self.paint(self.run_view)
+
+        self._paint_anew = paint_anew
+        self.heat = MapHeat(self, find_metrics, paint_anew)
+        self.parts = (
+            self.headline, self.map, self.load_line, self.heat.line, self.remarks, self.also, self.legend,
+        )  # fmt: skip
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -107,6 +120,7 @@ class FabricScreen(MapPage):
         was_live = self.map.loads is not None
         self.map.show(view, shape)
         self.load_line.show(view, self.map.loads, self.map.find_spot(self.map.mark))
+        self.heat.follow(view)
         if is_new or was_live is not (self.map.loads is not None):
             _explain(self.legend, view, self.map)
         _show_remarks(self, view)
@@ -119,20 +133,21 @@ class FabricScreen(MapPage):
             self._shape = (fabric, read_shape(fabric))
             return self._shape[1]
         if self.reading is None or not _is_cabled_alike(self.reading[0], fabric):
-            self.reading = (fabric, self.run_worker(self._read(fabric), exit_on_error=False, group="shape"))
-        return None
 
-    async def _read(self, fabric: Fabric) -> None:
-        self._shape = (fabric, await asyncio.to_thread(read_shape, fabric))
-        if self.run_view is not None:
-            self.paint(self.run_view)
+            async def read() -> None:
+                self._shape = (fabric, await asyncio.to_thread(read_shape, fabric))
+                if self.run_view is not None:
+                    self.paint(self.run_view)
+
+            self.reading = (fabric, self.run_worker(read(), exit_on_error=False, group="shape"))
+        return None
 
     def show_element(self, element: str) -> None:
         """Put the cursor on a node, link or switch; on the nearest end of a link that the map does not draw."""
         if self.run_view is None:
             return
         mark = next(
-            (mark for mark in _marks(self.run_view.fabric, element) if self.map.find_spot(mark) is not None), None
+            (mark for mark in find_marks(self.run_view.fabric, element) if self.map.find_spot(mark) is not None), None
         )
         if mark is not None:
             self.map.go(mark)
@@ -147,7 +162,9 @@ class FabricScreen(MapPage):
         self.load_line.styles.height, self.load_line.styles.margin = line, (gap, 0, 0, 0)
         remarks = int(_has_element_remarks(view))
         self.remarks.styles.height = remarks
-        room = self.size.height - (4 if low else 7) - line - gap - remarks
+        heat = HEAT_ROWS if self.heat.is_shown else 0
+        self.heat.line.styles.height = heat
+        room = self.size.height - (4 if low else 7) - line - gap - remarks - heat
         others = len(self.faults) - (not _is_quiet(self))
         spare = room - min(count_map_lines(view.fabric, shape, self.size.width), room)
         if len(shape.racks) > 48:
@@ -157,16 +174,9 @@ class FabricScreen(MapPage):
         self.also.styles.height = also
         legend = 2 if spare - also >= 3 else 0
         self.legend.styles.height = legend
-        wanted = self._lines(view.fabric, shape, self.size.width, room - also - legend) if also else 0
+        wanted = self._height.count(view.fabric, shape, self.size.width, room - also - legend) if also else 0
         self.map.styles.height = wanted if also and wanted < room - also - legend else "1fr"
         self._say_headline(view)
-
-    def _lines(self, fabric: Fabric, shape: FabricShape, width: int, height: int) -> int:
-        """How many lines the map takes; laid out once for each size."""
-        key = (shape, width, height)
-        if self._laid_out is None or self._laid_out[0] != key:
-            self._laid_out = (key, len(lay_out_map(fabric, shape, width, height)))
-        return self._laid_out[1]
 
     def _say_headline(self, view: RunView) -> None:
         """The worst, or the fault that was walked to; the others stand under the map."""
@@ -205,17 +215,30 @@ class FabricScreen(MapPage):
         self._say_headline(self.run_view)
         place = view_queries.find_place(self.run_view, self.faults[self.fault])
         mark = next(
-            (mark for mark in _marks(self.run_view.fabric, place) if self.map.find_spot(mark) is not None), None
+            (mark for mark in find_marks(self.run_view.fabric, place) if self.map.find_spot(mark) is not None), None
         )
         if mark is not None:
             self.map.go(mark)
 
     def action_values(self) -> None:
-        """Cells as states, as shares of what was expected, or as loads while tests tell them."""
+        """Cells as states, as shares of what was expected, or as loads while tests tell them; a heat map is left."""
+        was_heat = self.heat.is_shown
         self.map.content = find_next_content(self.map.content, is_live=self.map.loads is not None)
         self.map.redraw()
-        if self.run_view is not None:
+        if was_heat:
+            self._paint_anew()
+        elif self.run_view is not None:
             _explain(self.legend, self.run_view, self.map)
+
+    def action_zoom(self) -> None:
+        """Draw only the part of the fabric that the cursor stands in."""
+        shape = None if self.run_view is None else self.find_shape(self.run_view.fabric)
+        if self.run_view is None or shape is None or self.map.mark is None:
+            self.say("Nothing is chosen: arrows choose a node, a switch or its slots, then Z shows what it is part of.")
+            return
+        from benchconsole.console.tui.screens.zoom import open_section
+
+        open_section(self, shape, self._find_metrics)
 
     def action_enter(self) -> None:
         """Open what the cursor stands on; without a cursor, the fault in the headline."""
@@ -258,6 +281,7 @@ class FabricScreen(MapPage):
         if self.run_view is not None:
             _show_remarks(self, self.run_view)
             self.load_line.show(self.run_view, self.map.loads, self.map.find_spot(self.map.mark))
+            self.heat.tell()
 
     @on(FabricMap.Opened)
     def _opened(self, event: FabricMap.Opened) -> None:
@@ -265,18 +289,24 @@ class FabricScreen(MapPage):
         if event.mark.node is not None:
             self.post_message(OpenNode(event.mark.node))
             return
-        view, mark, spot = self.run_view, event.mark, event.spot
-        if view is None:
-            return
-        links = (mark.link,) if mark.link is not None else spot.links
-        index = next((i for i, f in enumerate(self.faults) if _about(f, links, spot.switches)), None)
-        static = static_findings.find_static_finding(view, [*links, *spot.switches])
-        if index is not None:
-            self.post_message(OpenFinding(index))
-        elif static is not None:
-            self.post_message(OpenStatic(static.where))
-        else:
-            self.say(f"No finding speaks of this {'link' if mark.link else 'switch'}.")
+        if self.run_view is not None:
+            found = find_explanation(self.run_view, self.faults, event.mark, event.spot)
+            if found is None:
+                self.say(f"No finding speaks of this {'link' if event.mark.link else 'switch'}.")
+            else:
+                self.post_message(found)
+
+
+def find_explanation(
+    view: RunView, faults: Sequence[view_queries.Fault], mark: MapMark, spot: MapSpot
+) -> OpenFinding | OpenStatic | None:
+    """What opens the finding about a link or a switch, measured before described; None where none speaks of it."""
+    links = (mark.link,) if mark.link is not None else spot.links
+    index = next((i for i, fault in enumerate(faults) if _about(fault, links, spot.switches)), None)
+    if index is not None:
+        return OpenFinding(index)
+    static = static_findings.find_static_finding(view, [*links, *spot.switches])
+    return None if static is None else OpenStatic(static.where)
 
 
 async def wait_drawn(page: FabricScreen) -> None:
@@ -321,7 +351,7 @@ def _has_element_remarks(view: RunView) -> bool:
 def _explain(legend: Legend, view: RunView, drawn: FabricMap) -> None:
     """What the signs on the map mean."""
     lost, is_live = bool(view_queries.find_lost_members(view)), drawn.loads is not None
-    legend.show(tally(view), drawn.content, lost=lost, is_live=is_live)
+    legend.show(tally(view), drawn.content, lost=lost, is_live=is_live, heat=drawn.heat)
 
 
 def describe_sight(view: RunView) -> str:
@@ -334,7 +364,7 @@ def describe_static(view: RunView) -> str:
     return "" if view.static is None else f"description: {severity.format_severities(view.static)}, see Findings"
 
 
-def _marks(fabric: Fabric, element: str) -> Iterator[MapMark]:
+def find_marks(fabric: Fabric, element: str) -> Iterator[MapMark]:
     """Where an element may be found on the map, best first."""
     if element in fabric.nodes:
         yield MapMark(node=NodeId(element))

@@ -60,9 +60,9 @@ def progress_row(view: RunView) -> Row:
     return (CellText(SIGNS[State.RUNNING].glyph, sign_tone(State.RUNNING)), CellText(words, sign_tone(State.RUNNING)))
 
 
-def tallies(view: RunView, counts: Mapping[State, int]) -> tuple[Row, ...]:
-    """Progress and tally at falling length."""
-    total, progress = len(view.nodes), progress_row(view)
+def tallies(view: RunView, counts: Mapping[State, int], part: int | None = None) -> tuple[Row, ...]:
+    """Progress and tally at falling length; ``part`` is how many nodes were counted where that is not all."""
+    total, progress = len(view.nodes) if part is None else part, progress_row(view)
     if view.reading is not None:  # how they stand is not known yet
         return ((CellText(counted(total, "node"), MUTED),),)
     return (

@@ -1,7 +1,7 @@
 """The map of the fabric as a widget: its drawing, its cursor, and the part of it that is in sight."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ from benchconsole.console.view.run_view import RunView
 from benchconsole.topology.model.fabric import NodeId
 
 if TYPE_CHECKING:
+    from benchconsole.console.tui.queries.heat_values import HeatValues
+    from benchconsole.console.tui.queries.node_numbers import WorstNumbers
     from benchconsole.console.view.link_loads import LinkLoads
 
 
@@ -30,7 +32,11 @@ _SIDE_BY_SIDE = 4
 
 
 class FabricMap(CellWidget, can_focus=True):
-    """Racks, nodes and uplinks. ``show`` gives it a view; it tells what the cursor opens."""
+    """Racks, nodes and uplinks. ``show`` gives it a view; it tells what the cursor opens.
+
+    ``lay_out`` makes its lines: those of a whole map, or of one part of it that is drawn large. ``folds``: racks that
+    pass go into one line where there is not room for all.
+    """
 
     @dataclass
     class Opened(Message):
@@ -45,13 +51,17 @@ class FabricMap(CellWidget, can_focus=True):
 
         mark: MapMark
 
-    def __init__(self) -> None:
+    def __init__(self, lay_out: Callable[..., list[MapLine]] = lay_out_map, *, folds: bool = True) -> None:
         super().__init__()
+        self._make_lines = lay_out
+        self._folds = folds
         self.shape: FabricShape | None = None
         self.view: RunView | None = None
         self.mark: MapMark | None = None
         self.content = CellContent.STATES
         self.loads: LinkLoads | None = None
+        self.heat: HeatValues | None = None
+        self.numbers: WorstNumbers | None = None
         self._latest = LatestLoads()
         self.fold = 0
         self.top = 0
@@ -63,6 +73,7 @@ class FabricMap(CellWidget, can_focus=True):
         self._places: dict[MapMark, tuple[int, int]] = {}
         self._kept: dict[tuple[int, CellContent], Row] = {}
         self._kept_loads: LinkLoads | None = None
+        self._kept_heat: HeatValues | None = None
         self._kept_for: tuple[object, ...] = ()
         self._busy: frozenset[NodeId] = frozenset()
 
@@ -79,7 +90,9 @@ class FabricMap(CellWidget, can_focus=True):
         self._follow(height)
         faint = len(self.shape.racks) > MOST_ROWS
         busy = find_busy_nodes(self.view)
-        picture = MapPicture(self.view, self.mark, self.content, faint, self._shares, busy, self.loads)
+        picture = MapPicture(
+            self.view, self.mark, self.content, faint, self._shares, busy, self.loads, self.heat, self.numbers
+        )
         self._forget(picture)
         in_sight = range(self.top, min(self.top + height, len(self._lines)))
         rows = [self._row(index, picture, width) for index in in_sight]
@@ -92,7 +105,7 @@ class FabricMap(CellWidget, can_focus=True):
         hidden = len(self._lines) - self.top - height
         if hidden > 0 and rows:
             last = self._lines[-1]
-            cells = f"{describe_fold(last.fold)}   " if last.fold else ""
+            cells = f"{describe_fold(last.fold, picture)}   " if last.fold else ""
             rows[-1] = CellLine(width).to(1).put(f"{cells}{hidden + 1:,} lines more, down shows them", MUTED).row()
         return rows
 
@@ -122,6 +135,10 @@ class FabricMap(CellWidget, can_focus=True):
         if picture.loads is not self._kept_loads:
             self._kept_loads = picture.loads
             for key in [key for key in self._kept if key[1] is CellContent.LOADS or self._lines[key[0]].is_live]:
+                del self._kept[key]
+        if picture.heat is not self._kept_heat:
+            self._kept_heat = picture.heat
+            for key in [key for key in self._kept if key[1] is CellContent.HEAT]:
                 del self._kept[key]
         if picture.busy != self._busy:
             for key in [key for key in self._kept if self._lines[key[0]].heads]:
@@ -237,7 +254,7 @@ class FabricMap(CellWidget, can_focus=True):
         if key == self._laid_out:
             return
         self._laid_out = key
-        self._lines = lay_out_map(self.view.fabric, self.shape, width, height, fold=self.fold, passing=folded)
+        self._lines = self._make_lines(self.view.fabric, self.shape, width, height, fold=self.fold, passing=folded)
         self._places = {}
         for number, line in enumerate(self._lines):
             for index, spot in enumerate(line.spots):
@@ -248,7 +265,7 @@ class FabricMap(CellWidget, can_focus=True):
         """Names of racks that pass, when there is not room for all of them."""
         if self._counted[:2] != (shape, width):
             self._counted = (shape, width, count_map_lines(view.fabric, shape, width))
-        if not height < self._counted[2] < 1000:
+        if not self._folds or not height < self._counted[2] < 1000:
             return frozenset()
         marked = self.mark or MapMark()
         return frozenset(

@@ -1,13 +1,17 @@
 """The line that explains the signs of the map, where there is room for it."""
 
 from collections.abc import Container
+from typing import TYPE_CHECKING
 
 from benchconsole.console.tui.fabric_map.map_cells import CellContent
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign
-from benchconsole.console.tui.rows.themes import FAIL, FAINT, LOAD, MUTED, SLOT, TEXT, TRACK, WATCH
+from benchconsole.console.tui.rows.themes import FAIL, FAIL_CELL, FAINT, LOAD, MUTED, SLOT, TEXT, TRACK, WATCH
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import State
+
+if TYPE_CHECKING:
+    from benchconsole.console.tui.queries.heat_values import HeatValues
 
 _WORDS = {
     State.PASS: "pass",
@@ -43,19 +47,24 @@ class Legend(CellWidget):
     is_live = False
     lost = False
     states: Container[State] = ()
+    heat: "HeatValues | None" = None
 
-    def show(self, states: Container[State], content: CellContent, *, lost: bool, is_live: bool) -> None:
+    def show(
+        self, states: Container[State], content: CellContent, *, lost: bool, is_live: bool,
+        heat: "HeatValues | None" = None,
+    ) -> None:  # fmt: skip
         """Explain ``states``, or what else cells show; members that are down where some are ``lost``.
 
-        ``is_live``: wires show the load of running tests in both directions.
+        ``is_live``: wires show the load of running tests in both directions. ``heat``: what a heat map shows.
         """
-        self.states, self.content, self.lost, self.is_live = states, content, lost, is_live
+        self.states, self.content, self.lost, self.is_live, self.heat = states, content, lost, is_live, heat
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
         line = CellLine(width).to(1).put("legend", MUTED).to(10)
         groups = {
             CellContent.STATES: self._states, CellContent.SHARES: self._steps, CellContent.LOADS: self._tenths,
+            CellContent.HEAT: self._signs_of_heat,
         }[self.content]()  # fmt: skip
         gap = ""
         for group in (*groups, *self._links()):
@@ -78,6 +87,20 @@ class Legend(CellWidget):
             (CellText("F", TEXT), CellText(" full", MUTED)),
             (CellText("–", FAINT), CellText(" nobody tells", MUTED)),
         ]
+
+    def _signs_of_heat(self) -> list[Row]:
+        """The signs of the values, and how a verdict still shows."""
+        if self.heat is None:
+            return []
+        made: list[Row] = [(CellText(sign, TEXT), CellText(f" {words}", MUTED)) for sign, words in self.heat.explain()]
+        if State.FAIL in self.states:
+            some = next((cell.sign for cell in self.heat.cells.values()), "0")
+            made.append((CellText(some, FAIL_CELL), CellText(" the node fails", MUTED)))
+        if State.UNREACHABLE in self.states:
+            made.append((sign(State.UNREACHABLE), CellText(" unreachable", MUTED)))
+        if self.heat.missing:
+            made.append((CellText("–", FAINT), CellText(" no value", MUTED)))
+        return made
 
     def _links(self) -> list[Row]:
         lost: list[Row] = [

@@ -81,6 +81,49 @@ def test_the_run_is_an_area(tmp_path: Path) -> None:
     assert "R plans" not in page
 
 
+def test_the_fabric_is_printed_as_a_heat_map_and_in_parts(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    measure(site, "before", 100.0, 101.0, 99.0, 100.5)
+    code, told = site.call("show", "before", "--area", "fabric", "--heat", "triad", "--json")
+    assert code == Exit.PASSED
+    heat = {each["node"]: each for row in json.loads(told) for each in row.get("heat", ())}
+    assert [heat[node]["sign"] for node in ("n1", "n2", "n3", "n4")] == ["5", "9", "0", "7"]
+    assert [heat[node]["rank"] for node in ("n1", "n2", "n3", "n4")] == [2, 4, 1, 3]
+    assert heat["n3"]["value"] == pytest.approx(99e9)
+    assert heat["n3"]["unit"] == "B/s"
+    code, page = site.call("show", "before", "--area", "fabric", "--heat", "triad", "--ascii")
+    assert code == Exit.PASSED
+    assert "low is worse" in " ".join(page.split())
+    assert page.isascii()
+    code, told = site.call("show", "before", "--area", "fabric", "--zoom", "leaf", "--json")
+    rows = json.loads(told)
+    assert code == Exit.PASSED
+    assert {row["kind"] for row in rows} <= {"rack", "uplink", "node"}
+    nodes = {row["name"]: row for row in rows if row["kind"] == "node"}
+    assert nodes
+    assert all(row["metric"].startswith("stream.") and row["value"] > 0 for row in nodes.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("--area", "fabric", "--heat", "nonsense"),
+            "--heat: no metric and no fact is called nonsense, expected one of",
+        ),
+        (("--area", "fabric", "--zoom", "leaf11"), "--zoom leaf11: no part of"),
+        (("--area", "nodes", "--heat", "triad"), "--heat needs --area fabric"),
+        (("--zoom", "leaf1"), "--zoom needs --area fabric"),
+    ],
+)
+def test_a_heat_map_or_a_part_that_is_not_there_is_refused(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    measure(site, "before", 100.0, 101.0, 99.0, 100.5)
+    code, page = site.call("show", "before", *words)
+    assert code == Exit.BAD_INPUT
+    assert said in page
+
+
 def test_the_sessions_of_the_database_are_an_area(tmp_path: Path) -> None:
     site = Site(tmp_path)
     measure(site, "before", 100.0, 101.0, 99.0, 100.5)

@@ -14,7 +14,7 @@ from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
-from benchconsole.probes.model.measuring import Result, Round, Test
+from benchconsole.probes.model.measuring import Metric, Result, Round, Test
 from benchconsole.topology.model.fabric import Criterion, NodeId
 from tests.console.tui.story import Story
 
@@ -71,6 +71,7 @@ class Player(SessionController):
     follows = ""
     suites: tuple[str, ...] = ("acceptance", "network")
     detectable = DetectableFaults(0, 0, ())
+    metrics: Mapping[str, Metric] = {}
 
     def __init__(self, story: Story, *, pace: float = 0.0, until: int | None = None) -> None:
         self.story = story

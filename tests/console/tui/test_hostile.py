@@ -9,8 +9,11 @@ from msgspec.structs import replace as replace_fields
 from benchconsole.console.session.saved_filters import SavedFilters
 from benchconsole.console.text.cells import measure_width
 from benchconsole.console.tui.actions import AREA_PAGES
+from benchconsole.console.tui.fabric_map.map_cells import MapMark
 from benchconsole.console.tui.screens.area import AreaScreen
+from benchconsole.console.tui.screens.command import CommandSheet
 from benchconsole.console.tui.screens.plot import PlotScreen
+from benchconsole.console.tui.screens.zoom import ZoomScreen
 from benchconsole.console.view.acceptance import name_cause
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Failure, Output, Result
@@ -103,12 +106,30 @@ def _has_rows(screen: AreaScreen) -> bool:
     return screen.table.area is not None
 
 
+async def walk_parts(look: Look) -> list[str]:
+    """A leaf drawn alone, and the list of what a heat map can show."""
+    await look.press("1")
+    look.app.navigation.fabric.map.go(MapMark(node=NodeId("n050")))
+    await look.press("Z")
+    seen = [look.text]
+    assert isinstance(look.app.screen, ZoomScreen)
+    await look.press("M")
+    await look.until(lambda: isinstance(look.app.screen, CommandSheet))
+    seen.append(look.text)
+    await look.press("enter")
+    await look.until(lambda: "heat" in look.text and "is being read" not in look.text)
+    seen.append(look.text)
+    await look.press("escape")
+    return seen
+
+
 async def walk(look: Look) -> list[str]:
     seen = []
     for key in ["1", "n", "v", "2", "s", "3", "4", "n", "t", "escape", "tab", "tab", "enter", "escape", "R"]:
         await look.press(key)
         seen.append(look.text)
     await look.press("escape")
+    seen += await walk_parts(look)
     for area in AREA_PAGES:
         look.app.navigation.open_area(area)
         await look.settle()

@@ -19,6 +19,8 @@ from benchconsole.console.session.session_archive import SessionArchive
 from benchconsole.console.tui.actions import ACTIONS
 from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.app.start_app import StartApp
+from benchconsole.console.tui.fabric_map.map_section import list_named_sections
+from benchconsole.console.tui.fabric_map.shape import read_shape
 from benchconsole.console.tui.queries.criterion_choices import CriterionChoices
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.screens.area import AreaScreen
@@ -40,6 +42,7 @@ from benchconsole.console.tui.screens.run_options import RunOptionsSheet
 from benchconsole.console.tui.screens.sessions import SessionsScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
 from benchconsole.console.tui.screens.typed_line import TypedLineSheet
+from benchconsole.console.tui.screens.zoom import ZoomScreen
 from benchconsole.console.tui.start_model import Demo, Interrupted, Past, StartModel
 from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.view.reducer import LatestView
@@ -63,6 +66,7 @@ SPECIAL = {
 BOUND = {key for action in ACTIONS.values() for key in action.keys.split(",") if key}
 KEYS = sorted((BOUND | SPECIAL | set(string.ascii_letters + string.digits + string.punctuation)) - {"q"})
 SMALL = tell(mini(leaves=2, per_leaf=2), Faults())
+PART = list_named_sections(SMALL.fabric, read_shape(SMALL.fabric))["leaf1"]
 NO_DATABASE = SessionArchive(Path("/nowhere/sessions.db"), "ann", dict, lambda *_: Player(SMALL))
 DISK = Confirmation(NodeId("n001"), "S3Z8", "everything on disk S3Z8")
 
@@ -132,6 +136,7 @@ PLACES: dict[str, Place] = {
     "raw": over("nodes", lambda app: RawScreen(SMALL.rounds[0].tests[0].id, None)),
     "history": over("nodes", lambda app: HistoryScreen(NO_DATABASE, NodeId("n001"), tab="Nodes")),
     "sweeps": over("run", lambda app: SweepsScreen(None)),
+    "zoom": over("fabric", lambda app: ZoomScreen(PART, read_shape(SMALL.fabric), dict)),
     "area": over("run", lambda app: AreaScreen("results")),
     "criteria": over("run", lambda app: CriteriaScreen()),
     "pair map": over("run", lambda app: PairMapScreen()),
@@ -158,7 +163,7 @@ PLACES: dict[str, Place] = {
 }
 TABS_AND_PAGES = (
     "fabric", "nodes", "run", "findings", "node", "facts", "raw", "history", "sweeps", "area", "criteria", "pair map",
-    "plot", "compared plot", "sessions", "comparison", "subjects", "change map", "filters", "jump", "replay",
+    "plot", "compared plot", "sessions", "comparison", "subjects", "change map", "filters", "jump", "replay", "zoom",
 )  # fmt: skip
 MOMENTS = {"before": (0, False), "empty": (1, False), "running": (8, True)}
 """How many events have come, and whether a run is going."""

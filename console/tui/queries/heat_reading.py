@@ -1,0 +1,122 @@
+"""Reads the values of a heat map from the views of a session, those of nodes that have changed alone."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.queries import view_queries
+from benchconsole.console.tui.queries.heat_choices import HeatChoice
+from benchconsole.console.tui.queries.heat_values import HeatNodes, HeatValues, make_fact_heat, make_number_heat
+from benchconsole.console.tui.queries.node_columns import NodeRow, stage_names
+from benchconsole.console.tui.rows.scales import scale_for
+from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.run_view import NodeView, RunView, State
+from benchconsole.console.view.wording import format_fact
+from benchconsole.probes.model.judgement import Finding
+from benchconsole.probes.model.measuring import Fact, Metric
+from benchconsole.topology.model.fabric import Comparator, NodeId
+from benchconsole.topology.natural_order import make_natural_key
+from benchconsole.topology.units import Shown, Unit
+
+Metrics = Mapping[str, Metric]
+"""What probes declare of each metric that is known, by its name."""
+
+
+_SEVERE = (State.FAIL, State.UNREACHABLE)
+
+
+class HeatReader:
+    """One choice, read from the views of one session after the other. Not for several threads at once."""
+
+    def __init__(self, choice: HeatChoice, metrics: Metrics) -> None:
+        self.choice = choice
+        self._declared = metrics.get(choice.metric)
+        self._findings: tuple[Finding, ...] = ()
+        self._known: dict[NodeId, tuple[NodeView, float | str | None]] = {}
+        self._form: tuple[Unit, Shown] | None = None
+
+    def read(self, view: RunView) -> HeatValues:
+        """The values of ``view``. StoreError where facts cannot be read."""
+        if view.findings is not self._findings:  # they say which of the verdicts on a node is its own
+            self._findings, self._known = view.findings, {}
+        blame, stages = Blame(view.findings), stage_names(view)
+        known: dict[NodeId, tuple[NodeView, float | str | None]] = {}
+        for name, seen in view.nodes.items():
+            before = self._known.get(name)
+            if before is None or before[0] is not seen:
+                before = seen, self._read_node(seen, blame, stages)
+            known[name] = before
+        self._known = known
+        severe = {name: seen.state for name, seen in view.nodes.items() if seen.state in _SEVERE}
+        nodes = HeatNodes(len(view.nodes), severe)
+        if self.choice.fact:
+            texts = {name: value for name, (_, value) in known.items() if isinstance(value, str)}
+            return make_fact_heat(self.choice, nodes, texts)
+        numbers = {name: value for name, (_, value) in known.items() if isinstance(value, float)}
+        unit, shown = self._form or (Unit.ONE, Shown.PLAIN)
+        scale = scale_for(unit, shown, numbers.values())
+        return make_number_heat(self.choice, nodes, numbers, scale, self._find_sense(unit))
+
+    def _read_node(self, seen: NodeView, blame: Blame, stages: Mapping[int, str]) -> float | str | None:
+        if self.choice.fact:
+            return _read_fact(seen, self.choice.fact)
+        value = self._read_number(seen, blame, stages)
+        return float(value) if value is not None and math.isfinite(value) else None
+
+    def _read_number(self, seen: NodeView, blame: Blame, stages: Mapping[int, str]) -> float | None:
+        """The number that Nodes shows; where nothing of it was judged, the worst of those that were measured."""
+        metric, stage = self.choice.metric, self.choice.stage
+        judged = tuple(
+            verdict for verdict in seen.verdicts if verdict.metric == metric and stages.get(verdict.round, "") == stage
+        )
+        if judged:
+            first = judged[0]
+            self._note_form(first.unit, first.shown)
+            if len(judged) == 1 and not view_queries.is_shared(first):
+                return first.value
+            own = NodeRow(replace(seen, verdicts=judged), "", (), blame, stages).worst.get((metric, stage))
+            return None if own is None else own.value
+        found = [
+            reading
+            for result in seen.results
+            if result.failure is None and stages.get(result.test.round, "") == stage
+            for reading in result.measurements
+            if reading.metric == metric
+        ]
+        if not found:
+            return None
+        self._note_form(found[0].unit, Shown.PLAIN)
+        values = [reading.value for reading in found]
+        return max(values) if self._find_sense(found[0].unit) is Comparator.AT_MOST else min(values)
+
+    def _note_form(self, unit: Unit | None, shown: Shown) -> None:
+        """Remember the unit, and how the probe wants it to be shown, else how a verdict was."""
+        if unit is None or (self._form is not None and shown is Shown.PLAIN):
+            return
+        if self._declared is not None and self._declared.unit is unit:
+            shown = self._declared.shown
+        if unit is Unit.BYTE and self.choice.metric.startswith("memory"):
+            shown = Shown.MEMORY
+        self._form = unit, shown
+
+    def _find_sense(self, unit: Unit) -> Comparator | None:
+        """The bound that its probe says means something, else its unit."""
+        declared = self._declared or Metric(self.choice.metric, unit, "")
+        return declared.meant
+
+
+def _read_fact(seen: NodeView, name: str) -> str | None:
+    """What the last answer tells of a fact: its values, each once with how many parts have it; None for nothing."""
+    last = {result.test.probe: result.facts for result in seen.results if result.facts}
+    found = next((own for facts in last.values() if (own := _select_facts(facts, name))), None)
+    if found is None:
+        return None
+    counts = sorted(Counter(found).items(), key=lambda pair: make_natural_key(pair[0]))
+    many = len(found) > 1
+    return ", ".join(f"{number} x {value}" if many and number > 1 else value for value, number in counts)
+
+
+def _select_facts(facts: Iterable[Fact], name: str) -> list[str]:
+    return [sanitize(format_fact(fact)) for fact in facts if fact.fact == name]

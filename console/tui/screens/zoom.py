@@ -1,0 +1,162 @@
+"""One part of the fabric drawn alone: a site, a pod, a leaf or a chassis; ``esc`` goes back to what was around it."""
+
+import operator
+
+from textual import on
+
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.fabric_map.map_cells import find_next_content
+from benchconsole.console.tui.fabric_map.map_layout import lay_out_map
+from benchconsole.console.tui.fabric_map.map_section import MapSection, find_inner_section
+from benchconsole.console.tui.fabric_map.section_map import lay_out_section
+from benchconsole.console.tui.fabric_map.shape import FabricShape
+from benchconsole.console.tui.messages import OpenNode
+from benchconsole.console.tui.queries import view_queries
+from benchconsole.console.tui.queries.node_numbers import WorstNumbers
+from benchconsole.console.tui.queries.section_state import describe_section, tally_nodes
+from benchconsole.console.tui.screens.base.map_heat import FindMetrics, HeatPage, MapHeat
+from benchconsole.console.tui.screens.base.page import OpenPage
+from benchconsole.console.tui.screens.fabric import find_explanation, find_marks
+from benchconsole.console.tui.widgets.crumb import tallies
+from benchconsole.console.tui.widgets.fabric_map import FabricMap
+from benchconsole.console.tui.widgets.headline import Headline
+from benchconsole.console.tui.widgets.heat_line import HEAT_ROWS
+from benchconsole.console.tui.widgets.legend import Legend
+from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.run_view import RunView, State
+
+_LEGEND_FROM = 24
+"""Rows of a screen from which on the signs are explained below the map."""
+
+
+class ZoomScreen(HeatPage):
+    """``section`` of ``shape``, which is that of the whole fabric. Enter opens a node or a finding."""
+
+    VALID = (
+        *MOVES, "left", "right", "next_fault", "previous_fault", "values", "heat", "zoom", "more_detail", "less_detail",
+    )  # fmt: skip
+    KEYS = (
+        ("enter", "open"), ("next_fault", "next fault"), ("zoom", "one level in"), "values", "heat",
+        ("back", "one level out"), "command", "help",
+    )  # fmt: skip
+
+    def __init__(self, section: MapSection, shape: FabricShape, find_metrics: FindMetrics) -> None:
+        super().__init__(tab="Fabric", subject=f"zoom {'/'.join(section.path)}")
+        self.section = section
+        self.shape = shape
+        self.headline = Headline()
+        self.map = FabricMap(lay_out_map if section.rack is None else lay_out_section, folds=False)
+        self.legend = Legend()
+        self.faults: tuple[view_queries.Fault, ...] = ()
+        self.counts: dict[State, int] = {}
+        self._find_metrics = find_metrics
+        self._walked = -1
+        self._judged: tuple[object, ...] = (None, None, None)
+        self._inside = {
+            *section.nodes, *(link.id for link in section.uplinks), *section.shape.top,
+            *(switch for rack in section.shape.racks for switch in rack.switches),
+            *(switch for group in section.shape.groups for switch in group.switches),
+        }  # fmt: skip
+
+        def paint_anew() -> None:
+            if self.run_view is not None:
+                self.paint(self.run_view)
+
+        self._paint_anew = paint_anew
+        self.heat = MapHeat(self, find_metrics, paint_anew)
+        self.parts = (self.headline, self.map, self.heat.line, self.legend)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.map.focus()
+
+    def paint(self, view: RunView) -> None:
+        self._count_up(view)
+        path = (sanitize(view.fabric.name), "fabric", *map(sanitize, self.section.path))
+        self.crumb.show(path, *tallies(view, self.counts, len(self.section.nodes)))
+        self.heat.line.styles.height = HEAT_ROWS if self.heat.is_shown else 0
+        self.legend.styles.height = 2 if self.size.height >= _LEGEND_FROM else 0
+        self.map.show(view, self.section.shape)
+        self.heat.follow(view)
+        lost = {*view_queries.find_lost_members(view)}.intersection(link.id for link in self.section.uplinks)
+        is_live = self.map.loads is not None
+        self.legend.show(self.counts, self.map.content, lost=bool(lost), is_live=is_live, heat=self.map.heat)
+
+    def _count_up(self, view: RunView) -> None:
+        """Its faults and its headline, once for each judgement."""
+        judged = (view.nodes, view.links, view.findings)
+        if all(map(operator.is_, judged, self._judged)):
+            return
+        if view.findings is not self._judged[2]:
+            self.map.numbers = WorstNumbers(Blame(view.findings))
+        self._judged = judged
+        self.counts = tally_nodes(view, self.section.nodes)
+        every = view_queries.list_faults(view)
+        self.faults = tuple(fault for fault in every if view_queries.find_place(view, fault) in self._inside)
+        said = describe_section(view, self.section.name, self.section.nodes, self.section.uplinks)
+        first = next(iter(self.faults), None)
+        self.headline.show(*said, why="" if first is None else sanitize(f"{first.where}: {first.what}"))
+
+    def action_walk(self, step: int) -> None:
+        """To the next fault in this part, or the one before."""
+        if self.run_view is None or not self.faults:
+            self.say(f"No fault is known in {sanitize(self.section.name)}.")
+            return
+        self._walked = (self._walked + step) % len(self.faults) if self._walked >= 0 else 0
+        place = view_queries.find_place(self.run_view, self.faults[self._walked])
+        marks = find_marks(self.run_view.fabric, place)
+        mark = next((mark for mark in marks if self.map.find_spot(mark) is not None), None)
+        if mark is not None:
+            self.map.go(mark)
+
+    def action_values(self) -> None:
+        """Cells as states, as shares of what was expected, or as loads while tests tell them; a heat map is left."""
+        self.map.content = find_next_content(self.map.content, is_live=self.map.loads is not None)
+        self.map.redraw()
+        self._paint_anew()
+
+    def action_zoom(self) -> None:
+        """One level further in; of a node at the innermost level, the node itself."""
+        open_section(self, self.shape, self._find_metrics, self.section.path)
+
+    def action_enter(self) -> None:
+        """Open what the cursor stands on."""
+        self.map.open()
+
+    @on(FabricMap.Marked)
+    def _marked(self) -> None:
+        self.heat.tell()
+
+    @on(FabricMap.Opened)
+    def _opened(self, event: FabricMap.Opened) -> None:
+        """A node, or the finding about a link or a switch."""
+        if event.mark.node is not None:
+            self.post_message(OpenNode(event.mark.node))
+        elif self.run_view is not None:
+            every = view_queries.list_faults(self.run_view)
+            found = find_explanation(self.run_view, every, event.mark, event.spot)
+            if found is None:
+                self.say(f"No finding speaks of this {'link' if event.mark.link else 'switch'}.")
+            else:
+                self.post_message(found)
+
+
+def open_section(page: HeatPage, shape: FabricShape, find_metrics: FindMetrics, path: tuple[str, ...] = ()) -> None:
+    """Draw alone what is one level in from ``path`` where the cursor of ``page`` stands; say so where nothing is."""
+    view, mark = page.run_view, page.map.mark
+    if view is None or mark is None:
+        page.say("Nothing is chosen: arrows choose a node, a switch or its slots, then Z shows what it is part of.")
+        return
+    section = find_inner_section(view.fabric, shape, mark, path)
+    if section is None and mark.node is not None:
+        page.post_message(OpenNode(mark.node))
+    elif section is None and path:
+        page.say("This is the innermost level; enter opens what the cursor stands on.")
+    elif section is None:
+        page.say("It stands above all levels; Z on a node, a leaf or a pod goes one level in.")
+    else:
+        opened = ZoomScreen(section, shape, find_metrics)
+        opened.map.mark = mark
+        opened.heat.go_on_from(page.heat)
+        page.post_message(OpenPage(opened))

@@ -1,0 +1,146 @@
+"""Zoom: one level in with Z, one out with esc, the cursor where it was, and each part with a headline of its own."""
+
+import pytest
+
+from benchconsole.console.tui.fabric_map.map_cells import CellContent, MapMark
+from benchconsole.console.tui.rows.terminal import Terminal
+from benchconsole.console.tui.rows.themes import Depth
+from benchconsole.console.tui.screens.fabric import FabricScreen
+from benchconsole.console.tui.screens.findings import FindingsScreen
+from benchconsole.console.tui.screens.node import NodeScreen
+from benchconsole.console.tui.screens.zoom import ZoomScreen
+from benchconsole.topology.model.fabric import LinkId, NodeId, SwitchId
+from tests.console.tui.looking import Look, boxes, faulty, large, looking
+from tests.console.tui.test_heat import choose
+
+
+def here(look: Look) -> FabricScreen | ZoomScreen:
+    screen = look.app.screen
+    assert isinstance(screen, FabricScreen | ZoomScreen)
+    return screen
+
+
+async def go(look: Look, mark: MapMark) -> None:
+    here(look).map.go(mark)
+    await look.settle()
+
+
+async def test_z_and_esc_go_in_and_out_by_a_level_with_the_cursor() -> None:
+    async with looking(boxes()) as look:
+        mark = MapMark(node=NodeId("c07n03"))
+        await go(look, mark)
+        before = look.lines[5:30]
+        await look.press("Z")
+        assert look.lines[1].startswith(" jetstream › fabric › t2 ")
+        assert "c05" in look.text
+        assert "c09" not in look.text
+        assert here(look).map.mark == mark
+        await look.press("Z")
+        assert look.lines[1].startswith(" jetstream › fabric › t2 › c07 ")
+        assert "c05" not in look.text
+        assert here(look).map.mark == mark
+        await look.press("down", "escape")
+        assert look.lines[1].startswith(" jetstream › fabric › t2 ")
+        assert here(look).map.mark == mark
+        await look.press("escape")
+        assert isinstance(look.app.screen, FabricScreen)
+        assert here(look).map.mark == mark
+        assert look.lines[5:30] == before
+
+
+async def test_a_name_goes_to_its_part_at_once_and_a_node_at_last_to_itself() -> None:
+    async with looking(boxes()) as look:
+        await go(look, MapMark(switch=SwitchId("c07a")))
+        await look.press("Z")
+        assert look.lines[1].startswith(" jetstream › fabric › t2 › c07 ")
+        await look.press("Z")
+        assert "innermost level" in look.lines[-1]
+        await go(look, MapMark(node=NodeId("c07n09")))
+        await look.press("Z")
+        assert isinstance(look.app.screen, NodeScreen)
+        await look.press("escape")
+        assert isinstance(look.app.screen, ZoomScreen)
+
+
+async def test_without_a_cursor_and_above_all_levels_it_says_so() -> None:
+    async with looking(faulty()) as look:
+        await look.press("Z")
+        assert "Nothing is chosen" in look.lines[-1]
+        await go(look, MapMark(switch=SwitchId("spine1")))
+        await look.press("Z")
+        assert "above all levels" in look.lines[-1]
+        assert isinstance(look.app.screen, FabricScreen)
+
+
+async def test_the_headline_counts_the_part_alone() -> None:
+    async with looking(faulty()) as look:
+        await go(look, MapMark(node=NodeId("n050")))
+        await look.press("Z")
+        assert look.lines[3].startswith(
+            " ✗ leaf4: 16 nodes: 1 fail, 15 pass; 2 links of 4 members, none known to be down."
+        )
+        assert "n050 out: gives 2.97 of 9.90 Gb/s" in look.lines[4]
+        assert look.lines[1].rstrip().endswith("✗ 1  · 15  of 16 nodes")
+        await look.press("escape")
+        await go(look, MapMark(node=NodeId("n033")))
+        await look.press("Z")
+        assert look.lines[3].startswith(" ✗ leaf3: 16 nodes: 16 affected; 2 links of 4 members, 1 of them down.")
+
+
+async def test_enter_opens_nodes_and_findings() -> None:
+    async with looking(faulty()) as look:
+        await go(look, MapMark(node=NodeId("n033")))
+        await look.press("Z", "enter")
+        assert isinstance(look.app.screen, NodeScreen)
+        await look.press("escape", "n")
+        assert here(look).map.mark == MapMark(link=LinkId("leaf3--spine1"))
+        await look.press("enter")
+        assert isinstance(look.app.screen, FindingsScreen)
+
+
+async def test_faults_of_other_parts_are_not_walked() -> None:
+    async with looking(faulty()) as look:
+        await go(look, MapMark(node=NodeId("n001")))
+        await look.press("Z", "n")
+        assert "No fault is known in leaf1." in look.lines[-1]
+
+
+async def test_the_heat_map_goes_in_too() -> None:
+    async with looking(faulty()) as look:
+        await choose(look, "triad")
+        await go(look, MapMark(node=NodeId("n093")))
+        await look.press("Z")
+        assert here(look).map.content is CellContent.HEAT
+        assert "[0]n093  87.9 GB/s" in look.text
+        assert "rank 1 of 127, the lowest first   ✗ fail" in look.text
+        await look.press("v")
+        assert "[✗]n093" in look.text
+        await look.press("escape")
+        assert here(look).map.content is CellContent.HEAT
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_a_leaf_among_ten_thousand_nodes_shows_each_of_its_nodes(size: tuple[int, int]) -> None:
+    async with looking(large(), size) as look:
+        await go(look, MapMark(node=NodeId("p04l11n03")))
+        top = look.app.navigation.fabric.map.top
+        await look.press("Z")
+        assert look.lines[1].startswith(" meridian › fabric › p04 ")
+        assert "✗ 1  · 1,023  of 1,024 nodes" in look.lines[1]
+        await look.press("Z")
+        assert look.lines[1].startswith(" meridian › fabric › p04 › p04l11 ")
+        for index in range(1, 33):
+            assert look.text.count(f"p04l11n{index:02d} ") >= 1
+        assert look.text.count("128 GiB") >= 30
+        await look.press("escape", "escape")
+        assert look.app.navigation.fabric.map.top == top
+
+
+async def test_it_reads_in_ascii_and_without_colour() -> None:
+    plain = Terminal(ascii=True, depth=Depth.NONE)
+    async with looking(faulty(), (80, 24), terminal=plain) as look:
+        await go(look, MapMark(node=NodeId("n033")))
+        await look.press("Z")
+        assert look.text.isascii()
+        assert "up  spine1  #_" in look.text
+        assert "[~]n033" in look.text
