@@ -218,13 +218,15 @@ USES: Mapping[str, tuple[str, ...]] = {
         "previous_fault", "jump", "column_left", "column_right",
     ),
     "open": (
-        "fabric", "nodes", "run", "findings", *AREA_PAGES, "sessions", "filters", "compare", "node", "facts", "sweeps",
-        "enter", "back", "finding", "in_full", "in_fabric",
+        "fabric", "nodes", "run", "findings", *AREA_PAGES, "plot", "sessions", "filters", "compare", "history", "node",
+        "facts", "sweeps", "enter", "back", "zoom", "finding", "in_full", "in_fabric",
     ),
-    "filter": ("filter", "save_filter", "sort", "sort_also", "fold", "values", "more_detail", "less_detail", "swap"),
+    "filter": (
+        "filter", "save_filter", "sort", "sort_also", "fold", "values", "heat", "more_detail", "less_detail", "swap",
+    ),
     "act": (
-        "plan", "repeat", "stop", "mark", "mark_shown", "copy", "copy_all", "add_criterion", "change_criterion",
-        "write_file", "remove",
+        "plan", "test", "repeat", "stop", "mark", "mark_shown", "accept", "copy", "copy_all", "add_criterion",
+        "change_criterion", "write_file", "remove",
     ),
     "session": ("export", "label", "remark", "replay", *REPLAYING),
     "global": ("command", "help", "freeze", "theme", "quit"),
@@ -233,7 +235,10 @@ USES: Mapping[str, tuple[str, ...]] = {
 
 _USE = {action: use for use, actions in USES.items() for action in actions}
 
-NOUNS = ("fabric", "nodes", "run", "findings", *AREA_PAGES, "sessions", "filters", "compare", "node", "facts", "sweeps")
+NOUNS = (
+    "fabric", "nodes", "run", "findings", *AREA_PAGES, "plot", "sessions", "filters", "compare", "history", "node",
+    "facts", "sweeps",
+)  # fmt: skip
 """Actions that name what they open; ``:`` offers them first."""
 
 
