@@ -195,7 +195,7 @@ def test_the_rows_of_a_finding_are_those_of_its_evidence_and_none_of_its_tests_i
 def test_a_finding_without_evidence_rests_on_what_is_low_of_its_tests() -> None:
     view = fixture.hard()
     failed = next(found for found in view.verdicts.values() if any(each.level is Level.FAIL for each in found))
-    finding = replace(fixture.MEMORY, tests=(failed[0].test,), evidence=())
+    finding = replace(view.findings[0], tests=(failed[0].test,), evidence=())
     rows = list_finding_rows(view, finding)
     assert {row.verdict.level for row in rows if row.verdict is not None} <= {Level.FAIL, Level.WATCH}
     assert list_finding_rows(view, replace(finding, tests=("gone",))) == []
