@@ -6,6 +6,7 @@ import pytest
 
 from benchconsole.console.view.acceptance import find_acceptances, list_accepted, name_cause
 from benchconsole.console.view.session_verdict import decide
+from benchconsole.console.view.stored_verdict import Outcome
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect
 from benchconsole.probes.model.remark import About, Remark, RemarkKind
 from tests.console.reports import fixture
@@ -89,8 +90,8 @@ def test_the_last_of_two_acceptances_of_one_cause_counts() -> None:
 
 def test_no_verdict_asks_who_accepts() -> None:
     """Every finding of a session that fails is accepted, and it fails as before."""
-    view = fixture.hard()
-    assert view.findings
+    view = fixture.all_below()
+    assert decide(view).outcome is Outcome.FAIL
     accepted = replace(view, remarks=tuple(accept(each, place) for place, each in enumerate(view.findings, 1)))
     assert decide(accepted) == decide(view)
     assert find_acceptances(view.findings, accepted.remarks).earlier == ()

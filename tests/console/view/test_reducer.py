@@ -36,6 +36,7 @@ from benchconsole.probes.judging.running_round import RunningRound
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
 from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
+from benchconsole.probes.model.remark import About, Remark, RemarkKind
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.story import Faults, Story, tell
@@ -344,3 +345,30 @@ def test_the_load_of_a_node_stands_until_its_next_and_the_end_of_the_round() -> 
     ended = advance(view, SessionEnded(11.0, complete=False))
     assert ended.loads == {}
     assert advance(ended, IntervalsTold((), 12.0, (first,))) is ended
+
+
+def _say(number: int) -> tuple[Remark, ...]:
+    """So many remarks on the session."""
+    one = Remark(RemarkKind.REMARK, About.SESSION, "", "seen", "ann", 1.0, 1.0)
+    return tuple(replace(one, number=place) for place in range(1, number + 1))
+
+
+@pytest.mark.parametrize(
+    ("session", "began_with", "told", "shown"),
+    [("s12", 0, 2, 2), ("s12", 1, 2, 2), ("s12", 3, 2, 3), ("s12", 2, 0, 2), ("another", 1, 2, 1), ("", 1, 2, 1)],
+)
+def test_remarks_that_are_told_are_shown_of_their_own_session(
+    session: str, began_with: int, told: int, shown: int
+) -> None:
+    """None is ever deleted, so the longer ones are the newer ones."""
+    latest, events = LatestView(), list(story().events())
+    assert isinstance(events[0], SessionOpened)
+    latest.take([replace(events[0], remarks=_say(began_with)), *events[1:]])
+    generation = latest.generation
+    latest.take_remarks(session, _say(told))
+    assert latest.generation > generation
+    view = latest.view
+    assert view is not None
+    assert len(view.remarks) == shown
+    assert latest.view is view
+    assert decide(view) == decide(replace(view, remarks=()))

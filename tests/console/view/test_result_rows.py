@@ -8,6 +8,7 @@ from benchconsole.console.view.result_rows import (
     ResultRow,
     RowOutcome,
     list_current_rows,
+    list_finding_rows,
     list_rows,
     select_columns,
 )
@@ -17,6 +18,8 @@ from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.topology.units import Shown, Unit
 from tests.console.reports import fixture
+from tests.console.tui.fabrics import mini
+from tests.console.tui.story import MINI, tell
 
 
 def by(view: RunView, **wanted: object) -> list[ResultRow]:
@@ -171,3 +174,28 @@ def test_network_rates_are_shown_in_bits() -> None:
     assert COLUMNS_BY_NAME["share"].shown(row) == "30 %"
     assert row.verdict
     assert row.verdict.shown is Shown.NETWORK
+
+
+def test_the_rows_of_a_finding_are_those_of_its_evidence_and_none_of_its_tests_is_left_out() -> None:
+    view = tell(mini(), MINI).view()
+    assert view.findings
+    for finding in view.findings:
+        rows = list_finding_rows(view, finding)
+        assert {row.test for row in rows} >= {test for test in finding.tests if test in view.results}
+        own = set(finding.evidence)
+        judged = [row.verdict for row in rows if row.verdict is not None]
+        assert judged
+        assert all(own.intersection(each.evidence) for each in judged if own)
+        severities = [each.level.severity for each in judged]
+        assert severities == sorted(severities, reverse=True)
+        first = next((place for place, row in enumerate(rows) if row.verdict is None), len(rows))
+        assert all(row.verdict is None for row in rows[first:])
+
+
+def test_a_finding_without_evidence_rests_on_what_is_low_of_its_tests() -> None:
+    view = fixture.hard()
+    failed = next(found for found in view.verdicts.values() if any(each.level is Level.FAIL for each in found))
+    finding = replace(view.findings[0], tests=(failed[0].test,), evidence=())
+    rows = list_finding_rows(view, finding)
+    assert {row.verdict.level for row in rows if row.verdict is not None} <= {Level.FAIL, Level.WATCH}
+    assert list_finding_rows(view, replace(finding, tests=("gone",))) == []
