@@ -23,6 +23,9 @@ _TIMES = (
 LONG = 0.1
 """Share of the time in which something ran from which on a pause is drawn shorter than it was."""
 
+SHORT = 5.0
+"""Seconds up to which nothing is a pause: so long rounds may be apart."""
+
 
 class Tick(NamedTuple):
     """A labelled place on an axis, between 0 and 1."""
@@ -129,12 +132,12 @@ class TimeAxis:
 
 
 def make_time_axis(first: float, last: float, busy: Sequence[tuple[float, float]]) -> TimeAxis:
-    """An axis from ``first`` to ``last``; a pause between ``busy`` times, which are in order, has a tenth of these."""
+    """An axis from ``first`` to ``last``; a pause between ``busy`` times, which are in order, has a tenth of these at most."""
     idle = [(begin, end) for begin, end in list_idle(first, last, busy) if end > begin]
     longest = LONG * (last - first - sum(end - begin for begin, end in idle))
     real, drawn, pauses = [first], [0.0], []
     for begin, end in idle:
-        if end - begin > longest > 0:
+        if end - begin > max(longest, SHORT) and longest > 0:
             pauses.append((begin, end))
             drawn += [drawn[-1] + begin - real[-1], drawn[-1] + begin - real[-1] + longest]
             real += [begin, end]

@@ -56,6 +56,7 @@ class PlotScreen(FilteredPage):
         super().__init__(self.plots, tab=tab, subject=f"plot {wish.metric} {wish.stage} {wish.test}")
         self.wish: PlotWish | None = wish
         self.report = wish.report
+        self.plots.absent = "The values are being put together."
         self.told = CurveText()
         self.picture = PlotPicture()
         self.strips = ClassStrips()

@@ -102,10 +102,18 @@ def test_a_long_pause_is_a_tenth_of_what_was_busy_and_has_no_tick() -> None:
     assert [tick.label for tick in axis.list_ticks(0.0, 5)] == ["0:00", "0:30", "2:47:30", "2:48:00"]
 
 
-def test_a_short_pause_is_as_long_as_it_was() -> None:
-    axis = make_time_axis(0.0, 100.0, [(0.0, 45.0), (50.0, 100.0)])
-    assert axis.pauses == []
-    assert axis.find_place(50.0) == 0.5
+@pytest.mark.parametrize(
+    ("busy", "pauses"),
+    [
+        ([(0.0, 45.0), (50.0, 100.0)], []),  # less than a tenth
+        ([(0.0, 4.0), (9.0, 10.0)], []),  # no longer than rounds may be apart
+        ([(0.0, 4.0), (9.1, 10.0)], [(4.0, 9.1)]),
+    ],
+)
+def test_a_short_pause_is_as_long_as_it_was(busy: list[tuple[float, float]], pauses: list[tuple[float, float]]) -> None:
+    axis = make_time_axis(0.0, busy[-1][1], busy)
+    assert axis.pauses == pauses
+    assert pauses or axis.find_place(busy[-1][1] / 2) == 0.5
 
 
 def test_what_was_not_busy_is_idle() -> None:
