@@ -10,7 +10,7 @@ import numpy as np
 from benchconsole.probes.model.judgement import ClosedRound, Verdict
 from benchconsole.probes.model.measurement_table import Passes, choose_told, group_passes, list_plan_places
 from benchconsole.probes.model.measuring import Result, Round
-from benchconsole.store.codec.rows import NamedVerdictRow, VerdictParser, VerdictRow
+from benchconsole.store.codec.verdict_rows import NamedVerdictRow, VerdictParser, VerdictRow
 from benchconsole.store.reading.lazy_parts import AttemptAddress, StoredOutputs
 from benchconsole.store.reading.measurement_columns import read_measurements
 from benchconsole.store.reading.session_list import asking_session

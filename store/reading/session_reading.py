@@ -10,13 +10,10 @@ from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Verdict
 from benchconsole.probes.model.measuring import FailedAt, Labels, Proof, Reading, Result, Round, Test
 from benchconsole.store.codec.rows import (
-    NamedVerdictRow,
     ProofRow,
     ResultRow,
     RoundRow,
     TestRow,
-    VerdictParser,
-    VerdictRow,
     name_nodes,
     parse_failure,
     parse_labels,
@@ -25,6 +22,7 @@ from benchconsole.store.codec.rows import (
     parse_test,
 )
 from benchconsole.store.codec.values import members_by_value, parse_document, parse_strings
+from benchconsole.store.codec.verdict_rows import NamedVerdictRow, VerdictParser, VerdictRow
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import OpenRound, ProbeOutcome, ProofSet, SessionNote, StoredSession

@@ -27,7 +27,6 @@ from benchconsole.probes.model.measuring import KeptOutputs, Proof, Result
 from benchconsole.store.codec.rows import (
     ProofRow,
     ResultRows,
-    VerdictParser,
     make_proof_row,
     make_result_rows,
     parse_fact,
@@ -36,6 +35,7 @@ from benchconsole.store.codec.rows import (
     parse_proof,
 )
 from benchconsole.store.codec.values import Count, Integer, replace_surrogates, require_finite
+from benchconsole.store.codec.verdict_rows import VerdictParser
 from benchconsole.store.errors import SpoolError
 from benchconsole.store.files.filesystem import make_directory, make_private
 from benchconsole.store.files.paths import spool_places

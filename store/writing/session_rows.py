@@ -17,19 +17,17 @@ from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.measuring import Proof, Round
 from benchconsole.probes.model.remark import Remark
 from benchconsole.store.codec.rows import (
-    NamedVerdictRow,
     ProofRow,
     RoundRow,
     SessionRow,
     TestRow,
-    VerdictRow,
     dump_criteria,
     make_proof_row,
     make_round_row,
     make_test_row,
-    make_verdict_row,
 )
 from benchconsole.store.codec.values import dump_document, dump_json, make_row, replace_surrogates, require_finite
+from benchconsole.store.codec.verdict_rows import NamedVerdictRow, VerdictRow, make_verdict_row
 from benchconsole.store.errors import ConflictError, RefusedError
 from benchconsole.store.model import ChosenCriteria, JudgedMeasurements, NewSession, StoredVerdict
 from benchconsole.store.reading.session_reading import NEWEST_JUDGING

@@ -213,7 +213,7 @@ class ConsoleApp(ThemedApp[int]):
         self.navigation.read_in_full(message.title, message.sections)
 
     def on_open_static(self, message: messages.OpenStatic) -> None:
-        self.navigation.open_static_finding(message.where)
+        self.navigation.open_finding(message.where)
 
     def on_show_in_fabric(self, message: messages.ShowInFabric) -> None:
         self.navigation.show_in_fabric(message.element)

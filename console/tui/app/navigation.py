@@ -4,7 +4,7 @@ All but Fabric are imported when they are opened: the first frame must not wait 
 """
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.app import App
@@ -238,13 +238,14 @@ class Navigation:
         is_criteria = name == "criteria"
         self.open(CriteriaScreen(tab=self.tab, text=text) if is_criteria else AreaScreen(name, tab=self.tab, text=text))
 
-    def open_finding(self, index: int) -> None:
+    def open_finding(self, finding: int | str) -> None:
+        """Go to a measured finding by its place, or to one of the description by what it is about."""
         self.go_to("findings", base=True)
-        self._app.call_after_refresh(self.tabs.findings.choose, index)
-
-    def open_static_finding(self, where: str) -> None:
-        self.go_to("findings", base=True)
-        self._app.call_after_refresh(self.tabs.findings.choose_static, where)
+        findings = self.tabs.findings
+        choose = (
+            partial(findings.choose, finding) if isinstance(finding, int) else partial(findings.choose_static, finding)
+        )
+        self._app.call_after_refresh(choose)
 
     def show_in_fabric(self, element: str) -> None:
         self.go_to("fabric", base=True)

@@ -132,7 +132,7 @@ class TimeAxis:
 
 
 def make_time_axis(first: float, last: float, busy: Sequence[tuple[float, float]]) -> TimeAxis:
-    """An axis from ``first`` to ``last``; a pause between ``busy`` times, which are in order, has a tenth of these at most."""
+    """An axis from ``first`` to ``last``; a pause between ``busy`` times (in order) has a tenth of these at most."""
     idle = [(begin, end) for begin, end in list_idle(first, last, busy) if end > begin]
     longest = LONG * (last - first - sum(end - begin for begin, end in idle))
     real, drawn, pauses = [first], [0.0], []

@@ -6,7 +6,6 @@ from functools import partial
 
 from textual import on
 
-from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES, PLAN_HINT, TypedCommand, name_keys, offer
 from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ReadInFull, Remarked, ShowInFabric
@@ -33,18 +32,18 @@ from benchconsole.console.tui.widgets.finding_detail import (
     list_static_sections,
     list_verdict_sections,
 )
-from benchconsole.console.tui.widgets.findings_list import Choice, FindingsList
+from benchconsole.console.tui.widgets.finding_text import format_findings
+from benchconsole.console.tui.widgets.findings_list import FindingsList
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.result_rows import ResultRow
-from benchconsole.console.view.run_view import Coverage, DetectableFaults, NotJudged, RunView, Undecided, state_of_level
-from benchconsole.console.view.severity_signs import SEVERITIES
+from benchconsole.console.view.run_view import Coverage, DetectableFaults, NotJudged, RunView, Undecided
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.console.view.wording import format_reading
 from benchconsole.probes.model.judgement import Finding, Level
 from benchconsole.probes.model.remark import About, RemarkSubject
 from benchconsole.topology.analysis.static_finding import StaticFinding
-from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.model.fabric import NodeId
 
 _MANY = 24
 """From this many static findings on, those that are alike start in one row."""
@@ -354,14 +353,14 @@ class FindingsScreen(Page):
         if self.tests.has_focus and self.tests.chosen is not None:
             self.post_message(Copy(self.tests.as_text(only=[self.tests.chosen]), "the test"))
         elif self.list.chosen is not None and self.run_view is not None:
-            self.post_message(Copy(_as_text(self.run_view.fabric, [self.list.chosen]), "the finding"))
+            self.post_message(Copy(format_findings(self.run_view.fabric, [self.list.chosen]), "the finding"))
 
     def action_copy_all(self) -> None:
         if self.run_view is not None:
             every = [each for each in self.list.items if not isinstance(each, tuple)]
             described = sum(len(each.findings) for each in self.list.static)
             number = len(self.list.faults) + len(self.list.reasons) + described
-            self.post_message(Copy(_as_text(self.run_view.fabric, every), f"{number} findings"))
+            self.post_message(Copy(format_findings(self.run_view.fabric, every), f"{number} findings"))
 
 
 def _find_remarked(listed: FindingsList) -> Remarked | None:
@@ -442,27 +441,6 @@ def _tallies(view: RunView, covered: Coverage, said: FindingRemarks) -> tuple[Ro
     return ((told, *long), (told, *brief), (told, *made), (counted_only, *brief), (counted_only, *made), tuple(made))
 
 
-def _as_text(fabric: Fabric, some: Sequence[Choice]) -> str:
-    """Plain text that survives chat and mail."""
-    made: list[str] = []
-    for each in some:
-        if isinstance(each, DetectableFaults):
-            made += each.sentences
-        elif isinstance(each, NotJudged | Undecided):
-            made += _unjudged_text(each)
-        else:
-            made += _static_text(fabric, each) if isinstance(each, AlikeFindings) else _measured_text(each)
-    return "\n".join(made) + "\n"
-
-
-def _measured_text(finding: Finding) -> list[str]:
-    state = state_of_level(finding.level)
-    made = [f"{state.value}: {finding.suspect.value} {sanitize(finding.where)}: {sanitize(finding.what)}"]
-    for name, text in (("cannot tell", finding.cannot_tell), ("means", finding.means), ("do", finding.do)):
-        made += [f"  {name}: {sanitize(text)}"] if text else []
-    return made
-
-
 def _open_row(view: RunView, row: AreaRow, tab: str) -> OpenPage | None:
     """The output that a number of a test was read from, else that of the test; None where nothing was run for it."""
     source = row.source
@@ -491,19 +469,3 @@ def _open_unjudged(view: RunView, reason: UnjudgedReason, tab: str) -> OpenPage 
         return OpenPage(RawScreen(test, tab=tab))
     place = next((name for name in describe_reason(reason).names if name in view.nodes), None)
     return OpenNode(NodeId(place)) if place is not None else None
-
-
-def _unjudged_text(reason: UnjudgedReason) -> list[str]:
-    said = describe_reason(reason)
-    made = [f"{said.kind}: {fold_names(said.names)}: {sanitize(said.why)}"]
-    return [*made, f"  means: {said.means}", f"  do: {said.advise(may_run=False)}"]
-
-
-def _static_text(fabric: Fabric, alike: AlikeFindings) -> list[str]:
-    made = []
-    for each in alike.findings:
-        found = static_findings.find_place(fabric, each.where)
-        at = f" ({sanitize(found.file)}:{found.line})" if found is not None else ""
-        word = SEVERITIES[each.severity].word
-        made.append(f"description, {word}: {sanitize(each.where)}: {sanitize(each.text)}{at}")
-    return made

@@ -1,7 +1,6 @@
 """What goes in comes out: the same domain objects, or a refusal."""
 
 import asyncio
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -84,33 +83,6 @@ def test_an_output_that_was_changed_is_none(output: Output, data: st.DataObject)
         return
     assert found == stored, "a bit of a deflated stream may mean nothing"
     assert row.packed
-
-
-@given(strategies.verdicts(7))
-def test_verdicts_round_trip(verdict: Verdict) -> None:
-    assert rows.VerdictParser(7).parse(rows.make_verdict_row(verdict)) == verdict
-
-
-def test_what_verdicts_of_a_round_have_in_common_is_one_object() -> None:
-    each = planned(1)
-    parser = rows.VerdictParser(1, each.tests)
-    asked = [replace(verdict, required=bound) for bound in (1.5e8, 2.5e8) for verdict in verdicts(each)]
-    read = [parser.parse(_copy_row(rows.make_verdict_row(verdict))) for verdict in asked]
-    assert read == asked
-    first, again = read[: len(read) // 2], read[len(read) // 2 :]
-    for one, other, test in zip(first, again, each.tests, strict=True):
-        assert one.test is other.test is test.id
-        assert one.nodes[0] is test.target.node.id
-        assert one.subject is other.subject
-        assert one.nodes is other.nodes
-        assert one.evidence is other.evidence
-        assert one.value is other.value
-    assert first[0].required is first[1].required
-
-
-def _copy_row(row: rows.NamedVerdictRow) -> rows.NamedVerdictRow:
-    """The row as another process reads it: no object of it is one that is known here."""
-    return row._replace(verdict=rows.VerdictRow._make(json.loads(json.dumps(row.verdict))))
 
 
 @given(strategies.rounds())
