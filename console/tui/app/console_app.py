@@ -38,6 +38,7 @@ from benchconsole.console.tui.rows.terminal import Terminal, detect
 from benchconsole.console.tui.rows.themes import THEMES
 from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.screens.export import FORMATS
+from benchconsole.console.tui.widgets.footer import Footer
 from benchconsole.console.tui.widgets.seek_bar import SeekBar
 from benchconsole.console.tui.widgets.tabs import TABS, Tabs
 from benchconsole.console.view.reducer import LatestView
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
 TICK = 0.1
 ENDINGS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Signals that end the console in good order, and the exit code of each."""
+
+TOLD_SECONDS = 20.0
+"""How long it is said what was wrong before the first frame: it takes the place of the keys."""
 
 LOOKS_ONLY = "This console was opened with --read-only: it shows, and takes no orders."
 
@@ -177,6 +181,8 @@ class ConsoleApp(ThemedApp[int]):
         await self.switch_mode("fabric")
         if self.on_first_frame:
             self.navigation.say(self.on_first_frame, wrong=True, stay=True)
+            keys = self.navigation.fabric.keys
+            self.set_timer(TOLD_SECONDS, partial(_take_back, keys, keys.said))
         self.set_interval(TICK, self.tick)
         self.call_after_refresh(
             lambda: self.following.follow(self.session.front, self._make, lambda _why: self.exit_control.leave(1))
@@ -252,6 +258,12 @@ class ConsoleApp(ThemedApp[int]):
             return
         self.copy_to_clipboard(message.text)
         self.navigation.say(f"sent {message.what}, {size:,} bytes, to the clipboard of your terminal")
+
+
+def _take_back(keys: Footer, said: str) -> None:
+    """Show the keys again, unless something else was said meanwhile."""
+    if keys.said == said:
+        keys.say("")
 
 
 def _use_theme(app: ConsoleApp, name: str) -> None:

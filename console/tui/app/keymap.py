@@ -54,9 +54,10 @@ def read_own_keys() -> tuple[Keymap, str]:
     try:
         return read_keymap(path), ""
     except TopologyError as error:
-        more = len(error.problems) - 1
-        others = f" and {more} more, see benchconsole keys" if more else ""
-        return {}, f"The default keys are used: {error.problems[0]}{others}"
+        first, more = error.problems[0], len(error.problems) - 1
+        others = f" and {more} more" if more else ""
+        said = f"{path.name}:{first.where.line}: {first.found}{others}"
+        return {}, f"The default keys are used: {said}; benchconsole keys says what to do"
 
 
 def bind_keys(app: App[int], keymap: Keymap) -> None:

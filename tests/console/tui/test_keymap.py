@@ -10,6 +10,7 @@ from textual.keys import Keys
 
 from benchconsole.console.cli import command
 from benchconsole.console.tui.actions import ACTIONS, GLOBAL, find_key, list_keys, name_keys, offer, use_keymap
+from benchconsole.console.tui.app import console_app
 from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.app.keymap import (
     KEPT,
@@ -157,9 +158,9 @@ def test_a_refused_file_leaves_the_default_keys() -> None:
     path = write("run: nope\n")
     keymap, said = read_own_keys()
     assert keymap == {}
-    assert said.startswith(f"The default keys are used: {path}:1:6: the key 'nope'")
+    assert said == "The default keys are used: keymap.yaml:1: the key 'nope'; benchconsole keys says what to do"
     write("run: nope\nup: nope\nnodes: nope\n")
-    assert read_own_keys()[1].endswith("and 2 more, see benchconsole keys")
+    assert "the key 'nope' and 2 more; " in read_own_keys()[1]
     path.chmod(0o666)
     assert "others can write" in read_own_keys()[1]
 
@@ -240,6 +241,16 @@ async def test_a_letter_that_is_mapped_is_still_typed_into_a_line() -> None:
     seen = await look_with("findings: x\nremove: F9\n", "2", "slash", "x")
     assert seen.page == "NodesScreen"
     assert "/ x" in seen.lines[3]
+
+
+async def test_a_refused_keymap_is_said_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console_app, "TOLD_SECONDS", 0.001)
+    player = Player(faulty())
+    app = ConsoleApp(lambda: player, PLAIN, now=lambda: 1_700_000_100.0, analyse=lambda _: ())
+    app.on_first_frame = "The default keys are used."
+    async with app.run_test(size=(120, 40)) as pilot:
+        look = Look(app, pilot, player)
+        await look.until(lambda: "? help" in look.lines[-1])
 
 
 async def test_a_refused_keymap_is_said_in_one_line() -> None:
