@@ -42,7 +42,7 @@ WIDER = {
         "screens.facts.FactsScreen": 26,
         "screens.findings.FindingsScreen": 31,
         "screens.node.NodeScreen": 29,
-        "screens.nodes.NodesScreen": 34,
+        "screens.nodes.NodesScreen": 35,
         "screens.sessions.SessionsScreen": 40,
         "screens.sweeps.SweepsScreen": 31,
     }.items()

@@ -3,20 +3,13 @@
 An area is a list of rows that can be filtered; one more is a function, and a line in ``AREAS``.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, number, words
 from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
-from benchconsole.console.tui.queries.node_columns import (
-    WORD_COLUMNS,
-    ColumnCache,
-    NodeRow,
-    filter_columns,
-    key_of,
-    stage_names,
-    under_of,
-)
+from benchconsole.console.tui.queries.node_columns import ColumnCache, record_verdict, stage_names, under_of
+from benchconsole.console.tui.queries.node_row import NO_COLUMNS, WORD_COLUMNS, ColumnSet, NodeColumn, NodeRow
 from benchconsole.console.tui.queries.result_areas import list_criteria, list_curves, list_pairs, list_results
 from benchconsole.console.tui.queries.view_queries import Fault, find_link, list_faults, state_of_fault
 from benchconsole.console.tui.rows.scales import scale_for
@@ -31,28 +24,43 @@ from benchconsole.topology.units import Shown, Unit
 # -- nodes
 
 
-def list_nodes(view: RunView) -> Area:
-    """Every node with its state and the worst value of each judged metric."""
-    columns = ColumnCache().list_columns(view)
+def list_nodes(view: RunView, names: Sequence[str] = ()) -> Area:
+    """Every node with its state and the worst value of each judged metric, or with the columns that are named.
+
+    ChoiceError for a name that is no column; StoreError where what nodes told cannot be read.
+    """
     blame, stages, under = Blame(view.findings), stage_names(view), under_of(view.fabric)
+    rows = [NodeRow(seen, under.get(name, ""), NO_COLUMNS, blame, stages) for name, seen in view.nodes.items()]
+    layout = ColumnSet(_choose_columns(view, names, rows) if names else ColumnCache().list_columns(view))
     shown = {name: words(name) if name in ("why", "limit", "under") else Column(name) for name in WORD_COLUMNS}
-    shown |= {key_of(each): number(f"{each.heading} {each.scale.symbol}".rstrip()) for each in columns}
-    scales = {name: scale for name, scale in filter_columns(columns).items() if scale is not None}
-    rows = (NodeRow(seen, under.get(name, ""), columns, blame, stages) for name, seen in view.nodes.items())
-    return Area("Nodes", shown, tuple(_make_node(row, shown) for row in rows), scales)
+    for key, column in layout.by_key.items():
+        shown[key] = number(column.title) if column.scale is not None else words(column.title)
+    scales = {name: scale for name, scale in layout.scales.items() if scale is not None}
+    for row in rows:
+        row.columns = layout
+    return Area("Nodes", shown, tuple(_make_node(row, shown, is_chosen=bool(names)) for row in rows), scales)
 
 
-def _make_node(row: NodeRow, shown: Mapping[str, Column]) -> Row:
-    numbers = {key_of(each): row.number(key_of(each)) for each in row.columns}
+def _choose_columns(view: RunView, names: Sequence[str], rows: Sequence[NodeRow]) -> tuple[NodeColumn, ...]:
+    from benchconsole.console.tui.queries.column_reader import ColumnReader  # here: it brings what judging needs
+
+    offers = ColumnReader().read(view)
+    return offers.make(offers.resolve(names), rows)
+
+
+def _make_node(row: NodeRow, shown: Mapping[str, Column], *, is_chosen: bool) -> Row:
+    chosen = row.columns.chosen
+    numbers = {key: column.number(row) for key, column in row.columns.by_key.items() if column.scale is not None}
     metrics = [
         {
             "metric": metric, "stage": stage, "unit": None if verdict.unit is None else verdict.unit.value,
-            "value": take_finite(verdict.value), "expected": take_finite(verdict.expected),
-            "state": row.state_of(verdict).value,
+            **record_verdict(row, verdict),
         }
         for (metric, stage), verdict in row.worst.items()
     ]  # fmt: skip
     record: Record = {**{name: row.words(name) for name in WORD_COLUMNS}, "state": row.state.value, "metrics": metrics}
+    if is_chosen:
+        record["columns"] = {column.key: column.record(row) for column in chosen}
     return Row({name: row.words(name) for name in shown}, numbers, record)
 
 

@@ -1,15 +1,17 @@
 """The nodes: every one with its worst value of every metric; filter, sort, copy."""
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from operator import attrgetter
 
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import offer
+from benchconsole.console.tui.actions import TypedCommand, offer
 from benchconsole.console.tui.messages import OpenNode, PlanRun, ShowInFabric
+from benchconsole.console.tui.queries.node_row import WordColumn
 from benchconsole.console.tui.screens.base.marking_page import MarkingPage
 from benchconsole.console.tui.screens.base.table_page import TABLE_ACTIONS
+from benchconsole.console.tui.screens.columns import ColumnChoosing
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.node_table import NodeTable
@@ -17,13 +19,13 @@ from benchconsole.console.view.run_view import RunView, State, tally
 
 
 class NodesScreen(MarkingPage):
-    """One row a node; enter opens it. ``s`` sorts by the column picked with ``<`` and ``>``."""
+    """One row a node; enter opens it. ``s`` sorts by the column picked with ``<`` and ``>``, ``K`` chooses columns."""
 
     TAB = "Nodes"
-    VALID = (*TABLE_ACTIONS, "fold", "mark", "mark_shown")
+    VALID = (*TABLE_ACTIONS, "fold", "columns", "mark", "mark_shown")
     NOUN = "node"
     KEYS = (
-        ("enter", "node"), "filter", "mark", "sort", ("column_left", "and > column"), "fold", "copy",
+        ("enter", "node"), "filter", "mark", "sort", ("column_left", "and > column"), "columns", "fold", "copy",
         ("repeat", "repeat"), "command", "help",
     )  # fmt: skip
 
@@ -32,17 +34,20 @@ class NodesScreen(MarkingPage):
         super().__init__(
             table,
             name_row=lambda: sanitize(table.chosen_node or ""),
-            note=lambda: _tell_marks(table, self.refused),
+            note=lambda: "   ".join(filter(None, (_tell_marks(table, self.refused), _tell_cell(table)))),
         )
         self.mark_of = attrgetter("view.node.id")
-        self.columns_known: tuple[object, ...] = ()
+        self.columns_known: Mapping[str, object] = {}
+        self.choosing = ColumnChoosing(self, table)
+        self.commands["columns"] = TypedCommand(self.choosing.choose_typed, self.choosing.list_names)
 
     def paint(self, view: RunView) -> None:
         self.crumb.show((sanitize(view.fabric.name), "nodes", sanitize(view.label)), *tallies(view, tally(view)))
         self.table.show(view)
-        if self.table.metrics != self.columns_known:
-            self.columns_known = self.table.metrics
+        if self.table.filter_columns != self.columns_known:
+            self.columns_known = self.table.filter_columns
             self.filter_by(self.prompt.text)
+        self.choosing.follow()
         self.annotate()
 
     @on(Listing.Chosen)
@@ -54,6 +59,10 @@ class NodesScreen(MarkingPage):
         self.table.folded = not self.table.folded
         self.table.apply_filter()
         self.count_rows()
+
+    def action_columns(self) -> None:
+        """Choose the columns."""
+        self.choosing.ask()
 
     def action_walk(self, step: int) -> None:
         """To the next node that is not well, or the one before."""
@@ -81,3 +90,13 @@ def _tell_marks(table: NodeTable, refused: Set[str]) -> str:
     marked = f"{len(table.marked):,} marked{next_steps}" if table.marked else ""
     folded = f"{table.folded_away:,} that pass are folded, z shows them" if table.folded else ""
     return "   ".join(filter(None, (marked, folded)))
+
+
+def _tell_cell(table: NodeTable) -> str:
+    """What there is to say of the cell under the cursor, and of its peers where they are shown."""
+    row, picked, following = table.chosen, table.column_set.shown[table.picked], table.column_set.following
+    if row is None:
+        return ""
+    is_of_numbers = picked.scale is not None or isinstance(picked, WordColumn)
+    asked = dict.fromkeys((picked, following) if following is not None and is_of_numbers else (picked,))
+    return "   ".join(filter(None, (column.tell(row) for column in asked)))
