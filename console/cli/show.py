@@ -37,6 +37,13 @@ AREAS = (
     "--heat", "heat", default=None, metavar="NAME", help="With --area fabric: a metric or a fact of each node."
 )
 @click.option("--zoom", "zoom", default=None, metavar="PART", help="With --area fabric: a site, pod, leaf or chassis.")
+@click.option(
+    "--columns",
+    "columns",
+    default="",
+    metavar="NAMES",
+    help="With --area nodes: metrics, facts that nodes told, or of.peers, as K on the screen has them.",
+)
 @click.option("--filter", "text", default="", metavar="TEXT", help="With --area: what / takes on the screen.")
 @common.db_option
 @click.option("--json", "as_json", is_flag=True, help="With --area: as JSON, in base units.")
@@ -44,12 +51,14 @@ AREAS = (
 @pause_collector()
 def command(
     session: str, area: str | None, other: str | None, node: str | None, peer: str | None, metric: str | None,
-    heat: str | None, zoom: str | None, text: str, db: Path | None, as_json: bool, ascii_only: bool,
+    heat: str | None, zoom: str | None, columns: str, text: str, db: Path | None, as_json: bool, ascii_only: bool,
 ) -> None:  # fmt: skip
     """Print the summary of SESSION (id, label, last, last-1; default last).
 
-    With --area what a tab of the console shows, every row of it: `show --area nodes --filter state!=pass`. The area
-    run tells how far it came, what is held back and what releases it, stages, the tests of its last round and events.
+    With --area what a tab of the console shows, every row of it: `show --area nodes --filter state!=pass`, or with
+    other columns: `show --area nodes --columns default,kernel,memory`.
+    The area run tells how far it came, what is held back and what releases it, stages, the tests of its last round and
+    events.
     The area node tells of one NODE its results, the path of the worst one to another node (or to PEER), and its facts;
     plot tells the values of each metric, or of one METRIC its histogram, quantiles and bounds; sessions lists all of
     the database; compare holds SESSION against OTHER, the one that began first as A; history puts the numbers of a
@@ -70,9 +79,12 @@ def command(
         raise BadInput("benchconsole: --metric needs --area plot or history")
     if (heat is not None or zoom is not None) and area != "fabric":
         raise BadInput(f"benchconsole: --{'heat' if heat is not None else 'zoom'} needs --area fabric")
+    names = tuple(columns.replace(",", " ").split())
+    if columns and (area != "nodes" or not names):
+        raise BadInput("benchconsole: --columns takes names of columns such as kernel,memory, and needs --area nodes")
     if area is not None:
         of = (heat, zoom) if area == "fabric" else (other or node, peer or metric)
-        _show_area(session, area, of, text, db, as_json=as_json, ascii_only=ascii_only)
+        _show_area(session, area, of, text, db, names=names, as_json=as_json, ascii_only=ascii_only)
         return
     if text or as_json:
         raise BadInput(
@@ -90,6 +102,7 @@ def _show_area(
     text: str,
     db: Path | None,
     *,
+    names: tuple[str, ...],
     as_json: bool,
     ascii_only: bool,
 ) -> None:
@@ -101,7 +114,7 @@ def _show_area(
         whole = _list_filters()
     else:
         with common.open_store(db, create=False) as store:
-            whole = _read_area(store, session, name, *of)
+            whole = _read_nodes(store, session, names) if names else _read_area(store, session, name, *of)
     try:
         area = whole.filter(text, partial(_find_saved, name)) if "@" in text else whole.filter(text)
     except FilterError as error:
@@ -167,6 +180,17 @@ def _read_area(store: "Store", session: str, name: str, of: str | None, more: st
     from benchconsole.console.tui.queries import areas
 
     return areas.AREAS[name](view)
+
+
+def _read_nodes(store: "Store", session: str, names: tuple[str, ...]) -> "Area":
+    """The nodes with the columns of these names. BadInput for a name that is none."""
+    from benchconsole.console.tui.queries.areas import list_nodes
+    from benchconsole.console.tui.queries.column_reader import ChoiceError
+
+    try:
+        return list_nodes(common.read_stored_view(store, session, common.load_installed_probes()), names)
+    except ChoiceError as error:
+        raise BadInput(f"benchconsole: --columns: {error}") from None
 
 
 def _read_plot(view: "RunView", metric: str) -> "Area":

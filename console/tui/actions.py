@@ -96,6 +96,7 @@ _TABLE = (
     Action("sort_also", "S", "S", "then by", "sort by the column after those that already sort", call="sort(True)"),
     Action("column_left", "less_than_sign,comma", "<", "column", "the column to the left", call="column(-1)"),
     Action("column_right", "greater_than_sign,full_stop", ">", "column", "the column to the right", call="column(1)"),
+    Action("columns", "K", "K", "columns", "choose columns: metrics, facts of nodes, of peers", "columns", "NAME ..."),
     Action("swap", "w", "w", "swap", "A as B and B as A"),
     Action("label", "L", "L", "label", "give the session another label", "label", "TEXT", "order('label')"),
     Action("remark", "m", "m", "remark", "write down what you say of it", "", "TEXT", "app.do('remark')"),
@@ -222,7 +223,7 @@ USES: Mapping[str, tuple[str, ...]] = {
         "facts", "sweeps", "enter", "back", "zoom", "finding", "in_full", "in_fabric",
     ),
     "filter": (
-        "filter", "save_filter", "sort", "sort_also", "fold", "values", "heat", "more_detail", "less_detail", "swap",
+        "filter", "save_filter", "columns", "sort", "sort_also", "fold", "values", "heat", "more_detail", "less_detail", "swap",
     ),
     "act": (
         "plan", "test", "repeat", "stop", "mark", "mark_shown", "accept", "copy", "copy_all", "add_criterion",

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.peer_class import PeerClass, find_peer_class
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measurement_table import MeasurementTable, tabulate
 from benchconsole.probes.model.measuring import Labels, Result, Test
@@ -67,7 +68,7 @@ class PeerRates:
         self.kinds: list[int] = []
         self.inventories: dict[NodeId, Result] = {}
         self._node: dict[NodeId, int] = {}
-        self._kind: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
+        self._kind: dict[PeerClass, int] = {}
         self._number: dict[tuple[str, str, int, Labels], int] = {}
         self._columns: dict[PeerKey, list[_Column]] = {}
         self._joined: dict[PeerKey, tuple[int, PeerValues]] = {}
@@ -110,8 +111,7 @@ class PeerRates:
         place = self._node.setdefault(target.node.id, len(self.nodes))
         if place == len(self.nodes):
             self.nodes.append(target.node)
-            kind = target.node.hardware.name, target.node.cohorts
-            self.kinds.append(self._kind.setdefault(kind, len(self._kind)))
+            self.kinds.append(self._kind.setdefault(find_peer_class(target.node), len(self._kind)))
         return place
 
     def _find_number(self, test: Test, stage: str, node: int) -> int:

@@ -45,7 +45,7 @@ WIDER = {
         "screens.findings.FindingsScreen": 31,
         "screens.history.HistoryScreen": 39,
         "screens.node.NodeScreen": 29,
-        "screens.nodes.NodesScreen": 34,
+        "screens.nodes.NodesScreen": 35,
         "screens.plot.PlotScreen": 35,
         "screens.sessions.SessionsScreen": 40,
         "screens.sweeps.SweepsScreen": 31,

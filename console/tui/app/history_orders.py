@@ -44,25 +44,24 @@ class HistoryOrders(Orders):
 
     def _toggle(self, page: "NodesScreen", archive: "SessionArchive", view: "RunView") -> None:
         """Show the column under the column cursor over sessions; take it away where it is shown already."""
-        from benchconsole.console.tui.queries.node_columns import key_of
+        from benchconsole.console.tui.queries.node_columns import METRIC
+        from benchconsole.console.tui.queries.node_row import DEFAULT
         from benchconsole.console.tui.widgets.over_sessions import OVER, OverSessions
 
         table = page.table
-        picked = table.columns[table.picked]
-        metric = next((each for each in table.metrics if key_of(each) == picked), None)
-        known = table.over
-        if known is not None and (metric is None or metric.id == known.metric.id):
-            table.over = None
-            table.sorts = [each for each in table.sorts if each[0] != OVER] or list(table.ORDER)
-            picked = key_of(known.metric) if picked == OVER else picked
-        elif not table.metrics:
-            self._navigation.say("No number was judged yet; a page of a node has the history of all of its numbers.")
-            return
+        picked = table.shown[table.picked]
+        metrics = [column for column in table.shown if column.choice.kind == METRIC]
+        known = table.over if OVER in table.columns else None
+        if known is not None and (picked not in metrics or picked is known.of):
+            table.show_over(None)
+        elif metrics:
+            over = OverSessions(picked if picked in metrics else metrics[0])
+            table.show_over(over)
+            self._work(self._read(page, archive, view, over))
         else:
-            table.over = OverSessions(metric or table.metrics[0])
-            self._work(self._read(page, archive, view, table.over))
-        table.picked = table.columns.index(picked) if picked in table.columns else 0
-        table.apply_filter()
+            absent = "No number was judged yet" if table.wanted == (DEFAULT,) else "No metric is among the columns"
+            self._navigation.say(f"{absent}; a page of a node has the history of all of its numbers.")
+            return
         page.annotate()
 
     async def _read(
@@ -74,14 +73,15 @@ class HistoryOrders(Orders):
         from benchconsole.store.errors import StoreError
 
         fabric, values = view.fabric, []
+        _, metric, stage = over.of.choice
         try:
             found = await asyncio.to_thread(archive.list_last_sessions, fabric.name, simulated=fabric.simulated)
-            over.number = len(found.sessions)
+            over.sessions = len(found.sessions)
             for each in found.sessions:
                 if page.table.over is not over:
                     return
                 page.table.redraw()
-                values.append(await asyncio.to_thread(archive.read_metric_values, each.id, *over.metric.id))
+                values.append(await asyncio.to_thread(archive.read_metric_values, each.id, metric, stage))
                 over.read += 1
         except StoreError as error:
             over.failed = "not read"

@@ -10,15 +10,8 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, number, words
 from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
 from benchconsole.console.tui.queries.finding_remarks import FindingRemarks
-from benchconsole.console.tui.queries.node_columns import (
-    WORD_COLUMNS,
-    ColumnCache,
-    NodeRow,
-    filter_columns,
-    key_of,
-    stage_names,
-    under_of,
-)
+from benchconsole.console.tui.queries.node_columns import ColumnCache, record_verdict, stage_names, under_of
+from benchconsole.console.tui.queries.node_row import NO_COLUMNS, WORD_COLUMNS, ColumnSet, NodeColumn, NodeRow
 from benchconsole.console.tui.queries.result_areas import (
     list_criteria,
     list_curves,
@@ -41,27 +34,40 @@ from benchconsole.topology.units import Shown, Unit
 # -- nodes
 
 
-def list_nodes(view: RunView) -> Area:
-    """Every node with its state and the worst value of each judged metric."""
-    columns = ColumnCache().list_columns(view)
+def list_nodes(view: RunView, names: Sequence[str] = ()) -> Area:
+    """Every node with its state and the worst value of each judged metric, or with the columns that are named.
+
+    ChoiceError for a name that is no column; StoreError where what nodes told cannot be read.
+    """
     blame, stages, under = Blame(view.findings), stage_names(view), under_of(view.fabric)
+    rows = [NodeRow(seen, under.get(name, ""), NO_COLUMNS, blame, stages) for name, seen in view.nodes.items()]
+    layout = ColumnSet(_choose_columns(view, names, rows) if names else ColumnCache().list_columns(view))
     shown = {name: words(name) if name in ("why", "limit", "under") else Column(name) for name in WORD_COLUMNS}
-    shown |= {key_of(each): number(f"{each.heading} {each.scale.symbol}".rstrip()) for each in columns}
+    for key, column in layout.by_key.items():
+        shown[key] = number(column.title) if column.scale is not None else words(column.title)
     shown["remarks"] = words("remarks", 20)
     said = group_remarks(view.remarks, (About.NODE,))
-    scales = {name: scale for name, scale in filter_columns(columns).items() if scale is not None}
-    rows = (NodeRow(seen, under.get(name, ""), columns, blame, stages) for name, seen in view.nodes.items())
-    made = tuple(_make_node(row, shown, said.get(row.view.node.id, ())) for row in rows)
+    scales = {name: scale for name, scale in layout.scales.items() if scale is not None}
+    for row in rows:
+        row.columns = layout
+    made = tuple(_make_node(row, shown, said.get(row.view.node.id, ()), is_chosen=bool(names)) for row in rows)
     return Area("Nodes", shown, made, scales)
 
 
-def _make_node(row: NodeRow, shown: Mapping[str, Column], remarks: Sequence[str]) -> Row:
-    numbers = {key_of(each): row.number(key_of(each)) for each in row.columns}
+def _choose_columns(view: RunView, names: Sequence[str], rows: Sequence[NodeRow]) -> tuple[NodeColumn, ...]:
+    from benchconsole.console.tui.queries.column_reader import ColumnReader  # here: it brings what judging needs
+
+    offers = ColumnReader().read(view)
+    return offers.make(offers.resolve(names), rows)
+
+
+def _make_node(row: NodeRow, shown: Mapping[str, Column], remarks: Sequence[str], *, is_chosen: bool) -> Row:
+    chosen = row.columns.chosen
+    numbers = {key: column.number(row) for key, column in row.columns.by_key.items() if column.scale is not None}
     metrics = [
         {
             "metric": metric, "stage": stage, "unit": None if verdict.unit is None else verdict.unit.value,
-            "value": take_finite(verdict.value), "expected": take_finite(verdict.expected),
-            "state": row.state_of(verdict).value,
+            **record_verdict(row, verdict),
         }
         for (metric, stage), verdict in row.worst.items()
     ]  # fmt: skip
@@ -69,6 +75,8 @@ def _make_node(row: NodeRow, shown: Mapping[str, Column], remarks: Sequence[str]
         **{name: row.words(name) for name in WORD_COLUMNS}, "state": row.state.value, "metrics": metrics,
         "remarks": list(remarks),
     }  # fmt: skip
+    if is_chosen:
+        record["columns"] = {column.key: column.record(row) for column in chosen}
     text = {name: "; ".join(remarks) if name == "remarks" else row.words(name) for name in shown}
     return Row(text, numbers, record)
 

@@ -9,7 +9,8 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.queries.heat_choices import HeatChoice
 from benchconsole.console.tui.queries.heat_values import HeatNodes, HeatValues, make_fact_heat, make_number_heat
-from benchconsole.console.tui.queries.node_columns import NodeRow, stage_names
+from benchconsole.console.tui.queries.node_columns import stage_names
+from benchconsole.console.tui.queries.node_row import NO_COLUMNS, NodeRow
 from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State
@@ -76,7 +77,7 @@ class HeatReader:
             self._note_form(first.unit, first.shown)
             if len(judged) == 1 and not view_queries.is_shared(first):
                 return first.value
-            own = NodeRow(replace(seen, verdicts=judged), "", (), blame, stages).worst.get((metric, stage))
+            own = NodeRow(replace(seen, verdicts=judged), "", NO_COLUMNS, blame, stages).worst.get((metric, stage))
             return None if own is None else own.value
         found = [
             reading

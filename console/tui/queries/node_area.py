@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, number, words
 from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
-from benchconsole.console.tui.queries.node_columns import NodeRow, stage_names, under_of
+from benchconsole.console.tui.queries.node_columns import stage_names, under_of
 from benchconsole.console.tui.queries.node_facts import NodeFact, list_node_facts
 from benchconsole.console.tui.queries.node_path import NodePath, find_binding
 from benchconsole.console.tui.queries.node_results import NodeResult, list_node_results
+from benchconsole.console.tui.queries.node_row import NO_COLUMNS, NodeRow
 from benchconsole.console.tui.queries.view_queries import find_link
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView
@@ -38,7 +39,7 @@ def list_node(view: RunView, node: NodeId, path: NodePath | None = None) -> Area
 
 def _make_node(view: RunView, seen: NodeView) -> Row:
     under = under_of(view.fabric).get(seen.node.id, "")
-    row = NodeRow(seen, under, (), Blame(view.findings), stage_names(view))
+    row = NodeRow(seen, under, NO_COLUMNS, Blame(view.findings), stage_names(view))
     text = {
         "kind": "node", "state": row.words("state"), "what": row.words("node"), "of": row.words("role"),
         "limit": row.words("limit"), "why": row.words("why"),

@@ -1,36 +1,79 @@
-"""Columns of the node table: the metrics of a session, and each node's worst value of each."""
+"""Columns of judged metrics: each node's worst value of each, beside what was expected. Pure."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries import view_queries
+from benchconsole.console.tui.queries.area import take_finite
+from benchconsole.console.tui.queries.node_row import Choice, ColumnId, NodeColumn, NodeRow
 from benchconsole.console.tui.rows.scales import Scale, scale_for
-from benchconsole.console.view.blame import Blame
+from benchconsole.console.tui.rows.text_rows import CellLine, value_tone
+from benchconsole.console.tui.rows.themes import FAINT, MUTED, TEXT
 from benchconsole.console.view.round_cache import RoundCache
-from benchconsole.console.view.run_view import NodeView, RunView, State
-from benchconsole.console.view.wording import SIGNS, format_measured
-from benchconsole.probes.model.judgement import Finding, Level, Verdict, Yardstick
+from benchconsole.console.view.run_view import RunView, State
+from benchconsole.console.view.wording import NOT_MEASURED
+from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.units import Shown, Unit
 
-WORD_COLUMNS = ("state", "node", "under", "role", "limit", "why")
+METRIC = "metric"
+"""The kind of a column of numbers that were measured."""
 
 
-ColumnId = tuple[str, str]
-"""Metric and stage: a flow alone and the same flow in company are two different things."""
+@dataclass(frozen=True)
+class MetricColumn(NodeColumn):
+    """One judged metric of one stage. ``bound`` is what was asked where that is one value for all."""
 
-
-@dataclass(frozen=True, slots=True)
-class MetricColumn:
-    """One metric of one stage. ``bound`` is what was asked where that is one value for all."""
-
-    id: ColumnId
+    choice: Choice
+    key: str
     heading: str
     scale: Scale
     bound: str = ""
+
+    @cached_property
+    def id(self) -> ColumnId:
+        """Its metric and its stage."""
+        return self.choice.name, self.choice.stage
+
+    def words(self, row: NodeRow) -> str:
+        return self.scale.shown(self.number(row))
+
+    def number(self, row: NodeRow) -> float | None:
+        verdict = row.worst.get(self.id)
+        return verdict.value if verdict is not None else None
+
+    def draw(self, line: CellLine, row: NodeRow, wide: int, *, quiet: bool) -> None:
+        verdict = row.worst.get(self.id)
+        if verdict is None:
+            line.put(NOT_MEASURED, FAINT, wide, ">")
+            return
+        state = row.state_of(verdict)
+        tone = value_tone(state) if state not in (State.PASS, State.UNKNOWN) else MUTED if quiet else TEXT
+        line.put(self.scale.shown(verdict.value), tone, wide, ">")
+
+    def record(self, row: NodeRow) -> object:
+        verdict = row.worst.get(self.id)
+        metric, stage = self.id
+        found = None if verdict is None else record_verdict(row, verdict)
+        return {"metric": metric, "stage": stage, "unit": self.scale.unit.value, **(found or _NO_VERDICT)}
+
+    def deviates(self, row: NodeRow) -> bool:
+        verdict = row.worst.get(self.id) if row.state is not State.PASS else None
+        return verdict is not None and row.state_of(verdict).rank <= State.AFFECTED.rank
+
+
+_NO_VERDICT = {"value": None, "expected": None, "state": None}
+
+
+def record_verdict(row: NodeRow, verdict: Verdict) -> dict[str, object]:
+    """The numbers of a verdict on a node in base units, and what it says of the node."""
+    return {
+        "value": take_finite(verdict.value), "expected": take_finite(verdict.expected),
+        "state": row.state_of(verdict).value,
+    }  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -49,8 +92,11 @@ class ColumnCache:
         self._numbers: Mapping[int, RoundNumbers] = {}
         self._made: dict[ColumnId, tuple[int, str, MetricColumn]] = {}
 
-    def list_columns(self, view: RunView) -> tuple[MetricColumn, ...]:
-        """The columns of ``view``; only rounds that have changed are read again."""
+    def list_columns(self, view: RunView, *, every: bool = False) -> tuple[MetricColumn, ...]:
+        """The columns of ``view``; only rounds that have changed are read again. With ``every`` all that were judged.
+
+        The keys of those that are there without it stay the same.
+        """
         rounds = [each for each in view.plan if each.number in view.closed]
         known, numbers = self._numbers, self._cache.update(view, rounds)
         self._numbers = numbers
@@ -63,7 +109,9 @@ class ColumnCache:
             for metric, some in read.verdicts.items():
                 verdicts.setdefault((metric, each.stage), []).extend(some)
             deviating.update((metric, each.stage) for metric in read.deviating)
-        headings = _headings(key for key in verdicts if key in deviating)
+        headings = make_headings(key for key in verdicts if key in deviating)
+        if every:
+            add_headings(headings, verdicts)
         return tuple(self._column(key, heading, verdicts[key]) for key, heading in headings.items())
 
     def _column(self, key: ColumnId, heading: str, found: Sequence[Verdict]) -> MetricColumn:
@@ -98,7 +146,7 @@ def _metric_column(key: ColumnId, heading: str, found: Sequence[Verdict]) -> Met
     parts = [max(len(each.evidence), 1) if view_queries.is_shared(each) else 1 for each in found]
     values = [each.value / part for each, part in zip(found, parts, strict=True) if each.value is not None]
     scale = scale_for(unit, shown, values)
-    return MetricColumn(key, heading, scale, _bound(found, parts, scale))
+    return MetricColumn(Choice(METRIC, *key), key_of(heading), heading, scale, _bound(found, parts, scale))
 
 
 def _bound(found: Sequence[Verdict], parts: Sequence[int], scale: Scale) -> str:
@@ -113,7 +161,24 @@ def _bound(found: Sequence[Verdict], parts: Sequence[int], scale: Scale) -> str:
     return ""
 
 
-def _headings(keys: Iterable[ColumnId]) -> dict[ColumnId, str]:
+def key_of(heading: str) -> str:
+    """What a filter or ``:sort`` calls a column with this heading."""
+    return heading.replace(" ", ".").lower()
+
+
+def add_headings(known: dict[ColumnId, str], keys: Iterable[ColumnId]) -> None:
+    """Add a heading for each of ``keys`` that has none, and that no other column has."""
+    every = list(keys)
+    taken = set(known.values())
+    for (metric, stage), short in make_headings(every).items():
+        if (metric, stage) not in known:
+            choices = (short, sanitize(metric), sanitize(f"{stage} {metric}"))
+            found = next((each for each in choices if each not in taken), choices[-1])
+            known[metric, stage] = found
+            taken.add(found)
+
+
+def make_headings(keys: Iterable[ColumnId]) -> dict[ColumnId, str]:
     """The last word of the metric; with its probe or its stage where that is not enough."""
     every = list(keys)
     last = [metric.rsplit(".", 1)[-1] for metric in dict.fromkeys(metric for metric, _ in every)]
@@ -133,147 +198,6 @@ def _headings(keys: Iterable[ColumnId]) -> dict[ColumnId, str]:
             words = short if len(metrics_of[stage]) == 1 else f"{short} {words}"
         made[metric, stage] = sanitize(words.replace("_", " "))
     return made
-
-
-@dataclass(slots=True)
-class NodeRow:
-    """One node as the table and the filter see it; worked out when it is first looked at."""
-
-    view: NodeView
-    under: str
-    columns: Sequence[MetricColumn]
-    blame: Blame = field(default_factory=Blame)
-    stages: Mapping[int, str] = field(default_factory=dict)
-    _worst: dict[ColumnId, Verdict] | None = None
-    _everything: str = field(default="")
-
-    @property
-    def state(self) -> State:
-        """What stands in front."""
-        return self.view.state
-
-    @property
-    def worst(self) -> Mapping[ColumnId, Verdict]:
-        """Column to the verdict that says the worst of it, with this node's own part where many were summed."""
-        if self._worst is None:
-            self._worst = {}
-            for verdict in self.view.verdicts:
-                own = self._own_part(verdict) if view_queries.is_shared(verdict) else verdict
-                if own is None:
-                    continue
-                key = (verdict.metric, self.stages.get(verdict.round, ""))
-                known = self._worst.get(key)
-                if known is None or self._badness(own) < self._badness(known):
-                    self._worst[key] = own
-        return self._worst
-
-    def _own_part(self, verdict: Verdict) -> Verdict | None:
-        """What this node sent of a sum, by all of its flows, against as many equal parts; None for a receiver."""
-        name = self.view.node.id
-        own = [
-            next((m.value for m in result.measurements if m.metric == verdict.metric), None)
-            for result in self.view.results
-            if result.test.round == verdict.round
-            and result.test.bundle == verdict.subject
-            and result.test.target.node.id == name
-        ]
-        sent = [value for value in own if value is not None]
-        if not sent:
-            return None
-        part = verdict.expected * len(sent) / len(verdict.evidence) if verdict.expected else None
-        return replace(verdict, value=sum(sent), expected=part)
-
-    def state_of(self, verdict: Verdict) -> State:
-        """What ``verdict`` says of this node."""
-        return self.blame.state(self.view.node.id, verdict)
-
-    def _badness(self, verdict: Verdict) -> tuple[bool, int, float]:
-        name, share = self.view.node.id, view_queries.find_share(verdict)
-        return (not self.blame.concerns(name, verdict), self.state_of(verdict).rank, 1.0 if share is None else share)
-
-    @property
-    def deciding(self) -> Verdict | None:
-        """The verdict that gives the node its state."""
-        name = self.view.node.id
-        found = [v for v in self.view.verdicts if v.level is not Level.PASS and self.blame.concerns(name, v)]
-        return min(found, key=self._badness, default=None)
-
-    @property
-    def worst_of_all(self) -> Verdict | None:
-        """The one of ``worst`` that says the worst of the node."""
-        return min(self.worst.values(), key=self._badness, default=None)
-
-    def words(self, column: str) -> str:
-        """The text of a word column, or a number as it is shown."""
-        if column == "state":
-            return SIGNS[self.state].word if self.view.was_asked or self.state is not State.SKIPPED else "untested"
-        if column == "node":
-            return self.view.node.id
-        if column == "under":
-            return self.under
-        if column == "role":
-            return self.view.node.role.value
-        if column == "limit":
-            return self._limit()
-        if column == "why":
-            return self._why()
-        found = next((each for each in self.columns if key_of(each) == column), None)
-        return found.scale.shown(self.number(column)) if found else ""
-
-    def number(self, column: str) -> float | None:
-        """The worst value of a metric, in its base unit."""
-        found = next((each for each in self.columns if key_of(each) == column), None)
-        verdict = self.worst.get(found.id) if found else None
-        return verdict.value if verdict else None
-
-    @property
-    def everything(self) -> str:
-        """What a plain word is looked for in."""
-        if not self._everything:
-            view = self.view
-            is_quiet = not (view.verdicts or view.finding or view.failures)
-            said = ("", "") if is_quiet else (self._limit(), self._why())  # most of 100,000 rows have nothing to say
-            words = (self.words("state"), view.node.id, self.under, view.node.role.value, *said)
-            self._everything = "\n".join(words).lower()
-        return self._everything
-
-    def _limit(self) -> str:
-        verdict = self.deciding
-        if verdict is None:
-            return sanitize(self.view.finding.where) if self.view.finding else ""
-        finding = self.blame.elsewhere(self.view.node.id, verdict)
-        return sanitize(finding.where if finding else verdict.limiting)
-
-    def _why(self) -> str:
-        if self.state is State.UNREACHABLE:
-            silent = next((each for each in self.view.failures if each.stage.means_unreachable), None)
-            return sanitize(silent.detail or silent.stage.value) if silent else ""
-        verdict = self.deciding
-        if verdict is not None:
-            finding = self.blame.elsewhere(self.view.node.id, verdict)
-            if finding is None and verdict.kind is Yardstick.HARDWARE:  # no column holds what was found
-                return sanitize(f"{verdict.metric} {format_measured(verdict)}, {verdict.because}")
-            return sanitize(_tell_first(finding) if finding else verdict.because)
-        if self.view.finding is not None:
-            return sanitize(_tell_first(self.view.finding))
-        failure = next(iter(self.view.failures), None)
-        return sanitize(f"{failure.stage}: {failure.detail}") if failure else ""
-
-
-def _tell_first(finding: Finding) -> str:
-    """The first clause of what is wrong; where stands in a column of its own."""
-    what = finding.what.removeprefix(f"{finding.where}: ")
-    return re.split(r"[:;,.] ", what, maxsplit=1)[0]
-
-
-def filter_columns(columns: Iterable[MetricColumn]) -> dict[str, Scale | None]:
-    """Every column that a filter may name."""
-    return {**dict.fromkeys(WORD_COLUMNS), **{key_of(column): column.scale for column in columns}}
-
-
-def key_of(column: MetricColumn) -> str:
-    """What a filter or ``:sort`` calls the column."""
-    return column.heading.replace(" ", ".").lower()
 
 
 def under_of(fabric: Fabric) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.queries.node_columns import NodeRow
+from benchconsole.console.tui.queries.node_row import NO_COLUMNS, NodeRow
 from benchconsole.console.tui.queries.view_queries import find_share
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, State
@@ -43,7 +43,7 @@ class WorstNumbers:
     def _look_up(self, node: NodeView) -> tuple[NodeView, Verdict | Reading | None, NumberWords]:
         known = self._known.get(node.node.id)
         if known is None or known[0] is not node:
-            row = NodeRow(node, "", (), self._blame)
+            row = NodeRow(node, "", NO_COLUMNS, self._blame)
             found = row.worst_of_all or _find_newest(node)
             known = self._known[node.node.id] = (node, found, _describe(row, found))
         return known

@@ -13,6 +13,9 @@ from benchconsole.console.tui.widgets.tabs import Badges
 
 MOST = 8
 
+SEVERAL = "..."
+"""Ends the argument of a command that takes several words: the last of them is completed."""
+
 
 class CommandSheet(Sheet[str]):
     """Dismisses with the text of the command."""
@@ -50,10 +53,12 @@ class CommandSheet(Sheet[str]):
         word, space, rest = text.partition(" ")
         action = next((each for each in self.actions if each.word == word), None)
         if space and action is not None:
-            every, typed = self.arguments(action.id, rest), rest.lower()
+            before, gap, last = rest.rpartition(" ") if action.argument.endswith(SEVERAL) else ("", "", rest)
+            every, typed = self.arguments(action.id, rest), last.lower()
             found = [each for each in every if each.lower().startswith(typed)]
             found += [each for each in every if typed in each.lower() and not each.lower().startswith(typed)]
-            return [Option(" ", f"{word} {each}", "", f"{word} {each}") for each in found[:50]]
+            texts = [f"{word} {before}{gap}{each}" for each in found[:50]]
+            return [Option(" ", text, "", text) for text in texts]
         starts = [each for each in self.actions if each.word.startswith(word)]
         others = [each for each in self.actions if each not in starts and word in f"{each.word} {each.help}"]
         return [

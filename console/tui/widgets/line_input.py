@@ -4,6 +4,7 @@ Textual's ``Input`` paints with Textual's theme and would not follow the painter
 mark, note and the word that was not understood stand in the same row here.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from textual import events
@@ -21,7 +22,8 @@ _CURSOR = Tone(Ink.ON_ACCENT, Ground.ACCENT)
 class LineInput(CellWidget, can_focus=True):
     """Text with a cursor. ``note`` stands behind the text, ``wrong`` marks one word of it as not understood.
 
-    ``masked`` text is drawn as stars and in no message: who asked reads ``text``.
+    Keys of ``asked`` belong to what stands above, and are no text. ``masked`` text is drawn as stars and in no message:
+    who asked reads ``text``.
     """
 
     DEFAULT_CSS = "LineInput { height: 1; }"
@@ -43,13 +45,14 @@ class LineInput(CellWidget, can_focus=True):
 
     @dataclass
     class Asked(Message):
-        """A key that belongs to what stands above: up, down, tab."""
+        """A key that belongs to what stands above: up, down, tab, and those that were ``asked`` for."""
 
         key: str
 
-    def __init__(self, mark: str, *, masked: bool = False) -> None:
+    def __init__(self, mark: str, *, masked: bool = False, asked: Collection[str] = ()) -> None:
         super().__init__()
         self.mark = mark
+        self.asked = ("up", "down", "tab", "shift+tab", *asked)
         self.masked = masked
         self.text = ""
         self.at = 0
@@ -101,14 +104,14 @@ class LineInput(CellWidget, can_focus=True):
             return
         event.stop()
         event.prevent_default()
-        if event.is_printable and event.character:
+        if event.key in self.asked:
+            self.post_message(self.Asked(event.key))
+        elif event.is_printable and event.character:
             self._insert(event.character)
         elif event.key == "enter":
             self.post_message(self.Entered(self._told))
         elif event.key == "escape" or (event.key == "backspace" and not self.text):
             self.post_message(self.Left())
-        elif event.key in ("up", "down", "tab", "shift+tab"):
-            self.post_message(self.Asked(event.key))
         else:
             self._edit(event.key)
 

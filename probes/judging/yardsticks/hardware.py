@@ -4,7 +4,7 @@ A declared fact that the node does not report is unknown, never passed.
 """
 
 import sys
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property, lru_cache
 
 from benchconsole.probes.judging.context import JudgingContext
@@ -34,18 +34,22 @@ NUMBER_NEAR = 1e-6
 """Share by which any other number may differ: that of writing it as text and reading it back."""
 
 
-def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
-    """One verdict for each declared fact of each node that reported of itself in this round.
+def tells_of_node(probe: str, names: Iterable[str]) -> bool:
+    """Whether the facts with these ``names`` say what a node is made of.
 
-    Facts called after their probe (``traceroute.hop``), and those of load, are about a test, not about what a
-    node is made of.
+    Facts called after their probe (``traceroute.hop``), and those of load, are about a test.
     """
+    return any(not name.startswith((f"{probe}.", PREFIX)) for name in names)
+
+
+def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
+    """One verdict for each declared fact of each node that reported of itself in this round."""
     for result in closed.results:
         hardware = result.test.target.node.hardware
         if not (hardware.facts or hardware.rules):
             continue
         told = _Told(result)
-        if any(not name.startswith((f"{result.test.probe}.", PREFIX)) for name in told.by_name):
+        if tells_of_node(result.test.probe, told.by_name):
             for name, declared in hardware.facts.items():
                 yield _judge(told, name, declared)
             for key, rule in hardware.rules.items():

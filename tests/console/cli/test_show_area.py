@@ -227,3 +227,36 @@ def test_what_cannot_be_shown_is_refused(tmp_path: Path, words: tuple[str, ...],
         code, found = Exit.BAD_INPUT, str(error)
     assert code == Exit.BAD_INPUT
     assert said in found
+
+
+def test_nodes_are_printed_with_the_columns_that_are_named(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    measure(site, "before", 100.0, 101.0, 99.0, 50.0)
+    code, told = site.call("show", "before", "--area", "nodes", "--columns", "stream.triad,of.peers", "--json")
+    assert code == Exit.PASSED
+    shares = [row["columns"]["of.peers"]["share"] for row in json.loads(told)]
+    assert shares[3] < 0.6 < shares[0]
+    code, page = site.call(
+        "show", "before", "--area", "nodes", "--columns", "stream.triad of.peers", "--filter", "of.peers<60"
+    )
+    assert "n4" in page
+    assert "n1 " not in page
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--area", "nodes", "--columns", "kernl"), "--columns: kernl: no such column"),
+        (("--area", "links", "--columns", "kernel"), "needs --area nodes"),
+        (("--columns", "kernel"), "needs --area nodes"),
+        (("--area", "nodes", "--columns", ","), "takes names of columns"),
+    ],
+)
+def test_columns_that_are_none_and_columns_of_another_area_are_refused(
+    words: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    site = Site(tmp_path)
+    measure(site, "before", 100.0, 101.0, 99.0, 100.5)
+    code, page = site.call("show", "before", *words)
+    assert code == Exit.BAD_INPUT
+    assert said in page

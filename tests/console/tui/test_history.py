@@ -8,6 +8,7 @@ import pytest
 from benchconsole.console.exits import Exit
 from benchconsole.console.tui.app.history_orders import WHERE
 from benchconsole.console.tui.queries.history_area import ABOUT, DIFFERS
+from benchconsole.console.tui.queries.node_row import DEFAULT
 from benchconsole.console.tui.screens.history import HistoryScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.over_sessions import OVER
@@ -178,6 +179,20 @@ async def test_the_value_of_the_shown_session_is_that_of_the_table(site: Site) -
         assert over.list_values(table.table["n1"])[0] is None
 
 
+async def test_it_is_hidden_while_its_column_is_not_chosen(site: Site) -> None:
+    async with opened(site) as look:
+        await look.press("2", "H")
+        table = look.app.navigation.tabs.nodes.table
+        await look.until(lambda: OVER in table.columns)
+        table.sort_by(OVER)
+        table.take_columns((), ())
+        assert OVER not in (*table.columns, *dict(table.sorts))
+        await look.press("H")
+        assert "No metric is among the columns" in look.lines[-1]
+        table.take_columns((DEFAULT,), ())
+        assert table.columns[table.columns.index("triad") + 1] == OVER
+
+
 async def test_elsewhere_it_says_where_and_without_a_database_that_there_is_none(site: Site) -> None:
     async with opened(site) as look:
         await look.press("H")
@@ -194,5 +209,12 @@ async def test_before_anything_was_judged_nodes_have_no_history(site: Site) -> N
     async with opened(site) as look:
         await look.press("2", "H")
         assert "No number was judged yet" in look.lines[-1]
+        await look.press("colon", *"columns triad", "enter")
+        table = look.app.navigation.tabs.nodes.table
+        await look.until(lambda: "triad" in table.columns)
+        await look.press("H")
+        await look.until(lambda: table.over is not None and bool(table.over.values))
+        assert table.over is not None
+        assert len(table.over.list_values(table.table["n1"])) == 3
         page = await open_history(look)
         assert page.table.items[0].words("verdicts") == "·✗○"

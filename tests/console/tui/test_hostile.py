@@ -71,7 +71,8 @@ def _result(result: Result, text: str) -> Result:
     outputs = tuple(Output((text, text), raw, raw, 1, text, 1.0, node=text) for _ in result.outputs)
     measurements = tuple(replace(m, raw=text) for m in result.measurements)
     failure = result.failure and Failure(result.failure.stage, text, result.failure.node)
-    return replace(result, outputs=outputs, measurements=measurements, failure=failure)
+    facts = tuple(replace(fact, value=text if isinstance(fact.value, str) else fact.value) for fact in result.facts)
+    return replace(result, outputs=outputs, measurements=measurements, facts=facts, failure=failure)
 
 
 def _verdict(verdict: Verdict, text: str) -> Verdict:
@@ -130,6 +131,14 @@ async def walk(look: Look) -> list[str]:
         seen.append(look.text)
     await look.press("escape")
     seen += await walk_parts(look)
+    await look.press("2", "K")
+    await look.until(lambda: "kernel" in look.text)
+    seen.append(look.text)
+    await look.press(*"kernel", "space", "enter")
+    await look.until(lambda: "kernel" in look.app.navigation.tabs.nodes.table.columns)
+    for _ in look.app.navigation.tabs.nodes.table.columns:
+        await look.press("greater_than_sign")
+        seen.append(look.text)
     for area in AREA_PAGES:
         look.app.navigation.open_area(area)
         await look.settle()

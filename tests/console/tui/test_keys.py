@@ -22,11 +22,13 @@ from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.fabric_map.map_section import list_named_sections
 from benchconsole.console.tui.fabric_map.shape import read_shape
 from benchconsole.console.tui.queries.criterion_choices import CriterionChoices
+from benchconsole.console.tui.queries.node_row import DEFAULT
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.base.page import PlotWish
 from benchconsole.console.tui.screens.change_map import ChangeMapScreen
 from benchconsole.console.tui.screens.choice import ChoiceSheet
+from benchconsole.console.tui.screens.columns import ColumnsSheet
 from benchconsole.console.tui.screens.comparison import ComparisonScreen, SubjectsScreen
 from benchconsole.console.tui.screens.criteria import CriteriaScreen
 from benchconsole.console.tui.screens.criterion import CriterionSheet, DiffSheet
@@ -157,6 +159,7 @@ PLACES: dict[str, Place] = {
     "stop": asked(lambda app: app.run_orders.ask_stop()),
     "quit": asked(lambda app: app.exit_control.ask()),
     "label": over("run", lambda app: TypedLineSheet("label", "Another label.", "before", Badges())),
+    "columns": over("nodes", lambda app: ColumnsSheet((DEFAULT,), Badges())),
     "criterion": over("run", lambda app: make_form()),
     "diff": over("run", lambda app: DiffSheet(PROPOSAL, Badges())),
     "disk": over("fabric", lambda app: app.run_orders.make_disk_sheet(DISK)),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchconsole.console.tui.queries import expression
 from benchconsole.console.tui.queries.filtering import ReadRows, compile_filter
-from benchconsole.console.tui.queries.node_columns import NodeRow
+from benchconsole.console.tui.queries.node_row import NO_COLUMNS, NodeRow
 from benchconsole.console.tui.queries.view_queries import is_shared
 from benchconsole.console.tui.rows.text_rows import Row
 from benchconsole.console.tui.screens.node import NodeScreen
@@ -102,8 +102,8 @@ async def test_a_node_that_sends_two_of_the_flows_shows_their_sum() -> None:
         test = replace(one.test, id="second")
         other = replace(one, test=test)
         node = view.nodes[one.test.target.node.id]
-        alone = NodeRow(replace(node, results=(one,)), "", ())._own_part(verdict)
-        both = NodeRow(replace(node, results=(one, other)), "", ())._own_part(verdict)
+        alone = NodeRow(replace(node, results=(one,)), "", NO_COLUMNS)._own_part(verdict)
+        both = NodeRow(replace(node, results=(one, other)), "", NO_COLUMNS)._own_part(verdict)
         assert alone is not None
         assert both is not None
         assert alone.value is not None

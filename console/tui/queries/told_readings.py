@@ -1,0 +1,163 @@
+"""What the nodes of a session told of themselves, and what was measured on them and not judged, by name. Pure.
+
+A full inventory has some 200 facts, most of which nobody looks at: they are read when somebody asks for a column of
+them, each answer once.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from benchconsole.console.tui.queries.node_row import ColumnId
+from benchconsole.console.view.round_cache import RoundCache
+from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.judging.yardsticks.hardware import tells_of_node
+from benchconsole.probes.model.load import is_load
+from benchconsole.probes.model.measuring import Result, Round
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.units import Unit
+
+Value = str | float
+Values = tuple[Value, ...]
+"""What one node told of one fact: of its parts in their order, one value each."""
+
+
+@dataclass(slots=True)
+class RoundReadings:
+    """What the tests of one round told, each by its node.
+
+    ``facts`` are by probe and fact, ``answered`` the nodes that told a probe anything; ``numbers`` are by metric.
+    """
+
+    facts: dict[tuple[str, str], dict[NodeId, Values]] = field(default_factory=dict)
+    units: dict[str, Unit | None] = field(default_factory=dict)
+    answered: dict[str, set[NodeId]] = field(default_factory=dict)
+    numbers: dict[tuple[str, Unit, str], dict[NodeId, list[float]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FactKind:
+    """A fact by its name: what each node that told it told, and its unit, None for text."""
+
+    name: str
+    told: Mapping[NodeId, Values]
+    unit: Unit | None
+
+    @property
+    def distinct(self) -> int:
+        """How many answers there are that differ."""
+        return len(set(self.told.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredKind:
+    """A metric of one stage that no verdict speaks of: of each node the median of its numbers, and their count."""
+
+    id: ColumnId
+    probe: str
+    unit: Unit
+    values: Mapping[NodeId, float]
+    counts: Mapping[NodeId, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ToldReadings:
+    """All of it, as far as rounds are closed."""
+
+    facts: Mapping[str, FactKind]
+    measured: Mapping[ColumnId, MeasuredKind]
+
+
+class ReadingsCache:
+    """Reads what nodes told, over the views of one session one after the other. Not for several threads at once.
+
+    ``count`` is how many answers were read so far.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._cache = RoundCache(self._read)
+        self._shared: dict[Values, Values] = {}
+
+    def update(self, view: RunView, judged: Collection[ColumnId]) -> ToldReadings:
+        """What the closed rounds told; only those that have changed are read. StoreError where that is impossible.
+
+        Metrics that are ``judged`` in their stage are left out.
+        """
+        rounds = [each for each in view.plan if each.number in view.closed]
+        read = self._cache.update(view, rounds)
+        return ToldReadings(
+            _join_facts([read[each.number] for each in rounds]),
+            _join_numbers([(each.stage, read[each.number]) for each in rounds], judged),
+        )
+
+    def _read(self, view: RunView, each: Round) -> RoundReadings:
+        made = RoundReadings()
+        for test in each.tests:
+            result = view.results.get(test.id)
+            if result is not None and test.id not in view.replaced:
+                self._take(made, result)
+        return made
+
+    def _take(self, made: RoundReadings, result: Result) -> None:
+        node, probe = result.test.target.node.id, result.test.probe
+        for reading in result.measurements:
+            if not math.isfinite(reading.value):
+                continue
+            key = reading.metric, reading.unit, probe
+            made.numbers.setdefault(key, {}).setdefault(node, []).append(reading.value)
+        if not result.facts:
+            return
+        self.count += 1
+        own = group_by_key((fact.fact, fact) for fact in result.facts if not is_load(fact))
+        if not tells_of_node(probe, own):
+            return
+        made.answered.setdefault(probe, set()).add(node)
+        for name, facts in own.items():
+            values = tuple([fact.value for fact in facts])
+            made.units.setdefault(name, facts[0].unit)
+            made.facts.setdefault((probe, name), {})[node] = self._shared.setdefault(values, values)
+
+
+def _join_facts(rounds: Sequence[RoundReadings]) -> dict[str, FactKind]:
+    """Of each node what the last answer of each probe told; where several probes tell a fact, the last of them."""
+    told: dict[str, dict[NodeId, Values]] = {}
+    units: dict[str, Unit | None] = {}
+    later: dict[str, set[NodeId]] = {}
+    for each in reversed(rounds):
+        for (probe, name), values in each.facts.items():
+            known = later.get(probe, frozenset[NodeId]())
+            found = told.setdefault(name, {})
+            for node, value in values.items():
+                if node not in known:
+                    found.setdefault(node, value)
+            units.setdefault(name, each.units[name])
+        for probe, nodes in each.answered.items():
+            later.setdefault(probe, set()).update(nodes)
+    return {name: FactKind(name, found, units[name]) for name, found in sorted(told.items()) if found}
+
+
+def _join_numbers(
+    rounds: Sequence[tuple[str, RoundReadings]], judged: Collection[ColumnId]
+) -> dict[ColumnId, MeasuredKind]:
+    """The numbers of metrics that are not ``judged`` in their stage."""
+    found: dict[ColumnId, tuple[str, Unit, dict[NodeId, list[float]]]] = {}
+    for stage, each in rounds:
+        for (metric, unit, probe), numbers in each.numbers.items():
+            if (metric, stage) in judged:
+                continue
+            known = found.setdefault((metric, stage), (probe, unit, {}))[2]
+            for node, values in numbers.items():
+                known.setdefault(node, []).extend(values)
+    return {
+        key: MeasuredKind(
+            key,
+            probe,
+            unit,
+            {node: median(values) for node, values in numbers.items()},
+            {node: len(values) for node, values in numbers.items()},
+        )
+        for key, (probe, unit, numbers) in found.items()
+    }
