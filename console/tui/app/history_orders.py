@@ -76,7 +76,7 @@ class HistoryOrders(Orders):
         _, metric, stage = over.of.choice
         try:
             found = await asyncio.to_thread(archive.list_last_sessions, fabric.name, simulated=fabric.simulated)
-            over.number = len(found.sessions)
+            over.sessions = len(found.sessions)
             for each in found.sessions:
                 if page.table.over is not over:
                     return

@@ -15,7 +15,7 @@ _HEADING = len(OVER) + 2
 
 
 class OverSessions(NodeColumn):
-    """What is known of ``of``, a column of a metric, over ``number`` sessions, of which ``read`` were read so far.
+    """What is known of ``of``, a column of a metric, over as many ``sessions``, of which ``read`` were read so far.
 
     ``values`` are by node, one for each session, the oldest first; None where it has none. ``shown`` is the place of
     the session on the screen: its value is that of the table, which is newer while it runs.
@@ -27,7 +27,7 @@ class OverSessions(NodeColumn):
 
     def __init__(self, of: NodeColumn) -> None:
         self.of = of
-        self.number: int | None = None
+        self.sessions: int | None = None
         self.read = 0
         self.shown: int | None = None
         self.values: Mapping[str, Sequence[float | None]] = {}
@@ -37,17 +37,17 @@ class OverSessions(NodeColumn):
     @property
     def symbol(self) -> str:
         """How far it is read."""
-        if self.failed or self.number is None:
+        if self.failed or self.sessions is None:
             return self.failed or "being read"
-        return f"of {self.number:,}" if self.is_read else f"{self.read:,} of {self.number:,}"
+        return f"of {self.sessions:,}" if self.is_read else f"{self.read:,} of {self.sessions:,}"
 
     @property
     def width(self) -> int:
-        return max(_HEADING, self.number or 0)
+        return max(_HEADING, self.sessions or 0)
 
     @property
     def is_read(self) -> bool:
-        return self.read == self.number
+        return self.read == self.sessions
 
     def insert(self, columns: tuple[NodeColumn, ...]) -> tuple[NodeColumn, ...]:
         """The columns with this one after the one that it is of, as that is among them; without it where that is gone.

@@ -13,7 +13,7 @@ from tests.scenarios.test_judging_trials import Site
 
 
 def test_every_area_is_offered() -> None:
-    assert {*AREAS, "fabric", "node", "plot", "sessions", "compare", "history"} == {*OFFERED}
+    assert {*AREAS, "fabric", "node", "plot", "sessions", "compare", "history", "filters"} == {*OFFERED}
 
 
 def test_an_area_is_printed_filtered_and_as_json(tmp_path: Path) -> None:
