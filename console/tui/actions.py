@@ -223,7 +223,8 @@ USES: Mapping[str, tuple[str, ...]] = {
         "facts", "sweeps", "enter", "back", "zoom", "finding", "in_full", "in_fabric",
     ),
     "filter": (
-        "filter", "save_filter", "columns", "sort", "sort_also", "fold", "values", "heat", "more_detail", "less_detail", "swap",
+        "filter", "save_filter", "columns", "sort", "sort_also", "fold", "values", "heat", "more_detail", "less_detail",
+        "swap",
     ),
     "act": (
         "plan", "test", "repeat", "stop", "mark", "mark_shown", "accept", "copy", "copy_all", "add_criterion",
