@@ -14,6 +14,7 @@ from benchconsole.console.conclusions.plotted_metric import Plot, PlotBounds, Pl
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.rows.text_rows import plain_text, row_width
 from benchconsole.console.tui.rows.themes import FAIL, Depth, Ground
+from benchconsole.console.tui.screens.base import page as base
 from benchconsole.console.tui.screens.base.page import PlotWish
 from benchconsole.console.tui.screens.plot import PlotScreen, find_telling
 from benchconsole.console.tui.screens.raw import RawScreen
@@ -33,6 +34,12 @@ from tests.console.tui.story import Story
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 LOOK = PlotLook(80, 20)
+
+
+@pytest.fixture(autouse=True)
+def stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page says stays until it says something else: a loaded machine may be slower than a reader."""
+    monkeypatch.setattr(base, "SAID_FOR", 600.0)
 
 
 async def page(look: Look, *keys: str) -> PlotScreen:
