@@ -9,7 +9,7 @@ the search of the nodes, as ``run`` does it, in this one process; each reaches t
 
 A line every minute; then for memory, descriptors, threads and the database a plot over the runs, and by how much each
 grew a run over the second half (Theil and Sen's slope, the median over all pairs). Memory, descriptors and threads
-should be flat once SQLite's cache of pages is full (64 MiB), the database grow by the same from run to run. ``lost`` is
+should be flat once SQLite's cache of pages is full (16 MiB), the database grow by the same from run to run. ``lost`` is
 what was planned and is not stored.
 """
 
