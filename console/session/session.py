@@ -80,7 +80,7 @@ class Session:
         self.plan: tuple[Round, ...] = ()
         self.complete = False
         self.proposed = ProposedRounds(())
-        self._narrowed: tuple[NodeId, ...] = ()
+        self._narrowed: tuple[NodeId, ...] = self.choice.nodes or ()
         self.probes = probes
         self.origin: Mapping[str, str] = {}
         self.make_reach = make_reach

@@ -11,6 +11,7 @@ import pytest
 
 from benchconsole.console.reports import render
 from benchconsole.console.session.judged_rounds import judge_stored
+from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.events import Event, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance
@@ -300,6 +301,16 @@ async def test_a_suite_on_marked_nodes_is_planned_on_these_alone(tmp_path: Path,
     with pytest.raises(PlanError, match="none of nobody is among the nodes of this session"):
         running.propose(nodes=[NodeId("nobody")])
     assert running.propose() == every
+
+
+async def test_rounds_that_others_planned_run_on_the_nodes_that_were_chosen(tmp_path: Path, store: Store) -> None:
+    chosen = SessionChoice(nodes=(NodeId("n1"), NodeId("n2")))
+    running = Session(
+        fabric(tmp_path, SUITE), PROBES, store, chosen, make_reach=lambda _fabric, _session: PlayedReach()
+    )
+    await follow(running, session(tmp_path, store, PlayedReach()).propose(nodes=chosen.nodes))
+    await running.finished()
+    assert store.session(running.id).describe().new.selection == "n[1-2]"
 
 
 async def test_what_confirms_a_run_on_marked_nodes_asks_no_other(
