@@ -40,9 +40,9 @@ class FedSession:
 
     def __init__(self, text: str) -> None:
         self.fabric = load_text(text, "live.yaml")
-        probes = load_probes().probes
-        measured, judged = Measured(self.fabric, low=0.001), JudgedRounds(self.fabric, probes)
-        self.plan = plan(self.fabric, find_suite(self.fabric, None), probes)
+        self.probes = load_probes().probes
+        measured, judged = Measured(self.fabric, low=0.001), JudgedRounds(self.fabric, self.probes)
+        self.plan = plan(self.fabric, find_suite(self.fabric, None), self.probes)
         self.rounds: list[ClosedRound] = []
         for attempt in range(1, TURNS + 1):  # with other numbers each time: else nothing changes on the screen
             for planned in self.plan[:MOST_ROUNDS]:
