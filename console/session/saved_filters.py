@@ -16,7 +16,7 @@ FILE = "filters.yaml"
 
 AREAS = (
     "nodes", "findings", "links", "rounds", "pairs", "results", "curves", "criteria", "sessions", "compare", "subjects",
-    "facts", "raw", "filters",
+    "facts", "raw", "history", "plot", "filters",
 )  # fmt: skip
 """Where ``/`` filters, each with filters of its own."""
 

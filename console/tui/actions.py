@@ -140,9 +140,8 @@ AREA_PAGES = ("pairs", "results", "criteria", "links", "rounds")
 """Actions that open an area that is no tab of its own."""
 
 GLOBAL = (
-    "fabric", "nodes", "run", "findings", *AREA_PAGES, "plot", "sessions",
-    "compare", "history", "plan", "export", "freeze", "filters", "save_filter", "jump", "theme", "node", *REPLAYING,
-    "command", "help", "quit",
+    "fabric", "nodes", "run", "findings", *AREA_PAGES, "plot", "sessions", "compare", "history", "plan", "test",
+    "export", "freeze", "filters", "save_filter", "jump", "theme", "node", *REPLAYING, "command", "help", "quit",
 )  # fmt: skip
 """Actions that are valid on every screen; those of a replay only there."""
 

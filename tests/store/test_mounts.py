@@ -124,7 +124,7 @@ async def keep(store, spool, key, each, attempt):
     return spool
 
 async def main():
-    (disk / "ballast").write_bytes(bytes(2_000_000))
+    (disk / "ballast").write_bytes(bytes(1_980_000))
     held = 0
     with Store.open(disk / "s.db") as store:
         key = await store.create_session(new(), plan)

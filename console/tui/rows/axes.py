@@ -23,6 +23,9 @@ _TIMES = (
 LONG = 0.1
 """Share of the time in which something ran from which on a pause is drawn shorter than it was."""
 
+LEAST = 0.1
+"""Seconds that a pause is drawn at least: none is cut where hardly anything ran."""
+
 SHORT = 5.0
 """Seconds up to which nothing is a pause: so long rounds may be apart."""
 
@@ -137,7 +140,7 @@ def make_time_axis(first: float, last: float, busy: Sequence[tuple[float, float]
     longest = LONG * (last - first - sum(end - begin for begin, end in idle))
     real, drawn, pauses = [first], [0.0], []
     for begin, end in idle:
-        if end - begin > max(longest, SHORT) and longest > 0:
+        if end - begin > max(longest, SHORT) and longest > LEAST:
             pauses.append((begin, end))
             drawn += [drawn[-1] + begin - real[-1], drawn[-1] + begin - real[-1] + longest]
             real += [begin, end]

@@ -139,7 +139,7 @@ def _cut(row: Row, column: int) -> tuple[Row, Row, int]:
                 late = late if after else at - column
                 after.append(part)
             at = end
-    return tuple(before), tuple(after), late
+    return tuple(before), tuple(after), late if after else max(at - column, 0)
 
 
 def plain_text(row: Iterable[CellText]) -> str:

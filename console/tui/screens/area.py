@@ -37,7 +37,7 @@ LIMITED = {"results": partial(list_results, most=MOST_ROWS), "pairs": partial(li
 class AreaScreen(AreaPage):
     """``subject`` names the area. Rows come in as rounds are judged; ``text`` is the filter that it begins with."""
 
-    VALID: ClassVar[tuple[str, ...]] = (*TABLE_ACTIONS, "in_full", "values", "remark", "test")
+    VALID: ClassVar[tuple[str, ...]] = (*TABLE_ACTIONS, "in_full", "values", "remark")
     KEYS: ClassVar[tuple[Shown, ...]] = (
         ("enter", "open"), "filter", "sort", ("column_left", "and > column"), ("next_fault", "next fault"), "in_full",
         "remark", "copy", "plot", ("back", "back"), "command", "help",

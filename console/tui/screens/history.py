@@ -30,6 +30,7 @@ class HistoryScreen(AreaPage):
     ``archive`` is asked beside the screen, at once and whenever another round of the session on the screen is closed.
     """
 
+    filter_area = "history"
     VALID = (
         *MOVES, "filter", "sort", "sort_also", "column_left", "column_right", "next_fault", "previous_fault", "in_full",
         "pane", "pane_back", "copy", "copy_all",

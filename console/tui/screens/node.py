@@ -42,7 +42,7 @@ class NodeScreen(Page):
     TAB = "Nodes"
     VALID = (
         *MOVES, "left", "right", "pane", "pane_back", "next_fault", "previous_fault", "in_fabric", "facts", "finding",
-        "repeat", "test", "copy", "copy_all", "remark", "in_full",
+        "repeat", "copy", "copy_all", "remark", "in_full",
     )  # fmt: skip
     KEYS = (
         ("enter", "raw"), "pane", "back", "facts", "finding", ("in_fabric", "fabric"), "history", "remark", "repeat",

@@ -43,6 +43,7 @@ class PlotScreen(FilteredPage):
         ("enter", "raw output"), ("values", "next picture"), ("left", "and → value"), ("next_fault", "next fail"),
         "filter", "copy", ("back", "back"), "command", "help",
     )  # fmt: skip
+    filter_area = "plot"
     NOUN = "metric"
     HINT = "text, !text, metric~word, joined by &"
     DEFAULT_CSS = """

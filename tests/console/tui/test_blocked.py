@@ -143,7 +143,7 @@ def test_a_coloured_paste_opens_nothing() -> None:
         running.read(lambda rows: "leaf3 to spine1" in "\n".join(rows))
         os.write(running.master, b"\x1b[200~\x1b[31mR\x1b[0m :quit\r\x1b[201~3")
         rows = running.read(lambda rows: any("The run is complete" in row for row in rows))
-        assert "export" in rows[-1]  # the keys of the page, not those of a sheet
+        assert "plan a run" in rows[-1]  # the keys of the page, not those of a sheet
         os.write(running.master, b"q")
         assert running.ended() == 0
 

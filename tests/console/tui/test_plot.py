@@ -200,7 +200,7 @@ async def test_a_metric_is_named_drawn_and_explained_at_every_size(size: tuple[i
         assert "1 of 127 below the required 7.92 Gb/s (0.8 %)." in look.text
         assert "┊ required 7.92 Gb/s" in look.text
         assert look.lines[-2].startswith(
-            " n050>n114   2.97 Gb/s   percentile 0.787   fail: 30 % of expected, below 80 %"[: size[0]]
+            " n050>n114   2.97 Gb/s   percentile 0.787   fail: 30 % of expected, below 80 %"[: size[0] - 4]
         )
         for picture in (Picture.ECDF, Picture.SERIES, Picture.DISTRIBUTION):
             await look.press("v")
