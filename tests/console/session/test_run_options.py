@@ -118,7 +118,7 @@ def test_parameters_that_were_set_are_in_the_command_line(described: Fabric) -> 
     ("typed", "error", "words"),
     [
         ({"nodes": "n99"}, SelectionError, "n99"),
-        ({"nodes": ""}, SelectionError, ""),
+        ({"nodes": ""}, SelectionError, "an empty node selection"),
         ({"exclude": "@all"}, SelectionError, "nothing is left"),
         ({"careful": "maybe"}, BadInput, "--careful: 'maybe', expected yes or no"),
         ({"confirm": "soon"}, BadInput, "--confirm soon, expected minutes from 0 to 1,440"),
