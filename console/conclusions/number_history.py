@@ -131,8 +131,13 @@ def _make_history(key: HistoryKey, values: dict[int, list[HistoryValue]], number
         for place in range(number)
     )
     every = list(chain.from_iterable(values.values()))
-    shown = next((each.verdict.shown for each in every if each.verdict is not None), Shown.PLAIN)
-    return NumberHistory(key, every[0].unit, shown, tuple(points))
+    judged = (each.verdict.shown for each in every if each.verdict is not None)
+    return NumberHistory(key, every[0].unit, next(judged, _find_shown(every[0])), tuple(points))
+
+
+def _find_shown(value: HistoryValue) -> Shown:
+    """How a number that nobody judged is shown: a rate between nodes is that of a network."""
+    return Shown.NETWORK if value.unit is Unit.BYTE_RATE and value.peer is not None else Shown.PLAIN
 
 
 def _differs(expected: float | None, last: float | None) -> bool:

@@ -58,6 +58,20 @@ def test_the_worst_that_was_judged_stands_for_a_session_else_the_middle_one(
     assert (point.value, point.state, point.number) == (chosen, state, len(values))
 
 
+@pytest.mark.parametrize(
+    ("changed", "shown"),
+    [
+        ({}, Shown.NETWORK),
+        ({"peer": None}, Shown.PLAIN),
+        ({"unit": Unit.SECOND}, Shown.PLAIN),
+        ({"verdict": NumberVerdict(Level.PASS, 1.0, Shown.STORAGE, 1)}, Shown.STORAGE),
+    ],
+)
+def test_a_rate_between_nodes_that_nobody_judged_is_that_of_a_network(changed: dict[str, Any], shown: Shown) -> None:
+    (found,) = list_numbers_of_node("n1", [[value(9.0, **changed)]])
+    assert found.shown is shown
+
+
 def test_of_a_sum_it_is_the_part_that_the_node_sent() -> None:
     shared = [value(each, Level.WATCH, 40.0, 4, bundle="up") for each in (6.0, 7.0)]
     received = value(5.0, Level.WATCH, 40.0, 4, bundle="up", node="n9", peer="n1")
