@@ -89,10 +89,11 @@ async def test_one_test_is_typed_on_the_page_of_a_node_and_planned_alone() -> No
         assert look.player.proposed == [(None, False, ())]
 
 
-async def test_a_test_without_words_says_what_it_takes_and_other_pages_have_none() -> None:
+async def test_a_test_without_words_says_what_it_takes_and_every_page_plans_one() -> None:
     async with looking(faulty()) as look:
         await look.press("2", "enter", ":", *"test", "enter")
         assert "test takes PROBE NODE" in look.lines[-1]
-        await look.press("1", ":", *"test iperf3 n001 n002", "enter")
-        assert not isinstance(look.app.screen, PlanSheet)
         assert look.player.planning.asked == []
+        await look.press("1", ":", *"test iperf3 n001 n002", "enter")
+        await look.until(lambda: isinstance(look.app.screen, PlanSheet))
+        assert len(look.player.planning.asked) == 1
