@@ -12,8 +12,12 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.reach_targets import CONNECT, LARGE, QUICK, port, private
+
+if TYPE_CHECKING:
+    import asyncssh
 
 AGAIN = 3
 """How often the command is run once more, and one that says 20 kB."""
@@ -42,13 +46,7 @@ async def by_hand(directory: Path, *, once: bool) -> dict[str, float]:
         return await session.over
 
     _tune()
-    key = asyncssh.import_public_key((directory / "host.pub").read_bytes())
-    options = asyncssh.SSHClientConnectionOptions(
-        config=[], agent_path=None, client_host_keys=None, gss_auth=False, gss_kex=False, preferred_auth="publickey",
-        username="bench" if (directory / "farm").exists() else "root", client_keys=[str(directory / "key")],
-        known_hosts=([key], [], []), server_host_key_algs=["ssh-ed25519"], kex_algs=QUICK,
-        encryption_algs="^aes128-gcm@openssh.com", keepalive_interval=4, connect_timeout=CONNECT, login_timeout=CONNECT,
-    )  # fmt: skip
+    options = _make_options(directory)
     forks = asyncio.Semaphore(int((directory / "forks").read_text()))
 
     async def one(address: str) -> asyncssh.SSHClientConnection | None:
@@ -82,6 +80,19 @@ async def by_hand(directory: Path, *, once: bool) -> dict[str, float]:
     told["again_wall"], told["again_cpu"] = await _repeat(lambda: asyncio.gather(*map(command, connections)))
     _, told["large_cpu"] = await _repeat(say_much)
     return told
+
+
+def _make_options(directory: Path) -> "asyncssh.SSHClientConnectionOptions":
+    """What asyncssh by hand is told of the hosts, once for all of them."""
+    import asyncssh
+
+    key = asyncssh.import_public_key((directory / "host.pub").read_bytes())
+    return asyncssh.SSHClientConnectionOptions(
+        config=[], agent_path=None, client_host_keys=None, gss_auth=False, gss_kex=False, preferred_auth="publickey",
+        username="bench" if (directory / "farm").exists() else "root", client_keys=[str(directory / "key")],
+        known_hosts=([key], [], []), server_host_key_algs=["ssh-ed25519"], kex_algs=QUICK,
+        encryption_algs="^aes128-gcm@openssh.com", keepalive_interval=4, connect_timeout=CONNECT, login_timeout=CONNECT,
+    )  # fmt: skip
 
 
 async def _repeat(work: Callable[[], Awaitable[object]]) -> tuple[float, float]:

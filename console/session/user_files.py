@@ -121,7 +121,7 @@ def hold_user_file(path: Path) -> Iterator[None]:
             except BlockingIOError as error:
                 if time.monotonic() >= ends:
                     raise FileError(path, "another console is writing it", "Nothing was written; try again") from error
-                time.sleep(_AGAIN_SECONDS)
+                time.sleep(_AGAIN_SECONDS)  # a lock that may take for ever cannot be given up
             except OSError as error:
                 found = f"it cannot be locked against other consoles ({error.strerror})"
                 raise FileError(path, found, "Nothing was written; choose a folder with XDG_CONFIG_HOME") from error

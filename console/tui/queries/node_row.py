@@ -5,6 +5,7 @@ Another kind of column is a subclass of ``NodeColumn`` in a file of its own, and
 
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -48,7 +49,7 @@ def expand_default(choices: Iterable[Choice], default: Sequence[Choice]) -> tupl
     return tuple(dict.fromkeys(every))
 
 
-class NodeColumn:
+class NodeColumn(ABC):
     """A column of the node table. A filter and ``:sort`` call it ``key``; ``bound`` is what was expected of all rows.
 
     ``scale`` is that of its numbers, None where it holds words. ``parts`` are columns that stand inside its cells: a
@@ -85,9 +86,9 @@ class NodeColumn:
     def prepare(self, rows: Collection["NodeRow"], beside: Sequence["NodeColumn"]) -> None:
         """Work out what takes every row, or the columns ``beside`` it; done away from the screen."""
 
+    @abstractmethod
     def words(self, row: "NodeRow") -> str:
         """What a filter looks at, and what is copied: safe text."""
-        raise NotImplementedError
 
     def number(self, row: "NodeRow") -> float | None:
         """The number of the row in base units; None where it has none."""
