@@ -83,7 +83,9 @@ class NodeColumn(ABC):
         """Cells that it needs, a mark of the sort included."""
         return max(measure_width(self.heading) + 1, measure_width(self.symbol), _LEAST_WIDTH)
 
-    def prepare(self, rows: Collection["NodeRow"], beside: Sequence["NodeColumn"]) -> None:
+    def prepare(  # noqa: B027 - most columns have nothing to prepare
+        self, rows: Collection["NodeRow"], beside: Sequence["NodeColumn"]
+    ) -> None:
         """Work out what takes every row, or the columns ``beside`` it; done away from the screen."""
 
     @abstractmethod
