@@ -180,7 +180,7 @@ def read_plan_after(
         if id not in rounds:  # planned since: it comes with its round the next time
             continue
         test_row = TestRow._make(row)
-        missing |= name_nodes(test_row) - fabric.nodes.keys()
+        missing.update(name for name in name_nodes(test_row) if name not in fabric.nodes)
         if not missing:
             tests[id].append(parse_test(test_row, rounds[id], fabric))
     _refuse_missing(reader.database, missing, fabric)

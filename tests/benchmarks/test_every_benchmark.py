@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 SMALLEST = {
     "attribution": "--fabric leaf-spine --suite network --truth ideal --faults nic --runs 1 --healthy 1 --short",
     "comparison": "--played 2",
+    "cost": "--only startup --smallest",
     "peers": "--played 1",
     "planted_faults": "F50",
     "rejudge": "--values 200 --flows 40 --nodes 10 --low 0 --runs 1",

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import NoReturn, cast
 
 import pytest
 
@@ -19,7 +19,7 @@ from benchconsole.store.reading.session_reading import read_plan_after
 from benchconsole.store.sqlite import Connection
 from benchconsole.store.store import Store
 from benchconsole.store.writing.write_queue import FunctionJob
-from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.fabric import Fabric, Node, NodeId
 from tests.store.played import FABRIC, NODES, append_round, closed, failed, measured, new, numbers, planned, verdicts
 
 
@@ -190,6 +190,22 @@ async def test_a_plan_needs_the_nodes_it_was_made_for(path: Path) -> None:
             store.session(key).read_plan(fewer)
         with pytest.raises(ConflictError, match="topology that is stored"):
             next(store.session(key).read_rounds(fewer))
+
+
+class NodesByName(dict[NodeId, Node]):
+    """Nodes that can be asked for by name, and not gone through."""
+
+    def keys(self) -> NoReturn:
+        raise AssertionError("all nodes of the fabric were gone through")
+
+    values = items = __iter__ = keys
+
+
+async def test_reading_a_plan_does_not_go_through_the_fabric(path: Path) -> None:
+    by_name = Fabric("same", NodesByName(FABRIC.nodes), {}, {}, (), {}, FABRIC.access, 1500, "")
+    with Store.open(path) as store:
+        key = await store.create_session(new(), [planned(1), planned(2)])
+        assert store.session(key).read_plan(by_name) == (planned(1), planned(2))
 
 
 def test_a_plan_that_grows_while_it_is_read_has_no_round_without_its_tests(path: Path) -> None:

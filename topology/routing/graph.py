@@ -204,7 +204,7 @@ class Graph:
             waiting = {0: {egress}}
             while waiting:
                 distance = min(waiting)
-                here = waiting.pop(distance) - found.keys()
+                here = {vertex for vertex in waiting.pop(distance) if vertex not in found}
                 found.update(dict.fromkeys(here, distance))
                 through = here & self._forwarding - {egress}
                 for step, group in ((1, here - through), (1 + GATEWAY, through)):
