@@ -24,6 +24,7 @@ from benchconsole.probes.model.measurement_table import MeasurementTable
 from benchconsole.probes.model.measuring import Metric, Round
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.model.repeats import find_repeats
+from benchconsole.probes.planning.resource_use import MOST_TESTS
 from benchconsole.store.model import ChosenCriteria, JudgedMeasurements, SessionNote
 from benchconsole.store.reading.criteria_reading import read_criteria
 from benchconsole.store.reading.loss_reading import read_losses
@@ -159,13 +160,19 @@ class JudgedRounds:
         """The rounds in the order of their numbers."""
         return tuple(self.by_number[number] for number in sorted(self.by_number))
 
-    def plan_confirmation(self, nodes: Collection[NodeId], seconds: float, *, first: int) -> tuple[Round, ...]:
-        """The rounds on ``nodes``, numbered from ``first``, that confirm what is suspected, be it a finding or not."""
+    def plan_confirmation(
+        self, nodes: Collection[NodeId], seconds: float, *, first: int, most: int = MOST_TESTS
+    ) -> tuple[Round, ...]:
+        """The rounds on ``nodes``, numbered from ``first``, that confirm what is suspected, be it a finding or not.
+
+        Each has at most ``most`` tests.
+        """
         self.known_findings = self._rank()
         suspected, steers = self._findings.suspected, self._findings.steers
         return plan_confirmation(
-            self._context, self._probes, suspected, self.in_order, nodes, steers=steers, seconds=seconds, first=first
-        )
+            self._context, self._probes, suspected, self.in_order, nodes, steers=steers, seconds=seconds, most=most,
+            first=first,
+        )  # fmt: skip
 
     def judge(self, closed: ClosedRound) -> ClosedRound:
         """The round with its verdicts; it is not added."""

@@ -23,6 +23,7 @@ from benchconsole.probes.model.measuring import Against, FailedAt, Round, Test
 from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.probes.planning.designs.neighbours import SHIFTS, group_alike
 from benchconsole.probes.planning.plan_rounds import plan, renumber, rerun
+from benchconsole.probes.planning.resource_use import MOST_TESTS
 from benchconsole.probes.planning.stage_legs import OPTION as LEG
 from benchconsole.probes.planning.stage_legs import PEER_OPTION as PEER_LEG
 from benchconsole.probes.planning.stage_network import OPTION as NETWORK
@@ -68,18 +69,20 @@ def plan_confirmation(
     *,
     steers: bool = True,
     seconds: float = BUDGET,
+    most: int = MOST_TESTS,
     first: int,
 ) -> tuple[Round, ...]:
     """Rounds numbered from ``first`` that load each of ``suspected`` without the others, on ``nodes`` alone.
 
     Without ``steers`` source ports choose no members, whatever the file says. Behind them tests are repeated that
     failed in passing, and bundles whose flows ran apart. The rounds of a session together last at most ``seconds``;
-    those of ``judged`` that were added so count. What was tested so already is not tested again.
+    those of ``judged`` that were added so count. What was tested so already is not tested again. No round has more than
+    ``most`` tests.
     """
     left = seconds - sum(each.round.seconds for each in judged if each.round.because.startswith(_BECAUSE))
     found: list[Round] = []
     for each in (
-        *_plan_alone(context, probes, suspected, judged, nodes, steers=steers),
+        *_plan_alone(context, probes, suspected, judged, nodes, steers=steers, most=most),
         *_repeat(context, probes, judged, nodes),
     ):
         if each.seconds <= left:
@@ -96,6 +99,7 @@ def _plan_alone(
     nodes: Collection[NodeId],
     *,
     steers: bool,
+    most: int,
 ) -> Iterator[Round]:
     """Rounds that load the suspected without the others; none where no probe can send many streams."""
     probe = _find_probe(probes, judged)
@@ -109,7 +113,7 @@ def _plan_alone(
     )
     for stage in stages:
         try:
-            planned = plan(context.fabric, Suite(CONFIRMS.strip(), (stage,)), probes, nodes=tuple(nodes))
+            planned = plan(context.fabric, Suite(CONFIRMS.strip(), (stage,)), probes, nodes=tuple(nodes), most=most)
         except PlanError:
             continue  # nothing could load it alone: it stays a suspicion
         yield from (replace(each, stage=f"{CONFIRMS}{each.stage}") for each in planned)
