@@ -105,7 +105,10 @@ def read_tests_at_once(text: str) -> int:
 
 
 def read_time_limit(within: str | None, until: str | None) -> tuple[str, str]:
-    """A time limit in the words that were typed, each half empty where it is None; BadInput for none, and for two of them."""
+    """A time limit in the words that were typed, each half empty where it is None.
+
+    BadInput for what is none, and for two of them.
+    """
     if within is not None and until is not None:
         raise BadInput("benchconsole: --within and --until, expected one of them")
     if within is not None:

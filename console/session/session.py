@@ -33,6 +33,7 @@ from benchconsole.console.view.events import (
 from benchconsole.console.view.reducer import advance_all, read_judged
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import decide
+from benchconsole.probes.judging.confirmation import ConfirmationBounds
 from benchconsole.probes.judging.detectable_loss import DetectableLoss
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.errors import PlanError
@@ -342,9 +343,8 @@ class Session:
         chosen = self._narrowed or self.choice.nodes or tuple(self.fabric.nodes)
         first = max((each.number for each in self.plan), default=0) + 1
         nodes = [node for node in chosen if node not in spared]
-        rounds = self._judged.plan_confirmation(
-            nodes, self.choice.confirm_seconds, first=first, most=self.choice.tests_at_once
-        )
+        bounds = ConfirmationBounds(self.choice.confirm_seconds, self.choice.tests_at_once)
+        rounds = self._judged.plan_confirmation(nodes, bounds, first=first)
         if self.choice.policy.needed(self.fabric):
             rounds = split_into_waves(rounds)
         if rounds:

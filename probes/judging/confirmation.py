@@ -12,6 +12,7 @@ So is a test whose tool failed between nodes that gave numbers otherwise: it is 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.judging.components import Component, ComponentKind
@@ -42,6 +43,15 @@ BUDGET = 180.0
 """Seconds of rounds that a session adds by itself, unless it was told otherwise."""
 
 
+class ConfirmationBounds(NamedTuple):
+    """How many ``seconds`` rounds that a session adds by itself may last together, and how many tests each has at most."""
+
+    seconds: float = BUDGET
+    most: int = MOST_TESTS
+
+
+USUAL = ConfirmationBounds()
+
 OF_SWITCH = 4
 """Links of a switch that are filled; it is at fault if they are."""
 
@@ -68,21 +78,19 @@ def plan_confirmation(
     nodes: Collection[NodeId],
     *,
     steers: bool = True,
-    seconds: float = BUDGET,
-    most: int = MOST_TESTS,
+    bounds: ConfirmationBounds = USUAL,
     first: int,
 ) -> tuple[Round, ...]:
     """Rounds numbered from ``first`` that load each of ``suspected`` without the others, on ``nodes`` alone.
 
     Without ``steers`` source ports choose no members, whatever the file says. Behind them tests are repeated that
-    failed in passing, and bundles whose flows ran apart. The rounds of a session together last at most ``seconds``;
-    those of ``judged`` that were added so count. What was tested so already is not tested again. No round has more than
-    ``most`` tests.
+    failed in passing, and bundles whose flows ran apart. The rounds of a session together keep to ``bounds``; those of
+    ``judged`` that were added so count. What was tested so already is not tested again.
     """
-    left = seconds - sum(each.round.seconds for each in judged if each.round.because.startswith(_BECAUSE))
+    left = bounds.seconds - sum(each.round.seconds for each in judged if each.round.because.startswith(_BECAUSE))
     found: list[Round] = []
     for each in (
-        *_plan_alone(context, probes, suspected, judged, nodes, steers=steers, most=most),
+        *_plan_alone(context, probes, suspected, judged, nodes, steers=steers, most=bounds.most),
         *_repeat(context, probes, judged, nodes),
     ):
         if each.seconds <= left:
