@@ -44,7 +44,7 @@ BUDGET = 180.0
 
 
 class ConfirmationBounds(NamedTuple):
-    """How many ``seconds`` rounds that a session adds by itself may last together, and how many tests each has at most."""
+    """The ``seconds`` that rounds which a session adds by itself may last together, and the ``most`` tests of each."""
 
     seconds: float = BUDGET
     most: int = MOST_TESTS
