@@ -141,9 +141,7 @@ def find_deadline(choice: SessionChoice, now: float) -> float | None:
         return None
     here = time.localtime(now)
     hour, minute = int(match[1]), int(match[2])
-    days = (
-        time.mktime((here.tm_year, here.tm_mon, here.tm_mday + day, hour, minute, 0, 0, 0, -1)) for day in range(3)
-    )
+    days = (time.mktime((here.tm_year, here.tm_mon, here.tm_mday + day, hour, minute, 0, 0, 0, -1)) for day in range(3))
     return next(moment for moment in days if moment > now)
 
 

@@ -125,7 +125,8 @@ LIMITS = {"cap.link": 0.125, "cap.storage fs": 2e9, "cap.storage home": "fast", 
 
 def test_an_option_that_was_not_used_is_not_printed() -> None:
     told = SessionDetails(
-        {"allow_untested": 0, "careful": 1, "override.by": "alice", "{x}": "{y}"} | LIMITS, (SessionNote("note", "n", 1.0),)
+        {"allow_untested": 0, "careful": 1, "override.by": "alice", "{x}": "{y}"} | LIMITS,
+        (SessionNote("note", "n", 1.0),),
     )
     view = replace(fixture.hard(), stopped={}, held="the database is full")
     assert [(line.kind, line.text) for line in conduct.list_conduct(view, told)] == [

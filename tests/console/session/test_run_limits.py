@@ -1,7 +1,7 @@
 """The limits of a run: what is a limit and what is none, how it is recorded, and how a run ends that comes to one."""
 
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -62,9 +62,7 @@ LONE = SUITE.replace("    - {probe: iperf3, design: trunks}\n", "")
         ([], {}),
     ],
 )  # fmt: skip
-def test_caps_are_read_up_to_those_of_the_file(
-    tmp_path: Path, typed: list[str], options: Mapping[str, float]
-) -> None:
+def test_caps_are_read_up_to_those_of_the_file(tmp_path: Path, typed: list[str], options: Mapping[str, float]) -> None:
     assert read_caps(fabric(tmp_path, CAPPED), typed) == options
 
 
@@ -80,7 +78,7 @@ def test_caps_are_read_up_to_those_of_the_file(
         (["fs=0 B/s"], "a rate in bytes of more than 0"),
         (["fs=2 Gb/s"], "did you mean 2 GB/s"),
         (["fs="], "a rate such as"),
-        (["sf=2GB/s"], "no such storage system, expected one of fs, home; did you mean fs"),
+        (["hom=2GB/s"], "no such storage system, expected one of fs, home; did you mean home"),
         (["50%", "40%"], "--cap 40%: another --cap is on the same"),
         (["fs=1GB/s", "fs=2GB/s"], "--cap fs=2GB/s: another --cap is on the same"),
     ],
@@ -175,12 +173,13 @@ def test_only_one_of_both_is_taken() -> None:
 
 
 @pytest.fixture(params=["UTC", "Europe/Berlin", "America/New_York"])
-def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Where the clock of this machine hangs."""
-    monkeypatch.setenv("TZ", request.param)
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", request.param)
+        time.tzset()
+        yield
     time.tzset()
-    request.addfinalizer(time.tzset)
-    return str(request.param)
 
 
 @pytest.mark.usefixtures("zone")
@@ -215,9 +214,7 @@ def make_rounds(*seconds: float) -> list[Round]:
         ((), CLOSING_SECONDS + 1.0, 0),
     ],
 )
-def test_rounds_fit_in_order_with_the_end_of_the_run(
-    seconds: tuple[float, ...], within: float, fitting: int
-) -> None:
+def test_rounds_fit_in_order_with_the_end_of_the_run(seconds: tuple[float, ...], within: float, fitting: int) -> None:
     assert count_fitting(make_rounds(*seconds), within) == fitting
 
 
@@ -391,4 +388,3 @@ async def test_no_round_of_a_session_has_more_tests_than_it_was_given_nor_after_
     assert again.choice.tests_at_once == 3
     assert again.propose("default") != ()
     assert max(len(each.tests) for each in (*again.plan, *again.propose("default"))) == 3
-

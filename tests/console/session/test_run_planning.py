@@ -201,7 +201,9 @@ async def test_limits_are_planned_said_and_recorded_and_time_is_of_one_run(tmp_p
     assert proposal.chosen == ("cap 50%", "tests-at-once 3", "within 30 s")
     assert "--cap 50% --tests-at-once 3 --within '30 s'" in proposal.command
     assert max(len(each.tests) for each in proposal.rounds) == 3
-    assert all(test.target.options["bitrate"] for each in proposal.rounds for test in each.tests if each.probe != "inventory")
+    assert all(
+        test.target.options["bitrate"] for each in proposal.rounds for test in each.tests if each.probe != "inventory"
+    )
     (words,) = proposal.notes.limits
     assert words.startswith("round 7, ")
     assert " is the last that fits in 30.0 s; " in words

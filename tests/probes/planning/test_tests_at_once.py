@@ -71,9 +71,7 @@ def test_an_element_that_takes_more_is_not_filled_and_the_others_are() -> None:
     assert {each.probe for each in less.rounds} == {"played"}
     (words,) = less.left_out
     assert words.startswith("iperf3 trunks is not run: to fill ")
-    assert words.endswith(
-        f" takes up to {max(bundles.values())} tests at once, and at most {most - 1} may run"
-    )
+    assert words.endswith(f" takes up to {max(bundles.values())} tests at once, and at most {most - 1} may run")
 
 
 CLIENTS = "probe: played, sweep: {clients: [2, 4]}"

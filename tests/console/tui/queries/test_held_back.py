@@ -91,6 +91,7 @@ def test_spared_nodes_are_released_by_name(view: RunView) -> None:
     assert first.release == "benchconsole run --i-mean-production n[1-2]"
     assert second.release == "benchconsole run --i-mean-busy n3"
 
+
 def test_what_needs_more_tests_at_once_is_released_by_more(view: RunView) -> None:
     choice = SessionChoice(options={TESTS_AT_ONCE: 1})
     proposed = plan_suite(view.fabric, choice, {"iperf3": Iperf3()}, "default", first=1)
@@ -109,4 +110,3 @@ def test_a_run_that_came_to_its_time_limit_says_what_is_left_and_how_it_goes_on(
     (held,) = list_held_back(over, (), may_run=False)
     assert held.release.startswith("benchconsole run --resume")
     assert list_held_back(replace(over, ended=None), (), may_run=True) == ()
-
