@@ -280,6 +280,12 @@ def format_link_speed(value: float) -> str:
     return _format_exact(value, parse_link_speed, {"Tb/s": 1, "Gb/s": 1, "Mb/s": 1, "kb/s": 1, "b/s": 1000})
 
 
+def format_byte_rate(value: float) -> str:
+    """byte/s of storage: 2e9 is ``2 GB/s``; read by ``parse`` with ``Unit.BYTE_RATE``."""
+    units = {"TB/s": 1, "GB/s": 1, "MB/s": 1, "kB/s": 1, "B/s": 1}
+    return _format_exact(value, lambda text: parse(text, Unit.BYTE_RATE), units)
+
+
 def format_seconds(value: float) -> str:
     """Seconds: 0.0505 is ``50.5 ms``; read by ``parse`` with ``Unit.SECOND``."""
     return _format_exact(value, lambda text: parse(text, Unit.SECOND), {"ms": 1, "us": 1, "s": 1})

@@ -54,7 +54,7 @@ def format_event(event: events.Event, view: RunView) -> Iterator[str]:
     elif isinstance(event, events.NodesProven):
         yield from (f"{_format_clock(event.at)}  {line}" for line in format_proofs(event.proofs))
     elif isinstance(event, events.SessionEnded):
-        yield f"{_format_clock(event.at)}  {'complete' if event.complete else 'stopped: ' + sanitize(event.because)}"
+        yield f"{_format_clock(event.at)}  {sanitize(event.words)}"
 
 
 def format_proofs(proofs: Sequence[Proof]) -> Iterator[str]:

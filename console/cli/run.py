@@ -1,8 +1,10 @@
 """Runs a suite without the screen; the same session as on it, told as lines."""
 
 import asyncio
+import shlex
 import signal
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -15,7 +17,7 @@ from benchconsole.console.session.collector import freeze_collector
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.safety import InUseError
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.view.events import LEFT_OUT, Event, SessionEnded, TestStarted
+from benchconsole.console.view.events import LEFT_OUT, TIME_LIMIT, Event, SessionEnded, TestStarted
 from benchconsole.console.view.reducer import advance_all
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import decide
@@ -69,6 +71,21 @@ _SPARE = 900.0
 @common.cohort_option
 @common.parameters_option
 @click.option(
+    "--cap",
+    "caps",
+    metavar="CAP",
+    multiple=True,
+    help="A lower cap than the file has: 50% of each link, or SYSTEM=2GB/s; recorded. Repeat for more.",
+)
+@click.option("--tests-at-once", metavar="N", default=None, help="Most tests of one round; recorded.")
+@click.option(
+    "--within",
+    metavar="TIME",
+    default=None,
+    help="Begin no round that is not expected to be over in this time, as '2 h', with the end of the run.",
+)
+@click.option("--until", metavar="HH:MM", default=None, help="The same by the clock of this machine.")
+@click.option(
     "--careful", is_flag=True, help="Begin with 1, 2, 4 ... tests at once, and stop when a canary pair suffers."
 )
 @click.option(
@@ -98,7 +115,8 @@ def command(
     dry_run: bool, resume: str | None, jsonl: Path | None, force: bool, allow_untested: bool, quiet: bool,
     cohorts: tuple[str, ...], given: tuple[str, ...], careful: bool, i_mean_production: str | None,
     i_mean_busy: str | None, confirm: str | None, no_confirm: bool, through: str | None, head: str | None,
-    change_nodes: bool, sample_load: bool, only: str, without: str, single: str,
+    change_nodes: bool, sample_load: bool, only: str, without: str, single: str, caps: tuple[str, ...],
+    tests_at_once: str | None, within: str | None, until: str | None,
 ) -> None:  # fmt: skip
     """Run a suite on the nodes of TOPOLOGY and judge it.
 
@@ -106,7 +124,6 @@ def command(
     input and nothing was started, 3 not everything was tested and judged, 4 internal error, 129 130
     143 ended by a signal. 1 wins over 3.
     """
-    from benchconsole.console.session.metadata import SessionChoice, make_settings
     from benchconsole.console.session.session import Session
 
     _require_fresh(jsonl, force=force)
@@ -121,21 +138,20 @@ def command(
         "confirm": session_options.choose_confirm(confirm, no_confirm=no_confirm), "i-mean-busy": i_mean_busy,
         "i-mean-production": i_mean_production, "careful": "yes" if careful else None,
         "sample-load": "yes" if sample_load else None, "change-nodes": "yes" if change_nodes else None,
+        "cap": shlex.join(caps) if caps else None, "tests-at-once": tests_at_once, "within": within, "until": until,
     }  # fmt: skip
     said = {"through": through, "allow_untested": int(allow_untested)}
-    recorded = {name: value for name, value in said.items() if value}
-    base = SessionChoice(suite, options={**recorded, **make_settings(fabric, given)}, test=single)
-    base.policy = session_options.make_safety_policy(fabric, slurm=through is None)
-    choice = _read_choice(fabric, base, asked, cohorts)
+    choice = _read_choice(fabric, _make_base(fabric, suite, single, given, said), asked, cohorts)
     if resume:
         of_new = {"--sample-load": sample_load, "--change-nodes": change_nodes, "--only": only, "--without": without}
-        _refuse_with_resume({"--cohort": cohorts, "--set": given, **of_new, "--test": single})
+        limits = {"--cap": caps, "--tests-at-once": tests_at_once}
+        _refuse_with_resume({"--cohort": cohorts, "--set": given, **of_new, **limits, "--test": single})
     else:
         choice.typed = _confirm_disks(fabric, choice, probes)
     with common.open_store(db) as store:
         common.import_waiting_spools(store)
         session = _resume_session(store, resume, topology, probes) if resume else Session(fabric, probes, store, choice)
-        session.choice.policy = choice.policy
+        session.choice.policy, session.choice.within, session.choice.until = choice.policy, choice.within, choice.until
         session.origin = found.origin
         rounds = session.unfinished() if resume else session.propose()
         session.make_reach = common.make_asking_reach
@@ -153,6 +169,18 @@ def command(
         if session.complete:
             common.keep_reports_at_end(store, session.id)
     raise click.exceptions.Exit(code)
+
+
+def _make_base(
+    fabric: Fabric, suite: str | None, single: str, given: Sequence[str], said: Mapping[str, str | int | None]
+) -> "SessionChoice":
+    """What is chosen by what no form of the screen has; what was ``said`` of it is recorded."""
+    from benchconsole.console.session.metadata import SessionChoice, make_settings
+
+    recorded = {name: value for name, value in said.items() if value}
+    base = SessionChoice(suite, options={**recorded, **make_settings(fabric, given)}, test=single)
+    base.policy = session_options.make_safety_policy(fabric, slurm="through" not in recorded)
+    return base
 
 
 def _read_choice(
@@ -249,12 +277,13 @@ def _open_events(jsonl: Path | None) -> TextIO | None:
 
 def _print_plan(session: "Session", rounds: Sequence[Round]) -> None:
     from benchconsole.console.session.judged_rounds import make_judging_context
+    from benchconsole.console.session.run_limits import list_time_limit
     from benchconsole.console.view.detectable_text import list_detectable_sentences
     from benchconsole.console.view.plan_text import format_plan
     from benchconsole.probes.judging.detectable_loss import list_planned_losses
     from benchconsole.probes.planning.plan_summary import summarise
 
-    summary = summarise(session.fabric, rounds, session.probes)
+    summary = summarise(session.fabric, rounds, session.probes, most=session.choice.tests_at_once)
     for line in format_plan(session.fabric, summary, rounds):
         click.echo(line)
     context = make_judging_context(session.fabric, session.probes)
@@ -266,6 +295,8 @@ def _print_plan(session: "Session", rounds: Sequence[Round]) -> None:
             f"then at most {duration(session.choice.confirm_seconds)} of rounds that confirm what is only suspected"
             " and repeat what ran apart"
         )
+    for words in list_time_limit(session.choice, rounds, time.time()):
+        click.echo(f"time limit: {sanitize(words)}")
     for words in session.proposed.left_out:
         click.echo(f"{LEFT_OUT}: {sanitize(words)}")
 
@@ -312,6 +343,8 @@ def print_summary(
             f"ended by {signal.Signals(ended_by).name}; finish it with: benchconsole run ... --resume {view.session}"
         )
         return common.ENDINGS[signal.Signals(ended_by)]
+    if view.because.startswith(TIME_LIMIT):
+        complain(f"{view.because}; go on with: benchconsole run ... --resume {view.session}")
     return decide(view).exit_code(allow_untested=allow_untested)
 
 

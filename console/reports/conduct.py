@@ -14,6 +14,7 @@ from benchconsole.console.view.wording import format_moment
 from benchconsole.probes.model.measuring import Proof
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import counted as count
+from benchconsole.topology.units import storage_rate
 
 if TYPE_CHECKING:
     from benchconsole.console.reports.content import SessionDetails
@@ -34,6 +35,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "without": ("option", "--without was given: of the suite these stages were not run: {value}"),
     "test": ("option", "--test was given: one test was run in place of a suite: {value}"),
     "sample.load": ("option", "--sample-load was given: the load of the nodes was sampled while their tests ran"),
+    "tests.at_once": ("option", "--tests-at-once was given: rounds were planned with at most {value} tests"),
     "confirm.seconds": ("option", "rounds that were added to confirm findings might last {value} s"),
     "watch.every": ("option", "a sample was planned every {value} s"),
     "watch.for": ("option", "samples were planned for {value} s"),
@@ -42,6 +44,9 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "override.by": ("override", "that was decided by {value}"),
 }  # fmt: skip
 """Options of a session that have a meaning for whoever reads its report; the others are shown as they are."""
+
+_LINK_CAP, _STORAGE_CAP = "cap.link", "cap.storage "
+"""The option that records a cap on links, and what stands before the storage system in one on that."""
 
 
 class ConductLine(NamedTuple):
@@ -65,7 +70,9 @@ def list_conduct(view: RunView, details: "SessionDetails") -> Iterator[ConductLi
     """Options, notes, failures that were repeated, stopped rounds, and what the plan leaves out, in that order."""
     for name, value in details.options.items():
         known = _WORDS.get(name)
-        if known is None:
+        if (name == _LINK_CAP or name.startswith(_STORAGE_CAP)) and not isinstance(value, str):
+            yield ConductLine("option", sanitize(f"--cap was given: {_describe_cap(name, value)}"))
+        elif known is None:
             yield ConductLine("option", sanitize(f"{name}: {value}"))
         elif value:
             yield ConductLine(known[0], sanitize(known[1].format(value=value)))
@@ -79,6 +86,13 @@ def list_conduct(view: RunView, details: "SessionDetails") -> Iterator[ConductLi
     yield from (ConductLine("not covered", sanitize(text)) for text in details.uncovered)
     if view.held:
         yield ConductLine("held", sanitize(view.held))
+
+
+def _describe_cap(name: str, value: float) -> str:
+    """What an option that records a cap says."""
+    if name == _LINK_CAP:
+        return f"tests were planned to load no link above {value * 100:.6g} % one way"
+    return f"tests were planned to ask {name.removeprefix(_STORAGE_CAP)} for at most {storage_rate(value)} together"
 
 
 def _list_repeated(view: RunView) -> Iterator[ConductLine]:

@@ -13,6 +13,7 @@ from benchconsole.console.session.judged_rounds import JudgedRounds
 from benchconsole.console.session.memory_return import LARGE_ROUND, return_memory
 from benchconsole.console.session.metadata import name_judgement
 from benchconsole.console.session.persistence import DurableWriter
+from benchconsole.console.session.run_limits import CLOSING_SECONDS
 from benchconsole.console.view.events import (
     CANARY,
     CANARY_STILL,
@@ -73,7 +74,9 @@ class Execution:
     any more. ``interrupted`` are attempts of an earlier run that go on, with their results, by round. When all
     rounds have run, ``plan_further`` is asked for more, until it gives none. ``sample_load``: the load of nodes is
     sampled while their tests run. ``is_watched``: whether a screen shows what running tests tell of their intervals,
-    asked as each round begins.
+    asked as each round begins. ``deadline`` is the moment by ``clock`` at which the run is to be over: a round that is
+    not expected to be over by then, with the end of the run, is not begun, and ``is_out_of_time`` says afterwards that
+    there was one.
     """
 
     session: str
@@ -92,7 +95,9 @@ class Execution:
     plan_further: Callable[[], Awaitable[Sequence[Round]]]
     sample_load: bool = False
     is_watched: Callable[[], bool] = lambda: False
+    deadline: float | None = None
     because: str = ""
+    is_out_of_time: bool = False
     steps: StepSetter = field(init=False)
     _judged_by: str = field(init=False)
     _begun: list[Round] = field(default_factory=list)
@@ -148,6 +153,9 @@ class Execution:
             if why and all(map(was_skipped, self.interrupted.get(each.number, (0, ()))[1])):
                 await self._spare(each, why)
                 continue
+            self.is_out_of_time = self._would_end_late(each)
+            if self.is_out_of_time:
+                return False
             self.because = guard.because or await self.policy.taken(self.fabric, each, self.probes)
             if self.because:
                 return False
@@ -156,6 +164,10 @@ class Execution:
                 self.because = closed.because
                 return False
         return True
+
+    def _would_end_late(self, each: Round) -> bool:
+        """Whether a round that began at this moment would not leave the time that the end of the run takes."""
+        return self.deadline is not None and self.clock() + each.seconds + CLOSING_SECONDS > self.deadline
 
     def _list_sampled(self, test: Test) -> "tuple[Node, ...]":
         """The nodes of a test whose load is sampled; none where the test only asks what a node is made of."""

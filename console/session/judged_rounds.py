@@ -12,7 +12,7 @@ from benchconsole.console.session.baseline import add_baseline
 from benchconsole.console.session.criteria_changes import describe_choice
 from benchconsole.console.session.metadata import name_judgement
 from benchconsole.console.session.stored_fabric import describe_fabric
-from benchconsole.probes.judging.confirmation import plan_confirmation
+from benchconsole.probes.judging.confirmation import ConfirmationBounds, plan_confirmation
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.detectable_loss import DetectableLoss, DetectableLosses
 from benchconsole.probes.judging.findings import Findings
@@ -159,12 +159,14 @@ class JudgedRounds:
         """The rounds in the order of their numbers."""
         return tuple(self.by_number[number] for number in sorted(self.by_number))
 
-    def plan_confirmation(self, nodes: Collection[NodeId], seconds: float, *, first: int) -> tuple[Round, ...]:
+    def plan_confirmation(
+        self, nodes: Collection[NodeId], bounds: ConfirmationBounds, *, first: int
+    ) -> tuple[Round, ...]:
         """The rounds on ``nodes``, numbered from ``first``, that confirm what is suspected, be it a finding or not."""
         self.known_findings = self._rank()
         suspected, steers = self._findings.suspected, self._findings.steers
         return plan_confirmation(
-            self._context, self._probes, suspected, self.in_order, nodes, steers=steers, seconds=seconds, first=first
+            self._context, self._probes, suspected, self.in_order, nodes, steers=steers, bounds=bounds, first=first
         )
 
     def judge(self, closed: ClosedRound) -> ClosedRound:

@@ -10,6 +10,7 @@ from benchconsole import __version__
 from benchconsole.console.session.safety import SafetyPolicy
 from benchconsole.console.session.stored_fabric import SETTING
 from benchconsole.probes.judging.confirmation import BUDGET
+from benchconsole.probes.planning.resource_use import MOST_TESTS
 from benchconsole.probes.planning.single_test import SINGLE
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.store.model import NewSession, SessionNote
@@ -24,6 +25,9 @@ SAMPLE_LOAD = "sample.load"
 CHANGE_NODES = "change.nodes"
 """The name of the option that records that the load of nodes is sampled while their tests run."""
 
+TESTS_AT_ONCE = "tests.at_once"
+"""The name of the option that records the most tests of one round, where somebody chose it."""
+
 COHORT = "cohort "
 """Before the dimension, the name of the option that records the cohort of a whole session."""
 
@@ -37,7 +41,8 @@ class SessionChoice:
 
     ``typed`` are the serial numbers that somebody typed for disks that may be overwritten. ``only`` and ``without``
     name the stages that are taken or left, with commas between; ``test`` asks for one test in place of a suite
-    (``iperf3 n1 n2 seconds=3``).
+    (``iperf3 n1 n2 seconds=3``). ``within`` and ``until`` are the time limit of the
+    next run, as it was typed (empty: none).
     """
 
     suite: str | None = None
@@ -49,6 +54,8 @@ class SessionChoice:
     only: str = ""
     without: str = ""
     test: str = ""
+    within: str = ""
+    until: str = ""
 
     @property
     def suite_name(self) -> str | None:
@@ -64,6 +71,11 @@ class SessionChoice:
     def confirm_seconds(self) -> float:
         """How long the rounds may last that confirm findings."""
         return float(self.options.get(CONFIRM, BUDGET))
+
+    @property
+    def tests_at_once(self) -> int:
+        """How many tests a round may have."""
+        return int(self.options.get(TESTS_AT_ONCE, MOST_TESTS))
 
     @property
     def cohorts(self) -> dict[str, str]:

@@ -16,7 +16,7 @@ from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Round, Test
 from benchconsole.probes.model.repeats import TestKey, make_test_key
 from benchconsole.probes.planning.caps import withhold
-from benchconsole.probes.planning.plan_rounds import plan, rerun, split_into_waves
+from benchconsole.probes.planning.plan_rounds import plan_parts, rerun, split_into_waves
 from benchconsole.probes.planning.single_test import read_single_test
 from benchconsole.probes.planning.stage_choice import choose_stages
 from benchconsole.probes.planning.suites import find_suite
@@ -48,8 +48,9 @@ def plan_suite(
     """A suite (None: the chosen one) on the chosen nodes, in waves where others may be harmed; one test where that is
     chosen.
 
-    Disks that nobody has confirmed are left out, and so is what no cap of the file could hold. There are
-    no rounds where nothing but such disks was asked for; PlanError for what cannot be planned otherwise.
+    Disks that nobody has confirmed are left out, and so is what no cap could hold, and what needs more tests at once
+    than there may be. There are no rounds where nothing but such disks was asked for; PlanError for what cannot be
+    planned otherwise.
     """
     wanted = choose_suite(fabric, choice, probes, suite)
     wanted, spared = _leave_out_used(wanted, fabric, choice, probes)
@@ -63,9 +64,12 @@ def plan_suite(
     left += (*unchanged, *map(str, withheld))
     if asked and not any(choice.nodes is None or node in choice.nodes for each in wanted.stages for node in each.nodes):
         return ProposedRounds((), left, asked, spared)
-    rounds = plan(fabric, wanted, probes, nodes=choice.nodes, first=first, cohorts=choice.cohorts)
+    rounds, wide = plan_parts(
+        fabric, wanted, probes, nodes=choice.nodes, first=first, most=choice.tests_at_once, cohorts=choice.cohorts
+    )
     rounds = read_single_test(fabric, probes, choice.test).keep(rounds) if choice.test else rounds
-    return ProposedRounds(split_into_waves(rounds) if choice.policy.needed(fabric) else rounds, left, asked, spared)
+    rounds = split_into_waves(rounds) if choice.policy.needed(fabric) else rounds
+    return ProposedRounds(rounds, (*left, *wide), asked, spared)
 
 
 def choose_suite(

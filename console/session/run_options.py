@@ -10,7 +10,22 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from benchconsole.console.exits import BadInput
-from benchconsole.console.session.metadata import CHANGE_NODES, COHORT, CONFIRM, SAMPLE_LOAD, SessionChoice
+from benchconsole.console.session.metadata import (
+    CHANGE_NODES,
+    COHORT,
+    CONFIRM,
+    SAMPLE_LOAD,
+    TESTS_AT_ONCE,
+    SessionChoice,
+)
+from benchconsole.console.session.run_limits import (
+    is_cap,
+    join_units,
+    list_caps,
+    read_caps,
+    read_tests_at_once,
+    read_time_limit,
+)
 from benchconsole.console.session.stored_fabric import SETTING
 from benchconsole.probes.running.guards.in_use import InUseOverride
 from benchconsole.topology.model.cohorts import DIMENSION_WORDS, VALUE_WORDS, is_dimension, is_value
@@ -25,6 +40,10 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "without": "leave these stages or probes of the suite out",
         "label": "a name for the session",
         "cohort": "label every result of the session, as phase=after; recorded",
+        "cap": "lower caps than the file's, for links and storage systems: 50% scratch=2GB/s; recorded",
+        "tests-at-once": "most tests of one round; nothing: as many as share nothing; recorded",
+        "within": "time limit of this run, as 2 h: no round begins that would end later",
+        "until": "the same by the clock of this machine, as 06:00",
         "careful": "yes: begin with 1, 2, 4 ... tests at once, and stop when a canary pair suffers",
         "sample-load": "yes: sample the load of both ends and of storage servers during tests",
         "change-nodes": "yes: allow steps of sweeps, commands that change nodes and are undone; recorded",
@@ -36,10 +55,13 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
 """The options that a plan can be given on the screen, by their words on the command line, with what each takes."""
 
 OF_SUITE = ("nodes", "exclude", "only", "without")
-OF_SESSION = ("label", "cohort", "sample-load", "change-nodes", "confirm")
+OF_SESSION = ("label", "cohort", "cap", "tests-at-once", "sample-load", "change-nodes", "confirm")
 """Options that are recorded when a session begins: one that has begun goes on as it was begun."""
 
 SWITCHES = ("careful", "sample-load", "change-nodes")
+REPEATED = ("cohort", "cap")
+"""Options that are given once for each of their words."""
+
 _YES: Mapping[str, bool] = MappingProxyType({"yes": True, "no": False})
 _OPTIONS = {"sample-load": SAMPLE_LOAD, "change-nodes": CHANGE_NODES}
 MOST_MINUTES = 24 * 60
@@ -65,6 +87,10 @@ def list_given(choice: SessionChoice, nodes: Collection[NodeId] | None = None) -
         "without": choice.without,
         "label": choice.label,
         "cohort": cohorts,
+        "cap": shlex.join(list_caps(options)),
+        "tests-at-once": str(options.get(TESTS_AT_ONCE, "")),
+        "within": choice.within,
+        "until": choice.until,
         "careful": "yes" if policy.careful else "",
         **{name: "yes" if options.get(key) else "" for name, key in _OPTIONS.items()},
         "confirm": f"{float(options[CONFIRM]) / 60:g}" if CONFIRM in options else "",
@@ -85,19 +111,23 @@ def read_choice(fabric: Fabric, choice: SessionChoice, given: Mapping[str, str],
         **kept,
         **{key: 1 for name, key in _OPTIONS.items() if switches[name]},
         **({CONFIRM: read_minutes(given["confirm"]) * 60} if "confirm" in given else {}),
-        **make_cohort_options(fabric, _split_cohorts(given.get("cohort", ""))),
+        **({TESTS_AT_ONCE: read_tests_at_once(given["tests-at-once"])} if "tests-at-once" in given else {}),
+        **read_caps(fabric, _split_words("cap", given.get("cap", ""))),
+        **make_cohort_options(fabric, _split_words("cohort", given.get("cohort", ""))),
     }
+    within, until = read_time_limit(given.get("within"), given.get("until"))
     nodes = select(fabric, given.get("nodes"), given.get("exclude")) if {"nodes", "exclude"} & given.keys() else None
     production, busy = (_select_meant(fabric, given.get(name)) for name in ("i-mean-production", "i-mean-busy"))
     policy = replace(choice.policy, override=InUseOverride(production, busy, who), careful=bool(switches["careful"]))
     return replace(
         choice, nodes=nodes, label=given.get("label", ""), options=options, policy=policy,
-        only=given.get("only", ""), without=given.get("without", ""),
+        only=given.get("only", ""), without=given.get("without", ""), within=within, until=until,
     )  # fmt: skip
 
 
 def _is_given_here(option: str) -> bool:
-    return option in (CONFIRM, *_OPTIONS.values()) or option.startswith(COHORT)
+    named = option in (CONFIRM, TESTS_AT_ONCE, *_OPTIONS.values())
+    return named or is_cap(option) or option.startswith(COHORT)
 
 
 def _select_meant(fabric: Fabric, text: str | None) -> frozenset[NodeId]:
@@ -121,11 +151,12 @@ def read_minutes(text: str) -> float:
     return minutes
 
 
-def _split_cohorts(text: str) -> list[str]:
+def _split_words(option: str, text: str) -> list[str]:
     try:
-        return shlex.split(text)
+        words = shlex.split(text)
     except ValueError as error:
-        raise BadInput(f"benchconsole: --cohort {text}: {error}, expected words as a shell takes them") from None
+        raise BadInput(f"benchconsole: --{option} {text}: {error}, expected words as a shell takes them") from None
+    return join_units(words) if option == "cap" else words
 
 
 def make_cohort_options(fabric: Fabric, given: Sequence[str]) -> dict[str, str | int | float]:
@@ -166,8 +197,8 @@ def format_command(
     for name, text in given.items():
         if name in SWITCHES:
             words += [f"--{name}"] if text != "no" else []
-        elif name == "cohort":
-            words += [word for each in _split_cohorts(text) for word in ("--cohort", each)]
+        elif name in REPEATED:
+            words += [word for each in _split_words(name, text) for word in (f"--{name}", each)]
         else:
             words += [f"--{name}", text]
     words += ["--db", database] if database else []

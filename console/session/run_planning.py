@@ -3,12 +3,14 @@
 ``SessionController`` hands these questions over; what takes long is done in the thread of the session.
 """
 
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from benchconsole.console.exits import BadInput
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.run_limits import list_time_limit
 from benchconsole.console.session.run_options import (
     MEANINGS,
     SWITCHES,
@@ -189,7 +191,7 @@ def _format_command(session: Session, suite: str | None, given: Mapping[str, str
     return format_command(session.fabric, session.choice, given, words, database)
 
 
-RESUMING = ("careful", "i-mean-production", "i-mean-busy")
+RESUMING = ("within", "until", "careful", "i-mean-production", "i-mean-busy")
 """Options that ``benchconsole run --resume`` takes, too."""
 
 
@@ -200,7 +202,7 @@ def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
     from benchconsole.probes.planning.plan_summary import summarise
 
     fabric = session.fabric
-    summary = summarise(fabric, rounds, session.probes)
+    summary = summarise(fabric, rounds, session.probes, most=session.meant.tests_at_once)
     touched = {node.id for each in rounds for test in each.tests for node in test.target.nodes}
     used = {name for each in rounds for name in each.probes}
     loading = {name for name in used if session.probes[name].safety is not Safety.READS}
@@ -214,7 +216,8 @@ def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
     suite = session.meant.suite_name or session.suite
     shows = list_detectable_sentences(fabric, losses, suite, is_planned=True)
     in_use, overrun = tuple(_list_in_use(session, rounds)), summary.total.overrun
-    return PlanNotes(tuple(effects), tuple(covers), in_use, tuple(shows), overrun)
+    limits = map(sanitize, list_time_limit(session.meant, rounds, time.time()))
+    return PlanNotes(tuple(effects), tuple(covers), in_use, tuple(shows), overrun, tuple(limits))
 
 
 def _list_in_use(session: Session, rounds: Sequence[Round]) -> list[str]:

@@ -42,7 +42,7 @@ class SafetyPolicy:
     ask: Callable[[], Awaitable[Mapping[str, str]]] | None = None
 
     def needed(self, fabric: Fabric) -> bool:
-        """Whether others may be harmed: somebody said so, the file caps loads, or nodes in use were overridden."""
+        """Whether others may be harmed: somebody said so, loads are capped, or nodes in use were overridden."""
         return self.careful or _is_capped(fabric) or bool(self.override.production or self.override.busy)
 
     def refuse(self, fabric: Fabric, rounds: Sequence[Round], probes: "Mapping[str, Probe]") -> None:
@@ -98,7 +98,7 @@ class SafetyPolicy:
 
 
 def goes_in_waves(fabric: Fabric, record: Mapping[str, object]) -> bool:
-    """Whether the stages of a session begin with 1, 2, 4 ... tests, by its file and the options that it recorded."""
+    """Whether the stages of a session begin with 1, 2, 4 ... tests, by its fabric and the options that it recorded."""
     return _is_capped(fabric) or bool(record.get("careful")) or any(name.startswith("override.") for name in record)
 
 

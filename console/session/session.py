@@ -15,8 +15,9 @@ from benchconsole.console.session.metadata import SAMPLE_LOAD, SessionChoice, ma
 from benchconsole.console.session.next_rounds import ProposedRounds, list_remaining_rounds, plan_repeats, plan_suite
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.persistence import DurableWriter
+from benchconsole.console.session.run_limits import describe_time_stop, find_deadline, say_time_limit
 from benchconsole.console.session.safety import goes_in_waves
-from benchconsole.console.session.stored_fabric import OnRead
+from benchconsole.console.session.stored_fabric import OnRead, apply_caps
 from benchconsole.console.session.stored_verdict import make_stored_verdict
 from benchconsole.console.view.events import (
     LEFT_OUT,
@@ -32,6 +33,7 @@ from benchconsole.console.view.events import (
 from benchconsole.console.view.reducer import advance_all, read_judged
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import decide
+from benchconsole.probes.judging.confirmation import ConfirmationBounds
 from benchconsole.probes.judging.detectable_loss import DetectableLoss
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.errors import PlanError
@@ -92,6 +94,7 @@ class Session:
         """Told each event, once what it says is stored; on the event loop of the session, and never to wait there."""
         self._task: asyncio.Task[None] | None = None
         self._controls = RunControls()
+        self._deadline: float | None = None
         self._interrupted: dict[int, tuple[int, Sequence[Result]]] = {}
         self._unsearched: tuple[Round, ...] = ()
         self._checklists: tuple[CheckedList, ...] = ()
@@ -220,7 +223,8 @@ class Session:
             self.proposed = ProposedRounds(plan_repeats(self._judged.by_number.values(), only=only, first=first))
         else:
             wanted = replace(meant, typed=(*meant.typed, *typed), nodes=narrowed)
-            self.proposed = plan_suite(self.fabric, wanted, self.probes, suite, first=first)
+            capped = apply_caps(self.fabric, wanted.options)
+            self.proposed = plan_suite(capped, wanted, self.probes, suite, first=first)
         self.meant, self._narrowed = meant, narrowed or ()
         return self.proposed.rounds
 
@@ -309,6 +313,8 @@ class Session:
                 self._unsearched = ()
             finally:
                 because = execution.because
+                if execution.is_out_of_time:
+                    because = describe_time_stop(self.plan, self._judged.by_number)
                 await writer.last_chance(LAST_CHANCE_SECONDS)
         except asyncio.CancelledError:
             because = "cancelled"
@@ -328,6 +334,7 @@ class Session:
             self.id, self.fabric, self.probes, self.origin, self.choice.policy, reach, self._judged, writer, sweeps,
             self._tell, self._clock, self._controls, self._interrupted, lambda: self._plan_confirmation(writer),
             sample_load=bool(self.choice.options.get(SAMPLE_LOAD)), is_watched=lambda: self.is_watched,
+            deadline=self._deadline,
         )  # fmt: skip
 
     async def _plan_confirmation(self, writer: DurableWriter) -> Sequence[Round]:
@@ -336,7 +343,8 @@ class Session:
         chosen = self._narrowed or self.choice.nodes or tuple(self.fabric.nodes)
         first = max((each.number for each in self.plan), default=0) + 1
         nodes = [node for node in chosen if node not in spared]
-        rounds = self._judged.plan_confirmation(nodes, self.choice.confirm_seconds, first=first)
+        bounds = ConfirmationBounds(self.choice.confirm_seconds, self.choice.tests_at_once)
+        rounds = self._judged.plan_confirmation(nodes, bounds, first=first)
         if self.choice.policy.needed(self.fabric):
             rounds = split_into_waves(rounds)
         if rounds:
@@ -351,7 +359,11 @@ class Session:
         self.plan = (*self.plan, *fresh)
         now = self._clock()
         meant = replace(self.meant, nodes=self._narrowed or None)
-        self.choice = replace(self.meant, nodes=self.choice.nodes, only="", without="", test="")
+        self._deadline = find_deadline(meant, now)
+        # What is meant for one run alone is none of what the next plan begins with.
+        self.choice = self.meant = replace(
+            self.meant, nodes=self.choice.nodes, only="", without="", test="", within="", until=""
+        )
         if self.id:
             stored = self.store.session(self.id)
             await stored.claim()
@@ -361,7 +373,12 @@ class Session:
                 await stored.append_note(name, str(value), now)
         else:
             self.choice.suite = meant.suite_name
+            capped = apply_caps(self.fabric, meant.options)
+            if capped is not self.fabric:
+                self.fabric, self._judged = capped, JudgedRounds(capped, self.probes)
             self.id = await self.store.create_session(make_new_session(self.fabric, meant, now), self.plan)
+        if limit := say_time_limit(meant):
+            await self.store.session(self.id).append_note("time limit", limit, now)
         self.has_begun = True
         self.complete = False
         self._tell(self._make_opened(now, live=True))

@@ -4,11 +4,14 @@ It imports neither planning nor judging nor SSH: names, switches and links are o
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.store.model import NewSession
 from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.access import Caps
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:
@@ -20,15 +23,32 @@ OnRead = Callable[[SessionOpened, int, int], None]
 SETTING = "set "
 """Before the name of a parameter of the file, the name of the option that records its other value."""
 
+LINK_CAP = "cap.link"
+"""The name of the option that records to which share of its capacity a session loads a link one way at most."""
+
+STORAGE_CAP = "cap.storage "
+"""Before the name of a storage system, the name of the option that records its cap in a session, in byte/s."""
+
 
 def describe_fabric(new: NewSession) -> Fabric:
-    """The fabric of a stored session, by its text and the parameters that it was begun with."""
-    return load_text(new.topology, new.topology_path, parameters=read_settings(new.options))
+    """The fabric of a stored session, by its text and the parameters and caps that it was begun with."""
+    described = load_text(new.topology, new.topology_path, parameters=read_settings(new.options))
+    return apply_caps(described, new.options)
 
 
 def read_settings(options: Mapping[str, str | int | float]) -> dict[str, int]:
     """The parameters of the file that a session with these options was begun with."""
     return {name.removeprefix(SETTING): int(value) for name, value in options.items() if name.startswith(SETTING)}
+
+
+def apply_caps(fabric: Fabric, options: Mapping[str, str | int | float]) -> Fabric:
+    """``fabric`` with the caps that a session with these options was given in place of those of its file."""
+    systems = {name.removeprefix(STORAGE_CAP): name for name in options if name.startswith(STORAGE_CAP)}
+    if LINK_CAP not in options and not systems:
+        return fabric
+    link = float(options[LINK_CAP]) if LINK_CAP in options else fabric.caps.link
+    storage = {**fabric.caps.storage, **{system: float(options[name]) for system, name in systems.items()}}
+    return replace(fabric, caps=Caps(link, MappingProxyType(storage)))
 
 
 def show_fabric(session: "SessionStore", show: OnRead) -> Fabric:

@@ -28,6 +28,9 @@ SPARED = "spared"
 CANARY, CANARY_STILL = "canary", "canary keeps still"
 """The kinds of notes that say which canary watches a run, and why none does, or none does any more."""
 
+TIME_LIMIT = "stopped at its time limit"
+"""What the reason begins with of a run that ended because no round fitted into its time any more."""
+
 TOLD_KINDS = (LEFT_OUT, SPARED, CANARY, CANARY_STILL)
 """The kinds of notes that a view of a stored session shows among its events."""
 
@@ -96,6 +99,15 @@ class SessionEnded:
     at: float
     complete: bool
     because: str = ""
+
+    @property
+    def words(self) -> str:
+        """How it ended, with the reason."""
+        if self.complete:
+            return "complete"
+        if self.because.startswith("stopped"):
+            return self.because
+        return f"stopped: {self.because}" if self.because else "stopped"
 
 
 @dataclass(frozen=True, slots=True)

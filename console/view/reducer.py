@@ -277,7 +277,6 @@ def _proven(view: RunView, event: NodesProven) -> RunView:
 
 
 def _ended(view: RunView, event: SessionEnded) -> RunView:
-    words = "session complete" if event.complete else f"session stopped{': ' + event.because if event.because else ''}"
     return replace(
         view,
         current=None,
@@ -293,7 +292,7 @@ def _ended(view: RunView, event: SessionEnded) -> RunView:
         because=event.because,
         live=False,
         nodes=find_untested(view),
-        log=_logged(view, Line(event.at, None if event.complete else State.HELD, words)),
+        log=_logged(view, Line(event.at, None if event.complete else State.HELD, f"session {event.words}")),
     )
 
 

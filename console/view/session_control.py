@@ -15,7 +15,7 @@ class PlanNotes:
     """What a plan does, in words: ``effects`` on nodes, what it ``covers``, what is ``held_back`` and why.
 
     ``shows`` says how small a fault it would show, ``overrun`` by how many seconds a tool that hangs makes a round
-    longer at most.
+    longer at most. ``limits`` says whether the plan fits in the time of the run, where that is limited.
     """
 
     effects: tuple[str, ...] = ()
@@ -23,6 +23,7 @@ class PlanNotes:
     held_back: tuple[str, ...] = ()
     shows: tuple[str, ...] = ()
     overrun: float = 0.0
+    limits: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ So is a test whose tool failed between nodes that gave numbers otherwise: it is 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.judging.components import Component, ComponentKind
@@ -23,6 +24,7 @@ from benchconsole.probes.model.measuring import Against, FailedAt, Round, Test
 from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.probes.planning.designs.neighbours import SHIFTS, group_alike
 from benchconsole.probes.planning.plan_rounds import plan, renumber, rerun
+from benchconsole.probes.planning.resource_use import MOST_TESTS
 from benchconsole.probes.planning.stage_legs import OPTION as LEG
 from benchconsole.probes.planning.stage_legs import PEER_OPTION as PEER_LEG
 from benchconsole.probes.planning.stage_network import OPTION as NETWORK
@@ -40,6 +42,15 @@ _BECAUSE = "confirms findings: "
 BUDGET = 180.0
 """Seconds of rounds that a session adds by itself, unless it was told otherwise."""
 
+
+class ConfirmationBounds(NamedTuple):
+    """The ``seconds`` that rounds which a session adds by itself may last together, and the ``most`` tests of each."""
+
+    seconds: float = BUDGET
+    most: int = MOST_TESTS
+
+
+USUAL = ConfirmationBounds()
 
 OF_SWITCH = 4
 """Links of a switch that are filled; it is at fault if they are."""
@@ -67,19 +78,19 @@ def plan_confirmation(
     nodes: Collection[NodeId],
     *,
     steers: bool = True,
-    seconds: float = BUDGET,
+    bounds: ConfirmationBounds = USUAL,
     first: int,
 ) -> tuple[Round, ...]:
     """Rounds numbered from ``first`` that load each of ``suspected`` without the others, on ``nodes`` alone.
 
     Without ``steers`` source ports choose no members, whatever the file says. Behind them tests are repeated that
-    failed in passing, and bundles whose flows ran apart. The rounds of a session together last at most ``seconds``;
-    those of ``judged`` that were added so count. What was tested so already is not tested again.
+    failed in passing, and bundles whose flows ran apart. The rounds of a session together keep to ``bounds``; those of
+    ``judged`` that were added so count. What was tested so already is not tested again.
     """
-    left = seconds - sum(each.round.seconds for each in judged if each.round.because.startswith(_BECAUSE))
+    left = bounds.seconds - sum(each.round.seconds for each in judged if each.round.because.startswith(_BECAUSE))
     found: list[Round] = []
     for each in (
-        *_plan_alone(context, probes, suspected, judged, nodes, steers=steers),
+        *_plan_alone(context, probes, suspected, judged, nodes, steers=steers, most=bounds.most),
         *_repeat(context, probes, judged, nodes),
     ):
         if each.seconds <= left:
@@ -96,6 +107,7 @@ def _plan_alone(
     nodes: Collection[NodeId],
     *,
     steers: bool,
+    most: int,
 ) -> Iterator[Round]:
     """Rounds that load the suspected without the others; none where no probe can send many streams."""
     probe = _find_probe(probes, judged)
@@ -109,7 +121,7 @@ def _plan_alone(
     )
     for stage in stages:
         try:
-            planned = plan(context.fabric, Suite(CONFIRMS.strip(), (stage,)), probes, nodes=tuple(nodes))
+            planned = plan(context.fabric, Suite(CONFIRMS.strip(), (stage,)), probes, nodes=tuple(nodes), most=most)
         except PlanError:
             continue  # nothing could load it alone: it stays a suspicion
         yield from (replace(each, stage=f"{CONFIRMS}{each.stage}") for each in planned)

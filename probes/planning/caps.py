@@ -1,4 +1,4 @@
-"""Caps of the file, on links and storage systems: rates that hold tests to them, and the stages that nothing can hold.
+"""Caps on links and storage systems: rates that hold tests to them, and the stages that nothing can hold.
 
 A flow is held to its max-min fair share of what the caps leave. A probe without an option for a rate cannot be held,
 nor can what a test writes to a storage system by itself: a tool that keeps a rate still lays out its files without.
@@ -20,7 +20,7 @@ from benchconsole.probes.planning.sweeps import list_turns
 from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId, Stage, Suite
 from benchconsole.topology.routing.routes import Routes
-from benchconsole.topology.units import Unit, network_rate, parse, percent, storage_rate
+from benchconsole.topology.units import Unit, network_rate, parse, storage_rate
 
 _AS_ASKED = 0.99
 """Share of the rate of a point of a sweep from which a test is still called after it: rates are rounded down."""
@@ -43,7 +43,7 @@ def hold_to_caps(
     for each in rounds:
         if each.is_mixed:
             raise PlanError(
-                f"{each.stage}: found {' and '.join(each.probes)} at once where the file caps loads, expected one "
+                f"{each.stage}: found {' and '.join(each.probes)} at once where loads are capped, expected one "
                 "after the other: their sum cannot be held to a cap"
             )
         option = probes[each.probe].sending_options.rate
@@ -66,7 +66,7 @@ def _held(fabric: Fabric, each: Round, routes: Routes, left: Mapping[Direction, 
         text = format_rate(min(rates[index] for index in own))
         rate = parse(text, Unit.BYTE_RATE)
         if sweeps_rate and test.sending.rate is not None and rate < _AS_ASKED * test.sending.rate:
-            expected = f"expected points that the caps of the file leave, at most {text}"
+            expected = f"expected points that the caps leave, at most {text}"
             raise PlanError(f"{option}={test.target.options[option]} for {test.target.key}: {expected}")
         target = replace(test.target, options=MappingProxyType({**test.target.options, option: text}))
         tests.append(replace(test, target=target, sending=replace(test.sending, rate=rate)))
@@ -130,7 +130,7 @@ class Withheld:
 def withhold(
     fabric: Fabric, suite: Suite, probes: Mapping[str, Probe], *, nodes: Collection[NodeId] | None = None
 ) -> tuple[Suite, tuple[Withheld, ...]]:
-    """``suite`` on ``nodes`` (None: all) without what cannot be held to the caps of the file, and what that is.
+    """``suite`` on ``nodes`` (None: all) without what cannot be held to the caps, and what that is.
 
     Probes that only read are left alone; so is a probe that is not installed, which ``plan`` refuses. What was to run
     at once with a stage that is left out is left out too.
@@ -159,7 +159,7 @@ def withhold(
 
 @dataclass(frozen=True, slots=True)
 class _CappedStage:
-    """One stage against the caps of its file."""
+    """One stage against the caps of its fabric."""
 
     fabric: Fabric
     probe: Probe
@@ -174,7 +174,7 @@ class _CappedStage:
         written = {name: self._cap_on_writing(name) for options in every for name in self._writes_to(options)}
         system = next((name for name, cap in written.items() if cap), None)
         if system is not None:
-            words = f"it reads and writes {system} by itself at no set rate, and the file caps {written[system]}"
+            words = f"it reads and writes {system} by itself at no set rate, and a cap holds {written[system]}"
             return self._left(self.members, words)
         unruly = any(self._sends(options) and not can_keep_rate(self.probe, options) for options in every)
         return self._sending() if unruly else None
@@ -212,7 +212,7 @@ class _CappedStage:
 
     def _cap_on_links(self) -> str:
         share = self.fabric.caps.link
-        return f"links at {percent(share)}" if share is not None else ""
+        return f"links at {share * 100:.6g} %" if share is not None else ""
 
     def _sends(self, options: Options) -> bool:
         """Whether its tests load what is between nodes."""
@@ -225,7 +225,7 @@ class _CappedStage:
         """What is left out of tests that send as fast as they can: all, or the servers of capped systems."""
         cap = self._cap_on_links()
         if cap:
-            return self._left(self.members, f"it keeps no rate, and the file caps {cap}")
+            return self._left(self.members, f"it keeps no rate, and a cap holds {cap}")
         servers = {
             node: name
             for name in self.fabric.caps.storage
@@ -235,7 +235,7 @@ class _CappedStage:
         if not servers:
             return None
         systems = ", ".join(dict.fromkeys(servers.values()))
-        words = f"it keeps no rate, and the file caps what servers of {systems} may be asked for"
+        words = f"it keeps no rate, and a cap holds what servers of {systems} may be asked for"
         own = [node for node in self.members if node in servers]
         return self._left(own if len(self.members) - len(own) > 1 else self.members, words)
 

@@ -7,7 +7,7 @@ says that they run at once.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from benchconsole.probes.planning.flow_classes import FlowClasses
 from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, FlowLoad
 from benchconsole.probes.planning.packing import find_shortest, first_fit
 from benchconsole.probes.planning.participants import SET_OPTIONS, choose_flows, make_sets, take_first
-from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, list_demands
+from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, WidthError, list_demands
 from benchconsole.probes.planning.stage_legs import OPTION as LEG
 from benchconsole.probes.planning.stage_legs import PEER_OPTION as PEER_LEG
 from benchconsole.probes.planning.stage_legs import choose_legs
@@ -58,7 +58,13 @@ DESIGN_OPTIONS: Options = MappingProxyType(
 """Every option that planning reads, with its default; a design refuses those of another."""
 
 
-@pause_collector()
+class PlanParts(NamedTuple):
+    """``rounds`` of a suite, and what of it is ``left_out`` because too few tests may run at once, in sentences."""
+
+    rounds: tuple[Round, ...]
+    left_out: tuple[str, ...]
+
+
 def plan(
     fabric: Fabric,
     suite: Suite,
@@ -71,41 +77,92 @@ def plan(
 ) -> tuple[Round, ...]:
     """Rounds of at most ``most`` tests for every stage of ``suite`` on ``nodes`` (None: all), numbered from ``first``.
 
-    ``cohorts`` are labels of the whole session, by dimension. What nothing can hold to the caps of the file is
-    left out, as ``withhold`` says. Raises PlanError for an unknown probe, design or option, a demand that
-    cannot be met, or when nothing is left to run.
+    ``cohorts`` are labels of the whole session, by dimension. What nothing can hold to the caps of the fabric is left
+    out, as ``withhold`` says, and what needs more tests at once. Raises PlanError for an unknown probe, design or
+    option, a demand that cannot be met, or when nothing is left to run.
     """
+    return plan_parts(fabric, suite, probes, nodes=nodes, first=first, most=most, cohorts=cohorts).rounds
+
+
+@pause_collector()
+def plan_parts(
+    fabric: Fabric,
+    suite: Suite,
+    probes: Mapping[str, Probe],
+    *,
+    nodes: Sequence[NodeId] | None,
+    first: int,
+    most: int,
+    cohorts: Mapping[str, str] | None,
+) -> PlanParts:
+    """The rounds of ``plan``, and what was left out of them to keep to ``most`` tests at once."""
     chosen = set(fabric.nodes if nodes is None else nodes)
     suite, left = withhold(fabric, suite, probes, nodes=chosen)
     networks = StageNetworks(fabric)
     rounds: list[Round] = []
+    wide: list[str] = []
     named: Counter[str] = Counter()
     for stages in list_simultaneous(suite.stages):
         for stage in stages:
             if stage.probe not in probes:
                 raise make_unknown_error(f"probe of suite {suite.name!r}", stage.probe, probes)
-        number = first + len(rounds)
-        own = [list(_plan_stage(probes[stage.probe], stage, networks, chosen, number, most)) for stage in stages]
-        at_once = merge_rounds(stages, own, probes, most) if stages[0].at_once and any(own) else own[0]
-        rounds += _name_apart(renumber(at_once, number) if len(own) > 1 else at_once, named)
+        found = _plan_together(stages, probes, networks, chosen, first + len(rounds), most)
+        rounds += _name_apart(found.rounds, named)
+        wide += found.left_out
     if not rounds:
-        why = "".join(f"; {each}" for each in left)
+        why = "".join(f"; {each}" for each in (*left, *wide))
         raise PlanError(f"suite {suite.name!r} has nothing to run on the selected nodes{why}")
-    return label_tests(tuple(hold_to_caps(fabric, rounds, Routes(fabric), probes)), cohorts or {})
+    held = tuple(hold_to_caps(fabric, rounds, Routes(fabric), probes))
+    return PlanParts(label_tests(held, cohorts or {}), tuple(wide))
+
+
+def _plan_together(
+    stages: Sequence[Stage],
+    probes: Mapping[str, Probe],
+    networks: StageNetworks,
+    chosen: Collection[NodeId],
+    first: int,
+    most: int,
+) -> PlanParts:
+    """The rounds of stages that run at once, or of one by itself, and what of them needs more than ``most`` tests."""
+    wide: dict[str, int] = {}
+    names = tuple(dict.fromkeys(name_stage(probes[stage.probe], stage) for stage in stages))
+    try:
+        own = [list(_plan_stage(probes[stage.probe], stage, networks, chosen, first, most, wide)) for stage in stages]
+        if wide and (len(stages) > 1 or not any(own)):
+            raise WidthError(_say_wide(wide, most))
+        at_once = merge_rounds(stages, own, probes, most) if stages[0].at_once and any(own) else own[0]
+    except WidthError as error:
+        if most >= MOST_TESTS:
+            raise
+        return PlanParts((), tuple(f"{name} is not run: {error}" for name in names))
+    rounds = renumber(at_once, first) if len(own) > 1 else at_once
+    return PlanParts(tuple(rounds), (f"a part of {names[0]} is not run: {_say_wide(wide, most)}",) if wide else ())
+
+
+def _say_wide(wide: Mapping[str, int], most: int) -> str:
+    """Why elements are not filled; ``wide`` are the tests that each would take at once."""
+    named = " and ".join(list(wide)[:2]) if len(wide) < 3 else f"{next(iter(wide))} and {len(wide) - 1:,} more"
+    return f"to fill {named} takes up to {max(wide.values()):,} tests at once, and at most {most:,} may run"
 
 
 def _plan_stage(
-    probe: Probe, stage: Stage, networks: StageNetworks, chosen: Collection[NodeId], first: int, most: int
-) -> Iterator[Round]:
-    """The rounds of one stage on the ``chosen`` of its nodes, numbered from ``first``, named as stages are."""
+    probe: Probe, stage: Stage, networks: StageNetworks, chosen: Collection[NodeId], first: int, most: int,
+    wide: dict[str, int],
+) -> Iterator[Round]:  # fmt: skip
+    """The rounds of one stage on the ``chosen`` of its nodes, numbered from ``first``, named as stages are.
+
+    ``wide`` is told the bundles that are left out, with their tests.
+    """
     members = [node for node in stage.nodes if node in chosen]
     if not members:
         return
     used = networks.choose(stage, probe, members)
     for ends in choose_legs(stage, probe, used):
         planner = _StagePlanner(
-            ends.fabric, probe, stage, ends.flow_classes, most, network=used.name, legs=(ends.leg, ends.peer_leg)
-        )
+            ends.fabric, probe, stage, ends.flow_classes, most, network=used.name, legs=(ends.leg, ends.peer_leg),
+            wide=wide,
+        )  # fmt: skip
         name = name_stage(probe, stage) + ends.name
         for each in planner.rounds(ends.members, first):
             first = each.number + 1
@@ -148,7 +205,10 @@ class _Job(NamedTuple):
 
 @dataclass
 class _StagePlanner:
-    """Plans one stage, or one point of its sweep: then ``clients`` may say how many nodes or flows run at once."""
+    """Plans one stage, or one point of its sweep: then ``clients`` may say how many nodes or flows run at once.
+
+    ``wide`` are the bundles that it leaves out because they have more tests than may run at once.
+    """
 
     fabric: Fabric
     probe: Probe
@@ -158,6 +218,7 @@ class _StagePlanner:
     clients: int | None = None
     network: str = ""
     legs: tuple[str, str] = ("", "")
+    wide: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.given = self.stage.options
@@ -195,12 +256,15 @@ class _StagePlanner:
                 stage = replace(self.stage, options=options, sweep=None)
                 clients = turn.clients(self.probe.options)
                 at = _StagePlanner(
-                    self.fabric, self.probe, stage, self.flow_classes, self.most, clients, self.network, self.legs
+                    self.fabric, self.probe, stage, self.flow_classes, self.most, clients, self.network, self.legs,
+                    self.wide,
                 )  # fmt: skip
                 made[turn.point] = at.rounds(members, 1)
             point = make_swept(sweep, turn, first)
             if not made[turn.point] and not sweep.axes:
                 return  # Nothing to repeat: the stage has nothing to run, as without repetitions.
+            if not made[turn.point] and self.wide:
+                raise WidthError(_say_wide(self.wide, self.most))
             if not made[turn.point]:
                 raise PlanError(
                     f"{self.name} {format_point(point)}: found nothing to run, expected tests at every point"
@@ -250,8 +314,13 @@ class _StagePlanner:
             jobs = []
             for load in layout.loads:
                 self._refuse_turned(load)
+                if load.bundle is not None and len(load.flows) > self.most < MOST_TESTS:
+                    self.wide[load.bundle.name] = len(load.flows)
+                    continue
                 ledger.load(load)
                 jobs.append(self._job(load.flows, load.port, load.bundle))
+            if not jobs:
+                return []
         else:
             options, sending = self.options, self.sending
             jobs = [_Job((self._target(source, sink, options, sending),), (sending,)) for source, sink in layout.pairs]
@@ -299,7 +368,7 @@ class _StagePlanner:
     def _together(self, jobs: Sequence[_Job], stage: str, first: int) -> list[Round]:
         """One round of tests that load together what they share: their sum is judged, none is repeated alone."""
         if len(jobs) > self.most:
-            raise PlanError(f"{CLIENTS}={len(jobs):,}: expected at most {self.most:,} tests at once")
+            raise WidthError(f"{CLIENTS}={len(jobs):,}: expected at most {self.most:,} tests at once")
         shared = ResourceUse(self.flow_classes, most=self.most)
         shared.at_once(list_demands(self.probe, [job.targets[0] for job in jobs]), self.fabric, self.options)
         because = f"{len(jobs):,} at once, spread over the switches"

@@ -116,8 +116,10 @@ class PlanSummary(PlanCoverage):
     total: StageSummary
 
 
-def summarise(fabric: Fabric, rounds: Sequence[Round], probes: Mapping[str, Probe]) -> PlanSummary:
-    """Sum up ``rounds``; a probe that is not installed any more counts as one that demands nothing."""
+def summarise(
+    fabric: Fabric, rounds: Sequence[Round], probes: Mapping[str, Probe], *, most: int = MOST_TESTS
+) -> PlanSummary:
+    """Sum up ``rounds`` of at most ``most`` tests; a probe that is not installed any more demands nothing."""
     classes = FlowClasses(Routes(fabric))
     by_stage: dict[str, dict[object, list[Round]]] = {}
     for each in rounds:
@@ -125,7 +127,7 @@ def summarise(fabric: Fabric, rounds: Sequence[Round], probes: Mapping[str, Prob
         by_stage.setdefault(each.stage, {}).setdefault(turn, []).append(each)
     stages: list[StageSummary] = []
     for stage, parts in by_stage.items():  # points share no round
-        sums = [[_StageSums(fabric, classes.over(*_find_ends(part)), part, probes.get(part[0].probe))
+        sums = [[_StageSums(fabric, classes.over(*_find_ends(part)), part, probes.get(part[0].probe), most)
                  for part in _part_by_probe(own)] for own in parts.values()]  # fmt: skip
         points = [_sum_up_together(each) for each in sums]
         stages.append(
@@ -232,11 +234,14 @@ def _total(name: str, stages: Sequence[StageSummary]) -> StageSummary:
 class _StageSums:
     """Sums up the rounds of one stage."""
 
-    def __init__(self, fabric: Fabric, classes: FlowClasses, rounds: Sequence[Round], probe: Probe | None) -> None:
+    def __init__(
+        self, fabric: Fabric, classes: FlowClasses, rounds: Sequence[Round], probe: Probe | None, most: int
+    ) -> None:
         self.fabric = fabric
         self.flow_classes = classes
         self.rounds = rounds
         self.probe = probe
+        self.most = most
         self.options: Options = rounds[0].tests[0].target.options if rounds[0].tests else {}
         self.tests: list[list[tuple[Test, Demands]]] = []
         for each in rounds:
@@ -271,7 +276,7 @@ class _StageSums:
         fans_out = design in DESIGNS and DESIGNS[design].fans_out
         sending = self.rounds[0].tests[0].sending if self.rounds[0].tests else ONE_STREAM
         both = sending.directions is Directions.BOTH
-        wide = 1 if both else max(MOST_TESTS, *(len(each.tests) for each in self.rounds))
+        wide = 1 if both else max(self.most, *(len(each.tests) for each in self.rounds))
         ledger = ResourceUse(self.flow_classes.sending(sending.streams), fans_out, most=wide)
         jobs: list[list[tuple[Test, Demands]]] = []
         for tests in self.tests:

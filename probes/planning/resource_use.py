@@ -26,6 +26,11 @@ All of them are made ready before the first one sends: at a few milliseconds of 
 so many is ready well within the time that the first one waits (``probes.running.start_barrier``).
 """
 
+
+class WidthError(PlanError):
+    """Tests that only make sense together are more than may run at once."""
+
+
 FILESYSTEM, LICENCE = "filesystem:", "licence:"
 
 _WAY, _OUT, _IN, _ALONE, _BUDGET, _SYSTEM, _TESTS = "way", "out", "in", "alone", "budget", "storage", "tests"

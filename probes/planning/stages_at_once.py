@@ -11,6 +11,7 @@ from itertools import groupby
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Round, join_probes
+from benchconsole.probes.planning.resource_use import WidthError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Stage
 
@@ -51,7 +52,7 @@ def _merge(name: str, rounds: Sequence[Round], most: int) -> Round:
     """One round of all; of each probe the tests of ``rounds`` are judged by their sum where several rounds have it."""
     tests = sum(len(each.tests) for each in rounds)
     if tests > most:
-        raise PlanError(f"at_once {name!r}: found {tests:,} tests, expected at most {most:,} at once")
+        raise WidthError(f"at_once {name!r}: found {tests:,} tests, expected at most {most:,} at once")
     parts = [_bundle(name, alike) for alike in group_by_key((each.probe, each) for each in rounds).values()]
     if len(parts) == 1:
         return replace(parts[0], stage=f"{parts[0].stage} ({name})")

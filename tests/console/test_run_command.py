@@ -58,7 +58,7 @@ def test_what_no_cap_could_hold_is_told_in_the_plan(
 ) -> None:
     assert run(monkeypatch, "run", topology, "--db", tmp_path / "s.db", "--dry-run") == Exit.PASSED
     said = capsys.readouterr().out
-    assert "left out: rude is not run: it keeps no rate, and the file caps links at 50 %" in said
+    assert "left out: rude is not run: it keeps no rate, and a cap holds links at 50 %" in said
     assert "rude neighbours" not in said
 
 
@@ -198,3 +198,78 @@ def test_minutes_are_refused_in_the_words_of_the_screen(
 def conducted_fabric(topology: Path) -> Fabric:
     """The fabric of the file, to read a plan against."""
     return read_topology(topology, {**PROBES, "rude": Rude()})
+
+
+# -- limits of one run
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--cap", "60%"), "--cap 60% is looser than the cap of the file, expected at most 50%"),
+        (("--cap", ""), "a share of each link"),
+        (("--tests-at-once", "0"), "--tests-at-once 0, expected a whole number from 1"),
+        (("--within", "15 s"), "--within 15 s, expected more than the 15 s that are kept for the end"),
+        (("--within", ""), "--within: found ''"),
+        (("--until", "soon"), "--until soon, expected a time of the clock"),
+        (("--within", "2 h", "--until", "06:00"), "--within and --until, expected one of them"),
+        (("--resume", "last", "--cap", "40%"), "--cap with --resume; a session goes on as it was begun"),
+        (("--resume", "last", "--tests-at-once", "2"), "--tests-at-once with --resume"),
+    ],
+)
+def test_limits_that_are_none_start_nothing(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    options: tuple[str, ...], words: str,
+) -> None:  # fmt: skip
+    assert run(monkeypatch, "run", topology, "--db", tmp_path / "s.db", *options) == Exit.BAD_INPUT
+    assert words in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_cap_of_the_run_leaves_out_what_one_of_the_file_does(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topology.write_text(TEXT)
+    db = tmp_path / "s.db"
+    assert run(monkeypatch, "run", topology, "--db", db, "--cap", "12.5 %", "--tests-at-once", "4") == Exit.UNTESTED
+    assert "rude is not run: it keeps no rate, and a cap holds links at 12.5 %" in capsys.readouterr().err
+    with Store.open(db) as store:
+        session = store.session(store.find_session("last"))
+        assert session.describe().new.options == {"cap.link": 0.125, "tests.at_once": 4}
+        assert max(len(each.tests) for each in session.read_plan(conducted_fabric(topology))) == 4
+    assert run(monkeypatch, "report", "last", "--db", db, "-o", "-", "--format", "md") == Exit.PASSED
+    said = capsys.readouterr().out
+    assert "load no link above 12.5 % one way" in said
+    assert "rounds were planned with at most 4 tests" in said
+
+
+class Long(Pair):
+    """The played probe, as one that is expected to take a while."""
+
+    def estimate(self, options: Mapping[str, str | int | float]) -> float:
+        return 100.0
+
+
+def test_a_time_limit_ends_the_run_and_resume_goes_on_to_the_end(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    probes: Mapping[str, Probe] = {**PROBES, "iperf3": Long()}
+    monkeypatch.setattr("benchconsole.console.cli.common.load_catalogue", lambda: ProbeCatalogue(probes, (), {}))
+    monkeypatch.setattr("benchconsole.console.cli.common.load_installed_probes", lambda: probes)
+    topology.write_text(TEXT.replace("    - {probe: rude}\n", "    - {probe: iperf3}\n"))
+    db = tmp_path / "s.db"
+    assert run(monkeypatch, "run", topology, "--db", db, "--dry-run", "--within", "1 min") == Exit.PASSED
+    said = capsys.readouterr().out
+    assert "time limit: round 1, inventory, is the last that fits in 1:00; 2 rounds left for another run" in said
+    assert run(monkeypatch, "run", topology, "--db", db, "--within", "1 min") == Exit.UNTESTED
+    said = capsys.readouterr()
+    assert "stopped at its time limit, 2 of 3 rounds left" in said.out
+    assert "stopped at its time limit, 2 of 3 rounds left; go on with: benchconsole run ... --resume" in said.err
+    resumed = ("run", topology, "--db", db, "--resume", "last")
+    assert run(monkeypatch, *resumed, "--dry-run", "--within", "1 min") == Exit.PASSED
+    assert "time limit: no round fits in 1:00: the first takes about 1:55" in capsys.readouterr().out
+    assert run(monkeypatch, *resumed, "--within", "2 min") == Exit.PASSED
+    capsys.readouterr()
+    with Store.open(db) as store:
+        session = store.session(store.find_session("last"))
+        assert sorted(number for number, _ in session.list_closed_rounds()) == [1, 2, 3]
+        assert [note.text.partition(":")[0] for note in session.read_notes()] == ["within 1 min", "within 2 min"]

@@ -12,6 +12,7 @@ from benchconsole.topology.units import (
     UnitError,
     digits3,
     duration,
+    format_byte_rate,
     format_link_speed,
     format_metres,
     format_seconds,
@@ -139,6 +140,11 @@ def test_a_link_speed_reads_back_as_the_same_number(value: float) -> None:
     assert parse_link_speed(format_link_speed(value)) == value
 
 
+@given(value=st.floats(1e-3, 1e15))
+def test_a_byte_rate_reads_back_as_the_same_number(value: float) -> None:
+    assert parse(format_byte_rate(value), Unit.BYTE_RATE) == value
+
+
 @given(value=st.floats(1e-6, 1e9))
 def test_seconds_and_metres_read_back_as_the_same_number(value: float) -> None:
     assert parse(format_seconds(value), Unit.SECOND) == value
@@ -151,6 +157,8 @@ def test_round_numbers_are_short() -> None:
     assert format_link_speed(0.3125e9) == "2.5 Gb/s"
     assert format_seconds(0.0505) == "50.5 ms"
     assert format_metres(3.0) == "3 m"
+    assert format_byte_rate(2e9) == "2 GB/s"
+    assert format_byte_rate(1.5e6) == "1.5 MB/s"
 
 
 @pytest.mark.parametrize(

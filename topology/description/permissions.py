@@ -32,7 +32,7 @@ class Allowances:
         """The section ``caps``, where there is one; ``systems`` are the described storage systems."""
         if written is None:
             return Caps()
-        link = self.report.quantity(written.link, ("caps", "link"), lambda text: parse_percentage(text, _SHARE))
+        link = self.report.quantity(written.link, ("caps", "link"), parse_link_cap)
         storage: dict[str, float] = {}
         for name, text in written.storage.items():
             here: Location = ("caps", "storage", name)
@@ -40,7 +40,7 @@ class Allowances:
                 expected = f"one of {', '.join(systems)}" if systems else "a file with a section storage"
                 self.report.add_key(here, f"unknown storage system {name!r}", expected, find_near(name, systems))
                 continue
-            rate = self.report.quantity(text, here, _parse_byte_rate)
+            rate = self.report.quantity(text, here, parse_storage_cap)
             if rate is not None:
                 storage[name] = rate
         return Caps(link, MappingProxyType(storage))
@@ -70,7 +70,13 @@ class Allowances:
         return True
 
 
-def _parse_byte_rate(text: str) -> float:
+def parse_link_cap(text: str) -> float:
+    """A cap on links: a share of what each carries one way. UnitError for anything else."""
+    return parse_percentage(text, _SHARE)
+
+
+def parse_storage_cap(text: str) -> float:
+    """A cap on a storage system, in byte/s. UnitError for anything else, and for a rate in bits."""
     found = parse(text, Unit.BYTE_RATE)
     if "B" not in text:
         raise UnitError(text, _RATE, _BITS.sub("B", text.strip()))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.view.events import LEFT_OUT
+from benchconsole.console.view.events import LEFT_OUT, TIME_LIMIT
 from benchconsole.console.view.run_view import NotJudged, RunView, State, state_of_failure
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.topology.units import counted
@@ -17,7 +17,12 @@ _DISK = {
 }
 _AGAIN = {True: "then r plans just these tests again", False: "then run just these tests again"}
 _GOES_ON = {True: "it goes on by itself when that is over; S stops it", False: "it goes on by itself when that is over"}
-_CAPPED = "a higher cap in the file (caps), or a probe that keeps a rate"
+_CAPPED = "a higher cap (caps of the file, --cap of the run), or a probe that keeps a rate"
+_WIDER = "more tests at once (--tests-at-once), in a session of its own"
+_LATER = {
+    True: "R plans what is left, with o: within or until; benchconsole run --resume",
+    False: "benchconsole run --resume, with --within or --until",
+}
 _AT_ONCE = "what releases the other stage of the same at_once"
 _SUITE = "another suite in the file; the reason says what cannot be planned"
 _ANSWER = "give the password when the run asks for it, "
@@ -56,7 +61,7 @@ def is_held(reason: NotJudged) -> bool:
 
 
 def list_held_back(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool) -> tuple[HeldBack, ...]:
-    """What holds the run, then what of the suite is left out, nodes that are spared, and tests that were not started.
+    """What holds the run or ended it early, what of the suite is left out, nodes that are spared, tests that were held.
 
     ``reasons`` are those of all tests without a number. ``may_run``: keys that run tests are named, too.
     """
@@ -66,6 +71,9 @@ def list_held_back(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool
 def _list_all(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool) -> Iterator[HeldBack]:
     if view.held:
         yield HeldBack("the run", (), sanitize(view.held), _GOES_ON[may_run])
+    if view.ended is not None and view.because.startswith(TIME_LIMIT):
+        tests = sum(len(each.tests) for each in view.plan if each.number not in view.closed)
+        yield HeldBack("rounds", (), sanitize(view.because), _LATER[may_run], tests)
     for text in view.left_out:
         words = sanitize(text.removeprefix(f"{LEFT_OUT}: "))
         what, sign, why = words.partition(": ")
@@ -88,6 +96,8 @@ def _find_release(words: str, *, may_run: bool) -> str:
         return _DISK[may_run]
     if "lacks a stage" in words:
         return _AT_ONCE
+    if "at once" in words:
+        return _WIDER
     return _CAPPED if "caps" in words or "cap" in words.split() else _SUITE
 
 

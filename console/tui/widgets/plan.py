@@ -80,6 +80,7 @@ class PlanView(Listing[Row]):
         rows = [
             head.row(),
             *_tell_overrun(self.notes.overrun, width),
+            *wrap_under("time limit", self.notes.limits, width, _GUTTER, 4),
             *_tell_options(self.options, self.command, width),
             BLANK,
         ]

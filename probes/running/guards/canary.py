@@ -51,7 +51,7 @@ class CanaryLimits:
 
     @classmethod
     def of(cls, fabric: Fabric) -> "CanaryLimits":
-        """Stricter where the file caps links: below a cap no queue may stand, and 5 ms of it is too much.
+        """Stricter where links are capped: below a cap no queue may stand, and 5 ms of it is too much.
 
         Without a cap tests fill links on purpose, and the buffers of switches with them: then only
         what people and time-outs notice counts, 0.1 s.

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchconsole.console.cli.event_lines import format_event_json
-from benchconsole.console.view.events import IntervalsTold, RoundStarted
+from benchconsole.console.view.events import IntervalsTold, RoundStarted, SessionEnded
 from benchconsole.console.view.interval_rates import ToldInterval
 from benchconsole.probes.api import Interval, Unit
 from benchconsole.probes.model.load import NodeLoad
@@ -41,3 +41,17 @@ def test_a_round_is_told_with_its_seconds_and_those_in_which_it_ends_where_a_too
         "event": "RoundStarted", "at": 17.0, "round": 2, "stage": "iperf3 trunks", "tests": 0,
         "seconds": 6.0, "limit": told,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("complete", "because", "words"),
+    [
+        (True, "", "complete"),
+        (False, "", "stopped"),
+        (False, "stopped", "stopped"),
+        (False, "cancelled", "stopped: cancelled"),
+        (False, "stopped at its time limit, 4 of 9 rounds left", "stopped at its time limit, 4 of 9 rounds left"),
+    ],
+)
+def test_how_a_session_ended_is_said_once(complete: bool, because: str, words: str) -> None:
+    assert SessionEnded(17.0, complete, because).words == words

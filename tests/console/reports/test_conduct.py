@@ -120,15 +120,23 @@ def test_ten_thousand_proofs_fold(kind: str) -> None:
     assert "more exception" in found
 
 
+LIMITS = {"cap.link": 0.125, "cap.storage fs": 2e9, "cap.storage home": "fast", "tests.at_once": 4}
+
+
 def test_an_option_that_was_not_used_is_not_printed() -> None:
     told = SessionDetails(
-        {"allow_untested": 0, "careful": 1, "override.by": "alice", "{x}": "{y}"}, (SessionNote("note", "n", 1.0),)
+        {"allow_untested": 0, "careful": 1, "override.by": "alice", "{x}": "{y}"} | LIMITS,
+        (SessionNote("note", "n", 1.0),),
     )
     view = replace(fixture.hard(), stopped={}, held="the database is full")
     assert [(line.kind, line.text) for line in conduct.list_conduct(view, told)] == [
         ("option", "--careful was given: rounds began small, and a canary pair was watched"),
         ("override", "that was decided by alice"),
         ("option", "{x}: {y}"),
+        ("option", "--cap was given: tests were planned to load no link above 12.5 % one way"),
+        ("option", "--cap was given: tests were planned to ask fs for at most 2.00 GB/s together"),
+        ("option", "cap.storage home: fast"),
+        ("option", "--tests-at-once was given: rounds were planned with at most 4 tests"),
         ("note", "n"),
         ("held", "the database is full"),
     ]

@@ -15,6 +15,7 @@ from benchconsole.console.session.report_details import read_details
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import compute_totals
+from benchconsole.probes.judging.confirmation import ConfirmationBounds
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.store.reading.report_reading import read_report_basis
@@ -80,7 +81,7 @@ def test_what_is_no_finding_yet_is_confirmed_too() -> None:
         ]
         rounds.take(rounds.judge(close(described, number, *sent)))
     assert rounds.findings == ()
-    planned = rounds.plan_confirmation(tuple(described.nodes), 180.0, first=5)
+    planned = rounds.plan_confirmation(tuple(described.nodes), ConfirmationBounds(), first=5)
     assert {str(test.target.options["share"]) for each in planned for test in each.tests} == {"leaf1--leaf2"}
     assert rounds.findings == ()
 

@@ -9,7 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchconsole.console.exits import BadInput
-from benchconsole.console.session.metadata import CHANGE_NODES, COHORT, CONFIRM, SAMPLE_LOAD, SessionChoice
+from benchconsole.console.session.metadata import (
+    CHANGE_NODES,
+    COHORT,
+    CONFIRM,
+    SAMPLE_LOAD,
+    TESTS_AT_ONCE,
+    SessionChoice,
+)
 from benchconsole.console.session.run_options import (
     MEANINGS,
     OF_SESSION,
@@ -21,12 +28,15 @@ from benchconsole.console.session.run_options import (
     read_minutes,
     say_given,
 )
+from benchconsole.console.session.stored_fabric import LINK_CAP, STORAGE_CAP
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from tests.fabrics import SMALL, fabric
 
-TEXT = SMALL.replace("n[5-8]: {role: compute}", "n[5-8]: {role: compute, production: true}")
+TEXT = SMALL.replace("n[5-8]: {role: compute}", "n[5-8]: {role: compute, production: true}").replace(
+    "links:", 'storage: {fs: {servers: "st[1-2]"}}\nlinks:'
+)
 
 
 @pytest.fixture
@@ -34,10 +44,11 @@ def described(tmp_path: Path) -> Fabric:
     return fabric(tmp_path, TEXT)
 
 
-ALL = {
+ALL = {  # but until, which is another time limit
     "nodes": "n[1-6]", "exclude": "n2", "only": "iperf3 trunks", "without": "inventory", "label": "after tuning",
     "cohort": "phase='after a b' kernel=6.1", "careful": "yes", "sample-load": "yes", "change-nodes": "yes",
-    "confirm": "0.5", "i-mean-production": "n5", "i-mean-busy": "n1",
+    "confirm": "0.5", "i-mean-production": "n5", "i-mean-busy": "n1", "cap": "50 % fs=2GB/s", "tests-at-once": "4",
+    "within": "2 h",
 }  # fmt: skip
 
 
@@ -48,8 +59,9 @@ def test_every_option_is_read(described: Fabric) -> None:
     assert choice.cohorts == {"phase": "after a b", "kernel": "6.1"}
     assert dict(choice.options) == {
         "through": "slurm", SAMPLE_LOAD: 1, CHANGE_NODES: 1, CONFIRM: 30.0, f"{COHORT}phase": "after a b",
-        f"{COHORT}kernel": "6.1",
+        f"{COHORT}kernel": "6.1", TESTS_AT_ONCE: 4, LINK_CAP: 0.5, f"{STORAGE_CAP}fs": 2e9,
     }  # fmt: skip
+    assert (choice.within, choice.until, choice.tests_at_once) == ("2 h", "", 4)
     policy = choice.policy
     assert policy.careful
     assert (policy.override.production, policy.override.busy) == (
@@ -64,6 +76,7 @@ def test_what_is_given_takes_the_place_of_all_that_was_chosen_before(described: 
     after = read_choice(described, before, {}, "ops")
     assert after == replace(
         before, nodes=None, only="", without="", label="", options={"through": "slurm"},
+        within="",
         policy=replace(before.policy, careful=False, override=replace(before.policy.override, production=frozenset(), busy=frozenset())),
     )  # fmt: skip
     assert list_given(after) == {}
@@ -80,6 +93,9 @@ GIVEN = st.fixed_dictionaries(
         "careful": st.just("yes"),
         "sample-load": st.just("yes"),
         "confirm": st.sampled_from(["0", "3", "0.5", "1440"]),
+        "cap": st.sampled_from(["50%", "fs=2GB/s", "7.5% fs=1.25MB/s"]),
+        "tests-at-once": st.sampled_from(["1", "17", "2048"]),
+        "within": st.sampled_from(["2 h", "30s"]),
         "i-mean-production": st.sampled_from(["n5", "n[5-6]"]),
     },
 )
@@ -103,8 +119,8 @@ def test_the_command_line_says_each_option_as_a_shell_takes_it(described: Fabric
     assert words[-2:] == ["--db", "/tmp/x y.db"]
     for name, text in typed.items():
         place = words.index(f"--{name}")
-        if name == "cohort":
-            assert words.count("--cohort") == len(shlex.split(text))
+        if name in ("cohort", "cap"):
+            assert words.count(f"--{name}") == len(shlex.split(text))
         elif name not in ("careful", "sample-load"):
             assert words[place + 1] == text
 
@@ -126,6 +142,13 @@ def test_parameters_that_were_set_are_in_the_command_line(described: Fabric) -> 
         ({"cohort": "phase='a"}, BadInput, "No closing quotation"),
         ({"cohort": "phase=a phase=b"}, BadInput, "another --cohort has cohorts of phase"),
         ({"i-mean-busy": "n99"}, SelectionError, "n99"),
+        ({"cap": "fast"}, BadInput, "--cap fast: found 'fast', expected a share of each link"),
+        ({"cap": "50% '"}, BadInput, "--cap 50% ': No closing quotation"),
+        ({"cap": "50% 40 %"}, BadInput, "another --cap is on the same"),
+        ({"tests-at-once": "0"}, BadInput, "--tests-at-once 0, expected a whole number"),
+        ({"within": "soon"}, BadInput, "--within: found 'soon', expected a time"),
+        ({"until": "6"}, BadInput, "--until 6, expected a time of the clock"),
+        ({"within": "2 h", "until": "06:00"}, BadInput, "--within and --until, expected one of them"),
     ],
 )
 def test_what_is_wrong_is_said_in_the_words_of_the_command(

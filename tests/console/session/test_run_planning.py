@@ -15,6 +15,7 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.session.test_controller import SUITE, Watched, conducted
+from tests.console.session.test_run_limits import Kept
 
 PRODUCTION = SUITE.replace("st[1-2]: {role: storage}", "st[1-2]: {role: storage, production: true}")
 
@@ -148,6 +149,8 @@ async def test_nodes_of_others_are_spared_named_and_recorded(tmp_path: Path) -> 
         ({"only": "fio"}, "unknown stage of suite 'default' 'fio'"),
         ({"i-mean-production": "n1"}, "not tagged production"),
         ({"confirm": "soon"}, "--confirm soon, expected minutes"),
+        ({"cap": "fast"}, "--cap fast: found 'fast'"),
+        ({"until": "soon"}, "--until soon, expected a time of the clock"),
     ],
 )
 async def test_what_is_wrong_is_said_by_the_form_and_refused_by_the_plan(
@@ -189,3 +192,50 @@ def test_who_plans_anew_judges_as_before(tmp_path: Path) -> None:
     _, session = conducted(tmp_path)
     assert isinstance(session, Session)
     assert session.meant is session.choice
+
+
+async def test_limits_are_planned_said_and_recorded_and_time_is_of_one_run(tmp_path: Path) -> None:
+    control, session = conducted(tmp_path, probes={"iperf3": Kept()})
+    options = {"cap": "50 %", "tests-at-once": "3", "within": "30 s"}
+    proposal = await control.propose("default", options=options)
+    assert proposal.chosen == ("cap 50%", "tests-at-once 3", "within 30 s")
+    assert "--cap 50% --tests-at-once 3 --within '30 s'" in proposal.command
+    assert max(len(each.tests) for each in proposal.rounds) == 3
+    assert all(
+        test.target.options["bitrate"] for each in proposal.rounds for test in each.tests if each.probe != "inventory"
+    )
+    (words,) = proposal.notes.limits
+    assert words.startswith("round 7, ")
+    assert " is the last that fits in 30.0 s; " in words
+    latest = await run(control, proposal)
+    assert latest.view is not None
+    assert latest.view.fabric.caps.link == 0.5
+    stored = session.store.session(session.id)
+    assert stored.describe().new.options == {"cap.link": 0.5, "tests.at_once": 3}
+    assert [note.text for note in stored.read_notes() if note.kind == "time limit"] == [
+        "within 30 s: no round begins that is not expected to be over by then"
+    ]
+    form = control.planning.make_form("default", None, None, is_suite=True)
+    assert {"cap", "tests-at-once"}.isdisjoint(form.meanings)
+    assert {"within", "until"} <= form.meanings.keys()
+    assert "within" not in form.values
+    again = await control.propose("default", options={"until": "06:00"})
+    assert again.chosen == ("cap 50%", "tests-at-once 3", "until 06:00")
+    assert max(len(each.tests) for each in again.rounds) == 3
+    await control.close()
+
+
+async def test_what_is_owed_may_be_given_another_time_limit(tmp_path: Path) -> None:
+    control, session = conducted(tmp_path)
+    proposal = await control.propose("default", options={"within": "1 h"})
+    assert proposal.notes.limits[0].startswith("the whole plan fits in 1:00:00")
+    await run(control, Proposal(proposal.rounds[:1]))
+    session.plan = proposal.rounds
+    session.complete = False
+    owed = await control.propose(None)
+    assert (owed.chosen, owed.notes.limits) == ((), ())
+    limited = await control.propose(None, options={"within": "16 s"})
+    assert limited.chosen == ("within 16 s",)
+    assert limited.notes.limits[0].startswith("no round fits in 16.0 s")
+    assert f"--resume {session.id} --within '16 s'" in limited.command
+    await control.close()

@@ -19,6 +19,7 @@ from benchconsole.console.view.run_view import RunView, State, tally
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.judging.attribution import Attributor
+from benchconsole.probes.judging.confirmation import ConfirmationBounds
 from benchconsole.probes.judging.detectable_loss import DetectableLosses
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.model.errors import PlanError
@@ -319,7 +320,7 @@ async def test_what_confirms_a_run_on_marked_nodes_asks_no_other(
     running = session(tmp_path, store, PlayedReach())
     asked: list[list[NodeId]] = []
 
-    def plan(nodes: Iterable[NodeId], _seconds: float, *, first: int) -> tuple[Round, ...]:
+    def plan(nodes: Iterable[NodeId], _bounds: ConfirmationBounds, *, first: int) -> tuple[Round, ...]:
         asked.append([*nodes])
         return ()
 

@@ -68,6 +68,7 @@ class Player(SessionController):
     running = False
     paused = False
     resumable = False
+    limits: tuple[str, ...] = ()
     follows = ""
     suites: tuple[str, ...] = ("acceptance", "network")
     detectable = DetectableFaults(0, 0, ())
@@ -152,6 +153,7 @@ class Player(SessionController):
             covers=("every node, every uplink in both directions",),
             shows=("a slow NIC would not be seen",),
             overrun=29.0,
+            limits=self.limits,
         )
 
     async def start(self, rounds: Sequence[Round]) -> None:

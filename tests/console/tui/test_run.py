@@ -132,6 +132,20 @@ async def test_a_stopped_run_says_what_it_left_out_and_its_verdict(closed: int, 
         assert "stopped" in look.lines[1]
 
 
+async def test_a_run_that_came_to_its_time_limit_says_so_once_and_what_is_left() -> None:
+    told = list(faulty().events())
+    ended = events.SessionEnded(told[-1].at, False, "stopped at its time limit, 4 of 7 rounds left")
+    async with looking(faulty(), until=events_until(ClosedRound, 3)) as look:
+        look.player.feed(ended)
+        await look.until(lambda: look.app.session.latest.view.ended is not None)  # type: ignore[union-attr]
+        await look.press("3")
+        assert "Stopped at its time limit, 4 of 7 rounds left." in look.lines[3]
+        assert "R plans what is left." in " ".join(line.strip() for line in look.lines[3:5])
+        assert "session stopped at its time limit, 4 of 7 rounds left" in look.text
+        assert re.search("held back.*rounds", look.text)
+        assert "Stopped with" not in look.text
+
+
 async def test_nothing_is_counted_that_there_is_none_of() -> None:
     async with looking(healthy()) as look:
         await look.press("3")

@@ -77,6 +77,17 @@ async def test_the_command_line_is_shown_and_copied() -> None:
         assert "y copied" in look.lines[-1]
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_plan_says_whether_it_fits_in_its_time(size: tuple[int, int]) -> None:
+    async with looking(faulty(), size) as look:
+        look.player.limits = ("round 5, leave, is the last that fits in 2:00:00; 2 rounds left for another run",)
+        await look.press("R")
+        await look.until(lambda: isinstance(look.app.screen, PlanSheet) and look.app.screen.proposal is not None)
+        await look.settle()
+        assert "time limit" in look.text
+        assert "is the last that fits in 2:00:00" in " ".join(look.text.split())
+
+
 async def test_one_test_is_typed_on_the_page_of_a_node_and_planned_alone() -> None:
     async with looking(faulty()) as look:
         await look.press("2", "enter", ":")

@@ -7,7 +7,15 @@ import pytest
 
 from benchconsole.probes.judging.attribution import MILD, NEEDED_ALONE, SURE, WEAK, Cause
 from benchconsole.probes.judging.components import Component, ComponentKind, Components
-from benchconsole.probes.judging.confirmation import BUDGET, CONFIRMS, LONGER, is_confirmation, plan_confirmation
+from benchconsole.probes.judging.confirmation import (
+    BUDGET,
+    CONFIRMS,
+    LONGER,
+    USUAL,
+    ConfirmationBounds,
+    is_confirmation,
+    plan_confirmation,
+)
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.fault_fit import NEEDED_ASSUMED
 from benchconsole.probes.judging.fault_model import Fault
@@ -49,12 +57,12 @@ def find_link(fabric: Fabric, link: str) -> Component:
 
 
 def ask(
-    fabric: Fabric, *suspected: Component, judged: tuple[ClosedRound, ...] = (), seconds: float = BUDGET
+    fabric: Fabric, *suspected: Component, judged: tuple[ClosedRound, ...] = (), bounds: ConfirmationBounds = USUAL
 ) -> tuple[Round, ...]:
     first = judged or (close(fabric, 1, flow("a1", "a2", 0.5)),)
     context = JudgingContext(fabric, METRICS)
     return plan_confirmation(
-        context, PROBES, suspected, first, tuple(fabric.nodes), seconds=seconds, first=len(first) + 1
+        context, PROBES, suspected, first, tuple(fabric.nodes), bounds=bounds, first=len(first) + 1
     )
 
 
@@ -73,6 +81,13 @@ def test_a_link_between_switches_is_filled_alone_both_ways() -> None:
     (filled,) = ask(SPINES, find_link(SPINES, "leaf1--spine1"))
     assert {element.link for bundle in filled.bundles for element in bundle.elements} >= {"leaf1--spine1"}
     assert len(filled.bundles) == 2
+
+
+def test_no_round_that_confirms_has_more_tests_than_the_session_allows() -> None:
+    nic, between = find_link(SPINES, "a2--leaf1"), find_link(SPINES, "leaf1--spine1")
+    assert max(len(each.tests) for each in ask(SPINES, nic)) > 1
+    assert {len(each.tests) for each in ask(SPINES, nic, bounds=ConfirmationBounds(most=1))} == {1}
+    assert ask(SPINES, between, bounds=ConfirmationBounds(most=1)) == (), "it takes several flows: it stays a suspicion"
 
 
 STEERED = load_text(
@@ -135,7 +150,7 @@ def test_nothing_is_tested_twice() -> None:
 def test_they_last_no_longer_than_they_may(spare: float, links: int) -> None:
     suspects = [find_link(SPINES, f"leaf1--{spine}") for spine in ("spine1", "spine2")]
     both = ask(SPINES, *suspects)
-    found = ask(SPINES, *suspects, seconds=sum(each.seconds for each in both) + spare)
+    found = ask(SPINES, *suspects, bounds=ConfirmationBounds(sum(each.seconds for each in both) + spare))
     assert len(found) == links
 
 
@@ -174,7 +189,7 @@ def fill_apart(apart: float, *, number: int = 1, rate: float = 0.9, nodes: str =
 
 def repeat(*judged: ClosedRound, seconds: float = BUDGET, nodes: str = "12345678") -> tuple[Round, ...]:
     context, chosen = JudgingContext(star(), METRICS), [NodeId(f"n{node}") for node in nodes]
-    return plan_confirmation(context, PROBES, (), judged, chosen, seconds=seconds, first=7)
+    return plan_confirmation(context, PROBES, (), judged, chosen, bounds=ConfirmationBounds(seconds), first=7)
 
 
 def test_a_bundle_whose_flows_ran_apart_is_repeated_with_more_left_out_and_replaces_itself() -> None:

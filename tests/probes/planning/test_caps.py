@@ -64,7 +64,7 @@ def test_who_keeps_no_rate_is_not_run_where_links_are_capped_and_the_rest_stands
     described = capped(tmp_path, 0.5)
     stages = stage(described, "netperf"), stage(described, "iperf3"), stage(described, "ping")
     left = withheld(described, *stages)
-    assert [str(each) for each in left] == ["netperf is not run: it keeps no rate, and the file caps links at 50 %"]
+    assert [str(each) for each in left] == ["netperf is not run: it keeps no rate, and a cap holds links at 50 %"]
     rounds = plan(described, Suite("s", stages), PROBES)
     assert {each.probe for each in rounds} == {"iperf3", "ping"}
     assert all(test.target.options["bitrate"] for each in rounds for test in each.tests if each.probe == "iperf3")
@@ -119,7 +119,7 @@ def test_a_cap_on_storage_spares_only_its_servers(tmp_path: Path) -> None:
     suite = Suite("s", (stage(described, "both"), stage(described, "iperf3")))
     after, left = withhold(described, suite, PROBES)
     assert [(each.nodes, each.whole) for each in left] == [(("st1", "st2"), False)]
-    assert str(left[0]).startswith("both is not run on st[1-2]: it keeps no rate, and the file caps what servers of fs")
+    assert str(left[0]).startswith("both is not run on st[1-2]: it keeps no rate, and a cap holds what servers of fs")
     assert set(after.stages[0].nodes) == {node for node in described.nodes if not node.startswith("st")}
     assert after.stages[1] == suite.stages[1]
     _, left = withhold(described, suite, PROBES, nodes=[NodeId("n1"), NodeId("st1")])
@@ -136,7 +136,7 @@ def test_who_writes_to_shared_storage_by_himself_is_not_run_under_a_cap(
     shared = stage(described, "fio", shared="fs", scratch="/fs")
     left = withheld(described, shared, stage(described, "fio"), stage(described, "played"))
     assert [str(each) for each in left] == [
-        f"fio is not run: it reads and writes fs by itself at no set rate, and the file caps {cap}"
+        f"fio is not run: it reads and writes fs by itself at no set rate, and a cap holds {cap}"
     ]
 
 

@@ -106,6 +106,23 @@ def test_with_a_cap_nothing_is_loaded_above_it_whatever_the_design(
         assert all(bundle.fill < FULL for bundle in each.bundles if share < FULL)
 
 
+@given(clos(), st.sampled_from(DESIGNS), st.integers(1, 12), st.sampled_from([None, 0.3]))
+@settings(max_examples=40, deadline=None)
+def test_no_round_has_more_tests_than_are_allowed_whatever_the_design(
+    text: str, design: str, most: int, share: float | None
+) -> None:
+    fabric = replace(load_text(text, "drawn.yaml"), caps=Caps(share))
+    try:
+        rounds = planned(fabric, design, most=most, **options(design, fabric))
+    except PlanError as error:
+        assume("nothing to run" not in str(error))
+        raise
+    kept(fabric, rounds)
+    assert max(len(each.tests) for each in rounds) <= most
+    total = summarise(fabric, rounds, PROBES, most=most).total
+    assert -(-total.tests // most) <= total.bound <= total.rounds
+
+
 @pytest.mark.fault("I21")
 @given(clos(), st.sampled_from(["neighbours", "trunks", "all-pairs"]))
 @settings(max_examples=30, deadline=None)

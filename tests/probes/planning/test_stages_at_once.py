@@ -142,7 +142,5 @@ def test_its_summary_counts_the_time_once_and_what_each_probe_writes() -> None:
 def test_the_caps_of_a_file_refuse_two_probes_at_once() -> None:
     text = HEAD + "".join(f"    - {{{stage}}}\n" for stage in UNLIKE) + "caps: {link: 50 %}\n"
     described = load_text(text, "both.yaml")
-    with pytest.raises(
-        PlanError, match=r"fio and iperf3 at once where the file caps loads, expected one after the other"
-    ):
+    with pytest.raises(PlanError, match=r"fio and iperf3 at once where loads are capped, expected one after the other"):
         plan(described, described.suites["both"], PROBES)

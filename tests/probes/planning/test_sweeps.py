@@ -143,7 +143,7 @@ def test_a_point_is_never_called_after_a_rate_that_the_caps_do_not_leave() -> No
     text = TEXT.replace("storage:", "caps: {link: 50 %}\nstorage:")
     stage = "{probe: iperf3, nodes: 'n[1-6]', sweep: {bitrate: [1 Gb/s, 4 Gb/s, 8 Gb/s]}}"
     found = load_text(f"{text}suites: {{s: [{stage}]}}\n", "x.yaml")
-    with pytest.raises(PlanError, match="bitrate=8 Gb/s for n1>n2: expected points that the caps of the file leave"):
+    with pytest.raises(PlanError, match="bitrate=8 Gb/s for n1>n2: expected points that the caps leave"):
         plan(found, found.suites["s"], {"iperf3": Paired()})
     milder = load_text(found.text.replace(", 8 Gb/s", ""), "x.yaml")
     rounds = plan(milder, milder.suites["s"], {"iperf3": Paired()})

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.metadata import TESTS_AT_ONCE, SessionChoice
 from benchconsole.console.session.next_rounds import plan_suite
 from benchconsole.console.tui.queries.held_back import is_held, list_held_back
-from benchconsole.console.view.events import LEFT_OUT
+from benchconsole.console.view.events import LEFT_OUT, TIME_LIMIT
 from benchconsole.console.view.run_view import NotJudged, RunView
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.planning.caps import withhold
+from benchconsole.probes.tools.iperf3.probe import Iperf3
 from tests.console.session.test_controller import WIPING, Loading, Wiping
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES
@@ -52,7 +53,7 @@ def test_steps_are_released_by_an_option(tmp_path: Path, view: RunView) -> None:
 def test_a_cap_is_released_by_a_higher_one(tmp_path: Path, view: RunView) -> None:
     described = fabric(tmp_path, f"{SMALL}caps: {{link: 50 %}}\n")
     _, (withheld, *_) = withhold(described, described.suites["default"], {"iperf3": Loading()})
-    assert release(view, str(withheld)).startswith("a higher cap in the file")
+    assert release(view, str(withheld)).startswith("a higher cap (caps of the file, --cap of the run)")
 
 
 @pytest.mark.parametrize(
@@ -89,3 +90,23 @@ def test_spared_nodes_are_released_by_name(view: RunView) -> None:
     first, second = list_held_back(replace(view, spared=spared), (), may_run=False)
     assert first.release == "benchconsole run --i-mean-production n[1-2]"
     assert second.release == "benchconsole run --i-mean-busy n3"
+
+
+def test_what_needs_more_tests_at_once_is_released_by_more(view: RunView) -> None:
+    choice = SessionChoice(options={TESTS_AT_ONCE: 1})
+    proposed = plan_suite(view.fabric, choice, {"iperf3": Iperf3()}, "default", first=1)
+    (sentence,) = proposed.left_out
+    assert "--tests-at-once" in release(view, sentence)
+
+
+def test_a_run_that_came_to_its_time_limit_says_what_is_left_and_how_it_goes_on(view: RunView) -> None:
+    plan = plan_suite(view.fabric, SessionChoice(), PROBES, "default", first=1).rounds
+    because = f"{TIME_LIMIT}, {len(plan) - 1} of {len(plan)} rounds left"
+    over = replace(view, plan=plan, closed={1: (0.0, 2.0)}, ended=2.0, because=because)
+    (held,) = list_held_back(over, (), may_run=True)
+    assert (held.what, held.why) == ("rounds", because)
+    assert held.tests == sum(len(each.tests) for each in plan[1:])
+    assert held.release.startswith("R plans what is left")
+    (held,) = list_held_back(over, (), may_run=False)
+    assert held.release.startswith("benchconsole run --resume")
+    assert list_held_back(replace(over, ended=None), (), may_run=True) == ()
