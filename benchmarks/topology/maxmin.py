@@ -181,7 +181,7 @@ def timed(work: Callable[[], tuple[Floats, int]], runs: int = RUNS) -> tuple[flo
 
 def peak() -> int:
     """MB that the process has held at most so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 // 1_000_000
 
 
 def cases() -> Iterator[Case]:

@@ -97,7 +97,7 @@ def row(nodes: int) -> None:
     senders = tuple(node for node in fabric.nodes if node.startswith("n"))
     asked = FlowSet(senders, tuple(node for node in fabric.nodes if node.startswith("st")))
     ours, merged = timed(lambda: expect_merged(fabric, [asked]))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
     by_one = "-"
     if len(asked) <= MOST_BY_ONE:
         took, alone = timed(lambda: expect(fabric, list(asked)))

@@ -59,7 +59,7 @@ def run(argv: list[str]) -> tuple[float, float]:
     _, status, used = os.wait4(child, 0)
     if status:
         raise SystemExit(f"{' '.join(argv)} ended with status {status}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
 
 
 def measure(argv: list[str], runs: int) -> tuple[float, float]:

@@ -32,6 +32,12 @@ WATCHDOG = 20.0
 """Seconds after which nothing of ours may run on any node: the watchdog ends a command when its client is gone."""
 
 
+AFTER = ("", "SessionOpened", "TestEnded")
+"""Events after which a console is killed, at a random instant; empty: after its start, whether it tells one or not."""
+PATIENCE, LIFE = 120.0, 12.0
+"""Seconds that a busy machine may take to come to such an event, and after it in which the console is killed."""
+
+
 @dataclass
 class Tally:
     """What was seen. ``acknowledged`` counts results that the console told and had to be stored."""
@@ -100,7 +106,6 @@ class CrashLoop:
         self._events = folder / "events.jsonl"
         self._chance = chance
         self._say = say
-        self._longest_life = 12.0
 
     def run(self, kills: int) -> Tally:
         """Kill ``kills`` consoles; then let the last session come to its end."""
@@ -112,6 +117,7 @@ class CrashLoop:
             self._finish()
         finally:
             self._topology.unlink()
+        assert self.tally.acknowledged, "no console lived until it acknowledged a result: the kills show nothing"
         return self.tally
 
     def _one(self) -> None:
@@ -123,10 +129,7 @@ class CrashLoop:
         with subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         ) as console:
-            # A console that ends makes its pidfd readable; until then this waits for a random instant.
-            handle = os.pidfd_open(console.pid)
-            ended, _, _ = select.select([handle], [], [], self._chance.uniform(0.2, self._longest_life))
-            os.close(handle)
+            ended = self._ends_before_an_instant(console.pid)
             if not ended:
                 os.kill(console.pid, signal.SIGKILL)
             _, said = console.communicate()
@@ -138,6 +141,23 @@ class CrashLoop:
             self.tally.kills += 1
             self._nothing_lives_on()
         self._nothing_is_lost()
+
+    def _ends_before_an_instant(self, pid: int) -> bool:
+        """Wait for a random instant after the console's start or an event of its life; whether it ended before."""
+        handle = os.pidfd_open(pid)
+
+        def ends_within(seconds: float) -> bool:
+            return bool(select.select([handle], [], [], seconds)[0])  # a console that ends makes its pidfd readable
+
+        try:
+            if event := self._chance.choice(AFTER):
+                wait_for(lambda: self._has_told(event) or ends_within(0), PATIENCE, f"the console to tell {event}")
+            return ends_within(self._chance.uniform(0, LIFE))
+        finally:
+            os.close(handle)
+
+    def _has_told(self, event: str) -> bool:
+        return self._events.exists() and f'"{event}"' in self._events.read_text()
 
     def _nothing_lives_on(self) -> None:
         def nobody() -> bool:
