@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from benchconsole.console.tui.actions import name_keys
 from benchconsole.console.tui.app.orders import Orders
 from benchconsole.console.tui.screens.seek import SeekSheet
 
@@ -53,7 +54,8 @@ class ReplayOrders(Orders):
     def _change(self, change: "Callable[[ReplayClock], None]") -> None:
         clock = self._session.front.clock
         if clock is None:
-            self._navigation.say("Only a session that is played again has this key; P in :sessions plays one.")
+            words = "Only a session that is played again has this key; P in :sessions plays one."
+            self._navigation.say(name_keys(words, "replay"))
         elif clock.timeline is None:
             self._navigation.say("The session is being read.", wrong=True)
         else:
