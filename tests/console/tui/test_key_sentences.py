@@ -5,7 +5,6 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -224,11 +223,9 @@ def move_keys() -> Keymap:
 
 
 OTHERWISE = {
-    "plan": "a sheet has letters of its own",
+    **dict.fromkeys(("plan", "diff", "export", "stop", "quit"), "a sheet has letters of its own, which are answers"),
+    **dict.fromkeys(("help", "command"), "keys stand beside words, and no sentence names them"),
     "jump": "letters stand on rows",
-    "diff": "a sheet has letters of its own",
-    "help": "the list is of keys and words beside each other, not of sentences",
-    "command": "as the help",
 }
 """Places that are not read for old keys, with the reason."""
 
@@ -243,9 +240,10 @@ def list_old_keys(lines: Iterable[str]) -> list[str]:
     """Lines that name a key of the table before the word for what it does."""
     found = []
     for line in lines:
-        for key, word in pairwise(line.split()):
-            named = find_named(f"{key} {word}") if word[:1].islower() else frozenset()
-            found += [line] if named and f" {key} {word}" in f" {line}" else []
+        parts = line.split()
+        for before, key, word in zip(["", *parts], parts, parts[1:], strict=False):
+            is_named = word[:1].islower() and key.rstrip(",;:.") in find_named(f"{before} {key} {word}")
+            found += [line] if is_named and f" {key} {word}" in f" {line}" else []  # apart stand columns
     return found
 
 

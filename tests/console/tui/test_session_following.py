@@ -12,7 +12,7 @@ from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.app.shown_session import OpenSession
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.view.reducer import LatestView
-from tests.console.tui.looking import PLAIN, Look, begin, faulty
+from tests.console.tui.looking import PLAIN, Look, begin, faulty, healthy
 from tests.console.tui.playing import Player
 
 
@@ -55,7 +55,7 @@ async def test_the_opening_draws_its_fabric_before_it_goes_on() -> None:
     player = Player(faulty())
 
     def make() -> Player:
-        other = threading.Thread(target=latest.preview, args=(begin(faulty()), 0, 0))
+        other = threading.Thread(target=latest.preview, args=(begin(healthy()), 0, 0))
         other.start()
         other.join(60)
         drawn.append(app.session.front.is_drawn)
@@ -94,7 +94,8 @@ async def test_a_screen_that_is_never_drawn_holds_the_opening_up_for_a_while_onl
         monkeypatch.setattr(session_following, "DRAWN_WITHIN", 0.01)
         front = look.app.session.front
         await draw_first(look, front)
-        assert waiting.is_set()
+        async with asyncio.timeout(60):
+            await waiting.wait()
         assert not front.is_drawn
 
 
