@@ -112,8 +112,11 @@ class Reader(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        words = [each.value for each in node.args if isinstance(each, ast.Constant)]
-        actions = [str(each) for each in words if each in ACTIONS] if called in ("name_keys", "offer") else []
+        words = [str(each.value) for each in node.args if isinstance(each, ast.Constant)]
+        actions = [each for each in words if each in ACTIONS] if called in ("name_keys", "offer") else []
+        tones = {each.id for each in node.args[1:] if isinstance(each, ast.Name)}
+        if called in ("put", "CellText") and tones & {"ACTIVE", "KEY"} and words and words[0] in OF_THE_TABLE:
+            self.sentences.append(Sentence(self.file, words[0], frozenset(words[:1]), frozenset(), ""))
         with self._giving(actions):
             self.generic_visit(node)
 
@@ -182,6 +185,8 @@ def test_every_sentence_is_given_the_keys_that_it_names() -> None:
         ('say(f"{more} lines more, pgdn scrolls")', "pgdn"),
         ('say("After / has filtered something")', "/"),
         ('say("type a name after :")', ":"),
+        ('line.put("No test yet. ", MUTED).put("R", ACTIVE).put(" plans a run", MUTED)', "R"),
+        ('line.put(find_key("plan"), ACTIVE).put("F", TEXT).put("enter", KEY)', ""),
         ('say(f"{seconds} s of {all}, 5 x 10 Gb/s, a row, A and B")', ""),
         ('say("There is none; a adds one")', "a"),
         ('"""The docstring: R plans a run."""', ""),
