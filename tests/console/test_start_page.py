@@ -69,9 +69,7 @@ def test_what_was_opened_before_is_offered_without_what_is_here(
     assert (model.database, model.note) == (None, "")
 
 
-def test_another_database_is_shown_and_the_way_back_is_offered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_database_is_shown_and_the_way_back_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own, other = tmp_path / "s.db", tmp_path / "other.db"
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BENCHCONSOLE_DB", str(own))

@@ -201,5 +201,5 @@ def _tell_databases(model: StartModel) -> str:
     others = model.databases
     if model.database is not None:
         said = f"{'sessions of' if model.sessions else 'no session in'} {_name(model.database)}"
-        return f"{said}; {len(others)} more opened before" if others else said
+        return f"{said}; {len(others)} more" if others else said
     return f"{_name(others[0])}{f' and {len(others) - 1} more' if len(others) > 1 else ''}, opened before"

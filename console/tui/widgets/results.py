@@ -48,8 +48,8 @@ class ResultList(Listing[NodeResult]):
 
     def empty(self, width: int) -> list[Row]:
         if self.tested:
-            line = CellLine(width).to(3).put("Its tests gave facts and no number.  ", MUTED).put(find_key("facts"), ACTIVE)
-            return [line.put(" shows them", MUTED).row()]
+            line = CellLine(width).to(3).put("Its tests gave facts and no number.  ", MUTED)
+            return [line.put(find_key("facts"), ACTIVE).put(" shows them", MUTED).row()]
         line = CellLine(width).to(3).put("No test has run on this node yet.  ", MUTED)
         return [(line.put(find_key("plan"), ACTIVE).put(" plans a run", MUTED) if self.may_plan else line).row()]
 

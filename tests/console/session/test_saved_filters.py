@@ -163,5 +163,5 @@ def test_every_text_comes_back_as_it_was(path: Path, area: str, name: str, text:
 def test_an_area_that_nothing_filters_on_the_screen_keeps_none(path: Path, area: str) -> None:
     kept = SavedFilters(path)
     kept.save("nodes", "slow", "throughput<9.5")
-    with pytest.raises(LookupError, match=f"no filter is kept for {area}: / filters nothing there on the screen"):
+    with pytest.raises(LookupError, match=f"no filter is kept for {area}: nothing is filtered there on the screen"):
         kept.find(area, "slow")

@@ -23,8 +23,10 @@ ROOT = Path(__file__).parents[3]
 ROOMS = ("console/tui", "console/view", "console/conclusions", "console/session", "console/text")
 """Where sentences of the screen are made."""
 
-ELSEWHERE = ("actions.py", "key_names.py", "keymap.py", "textual_patches.py")
-"""The table itself, and names of keys."""
+ELSEWHERE = (
+    "actions.py", "key_names.py", "keymap.py", "textual_patches.py", "topology_writing.py", "typed_table.py",
+)  # fmt: skip
+"""The table itself, names of keys, and what stands in files that people write."""
 
 OF_THE_TABLE = {
     action.shown: frozenset(each.id for each in ACTIONS.values() if each.shown == action.shown)
@@ -42,7 +44,13 @@ VERBS = frozenset(("adds", "accepts", "answers", "asks"))
 
 ALLOWED = {
     ("fabric_area.py", "Fabric > "): "a path",
-    ("change_map_text.py", "? not comparable"): "a sign of the legend",
+    ("change_map_text.py", "In percent of A"): "signs of a legend",
+    ("run_progress.py", "? 0"): "the sign of a state",
+    ("node_sets.py", "a [ "): "brackets of what is typed",
+    ("node_sets.py", "a ] "): "brackets of what is typed",
+    ("held_back.py", "R, then o"): "a letter of the plan, which no keymap moves",
+    ("held_back.py", "R, then c"): "a letter of the plan, which no keymap moves",
+    ("saved_filters.py", "# Filters of benchconsole"): "the head of a file",
 }
 """Sentences with a key that is none there: file and beginning, with the reason."""
 
@@ -65,9 +73,10 @@ def find_named(text: str) -> frozenset[str]:
     found = set()
     for before, part, after in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
         key = part.rstrip(",;:.") or part
-        is_unit = before[-1:].isdigit()
+        is_unit = before[-1:].isdigit() or before.startswith("%")
         is_article = key in ARTICLE and after not in VERBS
-        if key in OF_THE_TABLE and key not in WORDS and not is_unit and not is_article:
+        is_colon = key == ":" and not before  # of what stands before the text
+        if key in OF_THE_TABLE and key not in WORDS and not (is_unit or is_article or is_colon):
             found.add(key)
     return frozenset(found)
 

@@ -143,7 +143,11 @@ async def test_files_that_were_opened_before_stand_beside_those_of_the_folder() 
     model = replace(FULL, recent=KNOWN)
     assert "jetstream.yaml and 1 more here; 2 opened before" in (await show(model)).text
     seen = await show(model, "o")
-    assert [line.split() for line in seen.text.splitlines() if "yaml" in line and " in " in line and "here" not in line] == [
+    assert [
+        line.strip(" ▌").split()
+        for line in seen.text.splitlines()
+        if "yaml" in line and " in " in line and "here" not in line
+    ] == [
         ["1", "jetstream.yaml", "in", "this", "folder"],
         ["2", "other.yaml", "in", "this", "folder"],
         ["3", "jet.yaml", "in", "~/clusters"],
@@ -166,7 +170,7 @@ async def test_databases_that_were_opened_before_are_offered() -> None:
     assert "acceptance.db in /data, opened before" in (await show(model)).text
     assert (await show(model, "b")).choice == StartChoice(Start.DATABASE, "/data/acceptance.db")
     shown = replace(FULL, database=BASES[0], databases=(KnownFile("/home/ann/s.db", "s.db", "~"),))
-    assert "sessions of acceptance.db in /data; 1 more opened before" in (await show(shown)).text
+    assert "sessions of acceptance.db in /data; 1 more" in (await show(shown)).text
     empty = replace(shown, sessions=(), databases=())
     assert "no session in acceptance.db in /data" in (await show(empty)).text
     assert (await show(empty, "b")).choice is None
@@ -238,9 +242,15 @@ def test_a_refused_keymap_is_said_on_the_page(monkeypatch: pytest.MonkeyPatch) -
     path.write_text("open_topology: q\n")
     path.chmod(0o600)
     ran: list[StartApp] = []
-    monkeypatch.setattr(StartApp, "run", lambda app: ran.append(app))
+
+    def run(app: StartApp) -> None:
+        ran.append(app)
+
+    monkeypatch.setattr(StartApp, "run", run)
     start_app.run_start(FULL, terminal=Terminal())
-    assert ran[0].model.note.startswith("The default keys are used: keymap.yaml:1: q for open_topology, and quit has it")
+    assert ran[0].model.note.startswith(
+        "The default keys are used: keymap.yaml:1: q for open_topology, and quit has it"
+    )
     assert ran[0].keymap == {}
     path.write_text("open_topology: F5\n")
     start_app.run_start(FULL, terminal=Terminal())
