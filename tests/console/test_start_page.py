@@ -100,9 +100,13 @@ def test_a_chosen_database_is_shown_until_something_of_it_is_opened(
         shown.append(model)
         return answers[len(shown) - 1]
 
+    def open_console(*asked: object) -> int:
+        opened.append(asked)
+        return 0
+
     opened: list[object] = []
     monkeypatch.setattr(start, "run_start", run)
-    monkeypatch.setattr(start, "open_console", lambda *asked: opened.append(asked) or 0)
+    monkeypatch.setattr(start, "open_console", open_console)
     assert start.show_start_page() == 0
     assert opened == [("a.yaml", other)]
     assert [None if each.database is None else each.database.path for each in shown] == [None, None, str(other)]
