@@ -129,7 +129,7 @@ _TABLE = (
     Action("theme", "", "", "theme", "change the colours", "theme", "NAME"),
     Action("node", "", "", "node", "open a node by name", "node", "NODE"),
     Action("open_topology", "o", "o", "topology", "a topology of this folder, or opened before", call="start('open')"),
-    Action("open_database", "b", "b", "database", "the sessions of a database opened before", call="start('database')"),
+    Action("open_database", "D", "D", "database", "the sessions of a database opened before", call="start('database')"),
     Action("describe_cluster", "a", "a", "describe", "describe a cluster: ask its nodes over SSH", call="start('ask')"),
     Action("start_demo", "d", "d", "demo", "start a simulated cluster, on loopback", call="start('demo')"),
     Action("resume_session", "r", "r", "resume", "open a session that was interrupted", call="start('resume')"),

@@ -398,7 +398,7 @@ START = StartModel(
 @pytest.mark.parametrize("model", [StartModel("0.1"), START], ids=["empty", "full"])
 @pytest.mark.parametrize("is_choice", [False, True], ids=["page", "choice"])
 async def test_no_key_pressed_twice_ends_the_start_page_badly(model: StartModel, is_choice: bool) -> None:
-    for key in ("enter", "escape", "q", "o", "b", "d", "a", "r", "1", "9", "down", "G", "x", "tab", "colon"):
+    for key in ("enter", "escape", "q", "o", "D", "d", "a", "r", "1", "9", "down", "G", "x", "tab", "colon"):
         app = StartApp(model, Terminal())
         async with app.run_test(size=(80, 24)) as pilot:
             press_at_once(app, *(("o",) if is_choice else ()), key, key)

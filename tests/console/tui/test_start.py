@@ -168,12 +168,12 @@ async def test_databases_that_were_opened_before_are_offered() -> None:
     assert "open a database" not in (await show(FULL)).text
     model = replace(FULL, databases=BASES)
     assert "acceptance.db in /data, opened before" in (await show(model)).text
-    assert (await show(model, "b")).choice == StartChoice(Start.DATABASE, "/data/acceptance.db")
+    assert (await show(model, "D")).choice == StartChoice(Start.DATABASE, "/data/acceptance.db")
     shown = replace(FULL, database=BASES[0], databases=(KnownFile("/home/ann/s.db", "s.db", "~"),))
     assert "sessions of acceptance.db in /data; 1 more" in (await show(shown)).text
     empty = replace(shown, sessions=(), databases=())
     assert "no session in acceptance.db in /data" in (await show(empty)).text
-    assert (await show(empty, "b")).choice is None
+    assert (await show(empty, "D")).choice is None
 
 
 async def test_where_there_is_nothing_to_open_that_is_said() -> None:
@@ -261,7 +261,7 @@ def test_a_refused_keymap_is_said_on_the_page(monkeypatch: pytest.MonkeyPatch) -
 async def test_any_size_and_hostile_files(size: tuple[int, int]) -> None:
     bad = KnownFile("/x", "[/]\x1b]0;x\x07.yaml", "\u202e~/\x1b[2J")
     model = replace(FULL, recent=(bad,) * 30, databases=(bad, bad), database=bad, note="\x1b[2J\u202e")
-    for key in ("o", "b"):
+    for key in ("o", "D"):
         app = StartApp(model, Terminal(ascii=True))
         async with app.run_test(size=size) as pilot:
             await pilot.press(key)
