@@ -14,7 +14,7 @@ def command(own: bool, as_json: bool) -> None:
     Lines of it, changed and written to keymap.yaml in your configuration folder, give these actions other keys:
     `findings: F4`, `up: [up, k]`. Mistakes in that file are told here; the console then has the default keys.
     """
-    from benchconsole.console.tui.actions import ACTIONS, USES, list_keys, use_keymap
+    from benchconsole.console.tui.actions import ACTIONS, USES, list_keys, tell_help, use_keymap
     from benchconsole.console.tui.app.keymap import find_keymap, read_keymap
 
     path = find_keymap()
@@ -22,7 +22,7 @@ def command(own: bool, as_json: bool) -> None:
     if as_json:
         rows = [
             {"id": name, "keys": list(list_keys(ACTIONS[name])), "use": use, "command": ACTIONS[name].word,
-             "help": ACTIONS[name].help}
+             "help": tell_help(ACTIONS[name])}
             for use, names in USES.items() for name in names
         ]  # fmt: skip
         print_json(rows)
@@ -37,4 +37,4 @@ def command(own: bool, as_json: bool) -> None:
             action = ACTIONS[name]
             keys = tuple(map(write_key, list_keys(action)))
             line = f"{name}: {format_flow(keys[0] if len(keys) == 1 else keys)}" if keys else f"# {name}:"
-            click.echo(f"{line:<34} # {action.help}")
+            click.echo(f"{line:<34} # {tell_help(action)}")

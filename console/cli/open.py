@@ -55,11 +55,12 @@ def open_console(
     what: str, db: Path | None = None, label: str = "", *, cohorts: "Sequence[str]" = (), start: bool = False,
     replay: float | None = None, looks_only: bool = False,
 ) -> int:  # fmt: skip
-    """Show ``what`` until the operator leaves; ``start`` runs the default suite at once.
+    """Show ``what`` until the operator leaves; ``start`` runs the default suite at once, as ``demo`` does.
 
     ``cohorts`` label every result of a session that is begun; BadInput for those of one that is stored. ``replay``
     plays a stored session so many times as fast as it ran; BadInput for a topology file. ``looks_only``: nothing can be
-    run, changed or written; a topology file is shown then without the database being opened for it.
+    run, changed or written; a topology file is shown then without the database being opened for it. What a person
+    opens on a terminal is kept among the recent files, unless it was ``start``ed or is only looked at.
     """
     if not has_screen():
         raise BadInput("benchconsole: there is no terminal to draw on; benchconsole run does the same as lines")
@@ -88,7 +89,10 @@ def open_console(
     def make() -> "SessionController":
         if looks_only and is_file:
             return _look_at(path)
-        return _open(what, path if is_file else None, db, label, cohorts, latest, start=start, clock=clock)
+        control = _open(what, path if is_file else None, db, label, cohorts, latest, start=start, clock=clock)
+        if not (looks_only or start) and is_at_terminal():
+            _keep_opened(path if is_file else None, db)
+        return control
 
     try:
         return run(
@@ -111,6 +115,23 @@ def has_screen() -> bool:
     """Whether there is a terminal to draw on, or a browser at the other end of our pipes."""
     in_browser = os.environ.get("TEXTUAL_DRIVER") == BROWSER_DRIVER
     return in_browser or (sys.stdin.isatty() and sys.stdout.isatty())
+
+
+def is_at_terminal() -> bool:
+    """Whether a person is at the terminal that is drawn on: neither a browser, nor a machine that builds and tests."""
+    in_browser = os.environ.get("TEXTUAL_DRIVER") == BROWSER_DRIVER
+    return has_screen() and not in_browser and not os.environ.get("CI")
+
+
+def _keep_opened(file: Path | None, db: Path | None) -> None:
+    """Put what was opened among the recent files, which the start page offers."""
+    from benchconsole.console.session.recent_files import RecentFile, RecentFiles, RecentKind
+    from benchconsole.store.files.paths import default_path
+
+    opened = [RecentFile(RecentKind.DATABASE, str((db or default_path()).absolute()))]
+    if file is not None:
+        opened.insert(0, RecentFile(RecentKind.TOPOLOGY, str(file.absolute())))
+    RecentFiles().keep(*opened)
 
 
 def make_archive(db: Path | None) -> "SessionArchive":

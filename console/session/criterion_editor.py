@@ -141,7 +141,7 @@ class CriterionEditor:
         """The session, unless a run of it goes on, here or elsewhere, or nothing can be stored."""
         session = self._find_session()
         if session.running:
-            raise CriterionEditError("A run of this session goes on; S stops it first.")
+            raise CriterionEditError("A run of this session goes on; it has to end first.")
         if session.store.read_only is not None:
             raise CriterionEditError(f"The database cannot be written: {session.store.read_only}")
         try:

@@ -60,6 +60,8 @@ class SavedFilters:
 
     def find(self, area: str, name: str) -> str:
         """The text of a filter. LookupError says in words why there is none."""
+        if area not in AREAS:
+            raise LookupError(f"no filter is kept for {area}: nothing is filtered there on the screen")
         try:
             known = self.read().get(area, {})
         except TopologyError as error:

@@ -1,6 +1,7 @@
-"""Files that a user keeps for the console in the configuration folder: found, checked, read, and written without loss.
+"""Files that a user keeps for the console, and the console for a user: found, checked, read, and written without loss.
 
-They are YAML. One that others can write is not read: it would be they who say what this console does.
+Those of the configuration folder are YAML. One that others can write is not read: it would be they who say what this
+console does.
 """
 
 import os
@@ -30,6 +31,14 @@ _AGAIN_SECONDS = 0.02
 def find_config_path(name: str) -> Path:
     """Where the file ``name`` stands: below XDG_CONFIG_HOME, or ``~/.config``. Nothing is created."""
     return platformdirs.user_config_path("benchconsole") / name
+
+
+def find_state_path(name: str) -> Path:
+    """Where the file ``name`` stands that the console keeps by itself: below XDG_STATE_HOME, or ``~/.local/state``.
+
+    Nothing is created.
+    """
+    return platformdirs.user_state_path("benchconsole") / name
 
 
 def read_user_file(path: Path) -> "Document | None":

@@ -128,6 +128,11 @@ _TABLE = (
     Action("export", "e", "e", "export", "write a report: html, md, csv or json", "export", "FORMAT [PATH]"),
     Action("theme", "", "", "theme", "change the colours", "theme", "NAME"),
     Action("node", "", "", "node", "open a node by name", "node", "NODE"),
+    Action("open_topology", "o", "o", "topology", "a topology of this folder, or opened before", call="start('open')"),
+    Action("open_database", "D", "D", "database", "the sessions of a database opened before", call="start('database')"),
+    Action("describe_cluster", "a", "a", "describe", "describe a cluster: ask its nodes over SSH", call="start('ask')"),
+    Action("start_demo", "d", "d", "demo", "start a simulated cluster, on loopback", call="start('demo')"),
+    Action("resume_session", "r", "r", "resume", "open a session that was interrupted", call="start('resume')"),
     Action("quit", "q", "q", "quit", "leave; asks first when a run is going"),
 )  # fmt: skip
 
@@ -158,6 +163,7 @@ def find_refused(*, follows: bool, looks_only: bool) -> frozenset[str]:
 
 
 PLAN_HINT = "R plans a run and shows it before anything is sent."
+ZOOM_HINT = "Nothing is chosen: go to a node, a switch or its slots, then Z shows what it is part of."
 
 
 _mapped: dict[str, tuple[str, ...]] = {}
@@ -186,17 +192,32 @@ def find_key(action: str) -> str:
 
 
 def name_keys(words: str, *actions: str) -> str:
-    """``words``, which name the keys of the table, with the keys that these actions have."""
+    """``words``, which name the keys of the table, with the keys that these actions have.
+
+    Each is named where its key stands first, and all at once: two actions may have exchanged their keys.
+    """
+    found = []
     for action in filter(_mapped.__contains__, actions):
-        parts = re.split(rf"(?<!\w){re.escape(ACTIONS[action].shown)}(?!\w)", words, maxsplit=1)
-        words = find_key(action).join(parts)
+        place = re.search(rf"(?<!\w){re.escape(ACTIONS[action].shown)}(?!\w)", words)
+        if place is not None:
+            found.append((*place.span(), find_key(action)))
+    for start, end, key in sorted(found, reverse=True):
+        words = f"{words[:start]}{key}{words[end:]}"
     return words
 
 
-def offer(action: str, words: str, refused: Set[str]) -> str:
-    """``words`` that name the key of ``action``; empty where the console does not take it."""
-    return "" if action in refused else name_keys(words, action)
+def offer(action: str, words: str, refused: Set[str], *beside: str) -> str:
+    """``words`` that name the key of ``action``, and those of others ``beside`` it; empty where it is not taken."""
+    return "" if action in refused else name_keys(words, action, *beside)
 
+
+def tell_help(action: Action) -> str:
+    """What an action does, in the words of the help, with the keys that there are."""
+    return name_keys(action.help, "filter")
+
+
+STARTS = ("open_topology", "open_database", "describe_cluster", "start_demo", "resume_session")
+"""Actions of the start page; the console has none of them."""
 
 MOVES = ("up", "down", "page_up", "page_down", "first", "last", "enter", "back")
 
@@ -231,6 +252,7 @@ USES: Mapping[str, tuple[str, ...]] = {
     ),
     "session": ("export", "label", "remark", "replay", *REPLAYING),
     "global": ("command", "help", "freeze", "theme", "quit"),
+    "start": STARTS,
 }  # fmt: skip
 """Each action by what it is for, in the order of the help."""
 

@@ -37,10 +37,21 @@ class Demo:
 
 
 @dataclass(frozen=True, slots=True)
-class StartModel:
-    """Everything that the page offers; what is empty is not shown. Sessions come newest first.
+class KnownFile:
+    """A file that was opened before; ``folder`` is the one that it stands in, as people write it."""
 
-    ``file`` is the name that a topology gets which somebody has nodes asked for.
+    path: str
+    name: str
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class StartModel:
+    """Everything that the page offers; what is empty is not shown. Sessions and known files come newest first.
+
+    ``topologies`` are those of the current folder, ``recent`` others that were opened before. Sessions are those of
+    ``database``, None for the user's own; ``databases`` are the others. ``file`` is the name that a topology gets which
+    somebody has nodes asked for. ``note`` is said in the last line at first.
     """
 
     version: str
@@ -49,12 +60,17 @@ class StartModel:
     interrupted: tuple[Interrupted, ...] = ()
     demos: tuple[Demo, ...] = ()
     file: str = "cluster.yaml"
+    recent: tuple[KnownFile, ...] = ()
+    databases: tuple[KnownFile, ...] = ()
+    database: KnownFile | None = None
+    note: str = ""
 
 
 class Start(StrEnum):
     """What was chosen."""
 
     OPEN = "open"
+    DATABASE = "database"
     DEMO = "demo"
     ASK = "ask"
     SESSION = "session"

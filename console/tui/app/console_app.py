@@ -40,7 +40,7 @@ from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.screens.export import FORMATS
 from benchconsole.console.tui.widgets.footer import Footer
 from benchconsole.console.tui.widgets.seek_bar import SeekBar
-from benchconsole.console.tui.widgets.tabs import TABS, Tabs
+from benchconsole.console.tui.widgets.tabs import Tabs
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.model.fabric import Fabric, NodeId
@@ -225,7 +225,7 @@ class ConsoleApp(ThemedApp[int]):
         self.navigation.show_in_fabric(message.element)
 
     def on_tabs_clicked(self, message: Tabs.Clicked) -> None:
-        self.navigation.go_to(dict(TABS)[message.key].lower())
+        self.navigation.go_to(message.tab.lower())
 
     def on_order_filter(self, message: messages.OrderFilter) -> None:
         self.filter_orders.obey(message)

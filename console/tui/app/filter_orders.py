@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from benchconsole.console.tui.actions import AREA_PAGES
+from benchconsole.console.tui.actions import AREA_PAGES, name_keys
 from benchconsole.console.tui.app.orders import Orders
 from benchconsole.console.tui.messages import OrderFilter
 from benchconsole.console.tui.widgets.line_input import LineInput
@@ -50,7 +50,8 @@ class FilterOrders(Orders):
         if prompt is None or not frame.filter_area:
             self._navigation.say("This page has no filter that could be kept.", wrong=True)
         elif not prompt.text.strip():
-            self._navigation.say("There is no filter to keep: / types one first.", wrong=True)
+            words = name_keys("There is no filter to keep: / types one first.", "filter")
+            self._navigation.say(words, wrong=True)
         elif prompt.wrong:
             self._navigation.say("The filter that is typed is not understood, and is not kept.", wrong=True)
         else:
@@ -79,7 +80,7 @@ class FilterOrders(Orders):
         elif area in AREA_PAGES:
             self._navigation.open_area(area, text)
         else:
-            self._navigation.say(f"/ takes {text} on {area}, when that is open")
+            self._navigation.say(name_keys(f"/ takes {text} on {area}, when that is open", "filter"))
 
     async def _remove(self, area: str, name: str) -> None:
         from benchconsole.console.tui.screens.filters import FiltersScreen

@@ -3,6 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
+from benchconsole.console.tui.actions import name_keys
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.orders import Orders, Work
 from benchconsole.console.tui.app.session_orders import NO_ARCHIVE, SessionOrders
@@ -40,7 +41,7 @@ class HistoryOrders(Orders):
         elif view is not None and isinstance(frame, NodesScreen):
             self._toggle(frame, archive, view)
         else:
-            self._navigation.say(WHERE)
+            self._navigation.say(name_keys(WHERE, "history"))
 
     def _toggle(self, page: "NodesScreen", archive: "SessionArchive", view: "RunView") -> None:
         """Show the column under the column cursor over sessions; take it away where it is shown already."""
@@ -88,9 +89,9 @@ class HistoryOrders(Orders):
             self._navigation.say(f"the history cannot be read: {error.found}", wrong=True)
         else:
             numbers = await asyncio.to_thread(list_numbers_of_metric, values, by_labels=False)
-            over.values = {each.key.node: [point and point.value for point in each.points] for each in numbers}
             keys = [each.id for each in found.sessions]
             over.shown = keys.index(view.session) if view.session in keys else None
+            over.values = {each.key.node: [point and point.value for point in each.points] for each in numbers}
         if page.table.over is over:
             page.table.kept = KeptOrder()  # rows may be sorted by what has come
             page.table.apply_filter()

@@ -6,7 +6,7 @@ Every mistake is told with its place. A file with one changes nothing: half of a
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 
@@ -60,7 +60,7 @@ def read_own_keys() -> tuple[Keymap, str]:
         return {}, f"The default keys are used: {said}; benchconsole keys says what to do"
 
 
-def bind_keys(app: App[int], keymap: Keymap) -> None:
+def bind_keys(app: App[Any], keymap: Keymap) -> None:
     """Have ``app`` take the user's keys, also for its actions that have none by themselves."""
     app.set_keymap({name: ",".join(keys) for name, keys in keymap.items()})
     for name, keys in keymap.items():
@@ -151,6 +151,7 @@ def list_pages() -> Mapping[str, frozenset[str]]:
 
     from benchconsole.console.tui import screens
     from benchconsole.console.tui.screens.base.page import Page
+    from benchconsole.console.tui.screens.start import StartScreen
 
     for module in pkgutil.iter_modules(screens.__path__):
         importlib.import_module(f"{screens.__name__}.{module.name}")
@@ -160,4 +161,5 @@ def list_pages() -> Mapping[str, frozenset[str]]:
         waiting += page.__subclasses__()
         every += [page] if page.__name__.endswith("Screen") or not page.__subclasses__() else []  # bases are none
     every.sort(key=lambda page: (not page.TAB, page.__name__))
-    return {page.__name__.removesuffix("Screen"): frozenset((*page.VALID, *GLOBAL)) for page in every}
+    pages = {page.__name__.removesuffix("Screen"): frozenset((*page.VALID, *GLOBAL)) for page in every}
+    return {**pages, "Start": frozenset(StartScreen.VALID)}

@@ -4,11 +4,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from benchconsole.console.tui.actions import name_keys
 from benchconsole.console.tui.app.orders import Orders
 from benchconsole.console.tui.screens.seek import SeekSheet
 
 if TYPE_CHECKING:
     from benchconsole.console.session.replay_clock import ReplayClock
+
+NOT_PLAYED = "Only a session that is played again has this key; P in :sessions plays one."
 
 TENTH = 0.1
 """The share of a replay that the larger keys jump."""
@@ -53,7 +56,7 @@ class ReplayOrders(Orders):
     def _change(self, change: "Callable[[ReplayClock], None]") -> None:
         clock = self._session.front.clock
         if clock is None:
-            self._navigation.say("Only a session that is played again has this key; P in :sessions plays one.")
+            self._navigation.say(name_keys(NOT_PLAYED, "replay"))
         elif clock.timeline is None:
             self._navigation.say("The session is being read.", wrong=True)
         else:

@@ -1,11 +1,15 @@
 """The application around the start page: it ends with a choice, or with none."""
 
 import os
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
 from benchconsole.console.tui import textual_patches
+from benchconsole.console.tui.actions import ACTIONS, use_keymap
+from benchconsole.console.tui.app.keymap import Keymap, bind_keys, read_own_keys
 from benchconsole.console.tui.app.screen_failure import ScreenError
 from benchconsole.console.tui.app.themed_app import ThemedApp
 from benchconsole.console.tui.rows.terminal import Terminal, detect
@@ -29,14 +33,19 @@ class StartApp(ThemedApp[StartChoice]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c,ctrl+q", "quit", show=False, priority=True, system=True)]
 
     def __init__(
-        self, model: StartModel, terminal: Terminal, *, make_asking: MakeAsking = make_topology_asking
-    ) -> None:
+        self, model: StartModel, terminal: Terminal, *, make_asking: MakeAsking = make_topology_asking,
+        keymap: Keymap = MappingProxyType({}),
+    ) -> None:  # fmt: skip
         super().__init__(terminal)
+        use_keymap(keymap)
+        self.keymap = keymap
         self.model = model
         self._make_asking = make_asking
         self._asking: TopologyAsking | None = None
 
     def on_mount(self) -> None:
+        # Actions that have a key by the keymap alone are done by the console.
+        bind_keys(self, {name: keys for name, keys in self.keymap.items() if ACTIONS[name].keys})
         self.push_screen(StartScreen(self.model, self._find_asking))
 
     def _find_asking(self) -> "TopologyAsking":
@@ -53,7 +62,9 @@ class StartApp(ThemedApp[StartChoice]):
 def run_start(model: StartModel, *, terminal: Terminal | None = None) -> StartChoice | None:
     """Show the page and return what was chosen, None when it was left; ScreenError where it failed."""
     textual_patches.apply()
-    app = StartApp(model, terminal or detect(os.environ))
+    keymap, refused = read_own_keys()
+    shown = replace(model, note=refused) if refused else model
+    app = StartApp(shown, terminal or detect(os.environ), keymap=keymap)
     try:
         choice = app.run()
     finally:

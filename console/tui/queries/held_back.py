@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import name_keys
 from benchconsole.console.view.events import LEFT_OUT, TIME_LIMIT
 from benchconsole.console.view.run_view import NotJudged, RunView, State, state_of_failure
 from benchconsole.probes.model.measuring import FailedAt
@@ -70,10 +71,10 @@ def list_held_back(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool
 
 def _list_all(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool) -> Iterator[HeldBack]:
     if view.held:
-        yield HeldBack("the run", (), sanitize(view.held), _GOES_ON[may_run])
+        yield HeldBack("the run", (), sanitize(view.held), name_keys(_GOES_ON[may_run], "stop"))
     if view.ended is not None and view.because.startswith(TIME_LIMIT):
         tests = sum(len(each.tests) for each in view.plan if each.number not in view.closed)
-        yield HeldBack("rounds", (), sanitize(view.because), _LATER[may_run], tests)
+        yield HeldBack("rounds", (), sanitize(view.because), name_keys(_LATER[may_run], "plan"), tests)
     for text in view.left_out:
         words = sanitize(text.removeprefix(f"{LEFT_OUT}: "))
         what, sign, why = words.partition(": ")
@@ -81,7 +82,7 @@ def _list_all(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool) -> 
     for text in view.spared:
         what, _, why = sanitize(text).partition(": ")
         option = "i-mean-production" if why.startswith("tagged production") else "i-mean-busy"
-        yield HeldBack(what, (), why, _PLAN[may_run].format(field=f"{option} {what}"))
+        yield HeldBack(what, (), why, name_keys(_PLAN[may_run], "plan").format(field=f"{option} {what}"))
     for reason in filter(is_held, reasons):
         why = sanitize(reason.detail or reason.stage.value)
         release = _release_tests(reason, may_run=may_run)
@@ -91,9 +92,9 @@ def _list_all(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool) -> 
 def _find_release(words: str, *, may_run: bool) -> str:
     """What takes a part of a suite back into the plan, by the sentence that says why it is left out."""
     if "--change-nodes" in words:
-        return _PLAN[may_run].format(field="change-nodes")
+        return name_keys(_PLAN[may_run], "plan").format(field="change-nodes")
     if "nobody confirmed it" in words:
-        return _DISK[may_run]
+        return name_keys(_DISK[may_run], "plan")
     if "lacks a stage" in words:
         return _AT_ONCE
     if "at once" in words:
@@ -102,8 +103,9 @@ def _find_release(words: str, *, may_run: bool) -> str:
 
 
 def _release_tests(reason: NotJudged, *, may_run: bool) -> str:
+    again = name_keys(_AGAIN[may_run], "repeat")
     if reason.stage is FailedAt.IN_USE:
-        return f"{_FREE}{_AGAIN[may_run]}"
+        return f"{_FREE}{again}"
     if reason.stage is FailedAt.HELD and "password" in reason.detail:
-        return f"{_ANSWER}{_AGAIN[may_run]}"
-    return f"{_REASON}{_AGAIN[may_run]}"
+        return f"{_ANSWER}{again}"
+    return f"{_REASON}{again}"

@@ -10,6 +10,7 @@ from statistics import median
 from typing import NamedTuple
 
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import name_keys
 from benchconsole.console.tui.queries.area import take_finite
 from benchconsole.console.tui.queries.node_row import Choice, FollowingColumn, NodeColumn, NodeRow
 from benchconsole.console.tui.rows.scales import Scale
@@ -121,7 +122,7 @@ class PeerShareColumn(FollowingColumn):
         """How many peers there are, and their median."""
         _, peers = self._find(row)
         if self.of is None or self.of.scale is None:
-            return "of peers: > goes to a column of numbers"
+            return name_keys("of peers: > goes to a column of numbers", "column_right")
         name = " ".join(map(sanitize, (row.view.node.hardware.name, *(name for _, name in row.view.node.cohorts))))
         if peers is None:
             return f"of peers: no number in {self.of.heading}"

@@ -55,7 +55,7 @@ class ReasonText:
 
     def advise(self, *, may_run: bool) -> str:
         """A sentence on the next step; ``may_run``: by the keys of the console."""
-        return self.do.format(**{key: name_keys(said, "repeat", "plan") for key, said in _WORDS[may_run].items()})
+        return name_keys(self.do.format(**_WORDS[may_run]), "repeat", "plan")
 
 
 def describe_reason(reason: UnjudgedReason) -> ReasonText:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.actions import MOVES, name_keys
 from benchconsole.console.tui.fabric_map.map_layout import count_map_lines
 from benchconsole.console.tui.fabric_map.shape import FabricShape
 from benchconsole.console.tui.rows.text_rows import CellLine, Row, wrap_under
@@ -61,7 +61,8 @@ class DraftNotes(Listing[str]):
         words = f"{len(self.gaps):,} not found out" if self.gaps else "everything was found out"
         line = CellLine(width).to(1).put(words, STRONG)
         more = max(len(self.lines(width)) - (self.size.height - 1), 0)
-        return [line.put(f"   {more:,} lines more, pgdn and pgup scroll" if more else "", MUTED).row()]
+        scroll = name_keys("pgdn and pgup scroll", "page_down", "page_up")
+        return [line.put(f"   {more:,} lines more, {scroll}" if more else "", MUTED).row()]
 
     def row(self, index: int, width: int) -> Row:
         return self.lines(width)[index]
@@ -104,7 +105,7 @@ class AskedFabricPage(MapPage):
         self.crumb.show((sanitize(view.fabric.name), "not saved"))
         gaps = f"{counted(len(self.draft.gaps), 'thing')} could not be found out" if self.draft.gaps else ""
         why = ", ".join(filter(None, (gaps, describe_static(view).split(", see")[0])))
-        next_step = "  Nothing is written yet: w asks for the name of the file."
+        next_step = name_keys("  Nothing is written yet: w asks for the name of the file.", "write_file")
         self.headline.show(None, f"{count_elements(view.fabric)}.", next_step, why=why)
         drawn = count_map_lines(view.fabric, self.shape, self.size.width)
         room = max(self.size.height - _ROWS_OF_PAGE - drawn, self.size.height // 3)

@@ -33,9 +33,21 @@ class ChoiceSheet(Sheet[str]):
 
     def __init__(self, title: str, text: str, options: Sequence[Option], badges: Badges, rows: int = 2) -> None:
         super().__init__(title, badges)
+        self.rows = rows
         self.words = TextLines(text, rows)
         self.options = OptionListing(options)
         self.parts = (self.words, self.options)
+
+    def on_resize(self) -> None:
+        """Leave room for the words; options that are out of sight are counted."""
+        self.options.styles.height = max(min(len(self.options.items), self.size.height - 2 - self.rows), 1)
+        self.call_after_refresh(self._count_options)
+
+    @on(Listing.Moved)
+    def _count_options(self) -> None:
+        hidden = len(self.options.items) - self.options.page
+        self.foot.pairs = (*self.KEYS, ("up down", f"{hidden:,} more")) if hidden > 0 else self.KEYS
+        self.foot.redraw()
 
     def on_key(self, event: events.Key) -> None:
         option = next((each for each in self.options.items if each.key == event.character), None)

@@ -32,6 +32,9 @@ EVERY_SECONDS = 0.2
 
 READING = "what the nodes told is being read"
 
+SAVED = "columns are found by their text; saved filters are of rows"
+"""In place of columns where somebody types the name of a saved filter."""
+
 
 class ColumnsSheet(Sheet[tuple[Choice, ...]]):
     """Dismisses with the columns that are chosen, in their order. Typed text keeps the columns that hold it."""
@@ -75,6 +78,8 @@ class ColumnsSheet(Sheet[tuple[Choice, ...]]):
         every = self.offers.offers if self.offers is not None else ()
         some = [each for each in every if wanted in f"{each.name}\n{each.group}\n{each.words}".lower()]
         absent = "no column holds this text" if every else "nothing was measured or told yet"
+        if wanted.startswith("@"):
+            absent = SAVED
         some.sort(key=lambda each: each.name != wanted)  # who types the whole name means it
         self.list.show(some, frozenset(self.wanted), self.note or absent)
         chosen = sum(each.choice in self.wanted for each in every)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from textual import on
 
-from benchconsole.console.tui.actions import ACTIONS, MOVES, NOUNS, find_key
+from benchconsole.console.tui.actions import ACTIONS, MOVES, NOUNS, find_key, tell_help
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
@@ -62,7 +62,7 @@ class CommandSheet(Sheet[str]):
         starts = [each for each in self.actions if each.word.startswith(word)]
         others = [each for each in self.actions if each not in starts and word in f"{each.word} {each.help}"]
         return [
-            Option(find_key(each.id) or " ", f"{each.word} {each.argument}".strip(), each.help, each.word)
+            Option(find_key(each.id) or " ", f"{each.word} {each.argument}".strip(), tell_help(each), each.word)
             for each in starts + others
         ]
 

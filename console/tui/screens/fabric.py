@@ -11,7 +11,7 @@ from textual.geometry import Size
 from textual.worker import Worker, WorkerError
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES, PLAN_HINT, name_keys, offer
+from benchconsole.console.tui.actions import MOVES, PLAN_HINT, ZOOM_HINT, name_keys, offer
 from benchconsole.console.tui.fabric_map.map_cells import MapMark, MapSpot, find_next_content
 from benchconsole.console.tui.fabric_map.map_layout import MapHeight, count_map_lines
 from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
@@ -234,7 +234,7 @@ class FabricScreen(HeatPage):
         """Draw only the part of the fabric that the cursor stands in."""
         shape = None if self.run_view is None else self.find_shape(self.run_view.fabric)
         if self.run_view is None or shape is None or self.map.mark is None:
-            self.say("Nothing is chosen: arrows choose a node, a switch or its slots, then Z shows what it is part of.")
+            self.say(name_keys(ZOOM_HINT, "zoom"))
             return
         from benchconsole.console.tui.screens.zoom import open_section
 

@@ -6,7 +6,7 @@ from textual import on
 
 from benchconsole.console.session.user_files import tell_first
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.actions import MOVES, name_keys
 from benchconsole.console.tui.messages import OrderFilter
 from benchconsole.console.tui.queries.saved_filter_area import list_saved_filters
 from benchconsole.console.tui.rows.text_rows import CellText
@@ -20,7 +20,7 @@ from benchconsole.console.view.run_view import RunView
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.units import counted
 
-NONE_YET = "No filter is saved yet. After / has filtered something, :save-filter NAME keeps it, and @NAME uses it."
+NONE_SAVED = "No filter is saved yet. After / has filtered something, :save-filter NAME keeps it, and @NAME uses it."
 
 
 class FiltersScreen(AreaPage):
@@ -37,7 +37,7 @@ class FiltersScreen(AreaPage):
     NOUN = "filter"
 
     def __init__(self, *, tab: str) -> None:
-        super().__init__(named_by="name", absent=NONE_YET, tab=tab, subject="filters")
+        super().__init__(named_by="name", absent=name_keys(NONE_SAVED, "filter"), tab=tab, subject="filters")
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -48,7 +48,7 @@ class FiltersScreen(AreaPage):
         keeper = find_keeper(self)
         try:
             known = keeper.read() if keeper is not None else {}
-            self.table.absent = NONE_YET
+            self.table.absent = name_keys(NONE_SAVED, "filter")
         except TopologyError as error:
             known, self.table.absent = {}, f"Saved filters are not used: {tell_first(error)}"
         self.show_area(list_saved_filters(known))

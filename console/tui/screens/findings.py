@@ -49,6 +49,7 @@ _MANY = 24
 """From this many static findings on, those that are alike start in one row."""
 
 _HINT = "text, !text, n[1-4], ~expression, where~text, @saved, joined by &"
+_HINT_OVER_TESTS = "findings, not the tests of one: text, !text, n[1-4], where~text, @saved, joined by &"
 
 NO_TEST = "No test was run for this finding: it is computed from the description."
 
@@ -151,7 +152,7 @@ class FindingsScreen(Page):
             words = CellText(f"{shown:,} of {total:,} shown   ", MUTED)
             self.prompt.show(note=(words, CellText("esc", KEY), CellText(" clears", MUTED)))
         else:
-            self.prompt.show(note=(CellText(_HINT, MUTED),))
+            self.prompt.show(note=(CellText(_HINT_OVER_TESTS if self.tests.display else _HINT, MUTED),))
         self.prompt.display = self.prompt.has_focus or bool(self.prompt.text)
 
     def filter_by(self, text: str) -> None:
@@ -171,7 +172,7 @@ class FindingsScreen(Page):
 
     def action_filter(self) -> None:
         self.prompt.display = True
-        self.prompt.show(note=(CellText(_HINT, MUTED),))
+        self.prompt.show(note=(CellText(_HINT_OVER_TESTS if self.tests.display else _HINT, MUTED),))
         self.set_focus(self.prompt)  # now: what is typed next is for it
 
     def action_back(self) -> None:

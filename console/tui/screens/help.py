@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from textual import on
 
-from benchconsole.console.tui.actions import ACTIONS, find_use, list_keys, matching
+from benchconsole.console.tui.actions import ACTIONS, find_use, list_keys, matching, tell_help
 from benchconsole.console.tui.rows.text_rows import CellText
 from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.sheet import Sheet
@@ -29,7 +29,9 @@ class HelpSheet(Sheet[str]):
 
     def _options(self, words: str) -> list[Option]:
         return [
-            Option(" ".join(list_keys(action)) or " ", f":{action.word}", action.help, action.id, find_use(action.id))
+            Option(
+                " ".join(list_keys(action)) or " ", f":{action.word}", tell_help(action), action.id, find_use(action.id)
+            )
             for action in matching(self.valid, words)
         ]
 

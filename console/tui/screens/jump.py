@@ -54,8 +54,8 @@ def _find_corner(pane: Widget) -> int:
 
 
 def _list_tabs(tabs: Tabs) -> Iterator[JumpPlace]:
-    for x, key in tabs.list_places():
-        yield JumpPlace(tabs, x, 0, partial(tabs.post_message, Tabs.Clicked(key)))
+    for x, tab in tabs.list_places():
+        yield JumpPlace(tabs, x, 0, partial(tabs.post_message, Tabs.Clicked(tab)))
 
 
 def _list_rows(page: Page, pane: Widget) -> Iterator[JumpPlace]:

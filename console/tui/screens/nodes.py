@@ -108,7 +108,7 @@ def _wish_plot(table: NodeTable) -> PlotWish:
 
 def _tell_marks(table: NodeTable, refused: Set[str]) -> str:
     """How many nodes are marked, and how many are folded away."""
-    next_steps = name_keys(offer("plan", ": R plans on them, r repeats their tests", refused), "repeat")
+    next_steps = offer("plan", ": R plans on them, r repeats their tests", refused, "repeat")
     marked = f"{len(table.marked):,} marked{next_steps}" if table.marked else ""
     folded = name_keys(f"{table.folded_away:,} that pass are folded, z shows them", "fold") if table.folded else ""
     return "   ".join(filter(None, (marked, folded)))

@@ -5,7 +5,7 @@ import operator
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.actions import MOVES, ZOOM_HINT, name_keys
 from benchconsole.console.tui.fabric_map.map_cells import find_next_content
 from benchconsole.console.tui.fabric_map.map_layout import lay_out_map
 from benchconsole.console.tui.fabric_map.map_section import MapSection, find_inner_section
@@ -146,7 +146,7 @@ def open_section(page: HeatPage, shape: FabricShape, find_metrics: FindMetrics, 
     """Draw alone what is one level in from ``path`` where the cursor of ``page`` stands; say so where nothing is."""
     view, mark = page.run_view, page.map.mark
     if view is None or mark is None:
-        page.say("Nothing is chosen: arrows choose a node, a switch or its slots, then Z shows what it is part of.")
+        page.say(name_keys(ZOOM_HINT, "zoom"))
         return
     section = find_inner_section(view.fabric, shape, mark, path)
     if section is None and mark.node is not None:
@@ -154,7 +154,7 @@ def open_section(page: HeatPage, shape: FabricShape, find_metrics: FindMetrics, 
     elif section is None and path:
         page.say("This is the innermost level; enter opens what the cursor stands on.")
     elif section is None:
-        page.say("It stands above all levels; Z on a node, a leaf or a pod goes one level in.")
+        page.say(name_keys("It stands above all levels; Z on a node, a leaf or a pod goes one level in.", "zoom"))
     else:
         opened = ZoomScreen(section, shape, find_metrics)
         opened.map.mark = mark

@@ -4,7 +4,7 @@ from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, measure_width
-from benchconsole.console.tui.actions import ACTIONS, find_key
+from benchconsole.console.tui.actions import ACTIONS, find_key, name_keys
 from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import FAIL, KEY, MUTED, TEXT, Ground
 from benchconsole.console.tui.widgets.canvas import CellWidget
@@ -18,6 +18,9 @@ class Hint(NamedTuple):
 
 
 Shown = str | tuple[str, str] | Hint
+
+COUNTERPARTS = {"column_left": "column_right", "left": "right"}
+"""Actions that stand in the footer together: the verb of one names the key of the other, too (``< and > column``)."""
 
 
 class Footer(CellWidget):
@@ -79,4 +82,4 @@ def _words(each: Shown) -> tuple[str, str]:
     if isinstance(each, Hint):
         return each.shown, each.verb
     name, verb = each if isinstance(each, tuple) else (each, ACTIONS[each].verb)
-    return find_key(name), verb
+    return find_key(name), name_keys(verb, COUNTERPARTS[name]) if name in COUNTERPARTS else verb

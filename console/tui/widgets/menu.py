@@ -76,9 +76,10 @@ class StartMenu(Listing[MenuEntry]):
         line = CellLine(width).to(1)
         if entry.part is Opening.RESUME:
             line.to(4).put("resume  ", MUTED).put(entry.word, STRONG).put(" ")
-            line.put(clip_text(entry.help, max(line.room - 5, 0)), MUTED)
+            line.put(clip_text(entry.help, max(line.room - 4 - measure_width(entry.key), 0)), MUTED)
             return line.right((CellText(entry.key, KEY),), margin=3).row()
-        line.to(4).put(entry.key, KEY).put("  ").put(entry.word, TEXT, 20)
+        keys = max(measure_width(each.key) for each in self.items if each.part is Opening.WAY)
+        line.to(4).put(entry.key, KEY, keys).put("  ").put(entry.word, TEXT, 20)
         return line.put(clip_text(entry.help, max(line.room - 2, 0)), MUTED).row()
 
     def _columns(self, width: int) -> tuple[int, int, int]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.tui.actions import find_key
 from benchconsole.console.tui.queries.node_results import NodeResult
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, value_tone
 from benchconsole.console.tui.rows.themes import ACTIVE, MUTED, TEXT
@@ -47,10 +48,10 @@ class ResultList(Listing[NodeResult]):
 
     def empty(self, width: int) -> list[Row]:
         if self.tested:
-            line = CellLine(width).to(3).put("Its tests gave facts and no number.  ", MUTED).put("i", ACTIVE)
-            return [line.put(" shows them", MUTED).row()]
+            line = CellLine(width).to(3).put("Its tests gave facts and no number.  ", MUTED)
+            return [line.put(find_key("facts"), ACTIVE).put(" shows them", MUTED).row()]
         line = CellLine(width).to(3).put("No test has run on this node yet.  ", MUTED)
-        return [(line.put("R", ACTIVE).put(" plans a run", MUTED) if self.may_plan else line).row()]
+        return [(line.put(find_key("plan"), ACTIVE).put(" plans a run", MUTED) if self.may_plan else line).row()]
 
     def _columns(self, width: int) -> list[tuple[str, int, int, str]]:
         """Name, column, width and alignment; what matters less goes first when it narrows."""

@@ -3,19 +3,25 @@
 A click or a drag on the bar tells the place under the mouse.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual import events
 from textual.message import Message
 
+from benchconsole.console.tui.actions import find_key
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width
 from benchconsole.console.tui.rows.themes import ACCENT, FAINT, KEY, MUTED, TEXT, Ground
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.session_control import ReplayPlace
 from benchconsole.console.view.wording import format_moment, format_played
 
-_KEYS = (("p", "pause"), ("[ ]", "round"), ("{ }", "10 %"), ("T", "time"), ("( )", "speed"))
-_SHORT: Row = tuple(CellText(f"  {key}", KEY) for key, _ in _KEYS)
+_KEYS = (
+    (("replay_pause",), "pause"), (("round_back", "round_on"), "round"), (("tenth_back", "tenth_on"), "10 %"),
+    (("seek",), "time"), (("slower", "faster"), "speed"),
+)  # fmt: skip
+"""What the bar names beside itself: actions with the word for them."""
+
 _LEAST = 8
 """Cells that the bar has at least."""
 
@@ -57,7 +63,8 @@ class SeekBar(CellWidget):
         if row_width((*date, *head, *rounds, *tail)) + _LEAST + 2 <= width:
             head, tail = (head[0], *date, *head[1:]), (*rounds, *tail)
         elif row_width((*head, *tail)) + _LEAST + 2 > width:
-            tail = _SHORT if row_width((*head, *_SHORT)) + _LEAST + 2 <= width else ()
+            short = tuple(CellText(f"  {_name(actions)}", KEY) for actions, _ in _KEYS)
+            tail = short if row_width((*head, *short)) + _LEAST + 2 <= width else ()
         room = max(width - row_width((*head, *tail)) - 2, 0)
         filled = room if place.played >= place.total else int(room * place.played / place.total)
         line = CellLine(width).to(1).extend(head)
@@ -98,5 +105,10 @@ def _describe(place: ReplayPlace, *, is_paused: bool) -> Row:
 
 
 def _list_keys(*, is_paused: bool) -> Row:
-    words = [(key, "go on" if is_paused and verb == "pause" else verb) for key, verb in _KEYS]
+    words = [(_name(actions), "go on" if is_paused and verb == "pause" else verb) for actions, verb in _KEYS]
     return tuple(cell for key, verb in words for cell in (CellText(f"  {key}", KEY), CellText(f" {verb}", MUTED)))
+
+
+def _name(actions: Sequence[str]) -> str:
+    """The keys of actions that stand together."""
+    return " ".join(map(find_key, actions))

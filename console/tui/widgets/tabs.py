@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from textual import events
 from textual.message import Message
 
+from benchconsole.console.text.cells import measure_width
+from benchconsole.console.tui.actions import find_key
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width
 from benchconsole.console.tui.rows.themes import BADGE, FROZEN_BADGE, HELD_BADGE, MUTED, Ground, Ink, Tone
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.session_control import ReplayPlace
 
-TABS = (("1", "Fabric"), ("2", "Nodes"), ("3", "Run"), ("4", "Findings"))
+TABS = ("Fabric", "Nodes", "Run", "Findings")
+"""Each stands beside the key of the action of its name."""
+
 _SELECTED = Tone(Ink.BRIGHT, Ground.SEL, bold=True)
 _SELECTED_KEY = Tone(Ink.ACCENT, Ground.SEL, bold=True)
 
@@ -64,7 +68,7 @@ class Tabs(CellWidget):
     class Clicked(Message):
         """A tab was clicked."""
 
-        key: str
+        tab: str
 
     def __init__(self, active: str) -> None:
         super().__init__()
@@ -80,7 +84,8 @@ class Tabs(CellWidget):
         badges = badge_row(self.badges)
         line = CellLine(width)
         room = width - row_width(badges) - 1
-        for key, name in self._tabs(room):
+        for name in self._tabs(room):
+            key = _find_tab_key(name)
             if name == self.active:
                 line.put(f" {key}", _SELECTED_KEY).put(f" {name} ", _SELECTED)
             else:
@@ -90,21 +95,31 @@ class Tabs(CellWidget):
 
     def on_click(self, event: events.Click) -> None:
         places = self.list_places()
-        key = next((key for x, key in reversed(places) if event.x >= x - 1), "")
-        if key and event.x < places[-1][0] - 1 + len(dict(TABS)[places[-1][1]]) + 4:
-            self.post_message(self.Clicked(key))
+        tab = next((tab for x, tab in reversed(places) if event.x >= x - 1), "")
+        if tab and event.x < places[-1][0] - 1 + _measure_tab(places[-1][1]):
+            self.post_message(self.Clicked(tab))
 
     def list_places(self) -> list[tuple[int, str]]:
-        """The column of the key of each tab that is drawn, and that key."""
+        """Each tab that is drawn, behind the column of its key."""
         places, x = [], 1
-        for key, name in self._tabs(self.size.width - row_width(badge_row(self.badges)) - 1):
-            places.append((x, key))
-            x += len(name) + 4
+        for name in self._tabs(self.size.width - row_width(badge_row(self.badges)) - 1):
+            places.append((x, name))
+            x += _measure_tab(name)
         return places
 
-    def _tabs(self, room: int) -> list[tuple[str, str]]:
+    def _tabs(self, room: int) -> list[str]:
         """As many as fit; the active one always."""
         every = list(TABS)
-        while every and sum(len(name) + 4 for _, name in every) > room and len(every) > 1:
-            every.remove(next(tab for tab in reversed(every) if tab[1] != self.active))
+        while sum(map(_measure_tab, every)) > room and len(every) > 1:
+            every.remove(next(tab for tab in reversed(every) if tab != self.active))
         return every
+
+
+def _find_tab_key(tab: str) -> str:
+    """The key that goes to a tab."""
+    return find_key(tab.lower())
+
+
+def _measure_tab(tab: str) -> int:
+    """The cells of a tab: its key and its name, with a blank before, between and behind."""
+    return measure_width(_find_tab_key(tab)) + len(tab) + 3

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchconsole.console.cli import open as open_command
+from benchconsole.console.session.recent_files import RecentFile, RecentFiles, RecentKind
 from benchconsole.console.tui.app import console_app
+from benchconsole.topology.errors import TopologyError
 from tests.fabrics import SMALL
 
 if TYPE_CHECKING:
@@ -36,3 +38,47 @@ def test_a_topology_file_is_shown_and_nothing_is_kept(tmp_path: Path, monkeypatc
     assert seen == [True, ("default",), False, 1]
     assert [*tmp_path.rglob("*.db*")] == []
     assert not [*kept.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("environment", "asked", "kept"),
+    [
+        ({}, {}, True),
+        ({}, {"looks_only": True}, False),
+        ({}, {"start": True}, False),
+        ({"CI": "true"}, {}, False),
+        ({"TEXTUAL_DRIVER": open_command.BROWSER_DRIVER}, {}, False),
+    ],
+)
+def test_what_a_person_opens_on_a_terminal_is_kept_among_the_recent_files(
+    environment: dict[str, str], asked: dict[str, bool], kept: bool, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    file, db = tmp_path / "cluster.yaml", tmp_path / "sessions.db"
+    file.write_text(SMALL)
+    monkeypatch.delenv("CI", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(open_command, "has_screen", lambda: True)
+
+    def run(make: "Callable[[], SessionController]", **_: object) -> int:
+        assert RecentFiles().read() == ()
+        asyncio.run(make().close())
+        return 0
+
+    monkeypatch.setattr(console_app, "run", run)
+    monkeypatch.chdir(tmp_path)
+    open_command.open_console("cluster.yaml", Path("sessions.db"), **asked)  # type: ignore[arg-type]
+    known = (RecentFile(RecentKind.TOPOLOGY, str(file)), RecentFile(RecentKind.DATABASE, str(db)))
+    assert RecentFiles().read() == (known if kept else ())
+
+
+def test_a_file_that_is_no_topology_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "broken.yaml"
+    file.write_text("schema: 1\nfabric: [\n")
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(open_command, "has_screen", lambda: True)
+    monkeypatch.setattr(console_app, "run", lambda make, **_: make())
+    with pytest.raises(TopologyError):
+        open_command.open_console(str(file), tmp_path / "sessions.db")
+    assert RecentFiles().read() == ()

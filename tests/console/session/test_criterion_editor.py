@@ -258,7 +258,7 @@ async def test_nothing_is_taken_while_a_run_goes_on(site: Site, monkeypatch: pyt
         proposal = await it.propose(TYPED)
         monkeypatch.setattr(Session, "running", True)
         for asked in (it.form(), it.control.criteria.write(proposal)):
-            with pytest.raises(CriterionEditError, match="S stops it first"):
+            with pytest.raises(CriterionEditError, match="it has to end first"):
                 await asked
         monkeypatch.undo()
         with Store.open(site.folder / "s.db", create=False) as other:

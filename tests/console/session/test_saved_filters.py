@@ -157,3 +157,11 @@ def test_every_text_comes_back_as_it_was(path: Path, area: str, name: str, text:
     path.unlink(missing_ok=True)
     SavedFilters(path).save(area, name, text)
     assert SavedFilters(path).read() == {area: {name: text}}
+
+
+@pytest.mark.parametrize("area", ["fabric", "node", "run"])
+def test_an_area_that_nothing_filters_on_the_screen_keeps_none(path: Path, area: str) -> None:
+    kept = SavedFilters(path)
+    kept.save("nodes", "slow", "throughput<9.5")
+    with pytest.raises(LookupError, match=f"no filter is kept for {area}: nothing is filtered there on the screen"):
+        kept.find(area, "slow")

@@ -228,3 +228,10 @@ async def test_ten_thousand_rows_with_facts_draw_no_more_than_what_is_in_sight(m
         monkeypatch.setattr(NodeTable, "row", count)
         await look.press("down")
         assert 0 < len(drawn) <= 3 * 50
+
+
+async def test_a_saved_filter_is_not_one_of_columns_and_that_is_said() -> None:
+    async with looking(faulty()) as look:
+        await open_chooser(look)
+        await look.press(*"@slow")
+        assert "columns are found by their text; saved filters are of rows" in look.text

@@ -218,7 +218,7 @@ async def test_why_none_is_taken_is_said_in_full(site: Site, tmp_path: Path, mon
         await look.press("a")
         await look.until(lambda: "no criterion is taken" in look.text)
         await look.settle()
-        assert "A run of this session goes on; S stops it first." in look.text
+        assert "A run of this session goes on; it has to end first." in look.text
 
 
 async def test_a_file_that_was_saved_after_the_diff_is_left_alone(site: Site) -> None:

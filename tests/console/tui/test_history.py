@@ -9,9 +9,10 @@ from benchconsole.console.exits import Exit
 from benchconsole.console.tui.app.history_orders import WHERE
 from benchconsole.console.tui.queries.history_area import ABOUT, DIFFERS
 from benchconsole.console.tui.queries.node_row import DEFAULT
+from benchconsole.console.tui.queries.peer_columns import PeerShareColumn
 from benchconsole.console.tui.screens.history import HistoryScreen
 from benchconsole.console.tui.screens.raw import RawScreen
-from benchconsole.console.tui.widgets.over_sessions import OVER
+from benchconsole.console.tui.widgets.over_sessions import OVER, OverSessions
 from benchconsole.console.view.run_view import State
 from benchconsole.store.errors import LockedError
 from tests.console.tui.looking import Look, faulty, looking
@@ -147,7 +148,7 @@ async def test_a_column_is_shown_over_sessions_and_taken_away(site: Site) -> Non
         await look.press("H")
         over = table.over
         assert over is not None
-        await look.until(lambda: over.is_read and bool(over.values))
+        await look.until(lambda: over.is_read)
         await look.settle()
         assert table.columns[table.picked] == picked
         assert table.columns[table.picked + 1] == OVER
@@ -218,3 +219,13 @@ async def test_before_anything_was_judged_nodes_have_no_history(site: Site) -> N
         assert len(table.over.list_values(table.table["n1"])) == 3
         page = await open_history(look)
         assert page.table.items[0].words("verdicts") == "·✗○"
+
+
+def test_a_column_is_read_when_its_values_are_there() -> None:
+    """When the last session has been read, they are still put together."""
+    over = OverSessions(PeerShareColumn())
+    assert (over.is_read, over.symbol) == (False, "being read")
+    over.sessions = over.read = 2
+    assert (over.is_read, over.symbol) == (False, "2 of 2")
+    over.values = {}
+    assert (over.is_read, over.symbol) == (True, "of 2")

@@ -45,7 +45,7 @@ from benchconsole.console.tui.screens.sessions import SessionsScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
 from benchconsole.console.tui.screens.typed_line import TypedLineSheet
 from benchconsole.console.tui.screens.zoom import ZoomScreen
-from benchconsole.console.tui.start_model import Demo, Interrupted, Past, StartModel
+from benchconsole.console.tui.start_model import Demo, Interrupted, KnownFile, Past, StartModel
 from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
@@ -390,13 +390,15 @@ START = StartModel(
     (Past("s1", "acceptance", "mini", "yesterday", 4, 4, ListedVerdict(Outcome.PASS, "pass")),),
     (Interrupted("s2", "night", "half"),),
     (Demo("default", "five faults"), Demo("healthy", "none")),
+    recent=(KnownFile("/srv/c.yaml", "c.yaml", "/srv"),),
+    databases=(KnownFile("/srv/c.db", "c.db", "/srv"), KnownFile("/srv/d.db", "d.db", "/srv")),
 )
 
 
 @pytest.mark.parametrize("model", [StartModel("0.1"), START], ids=["empty", "full"])
 @pytest.mark.parametrize("is_choice", [False, True], ids=["page", "choice"])
 async def test_no_key_pressed_twice_ends_the_start_page_badly(model: StartModel, is_choice: bool) -> None:
-    for key in ("enter", "escape", "q", "o", "d", "a", "r", "1", "9", "down", "G", "x", "tab", "colon"):
+    for key in ("enter", "escape", "q", "o", "D", "d", "a", "r", "1", "9", "down", "G", "x", "tab", "colon"):
         app = StartApp(model, Terminal())
         async with app.run_test(size=(80, 24)) as pilot:
             press_at_once(app, *(("o",) if is_choice else ()), key, key)

@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchconsole.console.cli import command
+from benchconsole.console.cli.show import AREAS as SHOWN
 from benchconsole.console.session.saved_filters import AREAS, SavedFilters
 from benchconsole.console.tui.app.keymap import list_pages
 from benchconsole.console.tui.queries.filtering import FilterError, ReadRows, compile_filter, compile_words
@@ -280,3 +281,22 @@ def test_the_command_line_has_them_too() -> None:
     assert "leaf3" in done.output
     done = CliRunner().invoke(command, ["show", "--area", "filters", "--filter", "~^zzz", "--json"])
     assert done.output.strip() == "[]"
+
+
+async def test_tests_of_a_finding_have_no_filter_of_their_own_and_that_is_said() -> None:
+    async with looking(faulty()) as look:
+        await look.press("4", "tab", "slash")
+        page = look.app.screen
+        assert isinstance(page, FindingsScreen)
+        assert page.tests.display
+        assert "findings, not the tests of one: text" in look.text
+        await look.press("escape", "tab", "slash")
+        assert "not the tests" not in look.text
+
+
+@pytest.mark.parametrize("area", SHOWN)
+def test_every_area_that_is_printed_has_filters_or_says_that_it_keeps_none(area: str) -> None:
+    with pytest.raises(LookupError) as caught:
+        kept().find(area, "slow")
+    keeps = f"no filter of {area} is saved"
+    assert str(caught.value).startswith(keeps if area in AREAS else f"no filter is kept for {area}: ")

@@ -250,7 +250,7 @@ def test_every_action_is_for_one_thing_and_help_is_in_their_order() -> None:
     named = [name for names in USES.values() for name in names]
     assert sorted(named) == sorted(ACTIONS)
     assert [each.id for each in matching(tuple(ACTIONS), "")] == named
-    assert list(USES) == ["move", "open", "filter", "act", "session", "global"]
+    assert list(USES) == ["move", "open", "filter", "act", "session", "global", "start"]
 
 
 async def test_help_is_grouped_and_says_how_much_is_out_of_sight() -> None:

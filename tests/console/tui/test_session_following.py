@@ -1,0 +1,111 @@
+"""The thread that opens a session waits until its fabric is drawn, and for nothing else."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from benchconsole.console.tui.app import session_following
+from benchconsole.console.tui.app.console_app import ConsoleApp
+from benchconsole.console.tui.app.shown_session import OpenSession
+from benchconsole.console.tui.screens.fabric import FabricScreen
+from benchconsole.console.view.reducer import LatestView
+from tests.console.tui.looking import PLAIN, Look, begin, faulty, healthy
+from tests.console.tui.playing import Player
+
+
+@asynccontextmanager
+async def opening() -> AsyncIterator[tuple[Look, threading.Event]]:
+    """A console whose session is being opened until the event is set; nothing of it is known."""
+    player, over = Player(faulty()), threading.Event()
+
+    def make() -> Player:
+        assert over.wait(60)
+        return player
+
+    app = ConsoleApp(make, PLAIN, now=lambda: 1_700_000_100.0, analyse=lambda _: (), latest=LatestView())
+    async with app.run_test(size=(120, 40)) as pilot:
+        try:
+            yield Look(app, pilot, player), over
+        finally:
+            over.set()
+
+
+async def draw_first(look: Look, opened: OpenSession) -> None:
+    """What the opening does when the fabric of ``opened`` is known, in a thread of its own."""
+    await asyncio.to_thread(look.app.following._draw_first, opened, asyncio.get_running_loop())
+
+
+async def test_the_fabric_is_on_the_screen_when_the_opening_goes_on() -> None:
+    async with opening() as (look, _):
+        front = look.app.session.front
+        assert "n001" not in look.text
+        front.latest.preview(begin(faulty()), 0, 3)
+        await draw_first(look, front)
+        assert front.is_drawn
+        assert "spine1" in look.text
+        assert look.app.navigation.fabric.find_shape(faulty().fabric) is not None
+
+
+async def test_the_opening_draws_its_fabric_before_it_goes_on() -> None:
+    """Through ``preview``, as ``open`` calls it; a preview of another thread waits for nothing."""
+    latest, drawn = LatestView(), list[bool]()
+    player = Player(faulty())
+
+    def make() -> Player:
+        other = threading.Thread(target=latest.preview, args=(begin(healthy()), 0, 0))
+        other.start()
+        other.join(60)
+        drawn.append(app.session.front.is_drawn)
+        latest.preview(begin(faulty()), 0, 3)
+        drawn.append(app.session.front.is_drawn)
+        return player
+
+    app = ConsoleApp(make, PLAIN, now=lambda: 1_700_000_100.0, analyse=lambda _: (), latest=latest)
+    async with app.run_test(size=(120, 40)) as pilot:
+        look = Look(app, pilot, player)
+        await look.until(lambda: app.session.latest.generation >= player.until)
+    assert drawn == [False, True]
+
+
+async def test_a_session_that_is_not_in_front_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opening() as (look, _):
+        behind = OpenSession(LatestView())
+        behind.latest.preview(begin(faulty()), 0, 3)
+        monkeypatch.setattr(session_following, "wait_drawn", lambda _: pytest.fail("waited"))
+        await draw_first(look, behind)
+        assert behind.is_drawn
+        assert "spine1" not in look.text
+
+
+async def test_a_screen_that_is_never_drawn_holds_the_opening_up_for_a_while_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with opening() as (look, _):
+        waiting = asyncio.Event()
+
+        async def wait_drawn(_: FabricScreen) -> None:
+            waiting.set()
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr(session_following, "wait_drawn", wait_drawn)
+        monkeypatch.setattr(session_following, "DRAWN_WITHIN", 0.01)
+        front = look.app.session.front
+        await draw_first(look, front)
+        async with asyncio.timeout(60):
+            await waiting.wait()
+        assert not front.is_drawn
+
+
+async def test_a_screen_that_is_left_meanwhile_lets_the_opening_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opening() as (look, _):
+
+        async def wait_drawn(_: FabricScreen) -> None:
+            raise asyncio.CancelledError
+
+        monkeypatch.setattr(session_following, "wait_drawn", wait_drawn)
+        front = look.app.session.front
+        await draw_first(look, front)
+        assert front.is_drawn
