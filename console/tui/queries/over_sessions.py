@@ -17,8 +17,9 @@ _HEADING = len(OVER) + 2
 class OverSessions(NodeColumn):
     """What is known of ``of``, a column of a metric, over so many ``sessions``, of which ``read`` were read so far.
 
-    ``values`` are by node, one for each session, the oldest first; None where it has none. ``shown`` is the place of
-    the session on the screen: its value is that of the table, which is newer while it runs.
+    ``values`` are by node, one for each session, the oldest first, None where it has none; none at all until every
+    session is read. ``shown`` is the place of the session on the screen: its value is that of the table, which is newer
+    while it runs.
     """
 
     choice = Choice("over", OVER)
@@ -30,7 +31,7 @@ class OverSessions(NodeColumn):
         self.sessions: int | None = None
         self.read = 0
         self.shown: int | None = None
-        self.values: Mapping[str, Sequence[float | None]] = {}
+        self.values: Mapping[str, Sequence[float | None]] | None = None
         self.failed = ""
         """Why nothing could be read."""
 
@@ -47,7 +48,7 @@ class OverSessions(NodeColumn):
 
     @property
     def is_read(self) -> bool:
-        return self.read == self.sessions
+        return self.values is not None
 
     def insert(self, columns: tuple[NodeColumn, ...]) -> tuple[NodeColumn, ...]:
         """The columns with this one after the one that it is of, as that is among them; without it where that is gone.
@@ -62,7 +63,7 @@ class OverSessions(NodeColumn):
 
     def list_values(self, row: NodeRow) -> Sequence[float | None]:
         """The values of a node; none before all sessions are read."""
-        if not self.is_read:
+        if self.values is None:
             return ()
         known = list(self.values.get(row.view.node.id, (None,) * self.read))
         value = self.of.number(row)
