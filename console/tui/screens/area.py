@@ -80,6 +80,8 @@ class AreaScreen(AreaPage):
         finally:
             self._is_making = False
         self.show_area(area)
+        if self.run_view is not None:
+            self.paint(self.run_view)  # a round may have been judged meanwhile, and no other view may come
 
     def name_chosen(self) -> str:
         return super().name_chosen() or self.name_of_area

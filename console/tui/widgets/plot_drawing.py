@@ -85,7 +85,7 @@ class _Lines:
 
 def draw_plot(plot: Plot, picture: Picture, number: int | None, look: PlotLook) -> list[Row]:
     """The rows of a picture; ``number`` is the value under the cursor. Nothing where there is no room."""
-    if look.width < _LEAST_WIDTH or look.height < _LEAST_HEIGHT or not all(side.can_be_drawn for side in plot.sides):
+    if look.width < _LEAST_WIDTH or look.height < _LEAST_HEIGHT or not plot.can_be_drawn:
         return []
     if picture is Picture.DISTRIBUTION:
         return _draw_distribution(plot, number, look)
