@@ -1,7 +1,6 @@
 """Every metric in a list, the chosen one drawn: its distribution, its shares, its values over time, or two sessions."""
 
 import asyncio
-import operator
 from collections.abc import Sequence
 
 from textual import on
@@ -29,6 +28,7 @@ from benchconsole.console.tui.widgets.plot import ClassStrips, PlotList, PlotPic
 from benchconsole.console.tui.widgets.plot_drawing import Picture
 from benchconsole.console.tui.widgets.status import Status
 from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.same_objects import are_same
 from benchconsole.console.view.wording import format_reading
 from benchconsole.topology.units import counted
 
@@ -89,7 +89,7 @@ class PlotScreen(FilteredPage):
         known: tuple[object, ...] = (view.fabric, view.closed, view.verdicts, view.findings, view.plan)
         if self.report is not None:
             known = (self.report,)
-        is_new = len(known) != len(self._known) or not all(map(operator.is_, known, self._known))
+        is_new = not are_same(known, self._known)
         if view.reading is None and is_new and not self._is_making:
             self._known, self._is_making = known, True
             self.run_worker(self._make(view), exit_on_error=True)
