@@ -21,7 +21,8 @@ from benchconsole.console.tui.screens.base.page import PlotWish
 from benchconsole.console.tui.screens.plot import PlotScreen, find_telling
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.plot import MOST_CLASSES, ClassStrips
-from benchconsole.console.tui.widgets.plot_drawing import Picture, PlotLook, draw_plot
+from benchconsole.console.tui.widgets.plot_drawing import Picture, draw_plot
+from benchconsole.console.tui.widgets.plot_frame import PlotLook
 from benchconsole.console.view.events import SessionEnded
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import ClosedRound, Level
