@@ -196,7 +196,7 @@ def test_show_prints_chosen_columns_with_their_parts() -> None:
     area = list_nodes(SEEN, ("memory.total", "kernel", "triad", "of.peers"))
     (row,) = area.filter("node=n093").rows
     assert (row.words("memory.total"), row.words("memory.total.declared")) == ("112 GiB", "≠ 128 GiB")
-    assert "peers told 128 GiB" in row.words("memory.total.peers")
+    assert "nodes of its class told 128 GiB" in row.words("memory.total.peers")
     assert [each.record["node"] for each in area.filter("memory.total<120 GiB & node~n").rows] == ["n093"]
     assert [each.record["node"] for each in area.filter("memory.total.peers~differs").rows] == ["n093"]
     assert len(area.filter("kernel~6.1").rows) == 133
