@@ -155,17 +155,19 @@ class MapHeat:
     async def _read(self, reader: "HeatReader", view: RunView) -> None:
         from benchconsole.store.errors import StoreError
 
+        values = None
         try:
             values = await asyncio.to_thread(reader.read, view)
         except StoreError as error:
             self._page.say(sanitize(f"{error}"), wrong=True)
-            return
         finally:
             self._is_reading = False
-        if reader is self._reader:
+        if reader is self._reader and values is not None:
             self._page.map.heat = values
             self._page.map.redraw()
             self._changed()
+        elif reader is self._reader and self._page.map.heat is None:
+            self.leave()  # nothing is being read any more
         if self._page.run_view is not None:
             self.follow(self._page.run_view)
 
