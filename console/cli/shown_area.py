@@ -217,7 +217,7 @@ def _guess(name: str, known: Iterable[str]) -> str:
     """What may have been meant; empty where nothing is like it."""
     from benchconsole.topology.errors import find_near
 
-    near = find_near(name, tuple(known))
+    near = find_near(name, known)
     return f", did you mean {near}?" if near else ""
 
 

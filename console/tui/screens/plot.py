@@ -120,9 +120,10 @@ class PlotScreen(FilteredPage):
 
     def choose(self, wish: PlotWish) -> None:
         """Put the cursor on a metric, and on the value of a test; say why where it has no picture."""
+        if not wish.metric:
+            return
         if not self.every:
             self.wish = wish  # until the values are put together
-        if not wish.metric or not self.every:
             return
         rows = [row.plot for row in self.plots.every]
         found = find_wished(rows, wish)
