@@ -1,6 +1,5 @@
 """The pairs as a map: senders by receivers; a cell opens the nodes behind it, or the list of its pairs."""
 
-
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize

@@ -1,6 +1,5 @@
 """One part of the fabric drawn alone: a site, a pod, a leaf or a chassis; ``esc`` goes back to what was around it."""
 
-
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize

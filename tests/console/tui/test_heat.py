@@ -94,7 +94,9 @@ async def test_the_option_that_somebody_went_to_is_taken() -> None:
         await look.until(lambda: "iperf3.throughput leave" in look.text)
 
 
-async def test_a_heat_map_that_cannot_be_read_is_left_and_not_called_being_read(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_heat_map_that_cannot_be_read_is_left_and_not_called_being_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def refuse(*_: object) -> None:
         raise LockedError("another process has locked it", "wait")
 

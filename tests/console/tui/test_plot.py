@@ -278,7 +278,10 @@ async def test_a_metric_of_one_value_is_told_in_words_and_one_that_is_none_too()
         assert "No metric was measured twice yet: a picture needs two values." in look.text
         assert "1 metric with fewer than 2 values not listed" in look.text
         await look.press("enter", "left", "n", "y", "Y", "v")
-        for metric, said in (("odd.rate", "no value of odd.rate was measured"), ("stream.triad", "has one value, 99.9")):
+        for metric, said in (
+            ("odd.rate", "no value of odd.rate was measured"),
+            ("stream.triad", "has one value, 99.9"),
+        ):
             look.app.navigation.open_plot(metric)
             await look.settle()
             assert said in look.lines[-1]
