@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from benchconsole.console.conclusions.plotted_metric import ClassNumbers, Plot, PlotBounds, PlottedMetric
+from benchconsole.console.conclusions.plotted_metric import FEWEST, ClassNumbers, Plot, PlotBounds, PlottedMetric
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.wording import SIGNS, format_quantity
 from benchconsole.probes.model.judgement import Level
@@ -83,15 +83,26 @@ def _name_bound(metric: PlottedMetric) -> str:
 
 
 def format_part(share: float) -> str:
-    """A share with a decimal where it is small: 0.01875 is ``1.9 %``."""
-    return percent(share) if share >= 0.1 or not share else f"{share:.1%}".replace("%", " %")
+    """A share with a decimal where it is small or nearly all: 0.01875 is ``1.9 %``. Neither reads as none or all."""
+    if not share or share >= 1 or 0.1 <= share < 0.995:
+        return percent(share)
+    if 0.0005 <= share < 0.9995:
+        return f"{share:.1%}".replace("%", " %")
+    return "<0.1 %" if share < 0.5 else ">99.9 %"
+
+
+def format_few(number: int) -> str:
+    """How many metrics have too few values for a picture; empty for none."""
+    return f"{counted(number, 'metric')} with fewer than {FEWEST} values not listed" if number else ""
 
 
 def format_value(metric: PlottedMetric, place: int) -> str:
     """One value: of which node or pair, how large, at which percentile, and how it was judged."""
     value = float(metric.values[place])
-    at = f"percentile {100 * metric.find_share(value):.3g}"
-    return f"{sanitize(metric.tests[place].target.key)}   {format_number(metric, value)}   {at}"
+    share = metric.find_share(value)
+    percentile = f"{100 * share:.3g}" if share == 1 or share < 0.9995 else ">99.9"
+    name, number = sanitize(metric.tests[place].target.key), format_number(metric, value)
+    return f"{name}   {number}   percentile {percentile}"
 
 
 def format_verdict(metric: PlottedMetric, place: int) -> str:

@@ -121,10 +121,6 @@ class PlottedMetric:
         """How many numbers were judged as parts of sums alone."""
         return sum(name in self.summed and name not in self.alone for name in self.ids)
 
-    @property
-    def can_be_drawn(self) -> bool:
-        return len(self.values) >= FEWEST
-
     def find_share(self, value: float) -> float:
         """The share of all numbers that are at or below ``value``."""
         return float(np.searchsorted(self.in_order, value, "right")) / len(self.values)
@@ -161,6 +157,11 @@ class Plot:
     @property
     def first(self) -> PlottedMetric:
         return self.sides[0]
+
+    @property
+    def can_be_drawn(self) -> bool:
+        """Whether each side has values enough."""
+        return all(len(side.values) >= FEWEST for side in self.sides)
 
     @property
     def question(self) -> tuple[object, ...]:

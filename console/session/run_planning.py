@@ -10,6 +10,7 @@ from dataclasses import replace
 from benchconsole.console.exits import BadInput
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.next_rounds import ProposedRounds
 from benchconsole.console.session.run_limits import list_time_limit
 from benchconsole.console.session.run_options import (
     MEANINGS,
@@ -70,8 +71,9 @@ class RunPlanning:
             choice = self._choose(session, options, test)
             given = list_given(choice, nodes)
             if suite is None and not is_repeat and not test and nodes is None and _owes(session):
-                session.meant, given = choice, {name: given[name] for name in RESUMING if name in given}
                 rounds = session.unfinished()
+                session.meant, session.proposed = choice, ProposedRounds(rounds)
+                given = {name: given[name] for name in RESUMING if name in given}
                 found = Proposal(rounds, _make_plan_notes(session, rounds)) if rounds else Proposal((), ends=ENDS)
             else:
                 rounds = session.propose(
@@ -222,11 +224,8 @@ def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
 
 def _list_in_use(session: Session, rounds: Sequence[Round]) -> list[str]:
     """Nodes that the plan leaves alone because somebody else needs them, or why it would be refused."""
-    policy = session.meant.policy
-    if policy.spared(session.fabric):
-        return [sanitize(words) for words in session.proposed.spared]
     try:
-        policy.refuse(session.fabric, rounds, session.probes)
+        session.meant.policy.refuse(session.fabric, rounds, session.probes)
     except InUseError as error:
         return [sanitize(line) for line in str(error).splitlines()]
-    return []
+    return [sanitize(words) for words in session.proposed.spared]

@@ -59,10 +59,13 @@ def list_accepted(remarks: Iterable[Remark]) -> Mapping[str, Remark]:
 
 
 def find_acceptances(findings: Sequence[Finding], remarks: Iterable[Remark]) -> Acceptances:
-    """Which of the findings are accepted, and which acceptances are of findings that are no more."""
+    """Which of the findings are accepted, and which acceptances are of findings that are no more.
+
+    Findings of one cause are accepted together.
+    """
     accepted = list_accepted(remarks)
-    causes = {name_cause(each): each for each in findings}
-    found = tuple((each, accepted[cause]) for cause, each in causes.items() if cause in accepted)
+    causes = [name_cause(each) for each in findings]
+    found = tuple((each, accepted[cause]) for each, cause in zip(findings, causes, strict=True) if cause in accepted)
     earlier = tuple(remark for cause, remark in accepted.items() if cause not in causes)
     return Acceptances(len(findings), found, earlier)
 

@@ -371,7 +371,7 @@ class LatestView:
         self._preview: RunView | None = None
         self._described: tuple[Fabric, tuple[StaticFinding, ...]] | None = None
         self._assessed: tuple[Mapping[str, Result], DetectableFaults] | None = None
-        self._remarked: tuple[str, tuple[Remark, ...]] = ("", ())
+        self._remarked: dict[str, tuple[Remark, ...]] = {}
         self._shown: tuple[RunView, RunView] | None = None
 
     def take(self, events: Sequence[Event]) -> None:
@@ -418,8 +418,11 @@ class LatestView:
         self.generation += 1
 
     def take_remarks(self, session: str, remarks: "tuple[Remark, ...]") -> None:
-        """Take all that people said of the session of this id, where it is still the one that is shown."""
-        self._remarked = (session, remarks)
+        """Take all that people said of the session of this id; what was told of another session stays.
+
+        None is ever deleted: of two answers the longer one is newer, in whatever order they come.
+        """
+        self._remarked[session] = max(self._remarked.get(session, ()), remarks, key=len)
         self.generation += 1
 
     @property
@@ -446,6 +449,5 @@ class LatestView:
         return shown[1]
 
     def _find_remarks(self, folded: RunView) -> "tuple[Remark, ...]":
-        """Those that were told, or that the session began with: none is ever deleted, so the longer ones are newer."""
-        session, told = self._remarked
-        return told if session == folded.session and len(told) > len(folded.remarks) else folded.remarks
+        """Those that were told, or that the session began with where these are not fewer."""
+        return max(folded.remarks, self._remarked.get(folded.session, ()), key=len)

@@ -1,6 +1,5 @@
 """Sums over a session: coverage, reasons, stages. Screens show them all the time: kept, not counted anew."""
 
-import operator
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from benchconsole.console.view.run_view import (
     superseding,
     worst,
 )
+from benchconsole.console.view.same_objects import are_same
 from benchconsole.console.view.session_verdict import SessionVerdict, decide
 from benchconsole.console.view.time_left import stages_of
 from benchconsole.probes.model.judgement import Level, Verdict
@@ -73,7 +73,7 @@ class TotalsCache:
             view.left_out,
             view.checklists,
         )
-        if self._decided is None or not all(map(operator.is_, basis, self._decided[0])):
+        if self._decided is None or not are_same(basis, self._decided[0]):
             self._decided = (basis, decide(view))
         return self._decided[1]
 

@@ -25,7 +25,7 @@ WIDER = {
         "widgets.findings_list.FindingsList": 31,
         "widgets.area_table.AreaTable": 40,
         "widgets.menu.StartMenu": 27,
-        "widgets.node_table.NodeTable": 42,
+        "widgets.node_table.NodeTable": 38,
         "widgets.plan.PlanView": 31,
         "widgets.plot.PlotList": 27,
         "widgets.sorted_table.SortedTable": 32,

@@ -11,8 +11,8 @@ from benchconsole.console.tui.app.shown_session import ShownSession
 
 if TYPE_CHECKING:
     from benchconsole.console.session.session_archive import SessionArchive
+    from benchconsole.console.tui.queries.over_sessions import OverSessions
     from benchconsole.console.tui.screens.nodes import NodesScreen
-    from benchconsole.console.tui.widgets.over_sessions import OverSessions
     from benchconsole.console.view.run_view import RunView
 
 WHERE = "H shows the history of a node on its page, and that of a column on Nodes."
@@ -47,12 +47,13 @@ class HistoryOrders(Orders):
         """Show the column under the column cursor over sessions; take it away where it is shown already."""
         from benchconsole.console.tui.queries.node_columns import METRIC
         from benchconsole.console.tui.queries.node_row import DEFAULT
-        from benchconsole.console.tui.widgets.over_sessions import OVER, OverSessions
+        from benchconsole.console.tui.queries.over_sessions import OVER, OverSessions
 
         table = page.table
-        picked = table.shown[table.picked]
-        metrics = [column for column in table.shown if column.choice.kind == METRIC]
-        known = table.over if OVER in table.columns else None
+        arranged = table.arranged
+        picked = arranged.shown[table.picked]
+        metrics = [column for column in arranged.shown if column.choice.kind == METRIC]
+        known = arranged.over if OVER in arranged.keys else None
         if known is not None and (picked not in metrics or picked is known.of):
             table.show_over(None)
         elif metrics:
@@ -60,7 +61,7 @@ class HistoryOrders(Orders):
             table.show_over(over)
             self._work(self._read(page, archive, view, over))
         else:
-            absent = "No number was judged yet" if table.wanted == (DEFAULT,) else "No metric is among the columns"
+            absent = "No number was judged yet" if arranged.wanted == (DEFAULT,) else "No metric is among the columns"
             self._navigation.say(f"{absent}; a page of a node has the history of all of its numbers.")
             return
         page.annotate()
@@ -79,7 +80,7 @@ class HistoryOrders(Orders):
             found = await asyncio.to_thread(archive.list_last_sessions, fabric.name, simulated=fabric.simulated)
             over.sessions = len(found.sessions)
             for each in found.sessions:
-                if page.table.over is not over:
+                if page.table.arranged.over is not over:
                     return
                 page.table.redraw()
                 values.append(await asyncio.to_thread(archive.read_metric_values, each.id, metric, stage))
@@ -92,6 +93,6 @@ class HistoryOrders(Orders):
             keys = [each.id for each in found.sessions]
             over.shown = keys.index(view.session) if view.session in keys else None
             over.values = {each.key.node: [point and point.value for point in each.points] for each in numbers}
-        if page.table.over is over:
+        if page.table.arranged.over is over:
             page.table.kept = KeptOrder()  # rows may be sorted by what has come
             page.table.apply_filter()

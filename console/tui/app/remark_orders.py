@@ -87,9 +87,9 @@ class RemarkOrders(Orders):
             self._ask_text(archive, key, of, ("accept", words, f"{name} is accepted"), text)
 
     def _ask_withdrawal(self, archive: "SessionArchive", key: str, name: str, accepted: "Remark") -> None:
-        from benchconsole.probes.model.remark import OF_SESSION, RemarkKind, RemarkSubject
+        from benchconsole.probes.model.remark import RemarkKind, RemarkSubject
 
-        of = RemarkSubject(OF_SESSION.about, OF_SESSION.subject, RemarkKind.WITHDRAWAL, accepted.number)
+        of = RemarkSubject(kind=RemarkKind.WITHDRAWAL, withdraws=accepted.number)
         reason = shorten_text(" ".join(accepted.text.split()), _REASON)
         words = (
             f"{name} is accepted by {sanitize(accepted.by)}: {reason}. Why is it taken back? {archive.operator} is "

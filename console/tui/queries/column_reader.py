@@ -13,8 +13,10 @@ from benchconsole.console.tui.queries.node_columns import METRIC, ColumnCache, M
 from benchconsole.console.tui.queries.node_row import DEFAULT, Choice, ColumnId, NodeColumn, NodeRow, expand_default
 from benchconsole.console.tui.queries.peer_columns import OF_PEERS, PeerShareColumn
 from benchconsole.console.tui.queries.told_readings import FactKind, ReadingsCache, ToldReadings
+from benchconsole.console.tui.queries.view_queries import is_shared
 from benchconsole.console.view.run_view import RunView
 from benchconsole.topology.errors import find_near
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import Shown, Unit, counted
 
 FACTS = "facts"
@@ -235,12 +237,15 @@ class ColumnReader:
         return default, metrics, {column.id: column.heading for column in metrics}
 
 
-def _count_judged(view: RunView) -> dict[tuple[str, str], int]:
-    """How many nodes each judged metric of a stage speaks of."""
+def _count_judged(view: RunView) -> dict[ColumnId, int]:
+    """How many nodes have a number of each judged metric of a stage: of a sum those that sent a part of it."""
     stages = {each.number: each.stage for each in view.plan}
-    found: dict[tuple[str, str], set[str]] = {}
+    sent = (result.test for result in view.results.values() if result.test.bundle and len(result.measurements))
+    senders = group_by_key(((test.round, test.bundle), test.target.node.id) for test in sent)
+    found: dict[ColumnId, set[str]] = {}
     for verdicts in view.verdicts.values():
         for verdict in verdicts:
             if verdict.value is not None:
-                found.setdefault((verdict.metric, stages.get(verdict.round, "")), set()).update(verdict.nodes)
+                nodes = senders.get((verdict.round, verdict.subject), ()) if is_shared(verdict) else verdict.nodes
+                found.setdefault((verdict.metric, stages.get(verdict.round, "")), set()).update(nodes)
     return {key: len(nodes) for key, nodes in found.items()}

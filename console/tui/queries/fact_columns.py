@@ -208,8 +208,8 @@ class FactColumn(NodeColumn):
         return ", ".join(said)
 
     def describe_usual(self, usual: Usual) -> str:
-        """What most peers told, in words."""
-        return f"differs: {usual.number:,} of {counted(usual.of, 'peer')} told {usual.text.shown}"
+        """What most nodes of the class told, itself among those that are counted, in words."""
+        return f"differs: {usual.number:,} of {counted(usual.of, 'node')} of its class told {usual.text.shown}"
 
     def deviates(self, row: NodeRow) -> bool:
         return bool(self.describe_declared(row.view.node)) and self.find_state(row).rank <= State.AFFECTED.rank

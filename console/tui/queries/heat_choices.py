@@ -1,11 +1,12 @@
 """What a heat map can show: every metric that was measured, by stage, and every fact that nodes told. Pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import NodeView, RunView
 from benchconsole.probes.model.judgement import Yardstick
+from benchconsole.probes.model.kept_readings import list_kinds
 from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.natural_order import make_natural_key
 
@@ -62,14 +63,21 @@ def _shorten(stage: str, metric: str) -> str:
     return stage.removeprefix(metric.partition(".")[0]).strip() or stage
 
 
-def _find_metrics(view: RunView, each: Round) -> Iterator[str]:
+def _find_metrics(view: RunView, each: Round) -> list[str]:
     """Metrics with numbers of one closed round; values that were held against a description alone are facts."""
+    judged: dict[str, None] = {}
+    described: set[str] = set()
+    measured: dict[str, None] = {}
     for test in each.tests:
+        for verdict in view.verdicts.get(test.id, ()):
+            if verdict.value is not None and verdict.kind is Yardstick.HARDWARE:
+                described.add(verdict.metric)
+            elif verdict.value is not None:
+                judged[verdict.metric] = None
         result = view.results.get(test.id)
-        judged = [verdict for verdict in view.verdicts.get(test.id, ()) if verdict.value is not None]
-        yield from (verdict.metric for verdict in judged if verdict.kind is not Yardstick.HARDWARE)
-        if result is not None and result.failure is None and not judged:
-            yield from (reading.metric for reading in result.measurements)
+        if result is not None and result.failure is None:
+            measured.update(dict.fromkeys(metric for metric, *_ in list_kinds(result)))
+    return [*judged, *(metric for metric in measured if metric not in judged and metric not in described)]
 
 
 def _find_facts(nodes: Iterable[NodeView]) -> set[str]:

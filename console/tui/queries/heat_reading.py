@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from statistics import median
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries import view_queries
@@ -16,6 +17,7 @@ from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.console.view.wording import format_fact
 from benchconsole.probes.model.judgement import Finding
+from benchconsole.probes.model.kept_readings import list_numbers
 from benchconsole.probes.model.measuring import Fact, Metric
 from benchconsole.topology.model.fabric import Comparator, NodeId
 from benchconsole.topology.natural_order import make_natural_key
@@ -67,7 +69,7 @@ class HeatReader:
         return float(value) if value is not None and math.isfinite(value) else None
 
     def _read_number(self, seen: NodeView, blame: Blame, stages: Mapping[int, str]) -> float | None:
-        """The number that Nodes shows; where nothing of it was judged, the worst of those that were measured."""
+        """The number that Nodes shows: the worst that was judged, else the median of those that were measured."""
         metric, stage = self.choice.metric, self.choice.stage
         judged = tuple(
             verdict for verdict in seen.verdicts if verdict.metric == metric and stages.get(verdict.round, "") == stage
@@ -82,15 +84,14 @@ class HeatReader:
         found = [
             reading
             for result in seen.results
-            if result.failure is None and stages.get(result.test.round, "") == stage
-            for reading in result.measurements
-            if reading.metric == metric
+            if result.test.target.node.id == seen.node.id and stages.get(result.test.round, "") == stage
+            for reading in list_numbers(result)
+            if reading.metric == metric and math.isfinite(reading.value)
         ]
         if not found:
             return None
         self._note_form(found[0].unit, Shown.PLAIN)
-        values = [reading.value for reading in found]
-        return max(values) if self._find_sense(found[0].unit) is Comparator.AT_MOST else min(values)
+        return median(reading.value for reading in found)
 
     def _note_form(self, unit: Unit | None, shown: Shown) -> None:
         """Remember the unit, and how the probe wants it to be shown, else how a verdict was."""

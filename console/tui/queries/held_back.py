@@ -1,5 +1,6 @@
 """Everything of a run that is held back, with its reason and what releases it, for the screen and ``show``."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from benchconsole.console.view.run_view import NotJudged, RunView, State, state_
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.topology.units import counted
 
-_PLAN = {True: "R, then o: {field}; benchconsole run --{field}", False: "benchconsole run --{field}"}
+_PLAN = {True: "R, then o: {field}; benchconsole run --{words}", False: "benchconsole run --{words}"}
 _DISK = {
     True: "R, then c: type the serial number of the disk; benchconsole run asks for it at a terminal",
     False: "benchconsole run asks for the serial number of the disk at a terminal",
@@ -82,7 +83,8 @@ def _list_all(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool) -> 
     for text in view.spared:
         what, _, why = sanitize(text).partition(": ")
         option = "i-mean-production" if why.startswith("tagged production") else "i-mean-busy"
-        yield HeldBack(what, (), why, name_keys(_PLAN[may_run], "plan").format(field=f"{option} {what}"))
+        field, words = f"{option} {what}", shlex.join((option, what))  # a shell takes brackets for file names
+        yield HeldBack(what, (), why, name_keys(_PLAN[may_run], "plan").format(field=field, words=words))
     for reason in filter(is_held, reasons):
         why = sanitize(reason.detail or reason.stage.value)
         release = _release_tests(reason, may_run=may_run)
@@ -92,7 +94,7 @@ def _list_all(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool) -> 
 def _find_release(words: str, *, may_run: bool) -> str:
     """What takes a part of a suite back into the plan, by the sentence that says why it is left out."""
     if "--change-nodes" in words:
-        return name_keys(_PLAN[may_run], "plan").format(field="change-nodes")
+        return name_keys(_PLAN[may_run], "plan").format(field="change-nodes", words="change-nodes")
     if "nobody confirmed it" in words:
         return name_keys(_DISK[may_run], "plan")
     if "lacks a stage" in words:

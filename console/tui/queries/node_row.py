@@ -187,11 +187,6 @@ class ColumnSet:
         return next((column for column in self.chosen if isinstance(column, FollowingColumn)), None)
 
     @cached_property
-    def keys(self) -> tuple[str, ...]:
-        """The columns by their keys."""
-        return tuple(column.key for column in self.shown)
-
-    @cached_property
     def scales(self) -> dict[str, Scale | None]:
         """Every column that a filter may name, with its scale; None for words."""
         return {**dict.fromkeys(WORD_COLUMNS), **{key: column.scale for key, column in self.by_key.items()}}

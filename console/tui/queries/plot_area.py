@@ -8,7 +8,9 @@ from benchconsole.console.conclusions.plot_text import (
     format_bounds,
     format_class,
     format_deviation,
+    format_few,
     format_number,
+    format_part,
     format_plot_name,
     format_spread,
 )
@@ -20,7 +22,7 @@ from benchconsole.console.tui.rows.axes import count_places
 from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.statistics.histogram import make_histogram
-from benchconsole.topology.units import Shown, Unit, percent
+from benchconsole.topology.units import Shown, Unit
 
 _COUNTS = {"count": scale_for(Unit.ONE, Shown.PLAIN, ())}
 
@@ -31,10 +33,10 @@ MOST_BINS = 40
 def list_plotted(view: RunView, metric: str = "") -> Area:
     """Every metric with two values or more as one row; those called ``metric`` with all that their pictures show."""
     every = list_plots(view)
-    drawn = [plot for plot in every if plot.first.can_be_drawn and metric in ("", plot.first.key.metric)]
+    drawn = [plot for plot in every if plot.can_be_drawn and metric in ("", plot.first.key.metric)]
     if not metric:
-        few = sum(not plot.first.can_be_drawn for plot in every)
-        return Area("Plot", _COLUMNS, tuple(map(_make_metric, drawn)), {}, _tell_few(few))
+        few = sum(not plot.can_be_drawn for plot in every)
+        return Area("Plot", _COLUMNS, tuple(map(_make_metric, drawn)), {}, format_few(few))
     columns = {
         "stage": words("stage"), "metric": words("metric"), "kind": Column("kind"), "name": words("name", 6),
         "from": number("value"), "to": number("to"), "count": number("count"), "share": number("at or below"),
@@ -45,8 +47,8 @@ def list_plotted(view: RunView, metric: str = "") -> Area:
         title = f"Plot {sanitize(drawn[0].first.key.stage)}: {format_plot_name(drawn[0].first)}"
         del columns["stage"], columns["metric"]
     rows = tuple(row for plot in drawn for row in _list_rows(plot))
-    few = sum(not plot.first.can_be_drawn and plot.first.key.metric == metric for plot in every)
-    return Area(title, columns, rows, _COUNTS, _tell_few(few))
+    few = sum(not plot.can_be_drawn and plot.first.key.metric == metric for plot in every)
+    return Area(title, columns, rows, _COUNTS, format_few(few))
 
 
 _COLUMNS = {
@@ -54,10 +56,6 @@ _COLUMNS = {
     "low": number("low"), "high": number("high"), "required": number("required"), "fails": number("fail"),
     "judged": number("judged"),
 }  # fmt: skip
-
-
-def _tell_few(number_of: int) -> str:
-    return f"{number_of:,} of one value are not listed" if number_of else ""
 
 
 def _describe(metric: PlottedMetric) -> Record:
@@ -132,7 +130,7 @@ def _list_bins(metric: PlottedMetric, name: dict[str, str]) -> Iterator[Row]:
         text = {
             **name, "kind": "bin", "from": f"{scale.shown(low)} {scale.symbol}".rstrip(),
             "to": f"{scale.shown(high)} {scale.symbol}".rstrip(), "count": f"{count:,}",
-            "share": percent(below / len(metric.values)),
+            "share": format_part(below / len(metric.values)),
         }  # fmt: skip
         yield Row(text, {"count": float(count)}, {
             **_describe(metric), "kind": "bin", "from": low, "to": high, "count": count,

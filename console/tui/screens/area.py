@@ -1,7 +1,6 @@
 """An area as a page: pairs, results, links, rounds or criteria, each row opens what it is of."""
 
 import asyncio
-import operator
 from functools import partial
 from typing import ClassVar
 
@@ -22,6 +21,7 @@ from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.footer import Shown
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView, tally
+from benchconsole.console.view.same_objects import are_same
 from benchconsole.console.view.wording import format_reading
 from benchconsole.probes.model.remark import About, RemarkSubject
 
@@ -66,7 +66,7 @@ class AreaScreen(AreaPage):
         path = (sanitize(view.fabric.name), sanitize(view.label or "run"), self.name_of_area, reading)
         self.crumb.show(tuple(filter(None, path)), *tallies(view, tally(view)))
         known = (view.fabric, view.closed, view.verdicts, view.findings, view.current, view.plan, view.remarks)
-        is_new = len(known) != len(self._known) or not all(map(operator.is_, known, self._known))
+        is_new = not are_same(known, self._known)
         if view.reading is None and is_new and not self._is_making:
             self._known, self._is_making = known, True
             self.run_worker(self._make(view), exit_on_error=True)
@@ -80,6 +80,8 @@ class AreaScreen(AreaPage):
         finally:
             self._is_making = False
         self.show_area(area)
+        if self.run_view is not None:
+            self.paint(self.run_view)  # a round may have been judged meanwhile, and no other view may come
 
     def name_chosen(self) -> str:
         return super().name_chosen() or self.name_of_area

@@ -4,7 +4,6 @@ Facts of ten thousand nodes take seconds to read, and nobody waits for them who 
 """
 
 import asyncio
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,6 +20,7 @@ from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.node_table import NodeTable
 from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.same_objects import are_same
 from benchconsole.store.errors import StoreError
 from benchconsole.topology.units import counted
 
@@ -165,7 +165,7 @@ class ColumnChoosing:
     def _is_done(self, view: RunView) -> bool:
         basis = (*_read_basis(view), self.wanted)
         is_offered = self._sheet is None or self._sheet.offers is not None
-        return is_offered and len(self._done) == len(basis) and all(map(operator.is_, self._done, basis))
+        return is_offered and are_same(basis, self._done)
 
     async def _make(self) -> None:
         """Read and make the columns until they are those of the latest view."""
@@ -186,7 +186,7 @@ class ColumnChoosing:
         """What there is to choose from in ``view``; the metrics are shown before what nodes told is read."""
         from benchconsole.console.tui.queries.column_reader import ColumnReader  # here: it brings what judging needs
 
-        if self._offers is not None and all(map(operator.is_, _read_basis(self._offers.view), _read_basis(view))):
+        if self._offers is not None and are_same(_read_basis(view), _read_basis(self._offers.view)):
             self._show(self._offers)
             return self._offers
         reader = self._reader = self._reader or ColumnReader()

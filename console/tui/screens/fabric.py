@@ -1,7 +1,6 @@
 """The fabric: racks, nodes and uplinks as one map, the worst fault above it, the others below."""
 
 import asyncio
-import operator
 from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
 from functools import partial
@@ -29,6 +28,7 @@ from benchconsole.console.tui.widgets.other_faults import OtherFaults
 from benchconsole.console.tui.widgets.remark_lines import RemarkLines
 from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.view.run_view import RunView, State, tally
+from benchconsole.console.view.same_objects import are_same
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.console.view.wording import format_reading
 from benchconsole.probes.model.judgement import Finding
@@ -74,7 +74,7 @@ class FabricScreen(HeatPage):
         self._hears_tests = True
         self._shape: tuple[Fabric, FabricShape] | None = None
         self.reading: tuple[Fabric, Worker[None]] | None = None
-        self._judged: tuple[object, ...] = (None,) * 7
+        self._judged: tuple[object, ...] = ()
         self._sized = Size(0, 0)
         self._height = MapHeight()
         self._find_metrics = find_metrics
@@ -108,7 +108,7 @@ class FabricScreen(HeatPage):
             self.headline.show(None, f"{len(view.fabric.nodes):,} nodes:", " the map is being drawn up.")
             return
         judged = (view.nodes, view.links, view.findings, view.current, view.static, view.detectable, view.remarks)
-        is_new = self.size != self._sized or not all(map(operator.is_, judged, self._judged))
+        is_new = self.size != self._sized or not are_same(judged, self._judged)
         if is_new:
             self._judged, self._sized = judged, self.size
             self.faults = view_queries.list_faults(view)

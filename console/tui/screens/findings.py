@@ -1,6 +1,5 @@
 """The findings: every cause once, the worst first, what is not judged, then the description; the chosen one in full."""
 
-import operator
 from collections.abc import Sequence
 from functools import partial
 
@@ -38,6 +37,7 @@ from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.result_rows import ResultRow
 from benchconsole.console.view.run_view import Coverage, DetectableFaults, NotJudged, RunView, Undecided
+from benchconsole.console.view.same_objects import are_same
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.console.view.wording import format_reading
 from benchconsole.probes.model.judgement import Finding, Level
@@ -100,8 +100,8 @@ class FindingsScreen(Page):
         self.said = FindingRemarks()
         self.commands["filter"] = TypedCommand(self.filter_by, tuple)
         self.find_remarked = partial(_find_remarked, self.list)
-        self._tested: tuple[object, ...] = (None,) * 3
-        self._shown: tuple[object, ...] = (None,) * 8
+        self._tested: tuple[object, ...] = ()
+        self._shown: tuple[object, ...] = ()
         self.wish_plot = partial(_wish_plot, self)
         self.parts = (self.prompt, self.list, self.detail, self.tests)
 
@@ -110,7 +110,7 @@ class FindingsScreen(Page):
             view.results, view.ended, view.static, view.detectable, self.folded, self.refused, self.filter,
             view.remarks,
         )  # fmt: skip
-        if not all(map(operator.is_, shown, self._shown)):
+        if not are_same(shown, self._shown):
             self._shown = shown
             sums = self.sums.compute(view)
             covered = sums.covered
@@ -166,7 +166,7 @@ class FindingsScreen(Page):
             tell_refused(self.prompt, error)
             return
         self.filter, self.slow = chosen, None
-        self._shown = (None,) * 8
+        self._shown = ()
         if self.run_view is not None:
             self.paint(self.run_view)
 
@@ -211,7 +211,7 @@ class FindingsScreen(Page):
             return
         if self.tests.display and isinstance(chosen, Finding):
             tested = (chosen, view.results, view.verdicts)
-            if not all(map(operator.is_, tested, self._tested)):
+            if not are_same(tested, self._tested):
                 self._tested = tested
                 self.tests.show(list_evidence(view, chosen))
         elif self.tests.display:

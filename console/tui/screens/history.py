@@ -18,6 +18,7 @@ from benchconsole.console.tui.widgets.area_table import AreaTable
 from benchconsole.console.tui.widgets.curve import CurveText
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.same_objects import are_same
 from benchconsole.store.errors import StoreError
 from benchconsole.topology.model.fabric import NodeId
 
@@ -56,10 +57,10 @@ class HistoryScreen(AreaPage):
     def paint(self, view: RunView) -> None:
         self.crumb.show((sanitize(view.fabric.name), sanitize(self.node), "history"))
         known = (view.fabric, view.closed)
-        is_new = len(self._known) != len(known) or any(a is not b for a, b in zip(self._known, known, strict=True))
+        is_new = not are_same(known, self._known)
         if is_new and not self._is_reading:
             self._known, self._is_reading = known, True
-            self.run_worker(self._read(view), exit_on_error=False, group="history")
+            self.run_worker(self._read(view), exit_on_error=True, group="history")
         self.annotate()
 
     async def _read(self, view: RunView) -> None:

@@ -99,7 +99,7 @@ def _find_remarked(table: NodeTable) -> Remarked | None:
 
 def _wish_plot(table: NodeTable) -> PlotWish:
     """The metric of the picked column, with the value of the node under the cursor."""
-    kind, metric, stage = table.shown[table.picked].choice
+    kind, metric, stage = table.arranged.shown[table.picked].choice
     if kind != METRIC:
         return PlotWish()
     verdict = table.chosen.worst.get((metric, stage)) if table.chosen is not None else None
@@ -116,7 +116,8 @@ def _tell_marks(table: NodeTable, refused: Set[str]) -> str:
 
 def _tell_cell(table: NodeTable) -> str:
     """What there is to say of the cell under the cursor, and of its peers where they are shown."""
-    row, picked, following = table.chosen, table.shown[table.picked], table.column_set.following
+    row, arranged = table.chosen, table.arranged
+    picked, following = arranged.shown[table.picked], arranged.columns.following
     if row is None:
         return ""
     is_of_numbers = picked.scale is not None or isinstance(picked, WordColumn)

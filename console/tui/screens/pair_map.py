@@ -1,7 +1,5 @@
 """The pairs as a map: senders by receivers; a cell opens the nodes behind it, or the list of its pairs."""
 
-import operator
-
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
@@ -12,6 +10,7 @@ from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.pair_map import PairMap
 from benchconsole.console.view.run_view import RunView, tally
+from benchconsole.console.view.same_objects import are_same
 from benchconsole.console.view.wording import SIGNS, format_share
 from benchconsole.topology.units import counted
 
@@ -34,7 +33,7 @@ class PairMapScreen(MatrixPage):
         behind = () if self.within is None else (" to ".join(map(sanitize, self.within)),)
         self.crumb.show((*path, *behind), *tallies(view, tally(view)))
         known = (view.fabric, view.verdicts, view.findings)
-        if view.reading is None and (len(self._known) == 0 or not all(map(operator.is_, known, self._known))):
+        if view.reading is None and not are_same(known, self._known):
             self._known = known
             self.map.show(make_pair_matrix(view, self.within))
         self._tell()

@@ -1,12 +1,17 @@
 """Every metric in a list, the chosen one drawn: its distribution, its shares, its values over time, or two sessions."""
 
 import asyncio
-import operator
 from collections.abc import Sequence
 
 from textual import on
 
-from benchconsole.console.conclusions.plot_text import format_number, format_sentences, format_value, format_verdict
+from benchconsole.console.conclusions.plot_text import (
+    format_few,
+    format_number,
+    format_sentences,
+    format_value,
+    format_verdict,
+)
 from benchconsole.console.conclusions.plotted_metric import FEWEST, Plot, list_plots, pair_plots
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
@@ -23,6 +28,7 @@ from benchconsole.console.tui.widgets.plot import ClassStrips, PlotList, PlotPic
 from benchconsole.console.tui.widgets.plot_drawing import Picture
 from benchconsole.console.tui.widgets.status import Status
 from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.same_objects import are_same
 from benchconsole.console.view.wording import format_reading
 from benchconsole.topology.units import counted
 
@@ -63,7 +69,7 @@ class PlotScreen(FilteredPage):
         self.strips = ClassStrips()
         self.status = Status()
         self.parts = (self.prompt, self.plots, self.told, self.picture, self.strips, self.status)
-        self.few = 0
+        self.every: Sequence[Plot] = ()
         self._number: int | None = None
         self._drawn: Plot | None = None
         self._known: tuple[object, ...] = ()
@@ -83,7 +89,7 @@ class PlotScreen(FilteredPage):
         known: tuple[object, ...] = (view.fabric, view.closed, view.verdicts, view.findings, view.plan)
         if self.report is not None:
             known = (self.report,)
-        is_new = len(known) != len(self._known) or not all(map(operator.is_, known, self._known))
+        is_new = not are_same(known, self._known)
         if view.reading is None and is_new and not self._is_making:
             self._known, self._is_making = known, True
             self.run_worker(self._make(view), exit_on_error=True)
@@ -95,14 +101,16 @@ class PlotScreen(FilteredPage):
             plots = await asyncio.to_thread(self._list, view)
         finally:
             self._is_making = False
-        self.few = sum(not each.first.can_be_drawn for each in plots)
+        self.every = plots
         self.plots.absent = "No metric was measured twice yet: a picture needs two values."
-        self.plots.show([each for each in plots if all(side.can_be_drawn for side in each.sides)])
+        self.plots.show([each for each in plots if each.can_be_drawn])
         if self.wish is not None and plots:
             wish, self.wish = self.wish, None
             self.plots.go(find_telling([row.plot for row in self.plots.every]))
-            self.choose(wish, plots)
+            self.choose(wish)
         self.filter_by(self.prompt.text)
+        if self.run_view is not None:
+            self.paint(self.run_view)  # a round may have been judged meanwhile, and no other view may come
 
     def _list(self, view: RunView) -> Sequence[Plot]:
         if self.report is None:
@@ -110,14 +118,17 @@ class PlotScreen(FilteredPage):
         briefs = self.report.briefs
         return tuple(pair_plots(self.report.metrics, (f"A {briefs[0]}", f"B {briefs[1]}")))
 
-    def choose(self, wish: PlotWish, plots: Sequence[Plot] | None = None) -> None:
+    def choose(self, wish: PlotWish) -> None:
         """Put the cursor on a metric, and on the value of a test; say why where it has no picture."""
-        rows = [row.plot for row in self.plots.every]
         if not wish.metric:
             return
+        if not self.every:
+            self.wish = wish  # until the values are put together
+            return
+        rows = [row.plot for row in self.plots.every]
         found = find_wished(rows, wish)
         if found is None:
-            self.say(tell_no_picture(plots if plots is not None else rows, wish.metric), wrong=True)
+            self.say(tell_no_picture(self.every, wish.metric), wrong=True)
             return
         if self.prompt.text:
             self.prompt.fill("")
@@ -153,7 +164,7 @@ class PlotScreen(FilteredPage):
         """The value under the cursor: where it stands in the picture, and what is known of it."""
         plot = self._drawn
         self.picture.show(plot, self.picture.picture, self._number)
-        few = f"{counted(self.few, 'metric')} of one value not listed" if self.few else ""
+        few = format_few(len(self.every) - len(self.plots.every))
         if plot is None or self._number is None:
             self.status.show("", few)
             return
@@ -258,11 +269,17 @@ def find_telling(plots: Sequence[Plot]) -> int:
 def tell_no_picture(plots: Sequence[Plot], metric: str) -> str:
     """Why a metric is not drawn: it has too few values, or none."""
     for plot in plots:
-        if plot.first.key.metric == metric and not plot.first.can_be_drawn:
-            only, of = plot.first, plot.first.tests[0].target.key
-            value = format_number(only, float(only.values[0]))
-            return f"{sanitize(metric)} has one value, {value} of {sanitize(of)}; a picture needs {FEWEST}"
+        if plot.first.key.metric == metric and not plot.can_be_drawn:
+            return f"{sanitize(metric)} has {tell_few(plot)}; a picture needs {FEWEST}"
     return f"no value of {sanitize(metric)} was measured, or it has no number"
+
+
+def tell_few(plot: Plot) -> str:
+    """The value that alone was measured; of two sessions how many each has."""
+    if len(plot.sides) > 1:
+        return " and ".join(counted(len(side.values), "value") for side in plot.sides)
+    only = plot.first
+    return f"one value, {format_number(only, float(only.values[0]))} of {sanitize(only.tests[0].target.key)}"
 
 
 def find_first(plot: Plot) -> int | None:

@@ -1,6 +1,5 @@
 """The run: stages with time and time left, the tests of the round slowest first, what is held back, what happened."""
 
-import operator
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from benchconsole.console.tui.widgets.stages import Stages
 from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.tui.widgets.unjudged import Unjudged
 from benchconsole.console.view.run_view import RunView, State, state_of
+from benchconsole.console.view.same_objects import are_same
 from benchconsole.console.view.time_left import Overrun, advance_stages, compute_worked, eta, find_overrun
 from benchconsole.console.view.totals import SessionTotals, TotalsCache
 from benchconsole.console.view.wording import format_share
@@ -73,7 +73,7 @@ class RunScreen(Page):
         self.paused = False
         self._digested: tuple[object, object, RunDigest] | None = None
         self._rows = RoundRows()
-        self._told: tuple[object, ...] = (None,) * 6
+        self._told: tuple[object, ...] = ()
         self.parts = (
             self.headline, self.safety, self.stages, self.loads, self.tests, self.held, self.unjudged, self.proofs,
             self.events,
@@ -147,7 +147,7 @@ class RunScreen(Page):
         """The round that runs or ran last; only when something of it is new."""
         told = (view.current, view.fresh, view.running, view.results, view.intervals, view.loads)
         current = round_of(view)
-        if current is None or all(map(operator.is_, told, self._told)):
+        if current is None or are_same(told, self._told):
             return
         self._told = told
         title = f"{'test' if current.bundles == () else 'flow'}, slowest first"

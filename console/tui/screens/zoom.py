@@ -1,7 +1,5 @@
 """One part of the fabric drawn alone: a site, a pod, a leaf or a chassis; ``esc`` goes back to what was around it."""
 
-import operator
-
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
@@ -25,6 +23,7 @@ from benchconsole.console.tui.widgets.heat_line import HEAT_ROWS
 from benchconsole.console.tui.widgets.legend import Legend
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State
+from benchconsole.console.view.same_objects import are_same
 
 _LEGEND_FROM = 24
 """Rows of a screen from which on the signs are explained below the map."""
@@ -86,7 +85,7 @@ class ZoomScreen(HeatPage):
     def _count_up(self, view: RunView) -> None:
         """Its faults and its headline, once for each judgement."""
         judged = (view.nodes, view.links, view.findings)
-        if all(map(operator.is_, judged, self._judged)):
+        if are_same(judged, self._judged):
             return
         if view.findings is not self._judged[2]:
             self.map.numbers = WorstNumbers(Blame(view.findings))

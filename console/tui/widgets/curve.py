@@ -14,10 +14,10 @@ from benchconsole.console.curves.curve_text import format_chart_name, format_coh
 from benchconsole.console.text.cells import measure_width, wrap_clipped
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.scales import Scale, scale_for
-from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row
 from benchconsole.console.tui.rows.themes import ACCENT, BOLD, BRIGHT, FAINT, LOAD, MUTED, RUNNING, TEXT, Depth, Tone
 from benchconsole.console.tui.widgets.canvas import CellWidget
-from benchconsole.console.tui.widgets.plot_grid import PlotGrid, list_between
+from benchconsole.console.tui.widgets.plot_grid import PlotGrid, list_between, wrap_items
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
 
@@ -88,12 +88,7 @@ class CurvePlot(CellWidget):
             items.append((CellText(f"{self._dash} required", MUTED),))
         if list_plateaus(chart):
             items.append((CellText(f"{self._band} plateau", MUTED),))
-        lines = [CellLine(width).to(1)]
-        for item in items:
-            if lines[-1].at > 1 and row_width(item) + 3 > lines[-1].room:
-                lines.append(CellLine(width).to(1))
-            lines[-1].put("   " if lines[-1].at > 1 else "").extend(item)
-        return [line.row() for line in lines]
+        return wrap_items(items, width)
 
     def _fill(self, grid: PlotGrid, chart: Chart, up: ValueScale) -> None:
         """Bounds first, then lines, spreads and marks: what comes later is above."""

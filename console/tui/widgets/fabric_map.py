@@ -1,6 +1,5 @@
 """The map of the fabric as a widget: its drawing, its cursor, and the part of it that is in sight."""
 
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.latest_loads import LatestLoads
 from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.same_objects import are_same
 from benchconsole.topology.model.fabric import NodeId
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class FabricMap(CellWidget, can_focus=True):
         """Drop kept lines that would look another way now: all, or those of other loads, of nodes with other tests."""
         view = picture.view
         shown = (view.nodes, view.links, view.findings, self._laid_out)
-        if len(shown) != len(self._kept_for) or not all(map(operator.is_, shown, self._kept_for)):
+        if not are_same(shown, self._kept_for):
             self._kept, self._kept_for = {}, shown
         for node in picture.busy ^ self._busy:
             for content in CellContent:

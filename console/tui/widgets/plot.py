@@ -13,7 +13,8 @@ from benchconsole.console.tui.rows.text_rows import CellLine, Row, sign
 from benchconsole.console.tui.rows.themes import ACTIVE, BRIGHT, FAIL, FAINT, LOAD, MUTED, TEXT, Depth
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.tui.widgets.listing import FilteredListing, find_again
-from benchconsole.console.tui.widgets.plot_drawing import Picture, PlotLook, draw_plot
+from benchconsole.console.tui.widgets.plot_drawing import Picture, draw_plot
+from benchconsole.console.tui.widgets.plot_frame import PlotLook
 from benchconsole.console.view.run_view import State
 
 COLUMNS: Mapping[str, Scale | None] = dict.fromkeys(("stage", "metric", "fails"))

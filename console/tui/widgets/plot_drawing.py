@@ -1,21 +1,14 @@
-"""The pictures of a metric as rows: distribution, shares at or below a value, values over time. Pure.
+"""The pictures of a metric as rows: distribution, shares at or below a value, values over time. Pure."""
 
-A place is a number between 0 and 1; whatever is not on an axis is told at its end, and never drawn on it.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
 import numpy as np
 
-from benchconsole.console.conclusions.plot_text import format_number, format_plot_name, list_bounds
+from benchconsole.console.conclusions.plot_text import format_number, list_bounds
 from benchconsole.console.conclusions.plotted_metric import Plot, PlottedMetric
 from benchconsole.console.text.cells import measure_width
-from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.axes import (
-    Tick,
     TimeAxis,
     ValueAxis,
     make_count_axis,
@@ -24,10 +17,21 @@ from benchconsole.console.tui.rows.axes import (
     widen,
 )
 from benchconsole.console.tui.rows.scales import Scale, scale_for
-from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, selected, sign, sign_tone
-from benchconsole.console.tui.rows.themes import ACTIVE, BOLD, FAIL, FAINT, LOAD, MUTED, STRONG, TEXT, WATCH
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, selected, sign, sign_tone
+from benchconsole.console.tui.rows.themes import FAIL, FAINT, LOAD, MUTED, STRONG
 from benchconsole.console.tui.widgets.curve import TONES, mark
-from benchconsole.console.tui.widgets.plot_grid import PlotGrid
+from benchconsole.console.tui.widgets.plot_frame import (
+    BoundLines,
+    PlotFrame,
+    PlotLook,
+    assemble,
+    draw_labels,
+    draw_legend,
+    draw_lines,
+    find_column,
+    place_lines,
+)
+from benchconsole.console.tui.widgets.plot_grid import PlotGrid, wrap_items
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.statistics.histogram import Histogram, make_histogram
@@ -40,8 +44,6 @@ _LEAST_WIDTH, _LEAST_HEIGHT = 30, 7
 _TICK = 12
 """Columns that a label of an axis has for itself."""
 
-_TONES_OF_LINES = {"required": FAIL, "target": WATCH, "expected": MUTED}
-
 
 class Picture(StrEnum):
     """The ways to draw a metric."""
@@ -51,41 +53,9 @@ class Picture(StrEnum):
     SERIES = "time series"
 
 
-class PlotLook(NamedTuple):
-    """The room for a picture in cells, and what the terminal has: ``ascii`` alone, or ``fine`` dots."""
-
-    width: int
-    height: int
-    ascii: bool = False
-    fine: bool = True
-
-
-class _Frame(NamedTuple):
-    """What stands around the cells of a picture: the label of each row that has one, and the ticks below.
-
-    ``gaps`` are columns between which the axis below is interrupted, ``lines`` those that a line crosses it in.
-    """
-
-    margin: int
-    labels: Mapping[int, str]
-    ticks: Iterable[Tick]
-    name: str
-    cursor: int | None
-    gaps: Sequence[tuple[int, int]] = ()
-    lines: Iterable[int] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Bounds as upright lines: the columns of those on the axis, and rows of labels above the cells."""
-
-    columns: Mapping[int, CellText]
-    labels: Sequence[Sequence[tuple[int, CellText]]]
-
-
 def draw_plot(plot: Plot, picture: Picture, number: int | None, look: PlotLook) -> list[Row]:
     """The rows of a picture; ``number`` is the value under the cursor. Nothing where there is no room."""
-    if look.width < _LEAST_WIDTH or look.height < _LEAST_HEIGHT or not all(side.can_be_drawn for side in plot.sides):
+    if look.width < _LEAST_WIDTH or look.height < _LEAST_HEIGHT or not plot.can_be_drawn:
         return []
     if picture is Picture.DISTRIBUTION:
         return _draw_distribution(plot, number, look)
@@ -111,20 +81,20 @@ def _draw_distribution(plot: Plot, number: int | None, look: PlotLook) -> list[R
     part = (metric.in_order[-1] - metric.in_order[0]) / (across.high - across.low) * width
     found = make_histogram(metric.values, max(int(part), 1))
     bins = _deal_columns(across, width, found.edges, found.counts)
-    lines = _place_lines(metric, across, width, look)
-    legend = _draw_legend(plot, f" distribution, {_tell_bins(found, scale)}", look)
+    lines = place_lines(metric, across, width, look)
+    legend = draw_legend(plot, f" distribution, {_tell_bins(found, scale)}", look)
     grid = PlotGrid(width, look.height - len(legend) - len(lines.labels) - 2)
     if grid.height < 2:
         return legend
     failing = np.bincount(found.place[metric.failing], minlength=len(found.counts)) == found.counts
-    _draw_lines(grid, lines)
+    draw_lines(grid, lines)
     _fill_bars(grid, bins, found.counts, failing, gap=part / len(found.counts) >= 3)
-    _draw_lines(grid, _Lines({at: piece for at, piece in lines.columns.items() if _is_wide(bins, at)}, ()))
+    draw_lines(grid, BoundLines({at: piece for at, piece in lines.columns.items() if _is_wide(bins, at)}, ()))
     upward = make_count_axis(int(found.counts.max()), max(grid.height // 2, 3))
     labels = {_find_row(tick.place, grid.height): tick.label for tick in upward.ticks}
-    cursor = None if number is None else _find_column(across.find_place(float(metric.values[number])), width)
-    frame = _Frame(margin, labels, across.ticks, scale.symbol, cursor, lines=lines.columns)
-    return [*legend, *_draw_labels(lines, margin, look), *_assemble(grid, frame, look)]
+    cursor = None if number is None else find_column(across.find_place(float(metric.values[number])), width)
+    frame = PlotFrame(margin, labels, across.ticks, scale.symbol, cursor, lines=lines.columns)
+    return [*legend, *draw_labels(lines, margin, look), *assemble(grid, frame, look)]
 
 
 def _tell_bins(found: Histogram, scale: Scale) -> str:
@@ -142,7 +112,7 @@ def _deal_columns(across: ValueAxis, width: int, edges: Floats, counts: Indices)
     bins[(centres < edges[0]) | (centres > edges[-1])] = -1
     bins = np.minimum(bins, len(counts) - 1)
     for missing in np.setdiff1d(np.flatnonzero(counts), bins).tolist():
-        bins[_find_column(across.find_place(float(edges[missing] + edges[missing + 1]) / 2), width)] = missing
+        bins[find_column(across.find_place(float(edges[missing] + edges[missing + 1]) / 2), width)] = missing
     return bins
 
 
@@ -174,12 +144,12 @@ def _draw_shares(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
     scale, margin = choose_scale(plot), 7
     width = look.width - margin - 3
     across = _make_axis(plot, scale, width)
-    lines = _place_lines(plot.first, across, width, look)
-    legend = _draw_legend(plot, " share of values at or below", look)
+    lines = place_lines(plot.first, across, width, look)
+    legend = draw_legend(plot, " share of values at or below", look)
     grid = PlotGrid(width, look.height - len(legend) - len(lines.labels) - 2)
     if grid.height < 2:
         return legend
-    _draw_lines(grid, lines)
+    draw_lines(grid, lines)
     for place, side in enumerate(plot.sides):
         tone = LOAD if len(plot.sides) == 1 else TONES[place]
         sign_of = None if len(plot.sides) == 1 else mark(place, ascii_only=look.ascii)
@@ -190,11 +160,11 @@ def _draw_shares(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
     if number is not None:
         at, place = plot.find(number)
         value = float(plot.sides[at].values[place])
-        cursor = _find_column(across.find_place(value), width)
+        cursor = find_column(across.find_place(value), width)
         grid.put(_find_share_row(plot.sides[at].find_share(value), grid.height), cursor, CellText("◆", STRONG))
     labels = {_find_share_row(share / 100, grid.height): f"{share} %" for share in (0, 25, 50, 75, 100)}
-    frame = _Frame(margin, labels, across.ticks, scale.symbol, cursor, lines=lines.columns)
-    return [*legend, *_draw_labels(lines, margin, look), *_assemble(grid, frame, look)]
+    frame = PlotFrame(margin, labels, across.ticks, scale.symbol, cursor, lines=lines.columns)
+    return [*legend, *draw_labels(lines, margin, look), *assemble(grid, frame, look)]
 
 
 def _find_share_row(share: float, height: int) -> int:
@@ -224,7 +194,7 @@ def _mark_tenths(grid: PlotGrid, side: PlottedMetric, across: ValueAxis, sign_of
     """The sign of a side at each tenth of its values, so that lines are told apart without colour."""
     for tenth in range(1, 10):
         value = side.find_quantile(tenth / 10)
-        grid.put(_find_share_row(tenth / 10, grid.height), _find_column(across.find_place(value), grid.width), sign_of)
+        grid.put(_find_share_row(tenth / 10, grid.height), find_column(across.find_place(value), grid.width), sign_of)
 
 
 # -- values over time
@@ -238,13 +208,13 @@ def _draw_series(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
     upward = make_value_axis(low, high, scale.factor, max(look.height // 4, 2))
     margin = max(measure_width(tick.label) for tick in upward.ticks) + 2
     known = metric.moments[metric.by_time]
-    name = _draw_legend(plot, f" over time, {scale.symbol}".rstrip(", "), look)
+    name = draw_legend(plot, f" over time, {scale.symbol}".rstrip(", "), look)
     if not len(known):
         words = "Of none of these values is known when it was measured."
         return [*name, CellLine(look.width).to(1).put(words, MUTED).row()]
     time = make_time_axis(float(known[0]), float(known[-1]), plot.busy)
     told = (*_list_levels(metric), *_list_drawn(metric, bounds, upward, look), *_list_left_out(metric, time))
-    legend = [*name, *_wrap_items(told, look.width)]
+    legend = [*name, *wrap_items(told, look.width)]
     grid = PlotGrid(look.width - margin - 3, look.height - len(legend) - 2)
     if grid.height < 2:
         return legend
@@ -255,10 +225,10 @@ def _draw_series(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
     cursor = _mark_value(grid, metric, number, time, upward)
     labels = {_find_level(tick.place, grid.height): tick.label for tick in upward.ticks}
     start = min(plot.started or time.real[0], time.real[0])
-    ends = [[_find_column(time.find_place(end), grid.width) for end in pause] for pause in time.pauses]
+    ends = [[find_column(time.find_place(end), grid.width) for end in pause] for pause in time.pauses]
     ticks = time.list_ticks(start, max(grid.width // _TICK, 2))
-    frame = _Frame(margin, labels, ticks, "since the start of the run", cursor, [(end[0], end[1]) for end in ends])
-    return [*legend, *_assemble(grid, frame, look)]
+    frame = PlotFrame(margin, labels, ticks, "since the start of the run", cursor, [(end[0], end[1]) for end in ends])
+    return [*legend, *assemble(grid, frame, look)]
 
 
 def _fill_moments(grid: PlotGrid, metric: PlottedMetric, time: TimeAxis, upward: ValueAxis) -> None:
@@ -285,7 +255,7 @@ def _mark_value(
     """The value under the cursor on the ground of what is selected; its column."""
     if number is None or not np.isfinite(metric.moments[number]):
         return None
-    column = _find_column(time.find_place(float(metric.moments[number])), grid.width)
+    column = find_column(time.find_place(float(metric.moments[number])), grid.width)
     row = _find_level(upward.find_place(float(metric.values[number])), grid.height)
     piece = sign(metric.states[number])
     grid.put(row, column, selected((CellText(piece.text, piece.tone._replace(bold=True)),))[-1])
@@ -330,10 +300,6 @@ def _make_axis(plot: Plot, scale: Scale, width: int) -> ValueAxis:
     return make_value_axis(*widen(min(ends), max(ends), lines), scale.factor, max(width // _TICK, 2))
 
 
-def _find_column(place: float, width: int) -> int:
-    return min(max(int(place * width), 0), width - 1)
-
-
 def _find_row(place: float, height: int) -> int:
     """The row that a bar of this height ends in."""
     return min(max(height - 1 - int(place * height - 1e-9), 0), height - 1)
@@ -341,99 +307,3 @@ def _find_row(place: float, height: int) -> int:
 
 def _find_level(place: float, height: int) -> int:
     return round((1 - min(max(place, 0.0), 1.0)) * (height - 1))
-
-
-def _place_lines(metric: PlottedMetric, across: ValueAxis, width: int, look: PlotLook) -> _Lines:
-    """Where the lines of bounds stand, and their labels; one that is not on the axis is told at its end."""
-    columns: dict[int, CellText] = {}
-    labels: list[list[tuple[int, CellText]]] = []
-    stroke = ":" if look.ascii else "┊"
-    for word, value in sorted(list_bounds(metric.bounds), key=lambda each: each[1]):
-        tone, place = _TONES_OF_LINES[word], across.find_place(value)
-        text = f"{word} {format_number(metric, value)}"
-        column = _find_column(place, width)
-        if 0 <= place <= 1:
-            columns[column] = CellText(stroke, tone)
-            text = f"{stroke} {text}"
-        else:
-            text = f"◂ {text}" if place < 0 else f"{text} ▸"
-        size = measure_width(text)
-        if 0 <= place <= 1 and column + size > width:
-            text = f"{text[2:]} {stroke}"
-            column = max(column - size + 1, 0)
-        piece, start = CellText(text, tone), min(column, max(width - size, 0))
-        free = next((row for row in labels if row[-1][0] + measure_width(row[-1][1].text) < start), None)
-        if free is None:
-            labels.append([(start, piece)])
-        else:
-            free.append((start, piece))
-    return _Lines(columns, labels)
-
-
-def _draw_lines(grid: PlotGrid, lines: _Lines) -> None:
-    for column, piece in lines.columns.items():
-        for row in range(grid.height):
-            grid.put(row, column, piece)
-
-
-def _draw_labels(lines: _Lines, margin: int, look: PlotLook) -> list[Row]:
-    rows = []
-    for row in lines.labels:
-        line = CellLine(look.width)
-        for column, piece in row:
-            line.to(margin + 2 + column).put(*piece)
-        rows.append(line.row())
-    return rows
-
-
-def _draw_legend(plot: Plot, what: str, look: PlotLook) -> list[Row]:
-    """The metric, what is drawn of it, and the sign of each side; as many rows as it takes."""
-    items: list[Row] = [(CellText(format_plot_name(plot.first), BOLD), CellText(what, MUTED))]
-    for place, name in enumerate(plot.names if len(plot.names) > 1 else ()):
-        items.append((mark(place, ascii_only=look.ascii), CellText(f" {sanitize(name)}", TEXT)))
-    return _wrap_items(items, look.width)
-
-
-def _wrap_items(items: Iterable[Row], width: int) -> list[Row]:
-    """Items beside each other, in as many rows as they take."""
-    lines = [CellLine(width).to(1)]
-    for item in items:
-        if lines[-1].at > 1 and row_width(item) + 3 > lines[-1].room:
-            lines.append(CellLine(width).to(1))
-        lines[-1].put("   " if lines[-1].at > 1 else "").extend(item)
-    return [line.row() for line in lines]
-
-
-def _assemble(grid: PlotGrid, frame: _Frame, look: PlotLook) -> list[Row]:
-    """The cells between their axes, with labels."""
-    rows = []
-    for index in range(grid.height):
-        line = CellLine(look.width).to(1).put(frame.labels.get(index, ""), MUTED, frame.margin - 1, ">").put(" ")
-        rows.append(line.put("┼" if index in frame.labels else "│", FAINT).extend(grid.row(index)).row())
-    foot = CellLine(look.width).to(frame.margin + 1).put("└", FAINT)
-    name = f" {frame.name}" if frame.name else ""
-    room = grid.width - measure_width(name)
-    if frame.cursor is not None and frame.cursor >= room:
-        room = -1  # the cursor is more than a name
-    lines = frozenset(frame.lines)
-    hidden = {column for begin, end in frame.gaps for column in range(begin + 1, end)}
-    for column in range(grid.width if room < 0 else room):
-        if column == frame.cursor:
-            foot.put("▴", ACTIVE)
-        else:
-            foot.put(" " if column in hidden else "┼" if column in lines else "─", FAINT)
-    foot.put(name if room >= 0 else "", MUTED)
-    return [*rows, foot.row(), _draw_ticks(grid, frame, look)]
-
-
-def _draw_ticks(grid: PlotGrid, frame: _Frame, look: PlotLook) -> Row:
-    """The labels below their places, as far as they fit."""
-    line = CellLine(look.width)
-    start = frame.margin + 2
-    for tick in frame.ticks:
-        size = measure_width(tick.label)
-        column = start + _find_column(tick.place, grid.width) - size // 2
-        column = min(column, start + grid.width - size)
-        if column > line.at and column >= 0:
-            line.to(column).put(tick.label, MUTED)
-    return line.row()

@@ -1,9 +1,9 @@
-"""The cells of a picture: characters, and braille dots below them, from which rows are made."""
+"""The cells of a picture: characters, and braille dots below them, from which rows are made; items of its legend."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from benchconsole.console.tui.rows.text_rows import CellText
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width
 from benchconsole.console.tui.rows.themes import TEXT, Ground, Tone
 
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
@@ -55,3 +55,13 @@ def list_between(one: tuple[int, int], other: tuple[int, int]) -> Iterator[tuple
     steps = max(abs(other[0] - one[0]), abs(other[1] - one[1]), 1)
     for step in range(steps + 1):
         yield (one[0] + round((other[0] - one[0]) * step / steps), one[1] + round((other[1] - one[1]) * step / steps))
+
+
+def wrap_items(items: Iterable[Row], width: int) -> list[Row]:
+    """The items of a legend beside each other, in as many rows as they take."""
+    lines = [CellLine(width).to(1)]
+    for item in items:
+        if lines[-1].at > 1 and row_width(item) + 3 > lines[-1].room:
+            lines.append(CellLine(width).to(1))
+        lines[-1].put("   " if lines[-1].at > 1 else "").extend(item)
+    return [line.row() for line in lines]

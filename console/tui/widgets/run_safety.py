@@ -1,6 +1,5 @@
 """The waves of a run and its canary, one row each."""
 
-import operator
 from collections.abc import Sequence
 
 from benchconsole.console.text.cells import clip_text
@@ -9,6 +8,7 @@ from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sig
 from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.same_objects import are_same
 
 
 class RunSafety(CellWidget):
@@ -17,12 +17,12 @@ class RunSafety(CellWidget):
     DEFAULT_CSS = "RunSafety { height: 0; }"
 
     lines: Sequence[SafetyLine] = ()
-    _told: tuple[object, ...] = (None,) * 5
+    _told: tuple[object, ...] = ()
 
     def show(self, view: RunView) -> None:
         """What ``view`` tells, worked out only when something of it is new: a plan may have thousands of rounds."""
         told = (view.plan, view.current, view.canary, view.ended, view.in_waves)
-        if not all(map(operator.is_, told, self._told)):
+        if not are_same(told, self._told):
             self._told, self.lines = told, list_safety(view)
             self.redraw()
 

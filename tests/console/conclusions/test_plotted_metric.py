@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from benchconsole.console.conclusions.metric_samples import list_samples
-from benchconsole.console.conclusions.plot_text import format_bounds, format_sentences, format_value, format_verdict
+from benchconsole.console.conclusions.plot_text import (
+    format_bounds,
+    format_part,
+    format_sentences,
+    format_value,
+    format_verdict,
+)
 from benchconsole.console.conclusions.plotted_metric import Plot, PlottedMetric, list_classes, list_plots, pair_plots
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.probes.model.judgement import Level
@@ -58,7 +64,7 @@ def test_the_numbers_are_those_of_the_samples(values: list[float]) -> None:
     view = told([(value, None, None) for value in values])
     metric = only(view)
     assert sorted(metric.values.tolist()) == sorted(list_samples(view)[0].values.tolist()) == sorted(values)
-    assert metric.can_be_drawn is (len(values) > 1)
+    assert Plot((metric,)).can_be_drawn is (len(values) > 1)
     assert [test.id for test in metric.tests] == [name.rsplit("-", 1)[0].removeprefix("m") for name in metric.ids]
 
 
@@ -109,6 +115,24 @@ def test_a_number_without_a_moment_is_in_no_order_of_time() -> None:
 )
 def test_what_fails_is_counted_among_what_was_judged(values: list[Given], words: str) -> None:
     assert format_bounds(only(told(values))) == words
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.0, "0 %"), (0.0001, "<0.1 %"), (0.01875, "1.9 %"), (0.5, "50 %"), (0.994, "99 %"), (0.996, "99.6 %"),
+        (0.9999, ">99.9 %"), (1.0, "100 %"), (1.5, "150 %"),
+    ],
+)  # fmt: skip
+def test_no_part_reads_as_none_or_all(share: float, words: str) -> None:
+    assert format_part(share) == words
+
+
+def test_the_highest_value_alone_is_at_percentile_100() -> None:
+    few = only(told(judged(1.0, 2.0)))
+    metric = replace(few, values=np.arange(10_000.0), tests=[few.tests[0]] * 10_000)
+    assert format_value(metric, 9_998).endswith("percentile >99.9")
+    assert format_value(metric, 9_999).endswith("percentile 100")
 
 
 def test_the_target_is_that_of_the_criterion_with_the_same_bound() -> None:

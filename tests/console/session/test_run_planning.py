@@ -7,7 +7,7 @@ import pytest
 
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.metadata import SessionChoice
-from benchconsole.console.session.safety import SafetyPolicy
+from benchconsole.console.session.safety import InUseError, SafetyPolicy
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.events import CANARY_STILL, SPARED
 from benchconsole.console.view.session_control import Proposal
@@ -139,6 +139,24 @@ async def test_nodes_of_others_are_spared_named_and_recorded(tmp_path: Path) -> 
     released = await control.propose("default", options={"i-mean-production": "st[1-2]"})
     assert released.notes.held_back == ()
     assert "--exclude" not in released.command
+    await control.close()
+
+
+async def test_what_is_owed_on_a_node_that_somebody_took_meanwhile_is_told_and_refused(tmp_path: Path) -> None:
+    taken: dict[str, str] = {}
+    choice = SessionChoice(policy=SafetyPolicy(sparing=True, occupied=taken))
+    control, session = conducted(tmp_path, choice=choice, text=PRODUCTION)
+    proposal = await control.propose("default")
+    await run(control, Proposal(proposal.rounds[:1]))
+    session.plan, session.complete = proposal.rounds, False
+    taken["n1"] = "a job of bob"
+    assert (await control.propose("default")).notes.held_back
+    owed = await control.propose(None)
+    assert any("n1" in words and "a job of bob" in words for words in owed.notes.held_back)
+    assert not any("not loaded" in words for words in owed.notes.held_back)
+    assert "--exclude" not in owed.command
+    with pytest.raises(InUseError):
+        await control.start(owed.rounds)
     await control.close()
 
 

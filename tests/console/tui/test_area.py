@@ -1,5 +1,6 @@
 """Areas as pages: what stands in the rows, what enter opens, how columns and orders are chosen, and what is too much."""
 
+import threading
 from dataclasses import replace
 from functools import partial
 
@@ -8,13 +9,15 @@ import pytest
 from benchconsole.console.text.table import number, words
 from benchconsole.console.tui.actions import AREA_PAGES
 from benchconsole.console.tui.queries.area import Area, Row
+from benchconsole.console.tui.queries.areas import AREAS
 from benchconsole.console.tui.queries.result_areas import list_pairs, list_results
 from benchconsole.console.tui.screens import area
 from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.area_table import AreaTable
-from benchconsole.console.view.run_view import State
+from benchconsole.console.view.run_view import RunView, State
+from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
 from benchconsole.topology.units import Unit
 from tests.console.tui.looking import Look, faulty, healthy, looking, reading
@@ -76,6 +79,36 @@ async def test_results_begin_with_the_worst_and_another_order_can_be_asked_for()
         known = [share for share in shares if share is not None]
         assert shares[: len(known)] == sorted(known)
         assert "sorted by share¹" in look.text
+
+
+async def test_what_is_judged_while_rows_are_made_is_shown_though_no_other_view_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    make = AREAS["rounds"]
+
+    def make_late(view: RunView) -> Area:
+        begun.set()
+        go_on.wait(60)
+        return make(view)
+
+    monkeypatch.setitem(AREAS, "rounds", make_late)
+    story = faulty()
+    events = list(story.events())
+    half = next(place for place, each in enumerate(events) if isinstance(each, ClosedRound)) + 1
+    async with looking(story, until=half) as look:
+        await look.press("colon", *"rounds", "enter")
+        screen = look.app.screen
+        assert isinstance(screen, AreaScreen)
+        await look.until(begun.is_set)
+        look.player.feed(*events[half:])
+        await look.until(lambda: len(getattr(screen.run_view, "closed", ())) == len(story.closed))
+        await look.settle()
+        go_on.set()
+        view = screen.run_view
+        assert view is not None
+        whole = make(view).records
+        await look.until(lambda: screen.table.area is not None and screen.table.area.records == whole)
 
 
 async def test_enter_on_a_result_opens_what_its_test_printed() -> None:

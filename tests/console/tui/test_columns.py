@@ -76,7 +76,7 @@ async def test_esc_leaves_the_columns_as_they_are() -> None:
         await look.press(*"kernel", "space", "escape")
         assert isinstance(look.app.screen, NodesScreen)
         assert table_of(look).columns == before
-        assert table_of(look).wanted == (DEFAULT,)
+        assert table_of(look).arranged.wanted == (DEFAULT,)
 
 
 async def test_names_are_typed_and_default_goes_back() -> None:
@@ -115,7 +115,7 @@ async def test_what_is_not_as_declared_and_unlike_peers_is_marked_and_told_in_wo
         assert "128 GiB ·" in row_of(look, "n050")
         assert "◇" not in row_of(look, "n050")
         table = table_of(look)
-        table.go(table.items.index(table.table["n093"]))
+        table.go(table.items.index(table.node_rows.by_name["n093"]))
         while table.columns[table.picked] != "memory.total":
             await look.press("greater_than_sign")
         assert "memory.total 112 GiB, 128 GiB declared: not as declared, differs: 12" in look.lines[-2]
@@ -147,7 +147,7 @@ async def test_of_peers_follows_the_column_under_the_cursor() -> None:
         while table.columns[table.picked] != "legs":
             await look.press("greater_than_sign")
         assert "of legs" in look.lines[7]
-        number = table.table["n050"].number("of.peers")
+        number = table.node_rows.by_name["n050"].number("of.peers")
         assert number == pytest.approx(0.3, abs=0.01)
         assert "of peers: legs median 9.89 Gb/s of 128 nodes of" in look.lines[-2]
         await look.press("slash", *"of.peers<50", "enter")
@@ -210,9 +210,9 @@ async def test_a_round_that_tells_more_is_read_without_being_asked() -> None:
     last = max(place for place, event in enumerate(story.events()) if isinstance(event, ClosedRound))
     async with looking(story, until=last) as look:
         await type_columns(look, "kernel")
-        assert table_of(look).table["n001"].words("kernel") == "6.1.0-28-amd64"
+        assert table_of(look).node_rows.by_name["n001"].words("kernel") == "6.1.0-28-amd64"
         look.player.feed(*look.player.waiting)
-        await look.until(lambda: table_of(look).table["n001"].words("kernel") == "6.6")
+        await look.until(lambda: table_of(look).node_rows.by_name["n001"].words("kernel") == "6.6")
 
 
 async def test_ten_thousand_rows_with_facts_draw_no_more_than_what_is_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:

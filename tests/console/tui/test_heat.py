@@ -13,6 +13,7 @@ from benchconsole.console.tui.screens.command import CommandSheet
 from benchconsole.console.tui.widgets.fabric_map import FabricMap
 from benchconsole.console.view.events import RoundStarted
 from benchconsole.console.view.run_view import State
+from benchconsole.store.errors import LockedError
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.looking import Look, colours, faulty, healthy, large, looking, painted
 from tests.console.tui.test_live_load import row, shown
@@ -91,6 +92,21 @@ async def test_the_option_that_somebody_went_to_is_taken() -> None:
         await look.until(lambda: isinstance(look.app.screen, CommandSheet))
         await look.press(*"throughput", "down", "enter")
         await look.until(lambda: "iperf3.throughput leave" in look.text)
+
+
+async def test_a_heat_map_that_cannot_be_read_is_left_and_not_called_being_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise LockedError("another process has locked it", "wait")
+
+    monkeypatch.setattr(HeatReader, "read", refuse)
+    async with looking(faulty()) as look:
+        look.app.command_line.perform("heat triad")
+        await look.until(lambda: "another process has locked it" in look.lines[-1])
+        await look.settle()
+        assert shown(look) is CellContent.STATES
+        assert "being read" not in look.text
 
 
 async def test_v_and_off_leave_it_and_other_tabs_do_not() -> None:

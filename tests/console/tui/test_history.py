@@ -9,10 +9,10 @@ from benchconsole.console.exits import Exit
 from benchconsole.console.tui.app.history_orders import WHERE
 from benchconsole.console.tui.queries.history_area import ABOUT, DIFFERS
 from benchconsole.console.tui.queries.node_row import DEFAULT
+from benchconsole.console.tui.queries.over_sessions import OVER, OverSessions
 from benchconsole.console.tui.queries.peer_columns import PeerShareColumn
 from benchconsole.console.tui.screens.history import HistoryScreen
 from benchconsole.console.tui.screens.raw import RawScreen
-from benchconsole.console.tui.widgets.over_sessions import OVER, OverSessions
 from benchconsole.console.view.run_view import State
 from benchconsole.store.errors import LockedError
 from tests.console.tui.looking import Look, faulty, looking
@@ -146,7 +146,7 @@ async def test_a_column_is_shown_over_sessions_and_taken_away(site: Site) -> Non
         before, picked = table.columns, table.columns[table.picked]
         assert picked == "triad"
         await look.press("H")
-        over = table.over
+        over = table.arranged.over
         assert over is not None
         await look.until(lambda: over.is_read)
         await look.settle()
@@ -161,7 +161,7 @@ async def test_a_column_is_shown_over_sessions_and_taken_away(site: Site) -> Non
         assert [each.view.node.id for each in table.items] == ["n2", "n3", "n1", "n4"]
         assert "█▁" in table.as_text()
         await look.press("H")
-        assert table.over is None
+        assert table.arranged.over is None
         assert table.columns == before
         assert table.columns[table.picked] == picked
         assert OVER not in dict(table.sorts)
@@ -171,13 +171,13 @@ async def test_the_value_of_the_shown_session_is_that_of_the_table(site: Site) -
     async with opened(site) as look:
         await look.press("2", "H")
         table = look.app.navigation.tabs.nodes.table
-        over = table.over
+        over = table.arranged.over
         assert over is not None
         await look.until(lambda: bool(over.values))
         over.values = {"n2": (80e9, 1.0)}
-        row = table.table["n2"]
+        row = table.node_rows.by_name["n2"]
         assert over.list_values(row) == [80e9, row.number("triad")]
-        assert over.list_values(table.table["n1"])[0] is None
+        assert over.list_values(table.node_rows.by_name["n1"])[0] is None
 
 
 async def test_it_is_hidden_while_its_column_is_not_chosen(site: Site) -> None:
@@ -201,7 +201,7 @@ async def test_elsewhere_it_says_where_and_without_a_database_that_there_is_none
     async with looking(faulty()) as look:
         await look.press("2", "H")
         assert "without a database" in look.lines[-1]
-        assert look.app.navigation.tabs.nodes.table.over is None
+        assert look.app.navigation.tabs.nodes.table.arranged.over is None
 
 
 async def test_before_anything_was_judged_nodes_have_no_history(site: Site) -> None:
@@ -214,9 +214,9 @@ async def test_before_anything_was_judged_nodes_have_no_history(site: Site) -> N
         table = look.app.navigation.tabs.nodes.table
         await look.until(lambda: "triad" in table.columns)
         await look.press("H")
-        await look.until(lambda: table.over is not None and bool(table.over.values))
-        assert table.over is not None
-        assert len(table.over.list_values(table.table["n1"])) == 3
+        await look.until(lambda: table.arranged.over is not None and bool(table.arranged.over.values))
+        assert table.arranged.over is not None
+        assert len(table.arranged.over.list_values(table.node_rows.by_name["n1"])) == 3
         page = await open_history(look)
         assert page.table.items[0].words("verdicts") == "·✗○"
 

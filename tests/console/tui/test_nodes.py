@@ -53,9 +53,9 @@ def test_filter_and_sort_in_any_order_give_what_a_new_table_gives(steps: list[st
             kept.sort_by(step[0], also=step[1])
     plain = NodeTable()
     plain.show(SEEN)
-    rows = [row for row in plain.table.values() if kept.filter.select(ReadRows([row]))]
+    rows = [row for row in plain.every if kept.filter.select(ReadRows([row]))]
     for column, descending in reversed(kept.sorts):
-        rows.sort(key=plain._key_of(column), reverse=descending)
+        rows.sort(key=plain.node_rows.find_sort_key(plain.arranged.shown, column), reverse=descending)
     assert [row.view.node.id for row in kept.items] == [row.view.node.id for row in rows]
 
 
@@ -70,7 +70,7 @@ def test_a_letter_of_a_filter_sorts_nothing_and_reads_no_row_again(monkeypatch: 
         return str(everything.__get__(row))
 
     monkeypatch.setattr(NodeRow, "everything", property(note))
-    monkeypatch.setattr(table, "_key_of", lambda column: pytest.fail(f"sorts by {column}"))
+    monkeypatch.setattr(table.node_rows, "find_sort_key", lambda _columns, key: pytest.fail(f"sorts by {key}"))
     for text in ("n", "n0", "n00", "n0", "!n0", ""):
         table.filter = compile_filter(text, table.filter_columns)
         table.apply_filter()
@@ -115,7 +115,7 @@ async def test_a_partner_is_not_blamed() -> None:
     async with looking(faulty()) as look:
         row = look.app.navigation.tabs.nodes.table
         await look.press("2")
-        partner = row.table["n114"]  # received from n050, whose NIC is slow
+        partner = row.node_rows.by_name["n114"]  # received from n050, whose NIC is slow
         assert partner.state.value == "pass"
         assert partner.deciding is None
 
@@ -273,7 +273,7 @@ def test_the_cursor_stays_on_the_worst_row_until_it_is_moved(monkeypatch: pytest
     table.show(opened(first))
     table.show(story.view())
     assert (table.cursor, table.chosen_node) == (0, "n050")
-    table.go(table.items.index(table.table["n033"]))
+    table.go(table.items.index(table.node_rows.by_name["n033"]))
     table.sort_by("node")
     assert (table.chosen_node, table.items[0].view.node.id) == ("n033", "m1")
 

@@ -1,5 +1,6 @@
 """The page of plots: every picture of a metric, its cursor, what enter opens, and two sessions in one picture."""
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,12 +15,14 @@ from benchconsole.console.conclusions.plotted_metric import Plot, PlotBounds, Pl
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.rows.text_rows import plain_text, row_width
 from benchconsole.console.tui.rows.themes import FAIL, Depth, Ground
+from benchconsole.console.tui.screens import plot as plot_page
 from benchconsole.console.tui.screens.base import page as base
 from benchconsole.console.tui.screens.base.page import PlotWish
 from benchconsole.console.tui.screens.plot import PlotScreen, find_telling
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.plot import MOST_CLASSES, ClassStrips
-from benchconsole.console.tui.widgets.plot_drawing import Picture, PlotLook, draw_plot
+from benchconsole.console.tui.widgets.plot_drawing import Picture, draw_plot
+from benchconsole.console.tui.widgets.plot_frame import PlotLook
 from benchconsole.console.view.events import SessionEnded
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import ClosedRound, Level
@@ -273,11 +276,15 @@ async def test_a_metric_of_one_value_is_told_in_words_and_one_that_is_none_too()
         await look.until(lambda: "has one value" in look.lines[-1])
         assert "stream.triad has one value, 99.9 GB/s of n001; a picture needs 2" in look.lines[-1]
         assert "No metric was measured twice yet: a picture needs two values." in look.text
-        assert "1 metric of one value not listed" in look.text
+        assert "1 metric with fewer than 2 values not listed" in look.text
         await look.press("enter", "left", "n", "y", "Y", "v")
-        look.app.navigation.open_plot("odd.rate")
-        await look.settle()
-        assert "no value of odd.rate was measured" in look.lines[-1]
+        for metric, said in (
+            ("odd.rate", "no value of odd.rate was measured"),
+            ("stream.triad", "has one value, 99.9"),
+        ):
+            look.app.navigation.open_plot(metric)
+            await look.settle()
+            assert said in look.lines[-1]
 
 
 async def test_d_draws_the_metric_under_the_cursor_of_each_page() -> None:
@@ -371,6 +378,34 @@ async def test_values_come_in_while_the_run_goes_on_and_the_cursor_stays() -> No
         assert now is not None
         assert screen.picture.number is not None
         assert now.first.tests[screen.picture.number].id == here
+
+
+async def test_values_of_a_round_that_is_judged_while_others_are_put_together_are_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def list_late(view: RunView) -> Sequence[Plot]:
+        begun.set()
+        go_on.wait(60)
+        return list_plots(view)
+
+    monkeypatch.setattr(plot_page, "list_plots", list_late)
+    events = list(faulty().events())
+    half = next(i for i, each in enumerate(events) if isinstance(each, ClosedRound) and each.round.number == 4) + 1
+    async with looking(faulty(), (120, 40), until=half) as look:
+        await look.press("D")
+        screen = look.app.screen
+        assert isinstance(screen, PlotScreen)
+        await look.until(begun.is_set)
+        look.player.feed(*events[half:-1], SessionEnded(9e9, complete=True))
+        await look.until(lambda: getattr(screen.run_view, "ended", None) is not None)
+        await look.settle()
+        go_on.set()
+        view = screen.run_view
+        assert view is not None
+        whole = sum(len(plot.first.values) for plot in list_plots(view))
+        await look.until(lambda: sum(len(plot.first.values) for plot in screen.every) == whole)
 
 
 def test_a_hundred_thousand_values_are_put_into_cells_and_not_walked() -> None:

@@ -95,3 +95,10 @@ def test_no_verdict_asks_who_accepts() -> None:
     accepted = replace(view, remarks=tuple(accept(each, place) for place, each in enumerate(view.findings, 1)))
     assert decide(accepted) == decide(view)
     assert find_acceptances(view.findings, accepted.remarks).earlier == ()
+
+
+def test_findings_of_one_cause_are_counted_each() -> None:
+    """Two criteria on numbers of one probe may find the same node too low: both rows say who accepts them."""
+    found = find_acceptances((SLOW, replace(SLOW, what="writes 100 of 200 MB/s"), HOT), [accept(SLOW)])
+    assert len(found.found) == 2
+    assert found.sentence.startswith("3 findings, 2 accepted: ")

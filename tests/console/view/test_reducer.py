@@ -372,3 +372,12 @@ def test_remarks_that_are_told_are_shown_of_their_own_session(
     assert len(view.remarks) == shown
     assert latest.view is view
     assert decide(view) == decide(replace(view, remarks=()))
+
+
+def test_remarks_on_another_session_and_answers_in_another_order_take_none_away() -> None:
+    latest = LatestView()
+    latest.take(list(story().events()))
+    for session, told in (("s12", 2), ("another", 3), ("s12", 1)):
+        latest.take_remarks(session, _say(told))
+        assert latest.view is not None
+        assert len(latest.view.remarks) == 2

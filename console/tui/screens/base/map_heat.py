@@ -1,7 +1,6 @@
 """The heat map of a page: which metric or fact its cells show, and the values, which are read beside the screen."""
 
 import asyncio
-import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from benchconsole.console.tui.fabric_map.map_cells import CellContent
 from benchconsole.console.tui.screens.base.map_page import MapPage
 from benchconsole.console.tui.widgets.heat_line import HeatLine
 from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.same_objects import are_same
 
 if TYPE_CHECKING:
     from benchconsole.console.tui.queries.heat_choices import HeatChoice
@@ -146,7 +146,7 @@ class MapHeat:
     def follow(self, view: RunView) -> None:
         """Read the values of ``view`` where they may be others than those that were read last."""
         basis = (view.nodes, view.findings, view.plan)
-        is_known = len(basis) == len(self._read_of) and all(map(operator.is_, basis, self._read_of))
+        is_known = are_same(basis, self._read_of)
         if self.is_shown and self._reader is not None and not self._is_reading and not is_known:
             self._read_of, self._is_reading = basis, True
             self._page.run_worker(self._read(self._reader, view), exit_on_error=True, group="heat values")
@@ -155,17 +155,19 @@ class MapHeat:
     async def _read(self, reader: "HeatReader", view: RunView) -> None:
         from benchconsole.store.errors import StoreError
 
+        values = None
         try:
             values = await asyncio.to_thread(reader.read, view)
         except StoreError as error:
             self._page.say(sanitize(f"{error}"), wrong=True)
-            return
         finally:
             self._is_reading = False
-        if reader is self._reader:
+        if reader is self._reader and values is not None:
             self._page.map.heat = values
             self._page.map.redraw()
             self._changed()
+        elif reader is self._reader and self._page.map.heat is None:
+            self.leave()  # nothing is being read any more
         if self._page.run_view is not None:
             self.follow(self._page.run_view)
 

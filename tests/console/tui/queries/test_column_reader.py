@@ -15,6 +15,7 @@ from benchconsole.console.tui.queries.node_row import DEFAULT, NO_COLUMNS, Choic
 from benchconsole.console.tui.queries.peer_columns import OF_PEERS, PeerShareColumn
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.measuring import Fact
+from benchconsole.topology.units import counted
 from tests.console.reports import fixture
 from tests.console.tui.looking import faulty
 from tests.console.tui.story import Story
@@ -46,6 +47,14 @@ def test_every_judged_and_measured_metric_and_every_fact_is_offered() -> None:
     assert "of.peers" in told
     stages = dict.fromkeys(offer.choice.stage for offer in OFFERS.offers if offer.choice.stage)
     assert [*stages] == [*dict.fromkeys(each.stage for each in SEEN.plan)]
+
+
+def test_as_many_nodes_are_told_of_a_judged_metric_as_have_a_number() -> None:
+    rows = make_rows(SEEN)
+    judged = [offer for offer in OFFERS.offers if ", judged: " in offer.words]
+    for offer, column in zip(judged, OFFERS.make([each.choice for each in judged], rows), strict=True):
+        number = sum(column.number(row) is not None for row in rows)
+        assert offer.words.startswith(f"{counted(number, 'node')}, "), offer.name
 
 
 def test_names_are_unique_and_each_leads_to_its_column() -> None:
@@ -187,7 +196,7 @@ def test_show_prints_chosen_columns_with_their_parts() -> None:
     area = list_nodes(SEEN, ("memory.total", "kernel", "triad", "of.peers"))
     (row,) = area.filter("node=n093").rows
     assert (row.words("memory.total"), row.words("memory.total.declared")) == ("112 GiB", "≠ 128 GiB")
-    assert "peers told 128 GiB" in row.words("memory.total.peers")
+    assert "nodes of its class told 128 GiB" in row.words("memory.total.peers")
     assert [each.record["node"] for each in area.filter("memory.total<120 GiB & node~n").rows] == ["n093"]
     assert [each.record["node"] for each in area.filter("memory.total.peers~differs").rows] == ["n093"]
     assert len(area.filter("kernel~6.1").rows) == 133

@@ -148,8 +148,8 @@ def test_a_node_that_differs_is_marked_in_its_cell_and_in_words() -> None:
     _, peers = column.parts
     assert (read_cell(column, row), read_cell(column, other)) == ("5.15 ◇", "5.14")
     assert (column.words(row), peers.words(other)) == ("5.15", "")
-    assert peers.words(row) == "differs: 3 of 4 peers told 5.14"
-    assert column.tell(row) == "kernel.release 5.15, differs: 3 of 4 peers told 5.14"
+    assert peers.words(row) == "differs: 3 of 4 nodes of its class told 5.14"
+    assert column.tell(row) == "kernel.release 5.15, differs: 3 of 4 nodes of its class told 5.14"
 
 
 def test_parts_are_counted_and_the_lowest_is_the_number() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from benchconsole.console.tui.fabric_map.fabric_area import list_fabric
 from benchconsole.console.tui.queries.areas import list_nodes
+from benchconsole.console.tui.queries.column_reader import ColumnReader
 from benchconsole.console.tui.queries.heat_choices import (
     HeatChoice,
     HeatChoiceError,
@@ -15,9 +16,10 @@ from benchconsole.console.tui.queries.heat_choices import (
 )
 from benchconsole.console.tui.queries.heat_reading import HeatReader, Metrics
 from benchconsole.console.tui.queries.heat_values import FactHeat, HeatValues, NumberHeat
+from benchconsole.console.tui.queries.node_row import NO_COLUMNS, Choice, NodeRow
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.probes.model.judgement import Yardstick
-from benchconsole.probes.model.measuring import Fact, Metric, labels
+from benchconsole.probes.model.measuring import Fact, Metric, Reading, labels
 from benchconsole.topology.model.fabric import Comparator, NodeId
 from benchconsole.topology.units import Shown, Unit
 from tests.console.reports import fixture
@@ -202,3 +204,39 @@ def test_a_choice_of_a_stage_that_is_not_there_has_no_number() -> None:
     heat = HeatReader(HeatChoice("x", "stream.triad", "elsewhere"), {}).read(view)
     assert heat.cells == {}
     assert heat.missing == len(view.nodes)
+
+
+def test_what_is_not_judged_beside_what_is_can_be_chosen() -> None:
+    view = faulty().view()
+    results = {
+        name: replace(each, measurements=(*each.measurements, Reading("iperf3.retransmits", 3.0, Unit.ONE)))
+        if each.test.probe == "iperf3" and each.failure is None
+        else each
+        for name, each in view.results.items()
+    }
+    names = [choice.name for choice in list_heat_choices(replace(view, results=results))]
+    assert {"iperf3.throughput legs", "iperf3.retransmits legs"} <= {*names}
+
+
+def test_what_nothing_judged_has_the_number_of_the_table_of_nodes() -> None:
+    """The median of the tests of its own: of one that it took part in as the other end the number is the other's."""
+    view = unjudged(faulty())
+    given = {
+        name: replace(each, measurements=[replace(each.measurements[0], value=value) for value in (1.0, 2.0, 9.0)])
+        if each.test.probe == "iperf3" and each.measurements
+        else each
+        for name, each in view.results.items()
+    }
+    nodes = {
+        name: replace(seen, results=tuple(given[result.test.id] for result in seen.results))
+        for name, seen in view.nodes.items()
+    }
+    changed = replace(view, results=given, nodes=nodes)
+    offers = ColumnReader().read(changed)
+    (choice,) = (each for each in list_heat_choices(changed) if each.name == "iperf3.throughput legs")
+    rows = [NodeRow(seen, "", NO_COLUMNS) for seen in changed.nodes.values()]
+    (column,) = offers.make((Choice("metric", choice.metric, choice.stage),), rows)
+    expected = {row.view.node.id: column.number(row) for row in rows}
+    assert HeatReader(choice, {}).read(changed).cells.keys() == {name for name, value in expected.items() if value}
+    assert numbers(changed, choice.name).numbers == {name: value for name, value in expected.items() if value}
+    assert {*numbers(changed, choice.name).numbers.values()} == {2.0}

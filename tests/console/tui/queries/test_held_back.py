@@ -88,7 +88,7 @@ def test_a_run_that_waits_says_how_it_goes_on(view: RunView) -> None:
 def test_spared_nodes_are_released_by_name(view: RunView) -> None:
     spared = ("n[1-2]: tagged production in the topology file; not loaded", "n3: job 7 of ann; not loaded")
     first, second = list_held_back(replace(view, spared=spared), (), may_run=False)
-    assert first.release == "benchconsole run --i-mean-production n[1-2]"
+    assert first.release == "benchconsole run --i-mean-production 'n[1-2]'"
     assert second.release == "benchconsole run --i-mean-busy n3"
 
 

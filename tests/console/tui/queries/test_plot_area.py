@@ -1,11 +1,17 @@
 """The area of plots: every metric as a row, or one metric with its bins, quantiles, bounds and classes."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
+import pytest
+
+from benchconsole.console.conclusions.plotted_metric import Plot
 from benchconsole.console.text.table import format_table
+from benchconsole.console.tui.queries import plot_area
 from benchconsole.console.tui.queries.plot_area import MOST_BINS, list_plotted
 from benchconsole.probes.model.judgement import Level
-from tests.console.conclusions.test_plotted_metric import judged, told
+from tests.console.conclusions.test_plotted_metric import judged, only, told
 from tests.console.reports import fixture
 
 
@@ -21,7 +27,7 @@ def test_every_metric_is_a_row_with_its_bound_in_base_units() -> None:
 
 def test_a_metric_of_one_value_is_counted_and_not_listed() -> None:
     area = list_plotted(told(judged(10.0)))
-    assert (area.rows, area.note) == ((), "1 of one value are not listed")
+    assert (area.rows, area.note) == ((), "1 metric with fewer than 2 values not listed")
 
 
 def test_one_metric_is_told_by_bins_that_hold_every_value_and_by_quantiles_that_rise() -> None:
@@ -49,6 +55,17 @@ def test_bins_are_filtered_by_their_count() -> None:
     area = list_plotted(told([(1.0, Level.PASS, 0.5)] * 9 + [(2.0, Level.PASS, 0.5)]), "stream.triad")
     kept = area.filter("kind=bin & count>0").records
     assert [each["count"] for each in kept] == [9, 1]
+
+
+def test_one_value_above_all_bins_but_the_last_is_not_rounded_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = only(told(judged(1.0, 2.0)))
+    many = replace(few, values=np.array([1.0] * 400 + [2.0]), tests=[few.tests[0]] * 401, ids=[""] * 401)
+    monkeypatch.setattr(plot_area, "list_plots", lambda _view: (Plot((many,)),))
+    area = list_plotted(told(judged(1.0, 2.0)), "stream.triad")
+    shares = [row.words("share") for row in area.rows if row.record["kind"] == "bin"]
+    assert shares[0] == "99.8 %"
+    assert shares[-1] == "100 %"
+    assert "100 %" not in shares[:-1]
 
 
 def test_hostile_names_are_only_text() -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from benchconsole.console.tui.queries.node_columns import MetricColumn
 from benchconsole.console.tui.queries.node_row import Choice, NodeColumn, NodeRow
 from benchconsole.console.tui.rows.sparkline import draw_sparkline
 from benchconsole.console.tui.rows.text_rows import CellLine
@@ -17,9 +18,10 @@ _HEADING = len(OVER) + 2
 class OverSessions(NodeColumn):
     """What is known of ``of``, a column of a metric, over so many ``sessions``, of which ``read`` were read so far.
 
-    ``values`` are by node, one for each session, the oldest first; None where it has none. They come all at once, after
+    ``values`` are by node, one for each session, the oldest first, None where it has none. They come all at once, after
     the last session was read: until then the column is not read. ``shown`` is the place of the session on the screen:
-    its value is that of the table, which is newer while it runs.
+    what is judged of it is that of the table, which is newer while it runs. Of what nothing judges the table has
+    another number: the median of a node's own tests.
     """
 
     choice = Choice("over", OVER)
@@ -66,7 +68,7 @@ class OverSessions(NodeColumn):
         if self.values is None:
             return ()
         known = list(self.values.get(row.view.node.id, (None,) * self.read))
-        value = self.of.number(row)
+        value = self.of.number(row) if isinstance(self.of, MetricColumn) else None
         if self.shown is not None and value is not None:
             known[self.shown] = value
         return known
