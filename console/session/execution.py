@@ -13,7 +13,7 @@ from benchconsole.console.session.judged_rounds import JudgedRounds
 from benchconsole.console.session.memory_return import LARGE_ROUND, return_memory
 from benchconsole.console.session.metadata import name_judgement
 from benchconsole.console.session.persistence import DurableWriter
-from benchconsole.console.session.run_limits import CLOSING_SECONDS
+from benchconsole.console.session.run_limits import fits_before
 from benchconsole.console.view.events import (
     CANARY,
     CANARY_STILL,
@@ -153,7 +153,7 @@ class Execution:
             if why and all(map(was_skipped, self.interrupted.get(each.number, (0, ()))[1])):
                 await self._spare(each, why)
                 continue
-            self.is_out_of_time = self._would_end_late(each)
+            self.is_out_of_time = not fits_before(self.deadline, each, self.clock())
             if self.is_out_of_time:
                 return False
             self.because = guard.because or await self.policy.taken(self.fabric, each, self.probes)
@@ -164,10 +164,6 @@ class Execution:
                 self.because = closed.because
                 return False
         return True
-
-    def _would_end_late(self, each: Round) -> bool:
-        """Whether a round that began at this moment would not leave the time that the end of the run takes."""
-        return self.deadline is not None and self.clock() + each.seconds + CLOSING_SECONDS > self.deadline
 
     def _list_sampled(self, test: Test) -> "tuple[Node, ...]":
         """The nodes of a test whose load is sampled; none where the test only asks what a node is made of."""

@@ -159,6 +159,11 @@ def count_fitting(rounds: Sequence[Round], seconds: float) -> int:
     return sum(ends + CLOSING_SECONDS <= seconds for ends in accumulate(each.seconds for each in rounds))
 
 
+def fits_before(deadline: float | None, each: Round, now: float) -> bool:
+    """Whether a round that begins ``now`` is expected to leave the time that the end of the run takes."""
+    return deadline is None or now + each.seconds + CLOSING_SECONDS <= deadline
+
+
 def list_time_limit(choice: SessionChoice, rounds: Sequence[Round], now: float) -> Iterator[str]:
     """Whether the plan fits in the time limit of ``choice``, and which round is the last that does, in a sentence.
 

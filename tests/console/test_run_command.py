@@ -261,9 +261,9 @@ def test_a_time_limit_ends_the_run_and_resume_goes_on_to_the_end(
     said = capsys.readouterr().out
     assert "time limit: round 1, inventory, is the last that fits in 1:00; 2 rounds left for another run" in said
     assert run(monkeypatch, "run", topology, "--db", db, "--within", "1 min") == Exit.UNTESTED
-    said = capsys.readouterr()
-    assert "stopped at its time limit, 2 of 3 rounds left" in said.out
-    assert "stopped at its time limit, 2 of 3 rounds left; go on with: benchconsole run ... --resume" in said.err
+    ended = capsys.readouterr()
+    assert "stopped at its time limit, 2 of 3 rounds left" in ended.out
+    assert "stopped at its time limit, 2 of 3 rounds left; go on with: benchconsole run ... --resume" in ended.err
     resumed = ("run", topology, "--db", db, "--resume", "last")
     assert run(monkeypatch, *resumed, "--dry-run", "--within", "1 min") == Exit.PASSED
     assert "time limit: no round fits in 1:00: the first takes about 1:55" in capsys.readouterr().out

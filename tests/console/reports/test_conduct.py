@@ -120,12 +120,17 @@ def test_ten_thousand_proofs_fold(kind: str) -> None:
     assert "more exception" in found
 
 
-LIMITS = {"cap.link": 0.125, "cap.storage fs": 2e9, "cap.storage home": "fast", "tests.at_once": 4}
+LIMITS: dict[str, str | int | float] = {
+    "cap.link": 0.125,
+    "cap.storage fs": 2e9,
+    "cap.storage home": "fast",
+    "tests.at_once": 4,
+}
 
 
 def test_an_option_that_was_not_used_is_not_printed() -> None:
     told = SessionDetails(
-        {"allow_untested": 0, "careful": 1, "override.by": "alice", "{x}": "{y}"} | LIMITS,
+        {"allow_untested": 0, "careful": 1, "override.by": "alice", "{x}": "{y}", **LIMITS},
         (SessionNote("note", "n", 1.0),),
     )
     view = replace(fixture.hard(), stopped={}, held="the database is full")

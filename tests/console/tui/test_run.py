@@ -134,7 +134,7 @@ async def test_a_stopped_run_says_what_it_left_out_and_its_verdict(closed: int, 
 
 async def test_a_run_that_came_to_its_time_limit_says_so_once_and_what_is_left() -> None:
     told = list(faulty().events())
-    ended = events.SessionEnded(told[-1].at, False, "stopped at its time limit, 4 of 7 rounds left")
+    ended = events.SessionEnded(told[-1].at, False, "stopped at its time limit, 4 of 7 rounds left")  # type: ignore[union-attr]
     async with looking(faulty(), until=events_until(ClosedRound, 3)) as look:
         look.player.feed(ended)
         await look.until(lambda: look.app.session.latest.view.ended is not None)  # type: ignore[union-attr]
