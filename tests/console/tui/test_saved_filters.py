@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchconsole.console.cli import command
-from benchconsole.console.cli.show import AREAS as SHOWN
+from benchconsole.console.cli.shown_area import AREAS as SHOWN
 from benchconsole.console.session.saved_filters import AREAS, SavedFilters
 from benchconsole.console.tui.app.keymap import list_pages
 from benchconsole.console.tui.queries.filtering import FilterError, ReadRows, compile_filter, compile_words
