@@ -288,7 +288,9 @@ async def test_commands_offer_nouns_first_with_their_keys() -> None:
         assert [option.word.split()[0] for option in sheet.options.items][:3] == ["findings", "filters", "filter"]
 
 
-@pytest.mark.parametrize(("height", "most"), [(3, 1), (10, 7), (24, 21), (27, 24), (37, 24), (39, 26), (60, 40), (120, 80)])
+@pytest.mark.parametrize(
+    ("height", "most"), [(3, 1), (10, 7), (24, 21), (27, 24), (37, 24), (39, 26), (60, 40), (120, 80)]
+)
 def test_lists_of_sheets_grow_with_the_screen(height: int, most: int) -> None:
     assert find_most_rows(height) == most
 
