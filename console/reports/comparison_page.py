@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from benchconsole.console.conclusions.session_comparison import ComparedMetric, Outcome, sum_up
 from benchconsole.console.conclusions.session_differences import FactChanges, RecordDifference
+from benchconsole.console.reports.compared_session import ComparedSession
 from benchconsole.console.text.cells import wrap_text
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
@@ -26,8 +27,8 @@ FACTS = 40
 class ComparisonReport:
     """Everything that the page tells. ``names`` are those of both sides, ``criteria`` what B asks otherwise than A.
 
-    ``keys`` are the ids of both sessions, ``briefs`` their names in short, empty for parts of one. ``fabric`` is that
-    of B.
+    ``keys`` are the ids of both sessions, ``briefs`` their names in short, empty for parts of one; ``sessions`` tell
+    both at a glance, none of them for parts. ``fabric`` is that of B.
     """
 
     names: tuple[str, str]
@@ -38,6 +39,7 @@ class ComparisonReport:
     keys: tuple[str, str] = ("", "")
     briefs: tuple[str, str] = ("", "")
     fabric: Fabric | None = None
+    sessions: Sequence[ComparedSession] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -46,8 +48,9 @@ class ComparisonReport:
 
 def format_page(report: ComparisonReport, width: int) -> Iterator[str]:
     """The lines of the page, none wider than ``width``."""
-    for letter, name in zip("AB", report.names, strict=True):
-        yield from wrap_text(sanitize(name), width, f"{letter}  ")
+    told = [f": {each.words}" for each in report.sessions] or ["", ""]
+    for letter, name, more in zip("AB", report.names, told, strict=True):
+        yield from wrap_text(f"{sanitize(name)}{more}", width, f"{letter}  ")
     yield ""
     yield from wrap_text(f"B against A: {format_outcome(report)}", width)
     yield ""
@@ -103,10 +106,11 @@ def _format_spreads(
             yield from wrap_text(f"{name_metric(each, alike)}: {said}: {spread}", width)
 
 
-def format_outcome(report: ComparisonReport) -> str:
+def format_outcome(report: ComparisonReport, *, names_differences: bool = True) -> str:
     """``mixed: 1 better, 2 worse, 3 same``, then what differs beside the metrics.
 
-    The lead is of the compared numbers alone, and says so, where something else differs or was not compared.
+    The lead is of the compared numbers alone, and says so, where something else differs or was not compared. Where
+    that is named elsewhere ``names_differences`` leaves it out.
     """
     counts = Counter(each.outcome for each in report.metrics)
     told = ", ".join(f"{counts[each]} {each}" for each in Outcome if counts[each])
@@ -115,11 +119,14 @@ def format_outcome(report: ComparisonReport) -> str:
     beside = tell_beside(report)
     is_whole = not beside and not counts[Outcome.NOT_COMPARABLE]
     lead = report.outcome.value if is_whole else _NARROWED.get(report.outcome, report.outcome.value)
-    return "; ".join((f"{lead}: {told}", *beside))
+    shown = (words for words in beside if names_differences or not words.startswith(_DIFFERS))
+    return "; ".join((f"{lead}: {told}", *shown))
 
 
 _NARROWED = {Outcome.SAME: "compared numbers are the same", Outcome.NO_EFFECT: "compared numbers show no effect"}
 """The leads that would otherwise deny a difference that stands in another row."""
+
+_DIFFERS = "differs: "
 
 
 def tell_beside(report: ComparisonReport) -> tuple[str, ...]:
@@ -133,7 +140,7 @@ def tell_beside(report: ComparisonReport) -> tuple[str, ...]:
     spread = sum(each.spread is not None and each.spread.is_sure for each in report.metrics)
     alone = sum(any(each.left_out) for each in report.metrics)
     found = (
-        (differs, f"differs: {', '.join(differs)}"),
+        (differs, f"{_DIFFERS}{', '.join(differs)}"),
         (apart, f"parts changed otherwise: {counted(apart, 'metric')}"),
         (spread, f"spread differs: {counted(spread, 'metric')}"),
         (alone, f"partly measured in one alone: {counted(alone, 'metric')}"),
@@ -282,6 +289,7 @@ def make_record(report: ComparisonReport) -> dict[str, object]:
         "schema": "benchconsole-comparison/1",
         "a": report.names[0],
         "b": report.names[1],
+        "sessions": [each.make_record() for each in report.sessions],
         "outcome": report.outcome.value,
         "beside": list(tell_beside(report)),
         "confidence": CONFIDENCE,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from benchconsole.console.conclusions.metric_samples import list_samples
 from benchconsole.console.conclusions.session_comparison import ComparisonChoice, Senses, Side, compare_sides
 from benchconsole.console.conclusions.session_differences import compare_facts, list_record_differences, read_facts
+from benchconsole.console.reports.compared_session import read_compared_session
 from benchconsole.console.reports.comparison_page import ComparisonReport
 from benchconsole.console.reports.content import find_name, format_period
 from benchconsole.console.session.criteria_changes import list_changes
@@ -63,6 +64,7 @@ def compare_sessions(
         keys,
         (_name_briefly(views[0]), _name_briefly(views[1])),
         fabrics[1],
+        tuple(map(read_compared_session, views)),
     )
 
 

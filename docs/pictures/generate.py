@@ -17,6 +17,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,10 @@ from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.rows.terminal import detect
 from benchconsole.console.tui.screens.base.area_page import AreaPage
+from benchconsole.console.tui.screens.base.map_heat import HeatPage
+from benchconsole.console.tui.screens.columns import ColumnsSheet
+from benchconsole.console.tui.screens.nodes import NodesScreen
+from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.plot import PlotScreen
 from benchconsole.console.tui.start_model import Demo, Past, StartModel
 from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
@@ -45,14 +50,47 @@ from benchconsole.store.store import Store
 HERE = Path(__file__).parent
 READ = ""
 """Stands between keys where the next one needs what the area reads."""
-AREAS = {
+
+
+def shows_heat(page: Screen[Any]) -> bool:
+    """Whether the values of a heat map are there."""
+    return isinstance(page, HeatPage) and page.heat.is_shown and page.map.heat is not None
+
+
+def shows_columns(page: Screen[Any]) -> bool:
+    """Whether the sheet of columns has everything to choose from."""
+    return isinstance(page, ColumnsSheet) and page.offers is not None and not page.note
+
+
+def shows_sessions(page: Screen[Any]) -> bool:
+    """Whether the column over sessions is read."""
+    return isinstance(page, NodesScreen) and page.table.over is not None and page.table.over.is_read
+
+
+def shows_plan(page: Screen[Any]) -> bool:
+    """Whether a plan is worked out."""
+    return isinstance(page, PlanSheet) and page.proposal is not None
+
+
+Key = str | Callable[[Screen[Any]], bool]
+"""A key, ``READ``, or what has to hold of the screen in front before the next key."""
+AREAS: dict[str, list[Key]] = {
     "fabric": ["n"],
+    "heat": ["n", "colon", *"heat iperf3.throughput trunks", "enter", shows_heat],
+    "zoom": ["n", "Z"],
+    "jump": ["J"],
     "nodes": ["2"],
+    "columns": ["2", "K", shows_columns],
+    "over-sessions": ["2", "H", shows_sessions],
     "node": ["2", "down", "enter"],
+    "history": ["2", "down", "enter", "H", READ],
     "facts": ["2", "enter", "i", "n"],
     "raw": ["2", "down", "enter", "enter"],
     "run": ["3"],
+    "plan": ["R", shows_plan],
+    "options": ["R", shows_plan, "o"],
     "findings": ["4"],
+    "evidence": ["4", "tab"],
     "pairs": ["colon", *"pairs", "enter"],
     "pair-map": ["colon", *"pairs", "enter", "v"],
     "results": ["colon", *"results", "enter"],
@@ -119,7 +157,7 @@ PASTS = (
 """Sessions that were made up."""
 
 
-async def draw(database: Path, size: tuple[int, int], keys: list[str], theme: str) -> str:
+async def draw(database: Path, size: tuple[int, int], keys: Sequence[Key], theme: str) -> str:
     """The screen as SVG."""
     with Store.open(database, create=False) as store:
         conductor = SessionController(Session.stored(store, "last", load_installed_probes()), LoopThread())
@@ -128,10 +166,10 @@ async def draw(database: Path, size: tuple[int, int], keys: list[str], theme: st
         async with app.run_test(size=size) as pilot:
             await wait(pilot, lambda: is_read(app))
             for key in (*keys, READ):
-                if key != READ:
+                if isinstance(key, str) and key != READ:
                     await pilot.press(key)
                 else:
-                    await wait(pilot, lambda: is_filled(app.screen))
+                    await wait(pilot, partial(holds, app, is_filled if isinstance(key, str) else key))
             return await shoot(app, pilot)
 
 
@@ -193,6 +231,11 @@ def copy_judged(database: Path) -> Path:
         file.write_text(Session.stored(store, key, probes).fabric.text)
         asyncio.run(judge_stored(store.session(key), probes, read_topology(file, probes)).keep())
     return copied
+
+
+def holds(app: ConsoleApp, says: Callable[[Screen[Any]], bool]) -> bool:
+    """Whether it holds of the screen in front."""
+    return says(app.screen)
 
 
 def is_filled(page: Screen[Any]) -> bool:

@@ -96,7 +96,7 @@ class MapLine:
     """One line: what draws it into so many columns, and what the cursor can stand on, from left to right.
 
     ``heads`` are names of blocks, which stay in sight; ``fold`` says of a caption how many nodes share a cell.
-    ``is_live``: it shows loads of links also where its cells show states.
+    ``is_live``: it shows loads of links also where its cells show states. ``has_numbers``: it tells those of nodes.
     """
 
     draw: Callable[[MapPicture, int], Row]
@@ -104,6 +104,7 @@ class MapLine:
     heads: bool = False
     fold: int = 0
     is_live: bool = False
+    has_numbers: bool = False
 
 
 BLANK_LINE = MapLine(lambda _picture, _width: ())

@@ -1,6 +1,6 @@
 """Choice of the drawing that fits: cards, one rack a line, several racks a line, or blocks of many racks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -79,16 +79,17 @@ def count_map_lines(fabric: Fabric, shape: FabricShape, width: int) -> int:
 
 
 class MapHeight:
-    """How many lines maps take; the last one is laid out once."""
+    """How many lines maps take that ``lay_out`` makes; the last one is laid out once."""
 
-    def __init__(self) -> None:
+    def __init__(self, lay_out: Callable[..., list[MapLine]] | None = None) -> None:
+        self._lay_out = lay_out or lay_out_map
         self._laid_out: tuple[tuple[FabricShape, int, int], int] | None = None
 
     def count(self, fabric: Fabric, shape: FabricShape, width: int, height: int) -> int:
-        """The lines of ``lay_out_map``."""
+        """Their number."""
         key = (shape, width, height)
         if self._laid_out is None or self._laid_out[0] != key:
-            self._laid_out = (key, len(lay_out_map(fabric, shape, width, height)))
+            self._laid_out = (key, len(self._lay_out(fabric, shape, width, height)))
         return self._laid_out[1]
 
 
@@ -108,7 +109,17 @@ def _cards(fabric: Fabric, shape: FabricShape, width: int, height: int) -> list[
     cards = choose_cards(fabric, shape, width, height - frame.height - (1 if frame.height else 0))
     if cards is None:
         return None
-    return frame.around(cards)
+    roomy = _add_numbers(fabric, shape, frame, width).around(cards) if width >= _WIDE and shape.servers else []
+    return roomy if 0 < len(roomy) <= height else frame.around(cards)
+
+
+def _add_numbers(fabric: Fabric, shape: FabricShape, frame: MapFrame, width: int) -> MapFrame:
+    """The frame with a card of its number for each node in no rack; as it is where these have more to say."""
+    from benchconsole.console.tui.fabric_map.node_cards import list_server_lines  # here: few maps have room for it
+
+    cards = list_server_lines(fabric, shape.servers, width, servers_at(shape, width))
+    planes = frame.below[len(frame.below) - len(shape.planes) :]
+    return frame if cards is None else MapFrame(frame.above, (*cards, *planes))
 
 
 def _rows(

@@ -1,7 +1,5 @@
 """A leaf, a chassis or a row of nodes drawn alone: its uplinks with every member, each node with name and number."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from benchconsole.console.text.cells import clip_text, measure_width
@@ -9,47 +7,27 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.fabric_map import live_wires
 from benchconsole.console.tui.fabric_map.map_cells import (
     BLANK_LINE,
-    CellContent,
     MapLine,
     MapPicture,
     MapSpot,
     bracketed,
-    cell,
     named,
 )
+from benchconsole.console.tui.fabric_map.node_cards import choose_grid, list_card_lines
 from benchconsole.console.tui.fabric_map.rack_rows import gigabits, one_wire
 from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack
 from benchconsole.console.tui.fabric_map.tiers import gigabits_of
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, set_ground, value_tone
-from benchconsole.console.tui.rows.themes import ACCENT, FAIL_BOLD, MUTED, STRONG, TEXT, WATCH_BOLD, Ground
-from benchconsole.console.view.run_view import NodeView, State, worst
-from benchconsole.topology.model.fabric import Fabric, Link, NodeId
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, value_tone
+from benchconsole.console.tui.rows.themes import FAIL_BOLD, MUTED, STRONG, TEXT, WATCH_BOLD
+from benchconsole.console.view.run_view import State, worst
+from benchconsole.topology.model.fabric import Fabric, Link
 from benchconsole.topology.units import counted
 
 _WIRE, _SHORT_WIRE, _WIDE = 20, 12, 100
 _MOST_MEMBERS = 32
 """Members of a link up to which each has a slot of its own; more are a number."""
-_LONGEST_NAME = 24
-_SHARE = 5
-_VALUE = 12
-_METRIC = 14
-_LEAST_REASON = 16
-"""Columns from which on a card says why a node does not pass."""
-
-
-@dataclass(frozen=True, slots=True)
-class CardGrid:
-    """Cards of nodes in columns of ``lines``, read from above: a card takes ``width`` columns, a name ``name``."""
-
-    width: int
-    name: int
-    across: int
-    lines: int
-
-    def x(self, column: int) -> int:
-        return 1 + column * self.width
 
 
 def lay_out_section(fabric: Fabric, shape: FabricShape, width: int, height: int, **_folding: object) -> list[MapLine]:
@@ -64,8 +42,8 @@ def lay_out_section(fabric: Fabric, shape: FabricShape, width: int, height: int,
         made.append(BLANK_LINE)
         if len(rack.parts) > 1:
             made.append(MapLine(partial(_draw_part, part.name, len(part.nodes))))
-        grid = _choose_grid(part.nodes, width, max(height - len(made), 1))
-        made += _card_lines(part.nodes, grid)
+        grid = choose_grid(part.nodes, width, max(height - len(made), 1))
+        made += list_card_lines(part.nodes, grid)
     return made
 
 
@@ -141,7 +119,8 @@ def _draw_link(rack: Rack, link: Link, name: str, spot: MapSpot, picture: MapPic
         full = view_queries.sum_payload(view, (link,))
         line.put(f" of {gigabits(full, full)} Gb/s", MUTED)
     each = gigabits_of(link.capacity / link.count)
-    line.put(f"   {link.count} x {each}" if link.count > 1 else f"   {each}", MUTED)
+    speed = f"   {link.count} x {each}" if link.count > 1 else f"   {each}"
+    line.put(speed if measure_width(speed) < line.room else "", MUTED)
     if seen.finding is not None and line.room > 12:
         line.put("   ").put(clip_text(sanitize(seen.finding.what), line.room - 1), value_tone(seen.state))
     return line.row()
@@ -152,67 +131,3 @@ def _draw_link(rack: Rack, link: Link, name: str, spot: MapSpot, picture: MapPic
 
 def _draw_part(name: str, nodes: int, _picture: MapPicture, width: int) -> Row:
     return CellLine(width).to(1).put(f"{sanitize(name)}, {counted(nodes, 'node')}", MUTED).row()
-
-
-def _choose_grid(nodes: Sequence[NodeId], width: int, height: int) -> CardGrid:
-    """The widest cards with which all lines are in sight, else the narrowest that still have a number."""
-    name = min(max((measure_width(sanitize(node)) for node in nodes), default=1), _LONGEST_NAME)
-    least = 2 + name + 2 + _VALUE + 1
-    most = max((width - 1) // least, 1)
-    for across in range(1, most + 1):
-        lines = -(-len(nodes) // across)
-        if lines <= height or across == most:
-            break
-    return CardGrid(max((width - 1) // across, 1), name, across, lines)
-
-
-def _card_lines(nodes: Sequence[NodeId], grid: CardGrid) -> Iterator[MapLine]:
-    for index in range(grid.lines):
-        placed = [
-            (column, nodes[column * grid.lines + index])
-            for column in range(grid.across)
-            if column * grid.lines + index < len(nodes)
-        ]
-        spots = tuple(MapSpot(grid.x(column), 1, (node,)) for column, node in placed)
-        yield MapLine(partial(_draw_cards, grid, spots), spots)
-
-
-def _draw_cards(grid: CardGrid, spots: Sequence[MapSpot], picture: MapPicture, width: int) -> Row:
-    line = CellLine(width)
-    for spot in spots:
-        line.to(spot.x - 1).extend(_draw_card(grid, spot, picture))
-    return line.row()
-
-
-def _draw_card(grid: CardGrid, spot: MapSpot, picture: MapPicture) -> Row:
-    """``✗ n050  throughput   2.97 Gb/s  30 %``, one column of it before the sign, for the cursor."""
-    node = spot.nodes[0]
-    seen = picture.view.nodes.get(node)
-    is_here = spot.holds(picture.mark)
-    card = CellLine(grid.width).put("[" if is_here else " ", ACCENT).extend((cell(picture, spot.nodes),))
-    card.put("]" if is_here else " ", ACCENT)
-    state = State.SKIPPED if seen is None else view_queries.find_shown_state(seen, picture.busy)
-    card.put(clip_text(sanitize(node), grid.name), STRONG if is_here else TEXT, grid.name).put("  ")
-    made = card.extend(_draw_value(node, seen, state, picture, card.room - 1)).row()
-    return set_ground(made, Ground.SEL) if is_here else made
-
-
-def _draw_value(node: NodeId, seen: NodeView | None, state: State, picture: MapPicture, room: int) -> Row:
-    """The value of the heat map, else the worst of the node; why it has none."""
-    tone = value_tone(state) if state not in (State.PASS, State.UNKNOWN, State.SKIPPED) else MUTED
-    if picture.content is CellContent.HEAT and picture.heat is not None:
-        return (CellText(clip_text(picture.heat.format_value(node), room), MUTED),)
-    if seen is None or picture.numbers is None:
-        return ()
-    said = picture.numbers.describe(seen)
-    line = CellLine(max(room, 0))
-    if not said.metric:
-        return line.put(clip_text(said.why, line.room), tone).row()
-    if line.room >= _METRIC + _VALUE + _SHARE:
-        line.put(clip_text(said.metric, _METRIC - 1), MUTED, _METRIC)
-    line.put(said.value, tone, max(min(_VALUE - 1, line.room), measure_width(said.value)), ">")
-    if line.room > _SHARE and said.share:
-        line.put(said.share, tone, _SHARE + 1, ">")
-    if line.room >= _LEAST_REASON and said.why:
-        line.put("  ").put(clip_text(said.why, line.room), MUTED)
-    return line.row()

@@ -17,6 +17,7 @@ from benchconsole.console.reports.comparison_page import (
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, number, words
 from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
+from benchconsole.console.tui.queries.compared_sessions import list_session_cells
 from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import NOT_MEASURED
@@ -70,8 +71,10 @@ def list_compared(report: ComparisonReport, *, has_bars: bool = False) -> Area:
     own = ", ".join(report.facts.by_themselves[:3])
     more = len(report.facts.by_themselves) - 3
     note = f"facts that change by themselves: {own}{f' and {more:,} more' if more > 0 else ''}" if own else ""
-    if not has_bars:
+    if not has_bars:  # nor is there a strip above the table
         del columns["bar"]
+        names = (f"{each.letter} {each.name}, {each.began}, {each.verdict}" for each in list_session_cells(report))
+        note = "   ".join(filter(None, (*names, note)))
     return Area("Comparison", columns, rows, _CHANGE, note)
 
 

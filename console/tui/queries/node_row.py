@@ -248,8 +248,9 @@ class NodeRow:
         sent = [value for value in own if value is not None]
         if not sent:
             return None
-        part = verdict.expected * len(sent) / len(verdict.evidence) if verdict.expected else None
-        return replace(verdict, value=sum(sent), expected=part)
+        part = len(sent) / len(verdict.evidence)
+        expected, required = (bound * part if bound else None for bound in (verdict.expected, verdict.required))
+        return replace(verdict, value=sum(sent), expected=expected, required=required)
 
     def state_of(self, verdict: Verdict) -> State:
         """What ``verdict`` says of this node."""

@@ -1,6 +1,6 @@
 """The areas of what was measured: single results, pairs of nodes, points of curves, criteria."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from benchconsole.console.curves.curve_model import Chart, Curve, Point
 from benchconsole.console.curves.curve_text import format_chart_name, format_cohort_name
@@ -23,6 +23,7 @@ from benchconsole.console.view.wording import (
 )
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.probes.model.labels import tell_labels
+from benchconsole.probes.model.measuring import Labels
 from benchconsole.probes.model.remark import About
 from benchconsole.topology.model.fabric import Criterion
 from benchconsole.topology.units import Shown, Unit
@@ -44,13 +45,12 @@ def list_results(view: RunView, most: int | None = None) -> Area:
     Where these are more than ``most``, those that pass are left out, and the note says so.
     """
     rows, note = _leave_out_passes(list_current_rows(view), most)
-    return Area("Results", _RESULT_COLUMNS, tuple(map(_make_result, rows)), _SHARES, note)
+    return Area("Results", _RESULT_COLUMNS, _make_results(rows), _SHARES, note)
 
 
 def list_evidence(view: RunView, finding: Finding) -> Area:
     """The tests that a finding rests on, each with its numbers and its verdict, the worst first."""
-    rows = tuple(map(_make_result, list_finding_rows(view, finding)))
-    return Area("Evidence", _RESULT_COLUMNS, rows, _SHARES)
+    return Area("Evidence", _RESULT_COLUMNS, _make_results(list_finding_rows(view, finding)), _SHARES)
 
 
 def _leave_out_passes(rows: Sequence[ResultRow], most: int | None) -> tuple[Sequence[ResultRow], str]:
@@ -61,19 +61,46 @@ def _leave_out_passes(rows: Sequence[ResultRow], most: int | None) -> tuple[Sequ
     return kept, f"{len(rows) - len(kept):,} that pass are not listed"
 
 
-def _make_result(row: ResultRow) -> Row:
+class _LabelWords:
+    """The labels of numbers in words: first those that tell numbers of one metric apart, then those of all."""
+
+    def __init__(self, rows: Iterable[ResultRow]) -> None:
+        every: dict[str, set[Labels]] = {}
+        for row in rows:
+            about = row.verdict or row.measurement
+            if about is not None:
+                every.setdefault(about.metric, set()).add(about.labels)
+        self._alike = {metric: set.intersection(*map(set, some)) for metric, some in every.items()}
+        self._known: dict[tuple[str, Labels], str] = {}
+
+    def format(self, metric: str, labels: Labels) -> str:
+        """``stream=3 cubic out``."""
+        found = self._known.get((metric, labels))
+        if found is None:
+            alike = self._alike.get(metric, set())
+            in_order = sorted(labels, key=alike.__contains__)
+            found = self._known[metric, labels] = sanitize(" ".join(tell_labels(tuple(in_order))))
+        return found
+
+
+def _make_results(rows: Sequence[ResultRow]) -> tuple[Row, ...]:
+    named = _LabelWords(rows)
+    return tuple(_make_result(row, named) for row in rows)
+
+
+def _make_result(row: ResultRow, named: _LabelWords) -> Row:
     share = None if row.verdict is None else row.verdict.share
-    return Row(_tell_result(row), {"share": share}, _record_result, row.state, row)
+    return Row(_tell_result(row, named), {"share": share}, _record_result, row.state, row)
 
 
-def _tell_result(row: ResultRow) -> dict[str, str]:
+def _tell_result(row: ResultRow, named: _LabelWords) -> dict[str, str]:
     verdict, reading = row.verdict, row.measurement
     about = verdict or reading
     metric, labels = ("", ()) if about is None else (about.metric, about.labels)
     value, unit = (None, None) if about is None else (about.value, about.unit)
     return {
         "state": SIGNS[row.state].word, "of": sanitize(row.subject), "round": str(row.round),
-        "stage": sanitize(row.stage), "metric": sanitize(metric), "labels": sanitize(" ".join(tell_labels(labels))),
+        "stage": sanitize(row.stage), "metric": sanitize(metric), "labels": named.format(metric, labels),
         "measured": format_quantity(value, unit, row.shown) if verdict is None else format_measured(verdict),
         "expected": NOT_MEASURED if verdict is None else format_expected(verdict),
         "share": format_share(None if verdict is None else verdict.share), "why": sanitize(row.because),
@@ -108,7 +135,8 @@ def list_pairs(view: RunView, most: int | None = None) -> Area:
     }  # fmt: skip
     rows, note = _leave_out_passes([row for row in list_current_rows(view) if is_pair(view, row)], most)
     in_order = sorted(rows, key=_find_share)
-    return Area("Pairs", columns, tuple(map(_make_pair, in_order)), _SHARES, note)
+    named = _LabelWords(in_order)
+    return Area("Pairs", columns, tuple(_make_pair(row, named) for row in in_order), _SHARES, note)
 
 
 def is_pair(view: RunView, row: ResultRow) -> bool:
@@ -125,9 +153,14 @@ def _find_share(row: ResultRow) -> tuple[bool, float]:
     return share is None, share or 0.0
 
 
-def _make_pair(row: ResultRow) -> Row:
+def _make_pair(row: ResultRow, named: _LabelWords) -> Row:
     node, peer = row.nodes
-    text = {**_tell_result(row), "from": sanitize(node), "to": sanitize(peer), "limit": sanitize(_find_limit(row))}
+    text = {
+        **_tell_result(row, named),
+        "from": sanitize(node),
+        "to": sanitize(peer),
+        "limit": sanitize(_find_limit(row)),
+    }
     share = None if row.verdict is None else row.verdict.share
     return Row(text, {"share": share}, _record_pair, row.state, row)
 

@@ -14,7 +14,7 @@ from benchconsole.console.tui.queries.node_row import DEFAULT, Choice
 from benchconsole.console.tui.rows.text_rows import CellText
 from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.page import Page
-from benchconsole.console.tui.screens.base.sheet import Sheet
+from benchconsole.console.tui.screens.base.sheet import Sheet, find_most_rows
 from benchconsole.console.tui.widgets.column_list import ColumnList
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.node_table import NodeTable
@@ -56,6 +56,9 @@ class ColumnsSheet(Sheet[tuple[Choice, ...]]):
         super().on_mount()
         self._filter()
 
+    def on_resize(self) -> None:
+        self.list.styles.height = find_most_rows(self.size.height)
+
     def show(self, offers: "ColumnOffers", note: str = "") -> None:
         """Take what there is to choose from."""
         self.offers = offers
@@ -84,6 +87,7 @@ class ColumnsSheet(Sheet[tuple[Choice, ...]]):
         self.list.show(some, frozenset(self.wanted), self.note or absent)
         chosen = sum(each.choice in self.wanted for each in every)
         said = f"{chosen:,} of {counted(len(every), 'column')} chosen"
+        said += f", {len(some):,} hold the text" if wanted else ""
         words = "   ".join(filter(None, (said if every else "", self.note)))
         self.prompt.show(note=(CellText(words, MUTED),))
 

@@ -14,6 +14,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES, name_keys
 from benchconsole.console.tui.messages import OpenNode, ReadInFull, ShowInFabric
 from benchconsole.console.tui.queries.change_matrix import has_map
+from benchconsole.console.tui.queries.compared_sessions import describe_alike, list_differences, list_session_cells
 from benchconsole.console.tui.queries.comparison_area import (
     QUIET,
     SIGNS_OF,
@@ -26,6 +27,7 @@ from benchconsole.console.tui.screens.base.area_page import AreaPage
 from benchconsole.console.tui.screens.base.page import OpenPage, PlotWish
 from benchconsole.console.tui.screens.change_map import NO_MAP, ChangeMapScreen, explain_no_output
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.widgets.compared_sessions import ComparedSessions
 from benchconsole.console.tui.widgets.headline import Headline
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView, State
@@ -50,7 +52,13 @@ class ComparisonScreen(AreaPage):
         "filter", "sort",
         "in_full", ("back", "back"), "command", "help",
     )  # fmt: skip
-    DEFAULT_CSS = "ComparisonScreen LineInput { margin-top: 0; }"
+    DEFAULT_CSS = """
+    ComparisonScreen LineInput { margin-top: 0; }
+    ComparisonScreen Headline { margin: 1 0 0 0; }
+    ComparisonScreen.-low Headline { margin: 0; }
+    ComparisonScreen ComparedSessions { margin-bottom: 1; }
+    ComparisonScreen.-low ComparedSessions { margin-bottom: 0; }
+    """
 
     def __init__(self, archive: SessionArchive, other: str, shown: str, *, tab: str) -> None:
         super().__init__(named_by="what", absent=COMPARING, tab=tab, subject=f"comparison {other} {shown}")
@@ -62,9 +70,10 @@ class ComparisonScreen(AreaPage):
         self._is_swapped = False
         self._is_comparing = False
         self.headline = Headline()
+        self.strip = ComparedSessions()
         self.wish_plot = partial(_wish_plot, self)
         self.note = self._tell_chosen
-        self.parts = (self.headline, *self.parts)
+        self.parts = (self.headline, self.strip, *self.parts)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -115,14 +124,14 @@ class ComparisonScreen(AreaPage):
             area = replace(area, rows=kept, note=note)
             self.table.absent = "Nothing differs beyond noise."
         self.show_area(area)
-        lead, _, counts = format_outcome(self.report).partition(":")
-        names = tuple(map(sanitize, self.report.briefs))
+        lead, _, counts = format_outcome(self.report, names_differences=False).partition(":")
         outcome = self.report.outcome
         is_quiet = outcome in QUIET and bool(tell_beside(self.report))
         self.headline.show(
-            State.MEASURED if is_quiet else SIGNS_OF[outcome], f"{lead[:1].upper()}{lead[1:]}:", f"{counts}.",
-            why=f"A {names[0]}   B {names[1]}",
-        )  # fmt: skip
+            State.MEASURED if is_quiet else SIGNS_OF[outcome], f"{lead[:1].upper()}{lead[1:]}:", f"{counts}."
+        )
+        self.strip.show(list_session_cells(self.report), list_differences(self.report), describe_alike(self.report))
+        self.strip.styles.height = self.strip.ROWS
         if self.run_view is not None:
             self.paint(self.run_view)
 

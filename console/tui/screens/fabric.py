@@ -1,7 +1,7 @@
 """The fabric: racks, nodes and uplinks as one map, the worst fault above it, the others below."""
 
 import asyncio
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 from functools import partial
 
@@ -12,13 +12,15 @@ from textual.worker import Worker, WorkerError
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES, PLAN_HINT, ZOOM_HINT, name_keys, offer
 from benchconsole.console.tui.fabric_map.map_cells import MapMark, MapSpot, find_next_content
-from benchconsole.console.tui.fabric_map.map_layout import MapHeight, count_map_lines
+from benchconsole.console.tui.fabric_map.map_layout import MOST_ROWS, MapHeight, count_map_lines
 from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
 from benchconsole.console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, PlanRun, Remarked
 from benchconsole.console.tui.queries import static_findings, view_queries
 from benchconsole.console.tui.rows import severity
 from benchconsole.console.tui.screens.base.map_heat import FindMetrics, HeatPage, MapHeat, find_no_metrics
+from benchconsole.console.tui.screens.base.page import LOW, count_frame_rows
 from benchconsole.console.tui.widgets.crumb import tallies
+from benchconsole.console.tui.widgets.described_faults import DescribedFaults
 from benchconsole.console.tui.widgets.fabric_map import FabricMap
 from benchconsole.console.tui.widgets.headline import Headline, clauses
 from benchconsole.console.tui.widgets.heat_line import HEAT_ROWS
@@ -34,15 +36,14 @@ from benchconsole.console.view.wording import format_reading
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
 
-NO_FAULT = -1
-"""The place of no fault."""
+"""What is said where nothing can be drawn alone."""
 
 _AT_ONCE = 2000
 """Nodes of a fabric that is read as it is painted; more take longer than a frame."""
 
 
 _HIGH = 36
-"""Rows from which on the load of a place is set apart from the map."""
+"""Rows from which on the load of a place and a heat map are set apart from the map."""
 
 
 class FabricScreen(HeatPage):
@@ -66,6 +67,7 @@ class FabricScreen(HeatPage):
         self.load_line = LoadLine()
         self.remarks = RemarkLines()
         self.also = OtherFaults()
+        self.described = DescribedFaults()
         self.legend = Legend()
         self.faults: tuple[view_queries.Fault, ...] = ()
         self.find_remarked = partial(_find_remarked, self)
@@ -87,7 +89,8 @@ class FabricScreen(HeatPage):
         self._paint_anew = paint_anew
         self.heat = MapHeat(self, find_metrics, paint_anew)
         self.parts = (
-            self.headline, self.map, self.load_line, self.heat.line, self.remarks, self.also, self.legend,
+            self.headline, self.map, self.load_line, self.heat.line, self.remarks, self.also, self.described,
+            self.legend,
         )  # fmt: skip
 
     def on_mount(self) -> None:
@@ -156,33 +159,34 @@ class FabricScreen(HeatPage):
 
     def _share_height(self, view: RunView, shape: FabricShape) -> None:
         """The map first; other faults and the legend from what is left; at least the worst where it is tight."""
-        low = self.size.height < 20
         line = count_load_rows(view, self.size.width) if self._hears_tests else 0
         gap = int(line and self.size.height >= _HIGH)
         self.load_line.styles.height, self.load_line.styles.margin = line, (gap, 0, 0, 0)
         remarks = int(_has_element_remarks(view))
         self.remarks.styles.height = remarks
         heat = HEAT_ROWS if self.heat.is_shown else 0
-        self.heat.line.styles.height = heat
-        room = self.size.height - (4 if low else 7) - line - gap - remarks - heat
+        apart = int(bool(heat) and self.size.height >= _HIGH)
+        self.heat.line.styles.height, self.heat.line.styles.margin = heat, (apart, 0, 0, 0)
+        room = self.size.height - count_frame_rows(self) - line - gap - remarks - heat - apart
         others = len(self.faults) - (not _is_quiet(self))
         spare = room - min(count_map_lines(view.fabric, shape, self.size.width), room)
-        if len(shape.racks) > 48:
+        if len(shape.racks) > MOST_ROWS:
             spare = max(0, min(room - 36, 8))
         wanted = min(others, 6) + 1 if others else 0
         also = min(wanted, spare) if spare >= 3 else 0
-        self.also.styles.height = also
         legend = 2 if spare - also >= 3 else 0
         self.legend.styles.height = legend
-        wanted = self._height.count(view.fabric, shape, self.size.width, room - also - legend) if also else 0
-        self.map.styles.height = wanted if also and wanted < room - also - legend else "1fr"
         self._say_headline(view)
+        self.described.show(view.static or ())
+        count_lines = partial(self._height.count, view.fabric, shape, self.size.width)
+        _fill_room(self, also, room - also - legend, count_lines, is_small=len(shape.racks) <= MOST_ROWS)
 
     def _say_headline(self, view: RunView) -> None:
         """The worst, or the fault that was walked to; the others stand under the map."""
-        self.also.show(self.faults, NO_FAULT if _is_quiet(self) else self.fault)
+        chosen = None if _is_quiet(self) else self.fault
+        self.also.show([(place, each) for place, each in enumerate(self.faults) if place != chosen])
         if _is_quiet(self):
-            low = self.size.height < 20  # there the headline has one row
+            low = self.size.height < LOW  # there the headline has one row
             aside = describe_static(view).split(",")[0] if low else ""
             why = ", ".join(filter(None, (describe_sight(view), describe_static(view))))
             self.headline.show(*make_quiet_headline(view, self.sums, self.refused), why=why, aside=aside)
@@ -307,6 +311,21 @@ def find_explanation(
         return OpenFinding(index)
     static = static_findings.find_static_finding(view, [*links, *spot.switches])
     return None if static is None else OpenStatic(static.where)
+
+
+def _fill_room(page: FabricScreen, also: int, room: int, count_lines: Callable[[int], int], *, is_small: bool) -> None:
+    """Share ``room`` between the map and what is said below it, which has the lines that the map leaves.
+
+    ``also`` are the rows that the other faults have in any case; ``count_lines`` tells those of a map in some room.
+    """
+    has_more = is_small and page.described.wanted and page.size.height >= _HIGH
+    wanted = count_lines(room) if also or has_more else room
+    left = max(room - wanted, 0)
+    more = min(max(page.also.wanted - also, 0), left) if also else 0
+    described = min(page.described.wanted, left - more) if has_more else 0
+    described = described if described >= DescribedFaults.LEAST else 0
+    page.also.styles.height, page.described.styles.height = also + more, described
+    page.map.styles.height = wanted if (also or described) and left else "1fr"
 
 
 async def wait_drawn(page: FabricScreen) -> None:

@@ -55,6 +55,8 @@ NO_TEST = "No test was run for this finding: it is computed from the description
 
 _BESIDE = 6
 """Rows of the description beside measured findings; the others scroll."""
+_DETAIL = 24
+"""Rows that a finding in full takes; with more than these left the description has them, too."""
 
 
 class FindingsScreen(Page):
@@ -236,7 +238,8 @@ class FindingsScreen(Page):
         wanted = self.list.count + 1
         measured = len(self.list.faults) + len(self.list.reasons)
         if measured:  # what was measured is shown in full before what the description shows
-            wanted = min(wanted, measured + (self.list.sight is not None) + _BESIDE + 1)
+            beside = measured + (self.list.sight is not None) + _BESIDE + 1
+            wanted = min(wanted, max(beside, room - gap - _DETAIL))
         listed = min(wanted, max((room - gap) // 2, 3))
         self.list.styles.height = max(min(listed, room), 1)
         self.list.styles.margin = (gap, 0, gap, 0)

@@ -7,7 +7,7 @@ from textual import on
 from benchconsole.console.tui.actions import ACTIONS, find_use, list_keys, matching, tell_help
 from benchconsole.console.tui.rows.text_rows import CellText
 from benchconsole.console.tui.rows.themes import MUTED
-from benchconsole.console.tui.screens.base.sheet import Sheet
+from benchconsole.console.tui.screens.base.sheet import Sheet, find_most_rows
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.options import Option, OptionListing
@@ -18,7 +18,7 @@ class HelpSheet(Sheet[str]):
     """Dismisses with the id of an action."""
 
     KEYS = (("type", "to search"), ("enter", "does it"), ("esc", "back"))
-    DEFAULT_CSS = "HelpSheet OptionListing { height: 1fr; max-height: 24; }"
+    DEFAULT_CSS = "HelpSheet OptionListing { height: 1fr; }"
 
     def __init__(self, valid: Iterable[str], badges: Badges) -> None:
         super().__init__("help", badges)
@@ -37,6 +37,7 @@ class HelpSheet(Sheet[str]):
 
     def on_resize(self) -> None:
         """Say how many rows are out of sight, once it is known how many are not."""
+        self.options.styles.height = find_most_rows(self.size.height)
         self.call_after_refresh(self.count_rows)
 
     @on(Listing.Moved)

@@ -37,7 +37,7 @@ class HistoryScreen(AreaPage):
         "pane", "pane_back", "copy", "copy_all",
     )  # fmt: skip
     KEYS = (
-        ("enter", "sessions"), ("pane", "sessions"), "filter", "sort", ("column_left", "and > column"), "in_full",
+        ("pane", "its sessions"), "filter", "sort", ("column_left", "and > column"), "in_full",
         "copy", ("back", "back"), "command", "help",
     )  # fmt: skip
     DEFAULT_CSS = "HistoryScreen CurveText { margin-top: 1; } HistoryScreen.-low CurveText { margin-top: 0; }"

@@ -37,6 +37,8 @@ STEPS = 400
 
 TALL = 30
 """Rows from which there is room for more of the list and of the sentences."""
+_HIGH = 50
+"""Rows of a screen from which on more metrics are in sight."""
 
 
 class PlotScreen(FilteredPage):
@@ -177,7 +179,8 @@ class PlotScreen(FilteredPage):
         """The picture gets what list, sentences and classes leave."""
         width, height = self.size
         is_tall = height >= TALL
-        self.plots.styles.height = max(min(self.plots.count + 1, 9 if is_tall else 4), 2)
+        most = 4 if not is_tall else 9 if height < _HIGH else 15
+        self.plots.styles.height = max(min(self.plots.count + 1, most), 2)
         self.told.styles.height = min(self.told.wanted(width), 5 if is_tall else 3)
         self.strips.styles.height = min(self.strips.wanted, 8 if is_tall else 2)
         self.picture.styles.height = "1fr"

@@ -172,7 +172,7 @@ class RunScreen(Page):
         load = min(self.loads.wanted, 9, max(left - 8, 0)) if left > 10 else 0
         gap = 1 if left - load >= 8 else 0
         # A round of few tests, with one row of headings, leaves its room to the events.
-        gaps = (2 + bool(proofs)) * gap
+        gaps = (2 + sum(map(bool, (load, unjudged, proofs)))) * gap
         events += max(left - load - gaps - self.tests.count - 1, 0)
         for widget, height in ((self.stages, stage_rows), (self.loads, load), (self.unjudged, unjudged)):
             widget.styles.height = height
@@ -279,6 +279,8 @@ def _stage_words(found: Sequence[Verdict]) -> str:
     worst = min(found, key=lambda each: (state_of(each).rank, each.share or 0.0))
     subject = sanitize(worst.subject).replace(">", " → ")
     subject = subject.split(" → ")[0] if measure_width(subject) > 20 else subject
+    if len({each.metric for each in found}) > 1:  # else the stage says which number it is
+        subject = f"{subject} {sanitize(worst.metric)}"
     low = (
         f"{subject} at {format_share(worst.share)}"
         if worst.share is not None and worst.unit is not Unit.SECOND

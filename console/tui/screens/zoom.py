@@ -5,28 +5,30 @@ from textual import on
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES, ZOOM_HINT, name_keys
 from benchconsole.console.tui.fabric_map.map_cells import find_next_content
-from benchconsole.console.tui.fabric_map.map_layout import lay_out_map
+from benchconsole.console.tui.fabric_map.map_layout import MapHeight, lay_out_map
 from benchconsole.console.tui.fabric_map.map_section import MapSection, find_inner_section
 from benchconsole.console.tui.fabric_map.section_map import lay_out_section
 from benchconsole.console.tui.fabric_map.shape import FabricShape
 from benchconsole.console.tui.messages import OpenNode
 from benchconsole.console.tui.queries import view_queries
-from benchconsole.console.tui.queries.node_numbers import WorstNumbers
 from benchconsole.console.tui.queries.section_state import describe_section, tally_nodes
 from benchconsole.console.tui.screens.base.map_heat import FindMetrics, HeatPage, MapHeat
-from benchconsole.console.tui.screens.base.page import OpenPage
+from benchconsole.console.tui.screens.base.page import OpenPage, count_frame_rows
 from benchconsole.console.tui.screens.fabric import find_explanation, find_marks
 from benchconsole.console.tui.widgets.crumb import tallies
-from benchconsole.console.tui.widgets.fabric_map import FabricMap
+from benchconsole.console.tui.widgets.fabric_map import FabricMap, find_numbers
 from benchconsole.console.tui.widgets.headline import Headline
 from benchconsole.console.tui.widgets.heat_line import HEAT_ROWS
 from benchconsole.console.tui.widgets.legend import Legend
-from benchconsole.console.view.blame import Blame
+from benchconsole.console.tui.widgets.node_line import NodeLine
+from benchconsole.console.tui.widgets.other_faults import OtherFaults
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.same_objects import are_same
 
-_LEGEND_FROM = 24
+_LEGEND_FROM = 28
 """Rows of a screen from which on the signs are explained below the map."""
+_HIGH = 36
+"""Rows of a screen from which on what the map leaves is for the other faults of the part."""
 
 
 class ZoomScreen(HeatPage):
@@ -45,7 +47,11 @@ class ZoomScreen(HeatPage):
         self.section = section
         self.shape = shape
         self.headline = Headline()
-        self.map = FabricMap(lay_out_map if section.rack is None else lay_out_section, folds=False)
+        lay_out = lay_out_map if section.rack is None else lay_out_section
+        self.map = FabricMap(lay_out, folds=False)
+        self.heights = MapHeight(lay_out)
+        self.node_line = NodeLine()
+        self.also = OtherFaults()
         self.legend = Legend()
         self.faults: tuple[view_queries.Fault, ...] = ()
         self.counts: dict[State, int] = {}
@@ -64,7 +70,7 @@ class ZoomScreen(HeatPage):
 
         self._paint_anew = paint_anew
         self.heat = MapHeat(self, find_metrics, paint_anew)
-        self.parts = (self.headline, self.map, self.heat.line, self.legend)
+        self.parts = (self.headline, self.map, self.heat.line, self.node_line, self.also, self.legend)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -74,9 +80,9 @@ class ZoomScreen(HeatPage):
         self._count_up(view)
         path = (sanitize(view.fabric.name), "fabric", *map(sanitize, self.section.path))
         self.crumb.show(path, *tallies(view, self.counts, len(self.section.nodes)))
-        self.heat.line.styles.height = HEAT_ROWS if self.heat.is_shown else 0
-        self.legend.styles.height = 2 if self.size.height >= _LEGEND_FROM else 0
+        _share_height(self, view)
         self.map.show(view, self.section.shape)
+        self.node_line.show(view, self.map.mark, find_numbers(self.map))
         self.heat.follow(view)
         lost = {*view_queries.find_lost_members(view)}.intersection(link.id for link in self.section.uplinks)
         is_live = self.map.loads is not None
@@ -87,12 +93,12 @@ class ZoomScreen(HeatPage):
         judged = (view.nodes, view.links, view.findings)
         if are_same(judged, self._judged):
             return
-        if view.findings is not self._judged[2]:
-            self.map.numbers = WorstNumbers(Blame(view.findings))
         self._judged = judged
         self.counts = tally_nodes(view, self.section.nodes)
         every = view_queries.list_faults(view)
-        self.faults = tuple(fault for fault in every if view_queries.find_place(view, fault) in self._inside)
+        inside = [(at, each) for at, each in enumerate(every) if view_queries.find_place(view, each) in self._inside]
+        self.faults = tuple(fault for _, fault in inside)
+        self.also.show(inside[1:])
         said = describe_section(view, self.section.name, self.section.nodes, self.section.uplinks)
         first = next(iter(self.faults), None)
         self.headline.show(*said, why="" if first is None else sanitize(f"{first.where}: {first.what}"))
@@ -126,6 +132,8 @@ class ZoomScreen(HeatPage):
     @on(FabricMap.Marked)
     def _marked(self) -> None:
         self.heat.tell()
+        if self.run_view is not None:
+            self.node_line.show(self.run_view, self.map.mark, find_numbers(self.map))
 
     @on(FabricMap.Opened)
     def _opened(self, event: FabricMap.Opened) -> None:
@@ -139,6 +147,26 @@ class ZoomScreen(HeatPage):
                 self.say(f"No finding speaks of this {'link' if event.mark.link else 'switch'}.")
             else:
                 self.post_message(found)
+
+
+def _share_height(page: ZoomScreen, view: RunView) -> None:
+    """The map first; on a high screen the other faults of the part have the lines that it leaves."""
+    height = page.size.height
+    heat = HEAT_ROWS if page.heat.is_shown else 0
+    line, legend = int(not heat), 2 if height >= _LEGEND_FROM else 0
+    apart = int(height >= _HIGH)
+    room = max(height - count_frame_rows(page) - heat - line - apart - legend, 0)
+    wanted = room
+    if height >= _HIGH:
+        wanted = page.heights.count(view.fabric, page.section.shape, page.size.width, room)
+    left = max(room - wanted, 0)
+    also = min(page.also.wanted, left)
+    page.heat.line.styles.height, page.legend.styles.height = heat, legend
+    page.also.styles.height = also if also > 1 else 0
+    page.node_line.styles.height = line
+    page.node_line.styles.margin = (line and apart, 0, 0, 0)
+    page.heat.line.styles.margin = (apart if heat else 0, 0, 0, 0)
+    page.map.styles.height = wanted if left else "1fr"
 
 
 def open_section(page: HeatPage, shape: FabricShape, find_metrics: FindMetrics, path: tuple[str, ...] = ()) -> None:

@@ -35,6 +35,8 @@ _MEASURED = 2000
 """Rows whose cells are measured for the widths of columns."""
 
 _GAP = 2
+_NAMING = 2
+"""Columns of words that name a row, the first ones: they have room before the others."""
 _JUDGED = ("share", "measured", "change")
 """Columns of numbers that carry the colour of their row where it is not well."""
 
@@ -154,7 +156,12 @@ class AreaTable(SortedTable[AreaRow]):
         shown = list(self.columns)
         while len(shown) > 1 and 1 + sum(least[name] + _GAP for name in shown) > width:
             shown.remove(self._choose_dropped(shown))
-        order = sorted(shown, key=lambda name: (self._is_number(name), self._widths[name] - least[name]))
+        named = _list_words(self.area, shown)[:_NAMING]
+
+        def find_need(name: str) -> tuple[bool, bool, int]:
+            return self._is_number(name), name not in named, self._widths[name] - least[name]
+
+        order = sorted(shown, key=find_need)
         widths = _share(order, least, self._widths, width - 1 - _GAP * len(shown))
         x, made = 1, []
         for name in shown:
@@ -165,7 +172,7 @@ class AreaTable(SortedTable[AreaRow]):
     def _choose_dropped(self, shown: Sequence[str]) -> str:
         """The column that is given up first: words after the first two that name the row, then the last one."""
         free = [name for name in shown if name != self.columns[self.picked]]
-        words = [name for name in shown if self.area is not None and self.area.columns[name].wraps][2:]
+        words = _list_words(self.area, shown)[_NAMING:]
         return next((name for name in reversed(words) if name in free), free[-1])
 
     def _is_number(self, name: str) -> bool:
@@ -182,6 +189,10 @@ class AreaTable(SortedTable[AreaRow]):
         if isinstance(self.filter_columns.get(column), Scale):
             return lambda row: (1, 0.0) if (found := row.number(column)) is None else (0, found)
         return lambda row: make_natural_key(row.words(column))
+
+
+def _list_words(area: Area | None, shown: Sequence[str]) -> list[str]:
+    return [name for name in shown if area is not None and area.columns[name].wraps]
 
 
 def tell_row(table: AreaTable, row: AreaRow) -> list[tuple[str, list[str]]]:

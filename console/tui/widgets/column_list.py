@@ -13,7 +13,7 @@ from benchconsole.console.tui.widgets.listing import Listing
 class ColumnList(Listing[Offer]):
     """One column a row; ``marked`` are those that are chosen. ``nothing`` is said where there is no row."""
 
-    DEFAULT_CSS = "ColumnList { height: 1fr; max-height: 24; }"
+    DEFAULT_CSS = "ColumnList { height: 1fr; }"
 
     def __init__(self) -> None:
         super().__init__()

@@ -79,7 +79,7 @@ class FabricMap(CellWidget, can_focus=True):
 
     def show(self, view: RunView, shape: FabricShape) -> None:
         if self.view is None or self.view.findings is not view.findings:
-            self._shares = LowestShares(Blame(view.findings))
+            self._shares, self.numbers = LowestShares(Blame(view.findings)), None
         self.view, self.shape, self.loads = view, shape, self._latest.update(view)
         self.redraw()
 
@@ -90,8 +90,9 @@ class FabricMap(CellWidget, can_focus=True):
         self._follow(height)
         faint = len(self.shape.racks) > MOST_ROWS
         busy = find_busy_nodes(self.view)
+        numbers = find_numbers(self) if any(line.has_numbers for line in self._lines) else None
         picture = MapPicture(
-            self.view, self.mark, self.content, faint, self._shares, busy, self.loads, self.heat, self.numbers
+            self.view, self.mark, self.content, faint, self._shares, busy, self.loads, self.heat, numbers
         )
         self._forget(picture)
         in_sight = range(self.top, min(self.top + height, len(self._lines)))
@@ -274,6 +275,15 @@ class FabricMap(CellWidget, can_focus=True):
             if is_passed(view, rack) and marked.node not in rack.nodes and marked.switch not in rack.switches
             and all(link.id != marked.link for link in (*rack.uplinks, *rack.peers))
         )  # fmt: skip
+
+
+def find_numbers(drawn: FabricMap) -> "WorstNumbers | None":
+    """The worst number of each node as a map shows it; None before it shows a view."""
+    if drawn.numbers is None and drawn.view is not None:
+        from benchconsole.console.tui.queries.node_numbers import WorstNumbers  # here: few maps have room for numbers
+
+        drawn.numbers = WorstNumbers(Blame(drawn.view.findings))
+    return drawn.numbers
 
 
 def _find_groups(spots: Sequence[MapSpot]) -> list[MapSpot]:

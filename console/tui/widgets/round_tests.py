@@ -170,6 +170,8 @@ def _judged(test: Test, verdicts: Sequence[Verdict]) -> TestLine:
     lowest = min(verdicts, key=lambda each: (state_of(each).rank, view_queries.find_share(each) or 9.9))
     state = worst(state_of(each) for each in verdicts)
     limit = sanitize(lowest.limiting)
+    if len({each.metric for each in verdicts}) > 1:  # nothing else says which of its numbers it is
+        limit = ", limit ".join(filter(None, (sanitize(lowest.metric), limit)))
     return TestLine(test, state, lowest.value, lowest.unit, lowest.expected, view_queries.find_share(lowest), limit)
 
 

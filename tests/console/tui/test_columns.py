@@ -52,6 +52,13 @@ async def test_k_lists_metrics_by_stage_and_facts_with_their_counts() -> None:
         assert sheet.list.count == 1
 
 
+async def test_typed_text_counts_what_holds_it() -> None:
+    async with looking(faulty()) as look:
+        sheet = await open_chooser(look)
+        await look.press(*"memory")
+        assert f", {sheet.list.count} hold the text" in look.text
+
+
 async def test_space_toggles_enter_applies_and_the_columns_stay() -> None:
     async with looking(faulty()) as look:
         await look.press("2")

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,10 @@ async def test_two_marked_sessions_are_compared_whatever_is_on_the_screen(site: 
         assert isinstance(page, ComparisonScreen)
         await look.until(lambda: page.table.count > 0)
         await look.settle()
-        assert "A before," in look.lines[4]
-        assert "B after," in look.lines[4]
+        assert look.lines[5].startswith(" A  ")
+        assert " before " in look.lines[5]
+        assert look.lines[6].startswith(" B  ")
+        assert " after " in look.lines[6]
         await look.press("enter", "enter")
         assert isinstance(look.app.screen, SubjectsScreen)
         assert "Neither session is on the screen" in look.lines[-1]
@@ -56,8 +59,10 @@ async def test_c_compares_with_the_shown_one_down_to_the_raw_output(site: Site) 
         await look.until(lambda: page.table.count > 0)
         await look.settle()
         assert "Worse:" in look.lines[3]
-        assert "A before," in look.lines[4]
-        assert "B after," in look.lines[4]
+        assert look.lines[5].startswith(" A  ")
+        assert " before " in look.lines[5]
+        assert look.lines[6].startswith(" B  ")
+        assert " after " in look.lines[6]
         row = page.table.chosen
         assert row is not None
         assert (row.words("outcome"), row.record["metric"]) == ("worse", "stream.time")
@@ -80,7 +85,8 @@ async def test_w_swaps_both_and_z_folds_what_does_not_differ(site: Site) -> None
         assert not {row.words("outcome") for row in page.table.items} & {"same", "no effect", "not comparable"}
         await look.press("z", "w")
         await look.until(lambda: "Better:" in look.lines[3])
-        assert "A after," in look.lines[4]
+        assert " after " in look.lines[5]
+        assert " before " in look.lines[6]
 
 
 async def test_the_headline_says_same_of_the_numbers_alone_where_the_topology_differs(tmp_path: Path) -> None:
@@ -93,7 +99,7 @@ async def test_the_headline_says_same_of_the_numbers_alone_where_the_topology_di
         await look.settle()
         assert [row.words("what") for row in page.table.items if row.words("outcome") == "differs"] == ["topology file"]
         assert "Compared numbers are the same:" in look.lines[3]
-        assert "differs: topology file" in look.lines[3] + look.lines[4]
+        assert look.lines[7].split() == ["differs", "topology", "file"]
         assert page.headline.state is State.MEASURED
 
 
@@ -128,3 +134,20 @@ async def test_c_elsewhere_lists_the_sessions_to_choose_from(site: Site) -> None
         await look.press("c")
         assert isinstance(look.app.screen, SessionsScreen)
         assert "c on a session compares it" in look.lines[-1]
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40), (200, 60)])
+async def test_a_strip_tells_both_sessions_with_their_own_verdicts(site: Site, size: tuple[int, int]) -> None:
+    async with opened(site, size) as look:
+        page = await compared(look)
+        await look.settle()
+        report = page.report
+        assert report is not None
+        at = next(number for number, line in enumerate(look.lines) if line.startswith(" A  "))
+        for line, each in zip(look.lines[at : at + 2], report.sessions, strict=True):
+            assert f" {each.outcome.value} " in line
+            assert each.label in line
+            assert f" {each.key} " in line
+            assert time.strftime("%Y-%m-%d %H:%M", time.localtime(each.started)) in line
+            assert ("finding" in line) is (size[0] >= 80)
+        assert look.lines[at + 2].startswith(" differs ")

@@ -12,11 +12,14 @@ from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.fabric_map import FabricMap
+from benchconsole.console.tui.widgets.other_faults import OtherFaults
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance_all, opened
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.judgement import Level
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.model.fabric import LinkId, NodeId
+from benchconsole.topology.units import counted
 from tests.console.tui.looking import boxes, colours, faulty, healthy, large, looking, painted, undecided
 
 
@@ -241,4 +244,49 @@ async def test_what_could_not_be_judged_stands_under_the_map_after_the_faults() 
     async with looking(undecided()) as look:
         also = next(number for number, line in enumerate(look.lines) if line.startswith(" also"))
         assert "the flows ended 1 s apart" in look.lines[also]
-        assert "the flows ended 2 s apart" in look.lines[also + 1]
+        assert look.lines[also + 1].strip() == "its tests are not counted as passed"
+        assert "the flows ended 2 s apart" in look.lines[also + 2]
+
+
+async def test_a_high_screen_says_of_the_other_faults_what_they_mean_and_what_to_do() -> None:
+    async with looking(faulty(), (200, 60)) as look:
+        first, *others = faulty().findings
+        for each in others:
+            assert each.means in look.text
+            assert f"do: {each.do}" in look.text
+        assert f"do: {first.do}" not in look.text
+        assert "under Findings" not in look.text
+        (row,) = [line for line in look.lines if others[0].where in line and others[0].what in line]
+        assert row.rstrip().endswith(counted(len(others[0].tests), "test"))
+        await look.pilot.click(OtherFaults, offset=(12, 2))
+        await look.settle()
+        assert isinstance(look.app.screen, FindingsScreen)
+        assert look.app.navigation.tabs.findings.list.cursor == 1
+
+
+async def test_a_wide_map_tells_the_number_of_each_node_in_no_rack() -> None:
+    async with looking(faulty(), (200, 60)) as look:
+        (row,) = [line for line in look.lines if line.startswith(" storage")]
+        assert "✗ st3" in row
+        assert "690 MB/s" in row
+        assert "42 %" in row
+        await look.press("N")
+        look.app.navigation.fabric.map.go(MapMark(node=NodeId("st3")))
+        await look.settle()
+        assert "[✗]st3" in look.text
+
+
+async def test_what_the_description_shows_stands_below_a_map_that_leaves_room() -> None:
+    found = tuple(
+        StaticFinding(Severity.WARNING, "slow", f"leaf{number}", f"sentence {number}") for number in range(40)
+    )
+    async with looking(healthy(), (200, 60), static=found[:3]) as look:
+        assert "from the description  □ 3 warnings" in look.text
+        assert all(each.text in look.text for each in found[:3])
+        assert "under Findings" not in look.text
+    async with looking(healthy(), (200, 60), static=found) as look:
+        shown = sum(f"sentence {number} " in look.text for number in range(40))
+        assert 0 < shown < 40
+        assert f"and {40 - shown} more under Findings" in look.text
+    async with looking(healthy(), (80, 24), static=found) as look:
+        assert "from the description" not in look.text

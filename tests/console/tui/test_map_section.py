@@ -152,7 +152,7 @@ def test_every_member_of_an_uplink_has_a_slot_and_each_node_its_worst_number() -
     )
     assert lines[2].startswith(" up  spine2  ▮▮    2 members ")
     (slow,) = [line for line in draw(named(shape, view, "leaf4"), view, (120, 33)) if "n050" in line]
-    assert slow.split()[:6] == ["✗", "n050", "throughput", "2.97", "Gb/s", "30"]
+    assert slow.split()[:9] == ["✗", "n050", "throughput", "2.97", "Gb/s", "of", "9.90", "Gb/s", "30"]
     (low,) = [line for line in lines if "n033" in line]
     assert low.split()[:4] == ["▵", "n033", "throughput", "7.43"]  # its own part, not the sum of the leaf
     (silent,) = [line for line in draw(named(shape, view, "leaf8"), view, (120, 33)) if "n120" in line]

@@ -8,6 +8,7 @@ from benchconsole.console.reports import ReportError
 from benchconsole.console.tui.actions import ACTIONS, GLOBAL, NOUNS, USES, matching
 from benchconsole.console.tui.fabric_map.map_cells import CellContent
 from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.screens.base.sheet import find_most_rows
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.command import CommandSheet
 from benchconsole.console.tui.screens.export import ExportSheet
@@ -285,3 +286,18 @@ async def test_commands_offer_nouns_first_with_their_keys() -> None:
         assert sheet.options.items[1].key == "2"
         await look.press(*"fi")
         assert [option.word.split()[0] for option in sheet.options.items][:3] == ["findings", "filters", "filter"]
+
+
+@pytest.mark.parametrize(
+    ("height", "most"), [(3, 1), (10, 7), (24, 21), (27, 24), (37, 24), (39, 26), (60, 40), (120, 80)]
+)
+def test_lists_of_sheets_grow_with_the_screen(height: int, most: int) -> None:
+    assert find_most_rows(height) == most
+
+
+async def test_the_help_of_a_high_screen_has_more_rows() -> None:
+    async with looking(faulty(), (200, 60)) as look:
+        await look.press("question_mark")
+        sheet = look.app.screen
+        assert isinstance(sheet, HelpSheet)
+        assert sheet.options.size.height == 40

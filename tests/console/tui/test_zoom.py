@@ -1,5 +1,8 @@
 """Zoom: one level in with Z, one out with esc, the cursor where it was, and each part with a headline of its own."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from benchconsole.console.tui.fabric_map.map_cells import CellContent, MapMark
@@ -9,6 +12,7 @@ from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.zoom import ZoomScreen
+from benchconsole.probes.model.measuring import Result
 from benchconsole.topology.model.fabric import LinkId, NodeId, SwitchId
 from tests.console.tui.looking import Look, boxes, faulty, large, looking
 from tests.console.tui.test_heat import choose
@@ -144,3 +148,49 @@ async def test_it_reads_in_ascii_and_without_colour() -> None:
         assert look.text.isascii()
         assert "up  spine1  #_" in look.text
         assert "[~]n033" in look.text
+
+
+async def test_a_line_below_tells_the_number_that_gave_the_node_its_sign() -> None:
+    async with looking(faulty()) as look:
+        await go(look, MapMark(node=NodeId("n050")))
+        await look.press("Z")
+        assert any(
+            line.startswith(" n050  ✗ fail   iperf3.throughput 2.97 Gb/s of 9.90 Gb/s, 30 %") for line in look.lines
+        )
+        await go(look, MapMark(node=NodeId("n049")))
+        (line,) = [line for line in look.lines if line.startswith(" n049  · pass")]
+        assert "of 9.90 Gb/s" in line
+        await go(look, MapMark(link=LinkId("leaf4--spine1")))
+        assert any(line.startswith(" leaf4 to spine1  · pass") for line in look.lines)
+        here(look).heat.choose_typed("triad")
+        await look.until(lambda: here(look).map.heat is not None)
+        assert not any(line.startswith(" leaf4 to spine1  ·") for line in look.lines)
+
+
+async def test_a_node_that_is_dragged_down_by_others_shows_no_good_number_beside_its_sign() -> None:
+    story = faulty()
+    closed = [replace(each, results=_drop_parts(each.results, "n033")) for each in story.closed]
+    async with looking(replace(story, closed=closed), (200, 60)) as look:
+        await go(look, MapMark(node=NodeId("n033")))
+        await look.press("Z")
+        rows = [line for line in look.lines if "n033" in line]
+        assert rows
+        assert all("leaf3 to spine1: 1 of 2 members up" in row and "Gb/s" not in row for row in rows)
+        (other,) = [line for line in look.lines if line.startswith(" ▵ n034")]
+        assert "7.43 Gb/s of 9.90 Gb/s" in other
+
+
+def _drop_parts(results: Sequence[Result], node: str) -> tuple[Result, ...]:
+    """Without what a node sent beside others."""
+    return tuple(each for each in results if not (each.test.bundle and each.test.target.node.id == node))
+
+
+async def test_other_faults_of_the_part_stand_below_it_and_open_their_own_findings() -> None:
+    async with looking(boxes(), (200, 60)) as look:
+        await go(look, MapMark(switch=SwitchId("t2")))
+        await look.press("Z")
+        page = here(look)
+        assert isinstance(page, ZoomScreen)
+        listed = [place for place, _ in page.also.faults]
+        assert [look.app.navigation.fabric.faults[place] for place in listed] == [*page.faults[1:]]
+        assert ("also" in look.text) is bool(listed)

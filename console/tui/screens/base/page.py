@@ -54,6 +54,10 @@ class OpenPage(Message):
     page: "Page"
 
 
+LOW = 20
+"""Rows of a screen below which the headline has one row and nothing stands apart."""
+
+
 class Page(Screen[None]):
     """A page of the console. Subclasses give ``parts``, the widgets between crumb and keys, and ``paint``.
 
@@ -78,7 +82,7 @@ class Page(Screen[None]):
     VERTICAL_BREAKPOINTS = [  # noqa: RUF012 Textual's own declaration
         (0, "-tiny"),
         (9, "-low"),
-        (20, "-high"),
+        (LOW, "-high"),
     ]
     DEFAULT_CSS = """
     Page { background: $background; overflow: hidden; }
@@ -177,3 +181,9 @@ class Page(Screen[None]):
             self.app.pop_screen()
         else:
             self.post_message(OrderSession(SessionOrder.LEAVE))
+
+
+def count_frame_rows(page: Page) -> int:
+    """Rows of a page with a headline that no other part has: tabs, banner, seek bar, path, headline and keys."""
+    bars = len(page.banner.lines(page.size.width)) + (page.seek_bar.place is not None)
+    return (4 if page.size.height < LOW else 7) + bars

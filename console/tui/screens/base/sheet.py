@@ -20,6 +20,18 @@ from benchconsole.console.tui.widgets.tabs import Badges, badge_row
 Answer = TypeVar("Answer")
 
 
+_MOST, _PART = 24, 2 / 3
+"""Rows that a list of a sheet may always have, and the part of a high screen that it may have."""
+
+
+def find_most_rows(height: int) -> int:
+    """Rows that a list takes at most on a screen of so many: what is behind a sheet stays in sight on a high one.
+
+    Title, line of text and keys of the sheet have a row each.
+    """
+    return max(min(max(_MOST, int(height * _PART)), height - 3), 1)
+
+
 class SheetTitle(CellWidget):
     """The first row of a sheet: its name, a rule, the badges."""
 

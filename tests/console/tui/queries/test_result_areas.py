@@ -26,6 +26,25 @@ def test_results_are_the_rows_that_count() -> None:
     assert {row.record["outcome"] for row in rows} > {"tested", "unreachable"}
 
 
+def test_labels_that_tell_numbers_apart_stand_before_those_of_all() -> None:
+    view = view_of({"1": [[100e6]], "2": [[190e6]]}, cohorts=("",))
+    rows = [row for row in list_results(view).rows if row.record["labels"]]
+    varied = {name for row in rows for name in _list_varied(row.record["labels"], rows[0].record["labels"])}
+    assert len(rows) > 1
+    assert varied
+    for row in rows:
+        own = row.record["labels"]
+        assert isinstance(own, dict)
+        told = [f"{name}={own[name]}" if own[name][:1].isdigit() else own[name] for name in own if name in varied]
+        assert row.words("labels").split()[: len(told)] == told
+
+
+def _list_varied(one: object, other: object) -> set[str]:
+    assert isinstance(one, dict)
+    assert isinstance(other, dict)
+    return {name for name in {**one, **other} if one.get(name) != other.get(name)}
+
+
 def test_pairs_begin_with_the_lowest_share_and_name_both_ends() -> None:
     view = faulty().view()
     rows = list_pairs(view).rows
