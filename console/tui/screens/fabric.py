@@ -36,8 +36,6 @@ from benchconsole.console.view.wording import format_reading
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
 
-"""What is said where nothing can be drawn alone."""
-
 _AT_ONCE = 2000
 """Nodes of a fabric that is read as it is painted; more take longer than a frame."""
 
