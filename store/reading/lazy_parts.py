@@ -84,6 +84,11 @@ class StoredFacts(LazyParts[Fact]):
         super().__init__(attempt, test, count)
         self._at_hand = at_hand
 
+    @property
+    def place(self) -> tuple[AttemptAddress, str] | None:
+        """The attempt and the test whose facts must be read from the file; None where they are at hand."""
+        return (self._attempt, self._test) if self._at_hand is None else None
+
     def release(self) -> None:
         self._at_hand = None
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import NodeView, RunView
 from benchconsole.probes.model.judgement import Yardstick
+from benchconsole.probes.model.kept_readings import list_kinds
 from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.natural_order import make_natural_key
 
@@ -69,7 +70,7 @@ def _find_metrics(view: RunView, each: Round) -> Iterator[str]:
         judged = [verdict for verdict in view.verdicts.get(test.id, ()) if verdict.value is not None]
         yield from (verdict.metric for verdict in judged if verdict.kind is not Yardstick.HARDWARE)
         if result is not None and result.failure is None and not judged:
-            yield from (reading.metric for reading in result.measurements)
+            yield from (metric for metric, _, _ in list_kinds(result))
 
 
 def _find_facts(nodes: Iterable[NodeView]) -> set[str]:
