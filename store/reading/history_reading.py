@@ -217,14 +217,16 @@ def _make_values(
     number, name, unit_text = metric
     unit, labels = parse_unit(unit_text), find_labels(connection)
     verdicts = _read_metric_verdicts(connection, place, number)
-    round_number, stage = place.number, place.stage
+    round_number, stage, make = place.number, place.stage, HistoryValue._make
     return [
-        HistoryValue(
-            *(test, round_number, stage, node, peer, () if members == "[]" else parse_strings(members), bundle),
-            *(name, unit, labels[of], read_number(value), verdicts.get(key)),
+        make(
+            (
+                test, round_number, stage, node, peer, () if members == "[]" else parse_strings(members), bundle,
+                name, unit, labels[of], read_number(value), verdicts.get(key),
+            )
         )
         for key, of, value, test, node, peer, members, bundle in rows
-    ]
+    ]  # fmt: skip
 
 
 def _read_metric_verdicts(connection: Connection, place: _Place, metric: int) -> dict[str, NumberVerdict]:
