@@ -3,7 +3,8 @@
     python -m benchmarks.store [NODES [RESULTS]]      (10000 nodes, 20000 results for the writing table)
 
 Builds a file with 100 measurements for every node (1,000,000 at 10,000 nodes) through the public
-API, prints how long opening, following and reading back take, then how fast
+API, prints how long opening, following and reading back take, what facts of many nodes and numbers over
+sessions cost beside plain queries that make no objects (CPU, in turn), then how fast
 results of 2 kB with 4 measurements are kept: each one acknowledged by ours, against peers that
 write the same rows in the same run. Ratios count; the machine may be noisy.
 """
@@ -24,8 +25,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import apsw
-
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Fact, Output, Reading, Result, Round, Target, Test, labels
 from benchconsole.store.codec import rows
@@ -38,6 +37,7 @@ from benchconsole.store.reading.history_reading import (
 )
 from benchconsole.store.reading.lazy_parts import AttemptAddress, read_outputs
 from benchconsole.store.reading.session_list import list_sessions
+from benchconsole.store.sqlite import Connection, open_connection
 from benchconsole.store.store import Store
 from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import Fabric, Hardware, Node, NodeId, NodeRole
@@ -226,7 +226,7 @@ def asking_history(path: Path, keys: Sequence[str], where: Fabric) -> None:
     In the first session the last ``PROBES`` of ``ROUNDS`` rounds repeat all others, in the later ones none does.
     """
     line = "{:58} {}".format
-    peer = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    peer = open_connection(f"{path.as_uri()}?mode=ro", busy=1.0)
     with Store.open(path) as store:
         newest = _compare_metric(store.database, peer, keys[-1], 1)
         print(line(f"newest values of one metric, {NODES:,} nodes (goal: < 60)", newest))
@@ -237,7 +237,7 @@ def asking_history(path: Path, keys: Sequence[str], where: Fabric) -> None:
             print(line(f"all metrics of one node, {counted(len(some), 'session')} (goal: < 0.1)", of_node))
 
 
-def _compare_metric(database: Database, peer: "apsw.Connection", key: str, newest: int) -> str:
+def _compare_metric(database: Database, peer: Connection, key: str, newest: int) -> str:
     """One metric of all nodes in one session, of which the round ``newest`` counts."""
 
     def ask() -> Sequence[float]:
@@ -252,7 +252,7 @@ def _compare_metric(database: Database, peer: "apsw.Connection", key: str, newes
     return compare_cpu(ask, ask_plainly)
 
 
-def _compare_node(database: Database, peer: "apsw.Connection", keys: Sequence[str], node: str) -> str:
+def _compare_node(database: Database, peer: Connection, keys: Sequence[str], node: str) -> str:
     """All metrics of one node in some sessions."""
     repeated = {key: _find_last_repeated(peer, key) for key in keys}
 
@@ -290,7 +290,7 @@ async def build_told(path: Path, where: Fabric) -> str:
 def asking_facts(path: Path, key: str, where: Fabric) -> None:
     """The facts of all nodes of a session: all or one of each, asked together or node by node."""
     line = "{:58} {}".format
-    peer = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    peer = open_connection(f"{path.as_uri()}?mode=ro", busy=1.0)
     with Store.open(path) as store:
         (closed,) = store.session(key).read_rounds(where)
         told = [result.facts for result in closed.results]
@@ -311,7 +311,7 @@ def asking_facts(path: Path, key: str, where: Fabric) -> None:
             print(line(words, compare_cpu(work, partial(ask_plainly, name), 3)))
 
 
-def _find_last_repeated(peer: "apsw.Connection", key: str) -> int:
+def _find_last_repeated(peer: Connection, key: str) -> int:
     """The number in the file of the last round that a later one repeats; 0 for none."""
     asked = "SELECT round.id FROM round JOIN session ON session.id = session_id WHERE key = ? ORDER BY 1"
     rows = peer.execute(asked, (key,))
