@@ -26,11 +26,11 @@ from functools import partial
 from pathlib import Path
 
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict, Yardstick
+from benchconsole.probes.model.kept_facts import read_facts_together
 from benchconsole.probes.model.measuring import Fact, Output, Reading, Result, Round, Target, Test, labels
 from benchconsole.store.codec import rows
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import NewSession
-from benchconsole.store.reading.fact_reading import read_facts_together
 from benchconsole.store.reading.history_reading import (
     read_metric_values,
     read_node_values,

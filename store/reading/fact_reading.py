@@ -1,7 +1,7 @@
-"""What many stored tests told, asked together: each by itself would be ten thousand questions of a session."""
+"""The facts of many stored tests, asked of the file in one question."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from benchconsole.probes.model.measuring import Fact
 from benchconsole.store.codec.rows import FactRow, parse_fact
@@ -10,9 +10,6 @@ from benchconsole.store.reading.session_list import find_number
 from benchconsole.store.reading.session_reading import find_labels
 from benchconsole.topology.grouping import group_by_key
 
-AT_ONCE = 512
-"""Tests that are asked for in one question: so much is held at a time, and so often one can tell how far it is."""
-
 _FACTS_OF_TESTS = """SELECT fact.id, test.key, labels_id, fact.name, text, fact.number, unit
     FROM json_each(?3) AS asked CROSS JOIN test ON session_id = ?1 AND test.key = asked.value
     CROSS JOIN attempt ON attempt.round_id = test.round_id AND attempt.number = ?2
@@ -20,22 +17,17 @@ _FACTS_OF_TESTS = """SELECT fact.id, test.key, labels_id, fact.name, text, fact.
     CROSS JOIN fact ON result_id = result.id WHERE ?4 IS NULL OR fact.name = ?4"""
 
 
-def read_facts_together(told: Sequence[Sequence[Fact]], name: str | None = None) -> Iterator[tuple[Fact, ...]]:
-    """The facts of each of ``told``, which results have, in their order: all, or those that are called ``name``.
-
-    Those of stored results are read from the file, ``AT_ONCE`` tests in one question. Facts that are alike are one
-    object as a rule. StoreError where the file cannot be read.
-    """
-    for start in range(0, len(told), AT_ONCE):
-        some = told[start : start + AT_ONCE]
-        places = [each.place if isinstance(each, StoredFacts) else None for each in some]
-        asked = group_by_key(place for place in dict.fromkeys(places) if place is not None)
-        found = {(of, test): facts for of, tests in asked.items() for test, facts in _ask(of, tests, name).items()}
-        for place, facts in zip(places, some, strict=True):
-            if place is not None:
-                yield tuple(found.get(place, ()))
-            else:
-                yield tuple(fact for fact in facts if name is None or fact.fact == name)
+def read_stored_facts(told: Sequence[StoredFacts], name: str | None) -> list[tuple[Fact, ...]]:
+    """The facts of each of ``told``, all or those that are called ``name``; StoreError."""
+    places = [each.place for each in told]
+    asked = group_by_key(place for place in dict.fromkeys(places) if place is not None)
+    found = {(of, test): facts for of, tests in asked.items() for test, facts in _ask(of, tests, name).items()}
+    return [
+        tuple(found.get(place, ()))
+        if place is not None
+        else tuple(fact for fact in facts if name is None or fact.fact == name)
+        for place, facts in zip(places, told, strict=True)
+    ]
 
 
 def _ask(address: AttemptAddress, tests: Sequence[str], name: str | None) -> dict[str, list[Fact]]:

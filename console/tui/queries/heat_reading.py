@@ -17,9 +17,9 @@ from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.console.view.wording import format_fact
 from benchconsole.probes.model.judgement import Finding
+from benchconsole.probes.model.kept_facts import read_facts_together
 from benchconsole.probes.model.kept_readings import list_numbers
 from benchconsole.probes.model.measuring import Fact, Metric
-from benchconsole.store.reading.fact_reading import read_facts_together
 from benchconsole.topology.model.fabric import Comparator, NodeId
 from benchconsole.topology.natural_order import make_natural_key
 from benchconsole.topology.units import Shown, Unit

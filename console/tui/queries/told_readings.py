@@ -13,10 +13,10 @@ from benchconsole.console.tui.queries.node_row import ColumnId
 from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.judging.yardsticks.hardware import tells_of_node
+from benchconsole.probes.model.kept_facts import read_facts_together
 from benchconsole.probes.model.kept_readings import list_values
 from benchconsole.probes.model.load import is_load
 from benchconsole.probes.model.measuring import Fact, Result, Round
-from benchconsole.store.reading.fact_reading import read_facts_together
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit

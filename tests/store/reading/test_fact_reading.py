@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.probes.model import kept_facts
+from benchconsole.probes.model.kept_facts import read_facts_together
 from benchconsole.probes.model.measuring import Fact, Result
 from benchconsole.store.errors import StoreError
 from benchconsole.store.reading import fact_reading, lazy_parts
-from benchconsole.store.reading.fact_reading import read_facts_together
 from benchconsole.store.store import Store
 from benchconsole.topology.units import Unit
 from tests.store.played import FABRIC, append_round, closed, measured, new, planned
@@ -43,7 +44,7 @@ async def keep(path: Path, told: Sequence[Sequence[Sequence[Fact]]]) -> list[Res
         return [result for each in store.session(key).read_rounds(FABRIC) for result in each.results]
 
 
-@pytest.mark.parametrize("at_once", [1, 3, fact_reading.AT_ONCE])
+@pytest.mark.parametrize("at_once", [1, 3, kept_facts.AT_ONCE])
 @settings(max_examples=15, deadline=None)
 @given(told=st.lists(st.lists(FACTS, min_size=4, max_size=4), min_size=1, max_size=3), mixed=st.randoms())
 def test_facts_asked_together_are_those_of_each_test(
@@ -56,7 +57,7 @@ def test_facts_asked_together_are_those_of_each_test(
     mixed.shuffle(facts)
     lazy_parts.read_facts.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fact_reading, "AT_ONCE", at_once)
+        patch.setattr(kept_facts, "AT_ONCE", at_once)
         assert list(read_facts_together(facts)) == [tuple(each) for each in facts]
         for name in NAMES:
             wanted = [tuple(fact for fact in each if fact.fact == name) for each in facts]
