@@ -17,9 +17,9 @@ _FACTS_OF_TESTS = """SELECT fact.id, test.key, labels_id, fact.name, text, fact.
     CROSS JOIN fact ON result_id = result.id WHERE ?4 IS NULL OR fact.name = ?4"""
 
 
-def read_stored_facts(told: Sequence[StoredFacts], name: str | None) -> list[tuple[Fact, ...]]:
+def read_stored_facts(told: Sequence[Sequence[Fact]], name: str | None) -> list[tuple[Fact, ...]]:
     """The facts of each of ``told``, all or those that are called ``name``; StoreError."""
-    places = [each.place for each in told]
+    places = [each.place if isinstance(each, StoredFacts) else None for each in told]
     asked = group_by_key(place for place in dict.fromkeys(places) if place is not None)
     found = {(of, test): facts for of, tests in asked.items() for test, facts in _ask(of, tests, name).items()}
     return [

@@ -94,7 +94,7 @@ class StoredFacts(LazyParts[Fact], KeptFacts):
     def fetch_together(cls, told: Sequence[KeptFacts], name: str | None) -> list[tuple[Fact, ...]]:
         from benchconsole.store.reading.fact_reading import read_stored_facts  # here: it reads as sessions are read
 
-        return read_stored_facts([each for each in told if isinstance(each, cls)], name)
+        return read_stored_facts(told, name)
 
     def release(self) -> None:
         self._at_hand = None
