@@ -3,7 +3,8 @@
     python -m benchmarks.store [NODES [RESULTS]]      (10000 nodes, 20000 results for the writing table)
 
 Builds a file with 100 measurements for every node (1,000,000 at 10,000 nodes) through the public
-API, prints how long opening, following and reading back take, then how fast
+API, prints how long opening, following and reading back take, what facts of many nodes and numbers over
+sessions cost beside plain queries that make no objects (CPU, in turn), then how fast
 results of 2 kB with 4 measurements are kept: each one acknowledged by ours, against peers that
 write the same rows in the same run. Ratios count; the machine may be noisy.
 """
@@ -21,28 +22,33 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import Output, Reading, Result, Round, Target, Test, labels
+from benchconsole.probes.model.kept_facts import read_facts_together
+from benchconsole.probes.model.measuring import Fact, Output, Reading, Result, Round, Target, Test, labels
 from benchconsole.store.codec import rows
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import NewSession
 from benchconsole.store.reading.history_reading import (
-    list_history_sessions,
     read_metric_values,
     read_node_values,
 )
 from benchconsole.store.reading.lazy_parts import AttemptAddress, read_outputs
 from benchconsole.store.reading.session_list import list_sessions
+from benchconsole.store.sqlite import Connection, open_connection
 from benchconsole.store.store import Store
 from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import Fabric, Hardware, Node, NodeId, NodeRole
-from benchconsole.topology.units import Unit
+from benchconsole.topology.units import Unit, counted
 
 _SIZES = [int(given) for given in sys.argv[1:3] if given.isdigit()]
 NODES, RESULTS = (*_SIZES, *(10_000, 20_000)[len(_SIZES) :])
 PROBES, METRICS, ROUNDS = 3, 10, 10
+LATER = 2
+"""Further sessions, in each of which every probe has one round."""
+FACTS = 20
 IN_FLIGHT = (1, 64, 512, 2048)
 OFFERED = 1_000
 """Results a second that come whether the last ones are stored or not."""
@@ -126,8 +132,9 @@ async def keep_offered(store: Store, key: str, attempt: int, found: Sequence[Res
     return waits
 
 
-async def build(path: Path, where: Fabric) -> str:
-    plan = [planned(where, number) for number in range(1, ROUNDS + 1)]
+async def build(path: Path, where: Fabric, rounds: int = ROUNDS) -> str:
+    """A session in which every node gives ``METRICS`` numbers in each round; its id."""
+    plan = [planned(where, number) for number in range(1, rounds + 1)]
     with Store.open(path) as store:
         key = await store.create_session(NewSession(where.text, "large.yaml", where.name, "default", 1e3), plan)
         for each in plan:
@@ -152,6 +159,20 @@ def median_of(what: Callable[[], object], times: int = 5) -> float:
     return statistics.median(took)
 
 
+def compare_cpu(ours: Callable[[], object], peer: Callable[[], object], times: int = 7) -> str:
+    """Median milliseconds of CPU of both, asked in turn, and their ratio."""
+    used: list[tuple[float, float]] = []
+    for _ in range(times):
+        marks = [time.process_time()]
+        for each in (ours, peer):
+            each()
+            marks.append(time.process_time())
+        used.append(((marks[1] - marks[0]) * 1e3, (marks[2] - marks[1]) * 1e3))
+    mine, theirs = (statistics.median(of) for of in zip(*used, strict=True))
+    times_as_much = statistics.median(one / other for one, other in used)
+    return f"{mine:>10.2f} ms of CPU   plain apsw {theirs:.2f}, {times_as_much:.1f} times"
+
+
 async def first_write(path: Path) -> float:
     began = time.perf_counter()
     with Store.open(path) as store:
@@ -174,19 +195,128 @@ def asking(path: Path, key: str, where: Fabric) -> None:
                 f"{NODES * ROUNDS:,} results, {NODES * ROUNDS * METRICS:,} verdicts",
             )
         )
-        newest = median_of(lambda: read_metric_values(store.database, key, "probe1.metric0"), 3)
-        print(line(f"newest values of one metric, {NODES:,} nodes", newest, "goal: < 60"))
-        last = list(where.nodes)[-1]
-        of_node = median_of(lambda: _read_history(store, where, last))
-        print(line("all metrics of one node over sessions", of_node, "goal: < 0.1"))
     print(line("first write, file as a console left it", asyncio.run(first_write(path)), "every page was read before"))
     os.utime(path)
     print(line("first write, file touched by somebody", asyncio.run(first_write(path)), "every page is read"))
 
 
-def _read_history(store: Store, where: Fabric, node: str) -> None:
-    for each in list_history_sessions(store.database, where.name, simulated=False):
-        assert len(read_node_values(store.database, each.id, node)) == PROBES * METRICS
+METRIC = "probe1.metric0"
+
+_NUMBERS = """SELECT test.node, measurement.key, measurement.value FROM session
+    JOIN round ON round.session_id = session.id JOIN attempt ON attempt.round_id = round.id
+    JOIN result ON result.attempt_id = attempt.id JOIN test ON test.id = result.test_id
+    JOIN measurement ON measurement.result_id = result.id JOIN metric ON metric.id = measurement.metric_id
+    WHERE session.key = ? AND round.number = ? AND metric.name = ?"""
+_VERDICTS = """SELECT evidence, level, expected, shown FROM session
+    JOIN round ON round.session_id = session.id JOIN attempt ON attempt.round_id = round.id
+    JOIN judging ON judging.attempt_id = attempt.id JOIN verdict ON verdict.judging_id = judging.id
+    JOIN metric ON metric.id = verdict.metric_id WHERE session.key = ? AND round.number = ? AND metric.name = ?"""
+_OF_NODE = """SELECT metric.name, measurement.value, verdict.level, verdict.expected FROM session
+    JOIN test ON test.session_id = session.id JOIN attempt ON attempt.round_id = test.round_id
+    JOIN result ON result.attempt_id = attempt.id AND result.test_id = test.id
+    JOIN measurement ON measurement.result_id = result.id JOIN metric ON metric.id = measurement.metric_id
+    JOIN judging ON judging.attempt_id = attempt.id LEFT JOIN verdict
+    ON verdict.judging_id = judging.id AND verdict.test = test.key AND verdict.metric_id = metric.id
+    WHERE session.key = ? AND test.node = ? AND test.round_id > ?"""
+
+
+def asking_history(path: Path, keys: Sequence[str], where: Fabric) -> None:
+    """Numbers over sessions, beside queries without objects that are told which rounds count.
+
+    In the first session the last ``PROBES`` of ``ROUNDS`` rounds repeat all others, in the later ones none does.
+    """
+    line = "{:58} {}".format
+    peer = open_connection(f"{path.as_uri()}?mode=ro", busy=1.0)
+    with Store.open(path) as store:
+        newest = _compare_metric(store.database, peer, keys[-1], 1)
+        print(line(f"newest values of one metric, {NODES:,} nodes (goal: < 60)", newest))
+        again = _compare_metric(store.database, peer, keys[0], ROUNDS)
+        print(line(f"the same of {len(range(1, ROUNDS + 1, PROBES))} rounds that repeat each other", again))
+        for some in (keys[-1:], keys):
+            of_node = _compare_node(store.database, peer, some, list(where.nodes)[-1])
+            print(line(f"all metrics of one node, {counted(len(some), 'session')} (goal: < 0.1)", of_node))
+
+
+def _compare_metric(database: Database, peer: Connection, key: str, newest: int) -> str:
+    """One metric of all nodes in one session, of which the round ``newest`` counts."""
+
+    def ask() -> Sequence[float]:
+        return [each.value for each in read_metric_values(database, key, METRIC, METRIC.partition(".")[0])]
+
+    def ask_plainly() -> Sequence[float]:
+        numbers = peer.execute(_NUMBERS, (key, newest, METRIC)).fetchall()
+        assert len(peer.execute(_VERDICTS, (key, newest, METRIC)).fetchall()) == len(numbers)
+        return [value for *_, value in numbers]
+
+    assert sorted(ask()) == sorted(ask_plainly())
+    return compare_cpu(ask, ask_plainly)
+
+
+def _compare_node(database: Database, peer: Connection, keys: Sequence[str], node: str) -> str:
+    """All metrics of one node in some sessions."""
+    repeated = {key: _find_last_repeated(peer, key) for key in keys}
+
+    def ask() -> list[int]:
+        return [len(values) for values in read_node_values(database, keys, node)]
+
+    def ask_plainly() -> list[int]:
+        return [len(peer.execute(_OF_NODE, (key, node, repeated[key])).fetchall()) for key in keys]
+
+    assert ask() == ask_plainly() == [PROBES * METRICS] * len(keys)
+    return compare_cpu(ask, ask_plainly, 51)
+
+
+_FACTS = """SELECT test.node, fact.name, fact.text, fact.number FROM session
+    JOIN round ON round.session_id = session.id JOIN attempt ON attempt.round_id = round.id
+    JOIN result ON result.attempt_id = attempt.id JOIN test ON test.id = result.test_id
+    JOIN fact ON fact.result_id = result.id WHERE session.key = ? AND (?2 IS NULL OR fact.name = ?2)"""
+
+
+async def build_told(path: Path, where: Fabric) -> str:
+    """A session in which every node told ``FACTS`` facts, one of them its own; its id."""
+    each = planned(where, 1)
+    alike = [Fact(f"fact.number{place}", float(place), Unit.BYTE) for place in range(FACTS - 1)]
+    with Store.open(path) as store:
+        key = await store.create_session(NewSession(where.text, "large.yaml", "told", "default", 1e3), [each])
+        attempt = await store.session(key).begin_round(1, at=1e3)
+        found = [replace(measured(test, 0), facts=(*alike, Fact("fact.own", test.id))) for test in each.tests]
+        await keep(store, key, attempt, found, in_flight=1024)
+        closed = ClosedRound(each, tuple(found), CloseReason.COMPLETE, 1e3, 1e3 + 10)
+        await store.session(key).close_round(replace(closed, attempt=attempt, judged_by="benchmark"))
+        await store.session(key).end(at=2e3, complete=True)
+    return key
+
+
+def asking_facts(path: Path, key: str, where: Fabric) -> None:
+    """The facts of all nodes of a session: all or one of each, asked together or node by node."""
+    line = "{:58} {}".format
+    peer = open_connection(f"{path.as_uri()}?mode=ro", busy=1.0)
+    with Store.open(path) as store:
+        (closed,) = store.session(key).read_rounds(where)
+        told = [result.facts for result in closed.results]
+
+        def ask(name: str | None) -> int:
+            return sum(map(len, read_facts_together(told, name)))
+
+        def ask_plainly(name: str | None) -> int:
+            return len(peer.execute(_FACTS, (key, name)).fetchall())
+
+        assert ask("fact.own") == ask_plainly("fact.own") == NODES
+        assert ask(None) == ask_plainly(None) == sum(len(list(each)) for each in told) == NODES * FACTS
+        for words, work, name in (
+            (f"one fact of {NODES:,} nodes", partial(ask, "fact.own"), "fact.own"),
+            (f"{FACTS} facts of each", partial(ask, None), None),
+            ("the same, asked node by node", lambda: [list(each) for each in told], None),
+        ):
+            print(line(words, compare_cpu(work, partial(ask_plainly, name), 3)))
+
+
+def _find_last_repeated(peer: Connection, key: str) -> int:
+    """The number in the file of the last round that a later one repeats; 0 for none."""
+    asked = "SELECT round.id FROM round JOIN session ON session.id = session_id WHERE key = ? ORDER BY 1"
+    rows = peer.execute(asked, (key,))
+    rounds = [number for (number,) in rows.fetchall()]
+    return rounds[-PROBES - 1] if len(rounds) > PROBES else 0
 
 
 # -- how fast results are kept
@@ -331,6 +461,8 @@ def main() -> None:
             f"({total / took:,.0f} results/s), {path.stat().st_size / 1e6:,.0f} MB\n"
         )
         asking(path, key, where)
+        asking_facts(path, asyncio.run(build_told(path, where)), where)
+        asking_history(path, [key, *(asyncio.run(build(path, where, PROBES)) for _ in range(LATER))], where)
         writing(folder, path, key, where)
 
 

@@ -33,7 +33,7 @@ def list_last_sessions(store: "Store", fabric: str, *, simulated: bool) -> LastS
 def read_node_history(store: "Store", fabric: str, node: str, *, simulated: bool) -> SessionHistory:
     """Every number of one node."""
     sessions, older = list_last_sessions(store, fabric, simulated=simulated)
-    values = [history_reading.read_node_values(store.database, each.id, node) for each in sessions]
+    values = history_reading.read_node_values(store.database, [each.id for each in sessions], node)
     return SessionHistory(sessions, older, list_numbers_of_node(node, values))
 
 

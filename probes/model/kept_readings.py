@@ -70,6 +70,10 @@ class _Columns:
             return []
         return [each.decode("utf-8", _SURROGATES) for each in _unpack(self)[place].split(_BETWEEN)]
 
+    def list_values(self, place: int) -> list[tuple[tuple[str, Unit, Labels], float]]:
+        """Kind and value of each measurement of the test at this place."""
+        return list(zip(self.kinds[place], self.values[self.starts[place] : self.starts[place + 1]], strict=True))
+
     def list_rows(self, place: int, raws: Sequence[str]) -> list[tuple[tuple[str, Unit, Labels], float, str]]:
         """Kind and value of each measurement of the test at this place, with its text."""
         values = self.values[self.starts[place] : self.starts[place + 1]]
@@ -151,6 +155,13 @@ class KeptReadings(FetchedSequence[Reading]):
             return _name_kinds(self._fetch())
         return columns.kinds[self._place]
 
+    def list_values(self) -> list[tuple[tuple[str, Unit, Labels], float]]:
+        """Kind and value of each, for which no object is made."""
+        columns = self._columns
+        if self._at_hand is not None or columns is None:
+            return _pair_values(self._fetch())
+        return columns.list_values(self._place)
+
     def _make(self, rows: Iterable[tuple[tuple[str, Unit, Labels], float, str]]) -> tuple[Reading, ...]:
         test, at = self._test, self._at
         return tuple(
@@ -183,6 +194,16 @@ def list_kinds(result: Result) -> Kinds:
     """Metric, unit and labels of each measurement of a result."""
     kept = result.measurements
     return kept.list_kinds() if isinstance(kept, KeptReadings) else _name_kinds(kept)
+
+
+def list_values(result: Result) -> list[tuple[tuple[str, Unit, Labels], float]]:
+    """Kind and value of each measurement of a result: metric, unit and labels, beside the number."""
+    kept = result.measurements
+    return kept.list_values() if isinstance(kept, KeptReadings) else _pair_values(kept)
+
+
+def _pair_values(readings: Iterable[Reading]) -> list[tuple[tuple[str, Unit, Labels], float]]:
+    return [((each.metric, each.unit, each.labels), each.value) for each in readings]
 
 
 def _name_kinds(readings: Iterable[Reading]) -> Kinds:

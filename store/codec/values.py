@@ -168,8 +168,10 @@ def parse_strings(value: str) -> tuple[str, ...]:
     """A JSON array of strings; ValueError for anything else."""
     if value == "[]":
         return ()
-    # Nearly all are ``["a","b"]`` with nothing escaped, and there are as many as verdicts: that is a split.
+    # Nearly all are ``["a"]`` or ``["a","b"]`` with nothing escaped, as many as verdicts: that takes no JSON.
     within = value[2:-2]
+    if '"' not in within and "\\" not in within and value == f'["{within}"]':
+        return (within,)
     parts = within.split('","')
     if value == f'["{within}"]' and "\\" not in within and within.count('"') == 2 * (len(parts) - 1):
         return tuple(parts)

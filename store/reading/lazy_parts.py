@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from benchconsole.probes.model.fetched_sequence import FetchedSequence
+from benchconsole.probes.model.kept_facts import KeptFacts
 from benchconsole.probes.model.measuring import Fact, KeptOutputs, Output
 from benchconsole.store.codec.long_words import restore_words
 from benchconsole.store.codec.rows import FactRow, OutputRow, parse_fact, parse_labels, parse_output
@@ -75,7 +76,7 @@ class StoredOutputs(LazyParts[Output], KeptOutputs):
         return read_outputs(self._attempt, self._test) if len(self) else ()
 
 
-class StoredFacts(LazyParts[Fact]):
+class StoredFacts(LazyParts[Fact], KeptFacts):
     """The facts from one stored test, ``at_hand`` until released: a round is judged also where the file has gone."""
 
     __slots__ = ("_at_hand",)
@@ -83,6 +84,17 @@ class StoredFacts(LazyParts[Fact]):
     def __init__(self, attempt: AttemptAddress, test: str, count: int, at_hand: Sequence[Fact] | None = None) -> None:
         super().__init__(attempt, test, count)
         self._at_hand = at_hand
+
+    @property
+    def place(self) -> tuple[AttemptAddress, str] | None:
+        """The attempt and the test whose facts must be read from the file; None where they are at hand."""
+        return (self._attempt, self._test) if self._at_hand is None else None
+
+    @classmethod
+    def fetch_together(cls, told: Sequence[KeptFacts], name: str | None) -> list[tuple[Fact, ...]]:
+        from benchconsole.store.reading.fact_reading import read_stored_facts  # here: it reads as sessions are read
+
+        return read_stored_facts(told, name)
 
     def release(self) -> None:
         self._at_hand = None

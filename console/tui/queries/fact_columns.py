@@ -14,15 +14,15 @@ from benchconsole.console.tui.queries.node_columns import key_of
 from benchconsole.console.tui.queries.node_row import Choice, NodeColumn, NodeRow
 from benchconsole.console.tui.queries.told_readings import FactKind, Value, Values
 from benchconsole.console.tui.rows.scales import Scale, scale_for
-from benchconsole.console.tui.rows.text_rows import CellLine, value_tone
+from benchconsole.console.tui.rows.text_rows import CellLine, Row, value_tone
 from benchconsole.console.tui.rows.themes import MUTED, TEXT
-from benchconsole.console.view.run_view import State, state_of, worst
+from benchconsole.console.view.run_view import NodeView, State, state_of, worst
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS, format_fact
 from benchconsole.probes.judging.peer_class import find_peer_class
 from benchconsole.probes.model.judgement import Yardstick
 from benchconsole.probes.model.measuring import Fact
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Hardware, Node
+from benchconsole.topology.model.fabric import Hardware, Node, NodeId
 from benchconsole.topology.natural_order import make_natural_key
 from benchconsole.topology.units import Shown, Unit, counted
 
@@ -89,6 +89,16 @@ class Usual(NamedTuple):
     of: int
 
 
+class _DrawnCell(NamedTuple):
+    """The cell of a node as it was judged in ``view``, drawn into ``room`` cells, of which it takes ``width``."""
+
+    view: NodeView
+    room: int
+    quiet: bool
+    pieces: Row
+    width: int
+
+
 class FactColumn(NodeColumn):
     """One fact. ``number`` is the lowest of the parts of a node: of its disks, of its ports.
 
@@ -117,6 +127,7 @@ class FactColumn(NodeColumn):
         self._found_width = min(found, _WIDEST - behind)
         self._width = max(self._found_width + behind, measure_width(self.heading) + 1)
         self.parts = (DeclaredColumn(self), UnlikeColumn(self))
+        self._drawn: dict[NodeId, _DrawnCell] = {}
 
     @property
     def symbol(self) -> str:
@@ -166,20 +177,30 @@ class FactColumn(NodeColumn):
         return usual
 
     def draw(self, line: CellLine, row: NodeRow, wide: int, *, quiet: bool) -> None:
-        """What was found, its sign and what was declared, and the mark of what differs from peers."""
+        """What was found, its sign and what was declared, and the mark of what differs from peers.
+
+        A cell stays as it is until its node is judged anew: every key draws all rows in sight.
+        """
+        known = self._drawn.get(row.view.node.id)
+        if known is None or known.view is not row.view or known.room != wide or known.quiet is not quiet:
+            known = self._drawn[row.view.node.id] = self._draw_cell(row, wide, quiet=quiet)
+        line.add(known.pieces, known.width)
+
+    def _draw_cell(self, row: NodeRow, wide: int, *, quiet: bool) -> _DrawnCell:
+        line = CellLine(wide)
         found = self._told.get(row.view.node.id)
         declared = self.describe_declared(row.view.node)
         state = self.find_state(row) if declared else State.PASS
         tone = value_tone(state) if state in _SIGN_OF else MUTED if quiet else TEXT
         shown = found.shown if found is not None else NOT_MEASURED
         room = self._found_width if found is not None else None
-        end = line.at + wide
         line.put(shown, tone, room, ">" if self.scale is not None else "<")
         if declared:
             line.put(f" {_SIGN_OF.get(state, SIGNS[state].glyph)}", tone)
-            line.put(clip_text(_leave_out_alike(shown, declared), min(_WIDEST_DECLARED, end - line.at)), MUTED)
+            line.put(clip_text(_leave_out_alike(shown, declared), min(_WIDEST_DECLARED, line.room)), MUTED)
         if self.find_unlike(row) is not None:
             line.put(f" {UNLIKE}", MUTED)
+        return _DrawnCell(row.view, wide, quiet, line.row(), line.at)
 
     def record(self, row: NodeRow) -> object:
         """Values in base units, one for each part; ``usual`` are those of most peers where these are others."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import compress
-from operator import and_, attrgetter, not_
+from operator import and_, attrgetter, not_, or_
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from benchconsole.console.text.sanitize import sanitize
@@ -25,6 +25,7 @@ from benchconsole.console.tui.queries.node_sets import (
     find_node_columns,
     is_node_set,
     list_names,
+    read_names,
     read_names_in,
     read_node_set,
 )
@@ -53,14 +54,14 @@ Filtered = TypeVar("Filtered", bound=Fields)
 
 
 class Test(NamedTuple):
-    """One condition: ``read`` gives what it looks at, ``check`` says of each such value whether its row is kept.
+    """One condition: ``read`` gives what it looks at in all rows, ``check`` says of each row whether it is kept.
 
     Conditions with one ``key`` look at the same.
     """
 
     key: str
-    read: Callable[[Fields], Any]
-    check: Callable[[Iterable[Any]], Iterable[bool]]
+    read: Callable[[Sequence[Any]], Any]
+    check: Callable[[Any], Iterable[bool]]
 
 
 class ReadRows(Generic[Filtered]):
@@ -68,14 +69,13 @@ class ReadRows(Generic[Filtered]):
 
     def __init__(self, rows: Sequence[Filtered]) -> None:
         self.rows = rows
-        self._read: dict[str, list[Any]] = {}
+        self._read: dict[str, Any] = {}
 
-    def list_values(self, test: Test) -> list[Any]:
-        """What ``test`` looks at, one for each row."""
-        values = self._read.get(test.key)
-        if values is None:
-            values = self._read[test.key] = list(map(test.read, self.rows))
-        return values
+    def find_values(self, test: Test) -> Any:  # noqa: ANN401 - its test knows what it is
+        """What ``test`` looks at."""
+        if test.key not in self._read:
+            self._read[test.key] = test.read(self.rows)
+        return self._read[test.key]
 
 
 class FilterError(ValueError):
@@ -98,7 +98,7 @@ class Filter:
         """The rows that every test keeps, in their order. FilterError for an expression that takes too long."""
         if not self.tests:
             return list(read.rows)
-        kept = [test.check(read.list_values(test)) for test in self.tests]
+        kept = [test.check(read.find_values(test)) for test in self.tests]
         try:
             return list(compress(read.rows, reduce(lambda one, other: map(and_, one, other), kept)))
         except ExpressionError as error:
@@ -173,7 +173,12 @@ def compile_words(text: str, saved: FindSaved = find_none) -> Filter:
     return Filter(text.strip(), tuple(_FilterReader(None, saved).read(text)))
 
 
-_read_everything = attrgetter("everything")
+def _read_everything(rows: Iterable[Fields]) -> list[str]:
+    return list(map(attrgetter("everything"), rows))
+
+
+def _read_words(column: str) -> Callable[[Iterable[Fields]], list[str]]:
+    return lambda rows: [row.words(column) for row in rows]
 
 
 class _FilterReader:
@@ -226,14 +231,13 @@ class _FilterReader:
             raise FilterError(word, sanitize(f"in @{name}: {error}")) from error
         if not word.startswith("!"):
             return tests
-        return [Test("row", lambda row: row, _not(partial(_keep_rows, tuple(tests))))]
+        return [Test("row", list, _not(partial(_keep_rows, tuple(tests))))]
 
 
-def _keep_rows(tests: Sequence[Test], rows: Iterable[Fields]) -> Iterable[bool]:
+def _keep_rows(tests: Sequence[Test], rows: Sequence[Fields]) -> Iterable[bool]:
     """Whether each row holds all of ``tests``."""
-    every = list(rows)
-    kept: list[Iterable[bool]] = [test.check(map(test.read, every)) for test in tests]
-    return reduce(lambda one, other: map(and_, one, other), kept, map(bool, [True] * len(every)))
+    kept = [test.check(test.read(rows)) for test in tests]
+    return reduce(lambda one, other: map(and_, one, other), kept, map(bool, [True] * len(rows)))
 
 
 def _read_set(word: str) -> frozenset[str]:
@@ -247,16 +251,16 @@ def _choose_nodes(choices: Sequence[str], columns: tuple[str, ...]) -> Test:
     """Rows of which a node is in one of the sets among ``choices``, or that hold one of the other words."""
     names: frozenset[str] = frozenset().union(*(_read_set(each) for each in choices if is_node_set(each)))
     words = [each.lower() for each in choices if not is_node_set(each)]
+    if not words and columns and ONE_NAME.issuperset(columns):
+        return _find_names(columns, names)
     read = read_names_in(columns)
-    if not words and len(columns) == 1 and columns[0] in ONE_NAME:
-        return _find_name(columns[0], names)
     if not words:
-        return Test("nodes", read, lambda found: map(not_, map(names.isdisjoint, found)))
+        return Test("nodes", lambda rows: list(map(read, rows)), lambda found: map(not_, map(names.isdisjoint, found)))
 
     def check(found: Iterable[tuple[tuple[str, ...], str]]) -> Iterable[bool]:
         return (not names.isdisjoint(own) or any(word in text for word in words) for own, text in found)
 
-    return Test("nodes and everything", lambda row: (read(row), row.everything), check)
+    return Test("nodes and everything", lambda rows: [(read(row), row.everything) for row in rows], check)
 
 
 def _express(typed: str, text: str) -> Callable[[Iterable[str]], Iterable[bool]]:
@@ -287,7 +291,7 @@ def _compare(column: str, sign: str, value: str, columns: Mapping[str, Scale | N
     name = _column(column, columns)
     if not value:
         raise FilterError(f"{column}{sign}", "a value after it")
-    words = Test(f"words of {name}", lambda row: row.words(name), partial(map, bool))
+    words = Test(f"words of {name}", _read_words(name), partial(map, bool))
     if name == "state" and sign in ("=", "!="):
         states = _states(value)
         return words._replace(check=partial(map, lambda text: (text in states) is (sign == "=")))
@@ -301,7 +305,7 @@ def _compare(column: str, sign: str, value: str, columns: Mapping[str, Scale | N
     if scale is None or sign in ("~", "!~"):
         return words._replace(check=partial(map, _compare_words(name, sign, value)))
     compared = _compare_numbers(sign, _number(value, scale))
-    return Test(f"number of {name}", lambda row: row.number(name), partial(map, compared))
+    return Test(f"number of {name}", lambda rows: [row.number(name) for row in rows], partial(map, compared))
 
 
 def _column(word: str, columns: Mapping[str, Scale | None]) -> str:
@@ -334,16 +338,22 @@ def _compare_nodes(name: str, value: str) -> Test:
     names: frozenset[str] = frozenset().union(*(_read_set(each) for each in choices if is_node_set(each)))
     among = names.union(map(str.lower, choices))
     if name in ONE_NAME:
-        return _find_name(name, among)
+        return _find_names((name,), among)
     return Test(
         f"names in {name}",
-        lambda row: (row.words(name).lower(), *list_names(row.words(name))),
+        lambda rows: [(text.lower(), *list_names(text)) for text in _read_words(name)(rows)],
         lambda found: map(not_, map(among.isdisjoint, found)),
     )
 
 
-def _find_name(column: str, among: frozenset[str]) -> Test:
-    return Test(f"name in {column}", lambda row: row.words(column).lower(), partial(map, among.__contains__))
+def _find_names(columns: Sequence[str], among: frozenset[str]) -> Test:
+    """Rows that have one of the names ``among`` in one of ``columns``, of which each holds one name."""
+
+    def check(found: Sequence[Sequence[str]]) -> Iterable[bool]:
+        kept: list[Iterable[bool]] = [map(among.__contains__, names) for names in found]
+        return reduce(lambda one, other: map(or_, one, other), kept)
+
+    return Test(f"name in {' '.join(columns)}", lambda rows: [read_names(rows, each) for each in columns], check)
 
 
 def _compare_words(name: str, sign: str, value: str) -> Callable[[str], bool]:

@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from statistics import median
 
 from benchconsole.console.text.sanitize import sanitize
@@ -17,6 +18,7 @@ from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.console.view.wording import format_fact
 from benchconsole.probes.model.judgement import Finding
+from benchconsole.probes.model.kept_facts import read_facts_together
 from benchconsole.probes.model.kept_readings import list_numbers
 from benchconsole.probes.model.measuring import Fact, Metric
 from benchconsole.topology.model.fabric import Comparator, NodeId
@@ -44,27 +46,27 @@ class HeatReader:
         """The values of ``view``. StoreError where facts cannot be read."""
         if view.findings is not self._findings:  # they say which of the verdicts on a node is its own
             self._findings, self._known = view.findings, {}
-        blame, stages = Blame(view.findings), stage_names(view)
-        known: dict[NodeId, tuple[NodeView, float | str | None]] = {}
-        for name, seen in view.nodes.items():
-            before = self._known.get(name)
-            if before is None or before[0] is not seen:
-                before = seen, self._read_node(seen, blame, stages)
-            known[name] = before
-        self._known = known
+        known = self._known
+        changed = [seen for name, seen in view.nodes.items() if name not in known or known[name][0] is not seen]
+        fresh = dict(zip((seen.node.id for seen in changed), self._read_nodes(view, changed), strict=True))
+        self._known = {name: (seen, fresh[name]) if name in fresh else known[name] for name, seen in view.nodes.items()}
         severe = {name: seen.state for name, seen in view.nodes.items() if seen.state in _SEVERE}
         nodes = HeatNodes(len(view.nodes), severe)
         if self.choice.fact:
-            texts = {name: value for name, (_, value) in known.items() if isinstance(value, str)}
+            texts = {name: value for name, (_, value) in self._known.items() if isinstance(value, str)}
             return make_fact_heat(self.choice, nodes, texts)
-        numbers = {name: value for name, (_, value) in known.items() if isinstance(value, float)}
+        numbers = {name: value for name, (_, value) in self._known.items() if isinstance(value, float)}
         unit, shown = self._form or (Unit.ONE, Shown.PLAIN)
         scale = scale_for(unit, shown, numbers.values())
         return make_number_heat(self.choice, nodes, numbers, scale, self._find_sense(unit))
 
-    def _read_node(self, seen: NodeView, blame: Blame, stages: Mapping[int, str]) -> float | str | None:
+    def _read_nodes(self, view: RunView, changed: Sequence[NodeView]) -> Sequence[float | str | None]:
         if self.choice.fact:
-            return _read_fact(seen, self.choice.fact)
+            return _read_fact(changed, self.choice.fact)
+        blame, stages = Blame(view.findings), stage_names(view)
+        return [self._read_node(seen, blame, stages) for seen in changed]
+
+    def _read_node(self, seen: NodeView, blame: Blame, stages: Mapping[int, str]) -> float | None:
         value = self._read_number(seen, blame, stages)
         return float(value) if value is not None and math.isfinite(value) else None
 
@@ -84,7 +86,9 @@ class HeatReader:
         found = [
             reading
             for result in seen.results
-            if result.test.target.node.id == seen.node.id and stages.get(result.test.round, "") == stage
+            if result.failure is None
+            and result.test.target.node.id == seen.node.id
+            and stages.get(result.test.round, "") == stage
             for reading in list_numbers(result)
             if reading.metric == metric and math.isfinite(reading.value)
         ]
@@ -109,16 +113,18 @@ class HeatReader:
         return declared.meant
 
 
-def _read_fact(seen: NodeView, name: str) -> str | None:
-    """What the last answer tells of a fact: its values, each once with how many parts have it; None for nothing."""
-    last = {result.test.probe: result.facts for result in seen.results if result.facts}
-    found = next((own for facts in last.values() if (own := _select_facts(facts, name))), None)
-    if found is None:
-        return None
-    counts = sorted(Counter(found).items(), key=lambda pair: make_natural_key(pair[0]))
-    many = len(found) > 1
-    return ", ".join(f"{number} x {value}" if many and number > 1 else value for value, number in counts)
+def _read_fact(nodes: Sequence[NodeView], name: str) -> list[str | None]:
+    """What the last answers of each of ``nodes`` tell of a fact, in words; None where they do not tell it."""
+    last = [{result.test.probe: result.facts for result in seen.results if result.facts} for seen in nodes]
+    told = read_facts_together([facts for own in last for facts in own.values()], name)
+    found = [next(filter(None, list(islice(told, len(own)))), ()) for own in last]
+    words = {facts: _tell(facts) for facts in {*found}}
+    return [words[facts] for facts in found]
 
 
-def _select_facts(facts: Iterable[Fact], name: str) -> list[str]:
-    return [sanitize(format_fact(fact)) for fact in facts if fact.fact == name]
+def _tell(facts: Sequence[Fact]) -> str | None:
+    """The values of a fact, each once with how many parts have it; None for none."""
+    counts = Counter(sanitize(format_fact(fact)) for fact in facts)
+    parts = sorted(counts.items(), key=lambda pair: make_natural_key(pair[0]))
+    said = ", ".join(f"{number} x {value}" if number > 1 else value for value, number in parts)
+    return said if facts else None

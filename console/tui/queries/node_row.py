@@ -21,6 +21,7 @@ from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, State
 from benchconsole.console.view.wording import SIGNS, format_measured
 from benchconsole.probes.model.judgement import Finding, Level, Verdict, Yardstick
+from benchconsole.probes.model.kept_readings import list_values
 from benchconsole.topology.natural_order import make_natural_key
 
 WORD_COLUMNS = ("state", "node", "under", "role", "limit", "why")
@@ -239,7 +240,7 @@ class NodeRow:
         """What this node sent of a sum, by all of its flows, against as many equal parts; None for a receiver."""
         name = self.view.node.id
         own = [
-            next((m.value for m in result.measurements if m.metric == verdict.metric), None)
+            next((value for (metric, _, _), value in list_values(result) if metric == verdict.metric), None)
             for result in self.view.results
             if result.test.round == verdict.round
             and result.test.bundle == verdict.subject

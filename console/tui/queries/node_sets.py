@@ -1,7 +1,7 @@
 """Node sets in a filter: ``n[1-4]`` keeps the rows of these nodes, be one a row's node or an end of its pair."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Protocol
 
@@ -79,6 +79,20 @@ def _find_fault(word: str) -> tuple[int, str]:
 def find_node_columns(columns: Mapping[str, Scale | None]) -> tuple[str, ...]:
     """The columns of a table that name nodes."""
     return tuple(name for name in NODE_COLUMNS if name in columns and columns[name] is None)
+
+
+class _Lowered(dict[str, str]):
+    """Texts in lower case, of which each is made once: a hundred thousand pairs name the same nodes."""
+
+    def __missing__(self, text: str) -> str:
+        found = self[text] = text.lower()
+        return found
+
+
+def read_names(rows: Iterable[Named], column: str) -> list[str]:
+    """The name that each row has in ``column``, which holds one name, in lower case."""
+    lowered = _Lowered()
+    return [lowered[row.words(column)] for row in rows]
 
 
 def read_names_in(columns: tuple[str, ...]) -> Callable[[Named], tuple[str, ...]]:

@@ -1,7 +1,7 @@
-"""What the nodes of a session told of themselves, and what was measured on them and not judged, by name. Pure.
+"""What the nodes of a session told of themselves, and what was measured on them and not judged, by name.
 
 A full inventory has some 200 facts, most of which nobody looks at: they are read when somebody asks for a column of
-them, each answer once.
+them, each answer once, and those of many nodes in one question of the file.
 """
 
 import math
@@ -13,8 +13,10 @@ from benchconsole.console.tui.queries.node_row import ColumnId
 from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.judging.yardsticks.hardware import tells_of_node
+from benchconsole.probes.model.kept_facts import read_facts_together
+from benchconsole.probes.model.kept_readings import list_values
 from benchconsole.probes.model.load import is_load
-from benchconsole.probes.model.measuring import Result, Round
+from benchconsole.probes.model.measuring import Fact, Result, Round
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
@@ -95,29 +97,28 @@ class ReadingsCache:
 
     def _read(self, view: RunView, each: Round) -> RoundReadings:
         made = RoundReadings()
-        for test in each.tests:
-            result = view.results.get(test.id)
-            if result is not None and test.id not in view.replaced:
-                self._take(made, result)
+        found = (view.results.get(test.id) for test in each.tests if test.id not in view.replaced)
+        results = [result for result in found if result is not None]
+        told = read_facts_together([result.facts for result in results])
+        for result, facts in zip(results, told, strict=True):
+            self._take(made, result, facts)
         return made
 
-    def _take(self, made: RoundReadings, result: Result) -> None:
+    def _take(self, made: RoundReadings, result: Result, facts: Sequence[Fact]) -> None:
         node, probe = result.test.target.node.id, result.test.probe
-        for reading in result.measurements:
-            if not math.isfinite(reading.value):
-                continue
-            key = reading.metric, reading.unit, probe
-            made.numbers.setdefault(key, {}).setdefault(node, []).append(reading.value)
-        if not result.facts:
+        for (metric, unit, _), value in list_values(result):
+            if math.isfinite(value):
+                made.numbers.setdefault((metric, unit, probe), {}).setdefault(node, []).append(value)
+        if not facts:
             return
         self.count += 1
-        own = group_by_key((fact.fact, fact) for fact in result.facts if not is_load(fact))
+        own = group_by_key((fact.fact, fact) for fact in facts if not is_load(fact))
         if not tells_of_node(probe, own):
             return
         made.answered.setdefault(probe, set()).add(node)
-        for name, facts in own.items():
-            values = tuple([fact.value for fact in facts])
-            made.units.setdefault(name, facts[0].unit)
+        for name, some in own.items():
+            values = tuple([fact.value for fact in some])
+            made.units.setdefault(name, some[0].unit)
             made.facts.setdefault((probe, name), {})[node] = self._shared.setdefault(values, values)
 
 

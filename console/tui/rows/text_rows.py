@@ -178,6 +178,14 @@ class CellLine:
         self._add(clip_text(text, self.room), tone)
         return self
 
+    def add(self, row: Row, width: int) -> "CellLine":
+        """Add a row of ``width`` cells that was made before: as it is where it fits, cut where it does not."""
+        if width > self.room:
+            return self.extend(row)
+        self._pieces += row
+        self.at += width
+        return self
+
     def extend(self, pieces: Iterable[CellText]) -> "CellLine":
         for text, tone in pieces:
             self.put(text, tone)

@@ -1,6 +1,6 @@
 """The columns of the node table: chosen in a sheet or by name, and read beside the screen.
 
-Facts of ten thousand nodes take seconds to read, and nobody waits for them who has not asked.
+Facts of ten thousand nodes may take seconds to read, and nobody waits for them who has not asked.
 """
 
 import asyncio

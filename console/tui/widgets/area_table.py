@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 
 from benchconsole.console.text.cells import measure_width
 from benchconsole.console.text.sanitize import sanitize
@@ -54,6 +55,8 @@ class AreaTable(SortedTable[AreaRow]):
         self.absent = absent
         self.area: Area | None = None
         self.alike: Mapping[str, str] = {}
+        self._chosen_from: Sequence[AreaRow] = ()
+        """Where the rows are from: among the same ones a row is looked for itself, among others one like it."""
         self._signed = ""
         self._widths: Mapping[str, int] = {}
         self._plan: tuple[object, list[tuple[str, int, int]]] = (None, [])
@@ -84,8 +87,10 @@ class AreaTable(SortedTable[AreaRow]):
     def apply_filter(self) -> None:
         """Filter and sort anew; without a sort the rows keep the order of the area."""
         here = self.chosen
+        key: Callable[[AreaRow], object] = id if self._chosen_from is self.every else attrgetter("source")
+        self._chosen_from = self.every
         self.items = rows = self.kept.select(self.filter, self.every, self.sorts, self._key_of)
-        self.cursor = find_again(here, rows, lambda row: row.source, min(self.cursor, max(len(rows) - 1, 0)))
+        self.cursor = find_again(here, rows, key, min(self.cursor, max(len(rows) - 1, 0)))
         self._plan = (None, [])
         self.redraw()
 

@@ -10,6 +10,7 @@ from benchconsole.console.text.table import number, words
 from benchconsole.console.tui.actions import AREA_PAGES
 from benchconsole.console.tui.queries.area import Area, Row
 from benchconsole.console.tui.queries.areas import AREAS
+from benchconsole.console.tui.queries.filtering import compile_filter
 from benchconsole.console.tui.queries.result_areas import list_pairs, list_results
 from benchconsole.console.tui.screens import area
 from benchconsole.console.tui.screens.area import AreaScreen
@@ -256,3 +257,21 @@ def test_a_long_column_does_not_take_what_another_needs() -> None:
     rows = [Row({"one": name * 200, "other": name * 50}, {}, {}) for name in "ab"]
     table.show(Area("Things", {"one": words("one"), "other": words("other")}, tuple(rows), {}))
     assert {name: room for name, _, room in table._planned(160)} == {"one": 105, "other": 50}
+
+
+def test_the_cursor_stays_on_its_row_and_in_a_new_area_on_the_one_like_it() -> None:
+    def make(*names: str) -> Area:
+        rows = [Row({"of": name, "why": name * 2}, {}, {"of": name}) for name in names]
+        return Area("Things", {"of": words("of"), "why": words("why")}, tuple(rows), {})
+
+    table = AreaTable()
+    table.show(make("a", "b", "c", "d"))
+    table.cursor = 2
+    table.filter = compile_filter("!a", table.filter_columns)
+    table.apply_filter()
+    assert (table.cursor, table.items[table.cursor].words("of")) == (1, "c")
+    table.show(make("x", "y", "c"))
+    assert (table.cursor, table.items[table.cursor].words("of")) == (2, "c")
+    table.filter = compile_filter("!c", table.filter_columns)
+    table.apply_filter()
+    assert table.items[table.cursor].words("of") == "y"

@@ -52,6 +52,7 @@ ALLOWED = {
     ("node_sets.py", "a [ "): ("[ ]", "brackets of what is typed"),
     ("node_sets.py", "a ] "): ("[ ]", "brackets of what is typed"),
     ("held_back.py", "R, then o"): ("o", "a letter of the plan, which no keymap moves"),
+    ("held_back.py", "R plans what is left, with o"): ("o", "a letter of the plan, which no keymap moves"),
     ("held_back.py", "R, then c"): ("c", "a letter of the plan, which no keymap moves"),
     ("saved_filters.py", "# Filters of benchconsole"): ("/", "the head of a file"),
 }

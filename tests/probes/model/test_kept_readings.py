@@ -16,6 +16,7 @@ from benchconsole.probes.model.kept_readings import (
     keep_columns,
     list_kinds,
     list_numbers,
+    list_values,
     release_readings,
 )
 from benchconsole.probes.model.measuring import Result, Target, Test
@@ -127,17 +128,22 @@ def test_numbers_are_read_without_texts() -> None:
     assert list_numbers(Result(a_test(), measurements=(one,))) == (one,)
 
 
-def test_kinds_are_told_without_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kinds_and_values_are_told_without_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     one = Reading("a.rate", 1.0, Unit.ONE, labels(way="in"), raw="one")
     kept = KeptReadings("t", 2.0, [one, one])
     other = KeptReadings("u", 2.0, [])
     result = Result(a_test(), measurements=kept)
     wanted = (("a.rate", Unit.ONE, labels(way="in")),) * 2
-    assert list_kinds(result) == list_kinds(Result(a_test(), measurements=(one, one))) == wanted
+    values = [(kind, 1.0) for kind in wanted]
+    plain = Result(a_test(), measurements=(one, one))
+    assert list_kinds(result) == list_kinds(plain) == wanted
+    assert list_values(result) == list_values(plain) == values
     release(kept, other)
     monkeypatch.setattr(KeptReadings, "_make", None)
     assert list_kinds(result) == wanted
+    assert list_values(result) == values
     assert list_kinds(Result(a_test(), measurements=other)) == ()
+    assert list_values(Result(a_test(), measurements=other)) == []
 
 
 def release(*kept: KeptReadings) -> None:

@@ -1,10 +1,14 @@
 """The numbers of nodes over sessions: those that count, with the verdicts of the last judgement, by keys of the file."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict
 from benchconsole.probes.model.measuring import Result, Round, Target, Test
@@ -17,6 +21,7 @@ from benchconsole.store.reading.history_reading import (
     read_metric_values,
     read_node_values,
 )
+from benchconsole.store.sqlite import Connection
 from benchconsole.store.store import Store
 from benchconsole.topology.units import Shown
 from tests.store.played import NODES, append_round, closed, failed, measured, new, planned, verdicts
@@ -34,7 +39,8 @@ async def keep(store: Store, session: NewSession, *rounds: tuple[ClosedRound, Se
 
 
 def of_node(path: Path, key: str, node: str) -> list[tuple[str, float, NumberVerdict | None]]:
-    return [(each.test, each.value, each.verdict) for each in read_node_values(Database.open(path), key, node)]
+    (found,) = read_node_values(Database.open(path), [key], node)
+    return [(each.test, each.value, each.verdict) for each in found]
 
 
 def of_metric(path: Path, key: str, stage: str | None = None) -> set[tuple[str, float, NumberVerdict | None]]:
@@ -70,7 +76,7 @@ async def test_a_number_is_of_both_ends_of_its_test_and_of_nobody_else(tmp_path:
     for node in ("n1", "n5"):
         assert of_node(tmp_path / "s.db", key, node) == [("1.0", 1.17e9, PASSED)]
     assert of_node(tmp_path / "s.db", key, "n9") == []
-    (value,) = read_node_values(Database.open(tmp_path / "s.db"), key, "n2")
+    ((value,),) = read_node_values(Database.open(tmp_path / "s.db"), [key], "n2")
     assert (value.node, value.peer, value.stage, value.metric) == ("n2", "n6", "neighbours", METRIC)
     assert len(of_metric(tmp_path / "s.db", key)) == 4
     assert of_metric(tmp_path / "s.db", key, "neighbours") == of_metric(tmp_path / "s.db", key)
@@ -114,6 +120,99 @@ async def test_a_repeat_replaces_what_it_repeats_also_where_it_failed(tmp_path: 
     kept = {("1.1", 1.17e9, None), *([("2.1.0", 9e8, None)] if has_number else [])}
     assert of_metric(path, key) == of_metric(path, key, "neighbours") == kept
     assert {each for node in ("n1", "n2") for each in of_node(path, key, node)} == kept
+
+
+async def test_a_repeat_without_this_number_replaces_what_it_repeats(tmp_path: Path) -> None:
+    first, path = planned(1, pairs=2), tmp_path / "s.db"
+    second = again(first, 2)
+    other = replace(measured(second.tests[0]).measurements[0], metric="iperf3.retransmits", id="2.1.0#0")
+    results = (replace(measured(second.tests[0]), measurements=(other,)), measured(second.tests[1], 9e8))
+    with Store.open(path) as store:
+        key = await keep(store, new(), (closed(first), ()), (closed(second, results), ()))
+    assert of_metric(path, key) == {("2.1.1", 9e8, None)}
+    assert [test for test, *_ in of_node(path, key, "n1")] == ["2.1.0"]
+
+
+async def test_sessions_are_asked_together_and_told_apart(tmp_path: Path) -> None:
+    each, path = planned(1, pairs=2), tmp_path / "s.db"
+    with Store.open(path) as store:
+        keys = [
+            await keep(store, new(str(value)), (closed(each, tuple(measured(test, value) for test in each.tests)), ()))
+            for value in (1e9, 2e9, 3e9)
+        ]
+    for asked in (keys, keys[::-1], [keys[1]], []):
+        found = read_node_values(Database.open(path), asked, "n1")
+        wanted = [[(keys.index(key) + 1) * 1e9] for key in asked]
+        assert [[value.value for value in values] for values in found] == wanted
+
+
+OUTCOMES = ("number", "other number", "nothing", "failure", "no result")
+ROUNDS = st.lists(
+    st.tuples(
+        st.sampled_from(["alone", "together"]),
+        st.lists(st.integers(0, 3), unique=True, min_size=1),
+        st.lists(st.sampled_from(OUTCOMES), min_size=4, max_size=4),
+    ),
+    min_size=1, max_size=5,
+)  # fmt: skip
+
+
+def play(number: int, stage: str, pairs: Sequence[int], outcomes: Sequence[str]) -> ClosedRound:
+    """A closed round of these pairs of nodes, each of which ended so."""
+    made = planned(number)
+    tests = tuple(replace(made.tests[place], id=f"{number}/{place}") for place in pairs)
+    results: list[Result] = []
+    for test, outcome in zip(tests, outcomes, strict=False):
+        found = measured(test, 1e9 + number)
+        other = tuple(replace(each, metric="iperf3.retransmits") for each in found.measurements)
+        results += {
+            "number": [found], "other number": [replace(found, measurements=other)],
+            "nothing": [replace(found, measurements=())], "failure": [failed(test)], "no result": [],
+        }[outcome]  # fmt: skip
+    return closed(replace(made, stage=stage, tests=tests), tuple(results))
+
+
+@settings(max_examples=25, deadline=None)
+@given(ROUNDS)
+def test_a_metric_of_all_nodes_is_what_each_node_has_of_it(
+    tmp_path_factory: pytest.TempPathFactory, rounds: list[tuple[str, list[int], list[str]]]
+) -> None:
+    path = tmp_path_factory.mktemp("history") / "s.db"
+    played = [play(number, *each) for number, each in enumerate(rounds, 1)]
+    with Store.open(path) as store:
+        key = asyncio.run(keep(store, new(), *((each, verdicts(each.round)) for each in played)))
+    database = Database.open(path)
+    for stage in (None, "alone", "together"):
+        found = read_metric_values(database, key, METRIC, stage)
+        of_nodes = [each for node in ("n1", "n2", "n3", "n4") for each in read_node_values(database, [key], node)[0]]
+        wanted = [each for each in of_nodes if each.metric == METRIC and stage in (None, each.stage)]
+        assert sorted(found, key=str) == sorted(wanted, key=str)
+        assert [each.round for each in found] == sorted((each.round for each in found), reverse=True)
+        newest = {
+            (each.round.stage, test.target.key): test.id
+            for each in played for test in each.round.tests
+            if test.id in {result.test.id for result in each.results}
+        }  # fmt: skip
+        assert {each.test for each in found} <= {*newest.values()}
+
+
+async def test_a_round_that_repeats_another_whole_is_found_without_reading_the_older_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, path = planned(1), tmp_path / "s.db"
+    rounds = [first, again(first, 2), again(first, 3)]
+    with Store.open(path) as store:
+        key = await keep(store, new(), *((closed(each), verdicts(each)) for each in rounds))
+    read: list[int] = []
+    whole = history_reading._read_numbers
+
+    def count(connection: Connection, place: history_reading._Place, *others: Any) -> Any:
+        read.append(place.number)
+        return whole(connection, place, *others)
+
+    monkeypatch.setattr(history_reading, "_read_numbers", count)
+    assert {test for test, *_ in of_metric(path, key)} == {f"3.1.{place}" for place in range(4)}
+    assert read == [3]
 
 
 async def test_a_stage_of_another_name_repeats_nothing(tmp_path: Path) -> None:
@@ -169,7 +268,7 @@ async def test_an_unknown_session_is_refused_and_an_unknown_metric_has_no_number
     database = Database.open(tmp_path / "s.db")
     assert read_metric_values(database, key, "nothing.such") == ()
     with pytest.raises(UnknownSessionError):
-        read_node_values(database, "0", "n1")
+        read_node_values(database, [key, "0"], "n1")
     with pytest.raises(UnknownSessionError):
         read_metric_values(database, "0", METRIC)
 
@@ -177,9 +276,14 @@ async def test_an_unknown_session_is_refused_and_an_unknown_metric_has_no_number
 @pytest.mark.parametrize(
     ("statement", "values", "indexes"),
     [
-        (history_reading._TESTS_OF_NODE, (1, "n1"), ("test_at", "test_to", "test_of_set")),
-        (history_reading._VERDICTS_OF_TESTS, ("[]", 1), ("verdict_on",)),
-        (history_reading._NUMBERS, (1,), ("sqlite_autoindex_measurement_1",)),
+        (history_reading._TESTS_OF_NODE, ("[1]", "n1"), ("test_at", "test_to", "test_of_set")),
+        (history_reading._VERDICTS_OF_TESTS, ("[]",), ("verdict_on",)),
+        (history_reading._NUMBERS, ("[1]",), ("sqlite_autoindex_measurement_1",)),
+        (history_reading._BUNDLED, ("[]",), ("test_of",)),
+        (history_reading._SPAN_OF_VERDICTS, (1,), ("verdict_on",)),
+        (history_reading._IS_REPEATED, (1, 1, 0), ("test_of",)),
+        (history_reading._SAME_OF_ATTEMPT, (1,), ("sqlite_autoindex_result_1",)),
+        (history_reading._NUMBERS_WITH_SAME, (1, 1, 2, 1), ("measurement",)),
         (history_reading._SPAN, (1,), ("sqlite_autoindex_measurement_1", "sqlite_autoindex_result_1")),
     ],
 )

@@ -7,6 +7,7 @@ from types import MappingProxyType
 import pytest
 from msgspec.structs import replace as replace_fields
 
+from benchconsole.console.text.cells import measure_width
 from benchconsole.console.tui.queries.fact_columns import FactColumn, name_fact
 from benchconsole.console.tui.queries.node_row import NO_COLUMNS, NodeRow
 from benchconsole.console.tui.queries.told_readings import FactKind, Values
@@ -192,3 +193,35 @@ def test_what_is_no_number_is_none_for_machines() -> None:
     record = make_column("cpu.mhz_max", [(node, (float("nan"), 2e9))], Unit.PER_SECOND).record(make_row(node))
     assert isinstance(record, dict)
     assert record["found"] == [None, 2e9]
+
+
+def test_a_cell_that_is_drawn_again_is_the_same_until_its_node_is_judged_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = make_nodes(3, DECLARED)
+    column = make_column("memory.total", [(node, (126 * GIB,)) for node in nodes], Unit.BYTE)
+    row, drawn = make_row(nodes[0], Level.PASS), [0]
+    whole = FactColumn._draw_cell
+
+    def count(self: FactColumn, *given: NodeRow | int, quiet: bool) -> object:
+        drawn[0] += 1
+        return whole(self, *given, quiet=quiet)  # type: ignore[arg-type] # as it was called
+
+    monkeypatch.setattr(FactColumn, "_draw_cell", count)
+    assert [read_cell(column, row) for _ in range(3)] == ["126 GiB · 128"] * 3
+    assert drawn == [1]
+    assert read_cell(column, make_row(nodes[1], Level.PASS)) == "126 GiB · 128"
+    assert read_cell(column, make_row(nodes[0], Level.FAIL)) == "126 GiB ≠ 128"
+    tones = []
+    for quiet in (False, True):
+        line = CellLine(column.width)
+        column.draw(line, make_row(nodes[0], Level.PASS), column.width, quiet=quiet)
+        tones.append([piece.tone for piece in line.row()])
+    assert tones[0] != tones[1]
+
+
+def test_a_cell_is_cut_where_the_line_ends() -> None:
+    nodes = make_nodes(3, DECLARED)
+    column = make_column("memory.total", [(node, (126 * GIB,)) for node in nodes], Unit.BYTE)
+    line = CellLine(9)
+    column.draw(line.to(2), make_row(nodes[0], Level.PASS), column.width, quiet=False)
+    assert plain_text(line.row()).startswith("  126 ")
+    assert line.at == measure_width(plain_text(line.row())) <= 9
