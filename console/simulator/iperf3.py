@@ -20,7 +20,7 @@ _OPTIONS: tuple[tuple[str, str, str, type], ...] = (
     ("c:", "client=", "client", str), ("p:", "port=", "port", int), ("t:", "time=", "seconds", int),
     ("P:", "parallel=", "streams", int), ("O:", "omit=", "omit", int), ("i:", "interval=", "interval", float),
     ("s", "server", "server", bool), ("1", "one-off", "once", bool), ("R", "reverse", "reverse", bool),
-    ("B:", "bind=", "bind", str),
+    ("B:", "bind=", "bind", str), ("b:", "bitrate=", "bitrate", int),
 )  # fmt: skip
 """Letter and word as getopt takes them, the field of Iperf3Options, and its type."""
 _OTHER_LETTERS = "l:w:C:f:T:M:A:I:J4NZV"
@@ -49,6 +49,8 @@ class Iperf3Options:
     omit: int = 0
     streams: int = 1
     interval: float = 1.0
+    bitrate: int = 0
+    """bit/s of each stream at most; 0: as fast as it can."""
 
 
 def parse_options(argv: Sequence[str]) -> Iperf3Options:

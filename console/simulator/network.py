@@ -25,10 +25,11 @@ Path = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class StreamLoad:
-    """``streams`` TCP connections that send from ``source`` to ``sink`` as fast as they can.
+    """``streams`` TCP connections that send from ``source`` to ``sink`` as fast as they can, or at ``most``.
 
-    ``network`` is that of the address that they go to; empty where the machine has one only. ``leg`` and ``last_leg``
-    are the ports of the addresses at both ends, where these are of ports.
+    ``most`` is byte/s of payload of each stream; 0 bounds none. ``network`` is that of the address that they go to;
+    empty where the machine has one only. ``leg`` and ``last_leg`` are the ports of the addresses at both ends, where
+    these are of ports.
     """
 
     source: NodeId
@@ -37,6 +38,7 @@ class StreamLoad:
     network: str = ""
     leg: str = ""
     last_leg: str = ""
+    most: float = 0.0
 
 
 def noise(*names: object, spread: float = 0.005) -> float:
@@ -105,37 +107,44 @@ class SimulatedNetwork:
         owners: list[int] = []
         taken: list[Path] = []
         counts: list[int] = []
+        bounds: list[float] = []
         for index, load in enumerate(loads):
             paths = self.find_paths(load.source, load.sink, load.network, (load.leg, load.last_leg))
             first = zlib.crc32(f"{load.source}>{load.sink}".encode())
             for offset in range(min(load.streams, len(paths))):
                 owners.append(index)
-                taken.append(paths[(first + offset) % len(paths)])
                 counts.append(len(range(offset, load.streams, len(paths))))
+                path = paths[(first + offset) % len(paths)]
+                if load.most:  # a link of its own, which nobody else crosses
+                    path = (*path, len(self._capacity) + len(bounds))
+                    bounds.append(load.most * counts[-1])
+                taken.append(path)
         if not owners:
             return (0.0,) * len(loads)
         streams = np.array(counts, float)
-        rates = np.bincount(owners, self._fill(taken, streams) * streams, minlength=len(loads))
+        levels = _fill(np.append(self._capacity, bounds), taken, streams)
+        rates = np.bincount(owners, levels * streams, minlength=len(loads))
         return tuple(rates.tolist())
 
-    def _fill(self, taken: Sequence[Path], streams: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Progressive filling: the rate of one stream of each bundle when no one can gain but from a poorer one."""
-        bundle = np.repeat(np.arange(len(taken)), [len(path) for path in taken])
-        ways, way = np.unique(np.fromiter((step for path in taken for step in path), np.intp), return_inverse=True)
-        left = self._capacity[ways]
-        level = np.zeros(len(taken))
-        done = np.zeros(len(taken), bool)
-        while len(bundle):
-            crossing = np.bincount(way, streams[bundle], minlength=len(ways))
-            fair = np.divide(left, crossing, out=np.full(len(ways), np.inf), where=crossing > 0)
-            # Equal levels freeze together, so a symmetric round takes one pass and not one a link.
-            frozen = np.unique(bundle[(fair <= fair.min() * (1 + 1e-9))[way]])
-            level[frozen] = fair.min()
-            done[frozen] = True
-            gone = done[bundle]
-            left = left - np.bincount(way[gone], fair.min() * streams[bundle[gone]], minlength=len(ways))
-            bundle, way = bundle[~gone], way[~gone]
-        return level
+
+def _fill(capacity: NDArray[np.float64], taken: Sequence[Path], streams: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Progressive filling: the rate of one stream of each bundle when no one can gain but from a poorer one."""
+    bundle = np.repeat(np.arange(len(taken)), [len(path) for path in taken])
+    ways, way = np.unique(np.fromiter((step for path in taken for step in path), np.intp), return_inverse=True)
+    left = capacity[ways]
+    level = np.zeros(len(taken))
+    done = np.zeros(len(taken), bool)
+    while len(bundle):
+        crossing = np.bincount(way, streams[bundle], minlength=len(ways))
+        fair = np.divide(left, crossing, out=np.full(len(ways), np.inf), where=crossing > 0)
+        # Equal levels freeze together, so a symmetric round takes one pass and not one a link.
+        frozen = np.unique(bundle[(fair <= fair.min() * (1 + 1e-9))[way]])
+        level[frozen] = fair.min()
+        done[frozen] = True
+        gone = done[bundle]
+        left = left - np.bincount(way[gone], fair.min() * streams[bundle[gone]], minlength=len(ways))
+        bundle, way = bundle[~gone], way[~gone]
+    return level
 
 
 def _list_capacities(fabric: Fabric, scenario: Scenario) -> Iterable[float]:

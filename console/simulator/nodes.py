@@ -158,7 +158,8 @@ async def _send(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
     source, sink = (server, client) if options.reverse else (client, server)
     legs = (others.legs.get(options.bind, ""), others.legs.get(options.client, ""))
     legs = (legs[1], legs[0]) if options.reverse else legs
-    load = StreamLoad(source.id, sink.id, options.streams, others.networks.get(options.client, ""), *legs)
+    network = others.networks.get(options.client, "")
+    load = StreamLoad(source.id, sink.id, options.streams, network, *legs, most=options.bitrate / 8)
     port.omit = options.omit
     rate = await others.traffic.send(load, port, options.seconds + options.omit)
     # Retransmits come from a sender's queue that overflows; a healthy pair shows a handful at most.

@@ -64,7 +64,7 @@ def shows_columns(page: Screen[Any]) -> bool:
 
 def shows_sessions(page: Screen[Any]) -> bool:
     """Whether the column over sessions is read."""
-    return isinstance(page, NodesScreen) and page.table.over is not None and page.table.over.is_read
+    return isinstance(page, NodesScreen) and page.table.arranged.over is not None and page.table.arranged.over.is_read
 
 
 def shows_plan(page: Screen[Any]) -> bool:

@@ -1,5 +1,6 @@
 """Shares of the simulated network, held against numbers counted by hand and against the product's own."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -64,6 +65,20 @@ def test_what_a_poor_flow_leaves_goes_to_the_others(fabric: Fabric) -> None:
     loads = [StreamLoad(NodeId(name), NodeId("n081")) for name in ("n090", "n091", "n092")]
     shares = SimulatedNetwork(fabric, SCENARIOS["default"]).compute_shares(loads)
     assert shares == pytest.approx([part * GB * fabric.goodput for part in (7.5, 8.75, 8.75)])
+
+
+def test_a_flow_that_is_held_to_a_rate_leaves_the_rest_to_others(fabric: Fabric) -> None:
+    held = [StreamLoad(source, NodeId("st1"), 4, most=0.25 * GB) for source in rack(3)[:8]]
+    free = [StreamLoad(source, NodeId("st1"), 4) for source in rack(3)[8:]]
+    shares = SimulatedNetwork(fabric, SCENARIOS["healthy"]).compute_shares([*held, *free])
+    assert shares[:8] == pytest.approx([1 * GB] * 8)
+    assert sum(shares) == pytest.approx(100 * GB * fabric.goodput)
+
+
+def test_a_rate_above_the_share_of_a_flow_bounds_nothing(fabric: Fabric) -> None:
+    network = SimulatedNetwork(fabric, SCENARIOS["healthy"])
+    above = [replace(each, most=20 * GB) for each in between(3, 4)]
+    assert network.compute_shares(above) == pytest.approx(network.compute_shares(between(3, 4)))
 
 
 @pytest.mark.parametrize("design", ["neighbours", "trunks", "permutation"])
