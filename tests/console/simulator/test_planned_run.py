@@ -9,6 +9,7 @@ from pathlib import Path
 from benchconsole.console.cli.common import load_installed_probes, read_topology
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.loop_thread import LoopThread
+from benchconsole.console.session.run_options import MEANINGS
 from benchconsole.console.session.session import Session
 from benchconsole.console.simulator.cluster import SimulatedCluster
 from benchconsole.console.tui.app.console_app import ConsoleApp
@@ -29,14 +30,14 @@ async def plan(look: Look) -> PlanSheet:
 
 
 async def run_marked(look: Look) -> str:
-    """Mark four nodes, plan them with a label and careful, and run that; the command line that was shown."""
+    """Mark four nodes, plan them with a label, a cap and careful, and run that; the command line that was shown."""
     await look.until(lambda: look.app.session.latest.has_begun)
     await look.press("2", *["space"] * 4, "R")
     await plan(look)
-    await look.press("o", "down", "down", *"inventory, iperf3 neighbours", "down", "down", *"marked four")
-    await look.press("down", "down", *"yes", "enter")
+    typed = {"only": "inventory, iperf3 neighbours", "label": "marked four", "cap": "50%", "careful": "yes"}
+    await look.press("o", *(key for name in MEANINGS for key in (*typed.get(name, ""), "down")), "enter")
     sheet = await plan(look)
-    assert "only inventory, iperf3 neighbours, label marked four, careful" in " ".join(look.text.split())
+    assert "only inventory, iperf3 neighbours, label marked four, cap 50%, careful" in " ".join(look.text.split())
     command = sheet.proposal.command if sheet.proposal is not None else ""
     await look.press("enter")
     await look.until(lambda: look.app.session.view is not None and look.app.session.view.ended is not None)
