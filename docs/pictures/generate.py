@@ -5,13 +5,15 @@
     python docs/pictures/generate.py pictures.db
 
 Run it in an empty folder, with the database in it: pages name files as they lie in the working folder.
-The form of a criterion is drawn on a copy of the database, judged with a file that is written beside it.
+The form of a criterion is drawn on a copy of the database, judged with a file that is written beside it; the plan and
+its options on that file alone, before anything ran.
 
 Each picture is the application at a size and in a theme after some keys, as Textual draws it, with the outside
 font taken out (the browser's own monospace font serves). ``README.md`` shows them all.
 """
 
 import asyncio
+import os
 import re
 import shutil
 import sys
@@ -45,6 +47,7 @@ from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.plot import PlotScreen
 from benchconsole.console.tui.start_model import Demo, Past, StartModel
 from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
+from benchconsole.store.files.paths import default_path
 from benchconsole.store.store import Store
 
 HERE = Path(__file__).parent
@@ -87,8 +90,6 @@ AREAS: dict[str, list[Key]] = {
     "facts": ["2", "enter", "i", "n"],
     "raw": ["2", "down", "enter", "enter"],
     "run": ["3"],
-    "plan": ["R", shows_plan],
-    "options": ["R", shows_plan, "o"],
     "findings": ["4"],
     "evidence": ["4", "tab"],
     "pairs": ["colon", *"pairs", "enter"],
@@ -114,8 +115,11 @@ REPLAY = ["p", "T", *"60 %", "enter"]
 ASKING = ["a", *"n[01-16] st1"]
 """The form that asks nodes, before it asks."""
 
-OTHERS = ("criterion", "replay", "asking")
-"""Pages that are no area: of a copy of the database, of a session that is played again, of the start."""
+PLANNED: dict[str, list[Key]] = {"plan": ["R", shows_plan], "options": ["R", shows_plan, "o"]}
+"""What is shown before anything ran."""
+
+OTHERS = (*PLANNED, "criterion", "replay", "asking")
+"""Pages that are no area: of a file, of a copy of the database, of a session that is played again, of the start."""
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 THEMES = {"": "bench-dark", "-light": "bench-light"}
@@ -165,11 +169,21 @@ async def draw(database: Path, size: tuple[int, int], keys: Sequence[Key], theme
         app = ConsoleApp(lambda: conductor, replace(TERMINAL, theme=theme), make_archive=lambda: archive)
         async with app.run_test(size=size) as pilot:
             await wait(pilot, lambda: is_read(app))
-            for key in (*keys, READ):
-                if isinstance(key, str) and key != READ:
-                    await pilot.press(key)
-                else:
-                    await wait(pilot, partial(holds, app, is_filled if isinstance(key, str) else key))
+            await press(app, pilot, (*keys, READ))
+            return await shoot(app, pilot)
+
+
+async def draw_planned(database: Path, size: tuple[int, int], keys: Sequence[Key], theme: str) -> str:
+    """A plan of the last session's file, in the user's own database, which has nothing yet."""
+    empty_own_data()
+    probes = load_installed_probes()
+    fabric = read_topology(write_described(database), probes)
+    with Store.open(default_path()) as store:
+        control = SessionController(Session(fabric, probes, store), LoopThread())
+        app = ConsoleApp(lambda: control, replace(TERMINAL, theme=theme))
+        async with app.run_test(size=size) as pilot:
+            await wait(pilot, lambda: app.session.view is not None and app.session.view.static is not None)
+            await press(app, pilot, keys)
             return await shoot(app, pilot)
 
 
@@ -202,6 +216,15 @@ async def draw_start(size: tuple[int, int], theme: str, keys: Sequence[str] = ()
         return await shoot(app, pilot)
 
 
+async def press(app: ConsoleApp, pilot: Pilot[Any], keys: Sequence[Key]) -> None:
+    """Press keys, and wait where something has to hold before the next."""
+    for key in keys:
+        if isinstance(key, str) and key != READ:
+            await pilot.press(key)
+        else:
+            await wait(pilot, partial(holds, app, is_filled if isinstance(key, str) else key))
+
+
 async def wait(pilot: Pilot[Any], is_there: Callable[[], bool]) -> None:
     """Let the application go on until what is to be drawn is there."""
     while not is_there():
@@ -221,15 +244,29 @@ async def shoot(app: App[Any], pilot: Pilot[Any]) -> str:
     return FONT.sub("", app.export_screenshot(title="benchconsole"))
 
 
+def empty_own_data() -> None:
+    """Let the user's own database be one in the working folder that is not there yet."""
+    folder = Path("data").resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    os.environ["XDG_DATA_HOME"] = str(folder)
+
+
+def write_described(database: Path) -> Path:
+    """The topology file of the last session, in the working folder."""
+    file = Path("meridian.yaml")
+    with Store.open(database, create=False) as store:
+        file.write_text(Session.stored(store, "last", load_installed_probes()).fabric.text)
+    return file
+
+
 def copy_judged(database: Path) -> Path:
     """A copy of the database in the working folder, whose last session a file beside it judges."""
-    copied, file = Path("copy.db"), Path("meridian.yaml")
+    copied, file = Path("copy.db"), write_described(database)
     shutil.copy(database, copied)
     probes = load_installed_probes()
     with Store.open(copied, create=False) as store:
-        key = store.find_session("last")
-        file.write_text(Session.stored(store, key, probes).fabric.text)
-        asyncio.run(judge_stored(store.session(key), probes, read_topology(file, probes)).keep())
+        session = store.session(store.find_session("last"))
+        asyncio.run(judge_stored(session, probes, read_topology(file, probes)).keep())
     return copied
 
 
@@ -278,6 +315,8 @@ async def draw_named(name: str, database: Path, size: tuple[int, int], theme: st
         return await draw_replay(database, size, theme)
     if name == "asking":
         return await draw_start(size, theme, ASKING)
+    if name in PLANNED:
+        return await draw_planned(database, size, PLANNED[name], theme)
     return await draw(database, size, FORM if name == "criterion" else AREAS[name], theme)
 
 
