@@ -18,8 +18,8 @@ STAYS = "An accepted finding stays a finding: the verdict on the session is the 
 
 
 def name_cause(finding: Finding) -> str:
-    """What an acceptance is of: kind, place and level of a finding, the same while numbers and evidence change."""
-    within = ", ".join(filter(None, (finding.element, finding.probe, finding.level)))
+    """What an acceptance is of: kind, place, metrics and level of a finding, the same while its numbers change."""
+    within = ", ".join(filter(None, (finding.element, finding.probe, *finding.metrics, finding.level)))
     return f"{finding.suspect} {finding.where} ({within})"
 
 
@@ -28,7 +28,7 @@ class Acceptances:
     """The standing acceptances of a session, which has ``number`` findings.
 
     ``found`` has the accepted findings in the order of the findings; the finding of an ``earlier`` one is no more, or
-    says another kind or level now.
+    says another kind, metric or level now.
     """
 
     number: int

@@ -426,6 +426,7 @@ def make_hardware_finding(nodes: Sequence[str], parts: Sequence[tuple[tuple[str,
         nodes=tuple(nodes),
         tests=tuple(dict.fromkeys(verdict.test for verdict in members)),
         because=tuple(f"{where} reports {line}" for line in words),
+        metrics=tuple(sorted({metric for (metric, _, _), _ in parts})),
         means=f"{'a setting' if is_setting else 'the machine'} is not the one that the topology file declares",
         do=f"{'change it on the node' if is_setting else 'look at the hardware'}, or correct the class in the file",
     )
@@ -441,6 +442,11 @@ def find_loss(value: float | None, expected: float | None) -> float:
     if value is None or not expected or value <= 0.0:
         return 0.0 if value is None or not expected else 1.0
     return 1.0 - min(value / expected, expected / value)
+
+
+def list_metrics(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
+    """The metrics of ``verdicts``, each once and sorted."""
+    return tuple(sorted({verdict.metric for verdict in verdicts}))
 
 
 def make_node_finding(context: JudgingContext, node: str, group: Sequence[Verdict]) -> Finding:
@@ -473,4 +479,5 @@ def make_node_finding(context: JudgingContext, node: str, group: Sequence[Verdic
         value=worst.value,
         expected=worst.expected,
         unit=worst.unit,
+        metrics=list_metrics(group),
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.finding_text import make_node_finding, rank_low
+from benchconsole.probes.judging.finding_text import list_metrics, make_node_finding, rank_low
 from benchconsole.probes.judging.node_groups import EVERYTHING, NodeGroup
 from benchconsole.probes.model.judgement import Confidence, Finding, Suspect, Verdict
 from benchconsole.topology.selection import fold
@@ -35,6 +35,7 @@ def make_group_finding(context: JudgingContext, group: NodeGroup) -> Finding:
         confidence=Confidence.LIKELY,
         nodes=nodes,
         nodes_at=nodes,
+        metrics=list_metrics(verdicts),
         tests=tuple(dict.fromkeys(each.test for each in verdicts)),
         evidence=tuple(dict.fromkeys(name for each in verdicts for name in each.evidence)),
         because=(

@@ -89,6 +89,7 @@ def _make_low(context: JudgingContext, deviants: Sequence[_Deviant]) -> Finding:
         expected=group.median,
         unit=group.key.unit,
         probe=group.key.probe,
+        metrics=tuple(sorted({each.group.key.metric for each in deviants})),
     )
 
 
@@ -139,6 +140,7 @@ def _make_groups(context: JudgingContext, found: Sequence[tuple[PeerGroup, ...]]
         expected=high.median,
         unit=low.key.unit,
         probe=low.key.probe,
+        metrics=tuple(sorted({each.key.metric for own in found for each in own})),
     )
 
 

@@ -114,7 +114,8 @@ class Finding:
     ``nodes`` are those that are affected, ``nodes_at`` those whose own fault it is (one, or those that are low by
     themselves: empty for links between switches). ``links`` are ids of the links whose state it tells;
     ``members_up`` is how many members of a LAG still carry, None where no whole number of them explains it.
-    ``value`` and ``expected`` are in ``unit``.
+    ``value`` and ``expected`` are in ``unit``. ``metrics`` are those that are low, sorted, where nodes are at fault by
+    what was measured of themselves: two such findings on the same nodes are of two causes.
     """
 
     suspect: Suspect
@@ -138,6 +139,7 @@ class Finding:
     nodes_at: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     members_up: int | None = None
+    metrics: tuple[str, ...] = ()
 
     @property
     def links_at(self) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ def withdraw(number: int) -> Remark:
         (replace(SLOW, element="n4"), False),
         (replace(SLOW, where="n3 in"), False),
         (replace(SLOW, probe="fio"), False),
+        (replace(SLOW, metrics=("iperf3.retransmits",)), False),
     ],
 )
 def test_an_acceptance_stays_while_the_finding_says_the_same_cause(now: Finding, stays: bool) -> None:

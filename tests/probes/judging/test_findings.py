@@ -187,3 +187,16 @@ def test_nodes_that_report_the_same_are_one_finding_only_if_they_were_declared_t
     )
     findings = list_findings(JudgingContext(described, METRICS), [replace(closed, verdicts=verdicts)])
     assert [each.nodes for each in findings] == found
+
+
+@pytest.mark.parametrize("kind", [Yardstick.HARDWARE, Yardstick.CRITERION])
+def test_a_finding_on_a_node_names_the_metrics_that_are_low(kind: Yardstick) -> None:
+    described = star()
+    closed = close(described, 1, flow("n1", "n2", 0.9))
+
+    def find(*metrics: str) -> tuple[Finding, ...]:
+        low = [verdict("n1", Level.FAIL, kind, metric=each, text="1", expected_text="2") for each in metrics]
+        return list_findings(JudgingContext(described, METRICS), [replace(closed, verdicts=tuple(low))])
+
+    assert [each.metrics for each in find("memory.dimms")] == [("memory.dimms",)]
+    assert [each.metrics for each in find("memory.dimms", "bios.version")] == [("bios.version", "memory.dimms")]

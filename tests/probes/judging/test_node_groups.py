@@ -80,4 +80,4 @@ def test_the_worst_is_the_furthest_on_its_bad_side_and_equal_groups_are_a_tie() 
     assert found.what.startswith("3 of 4 nodes below, all that were measured of rack r1, worst n2: stream.triad")
     assert [line[:2] for line in found.because] == ["n2", "n3", "n1"]
     assert found.cannot_tell == "whether it is rack r1 or chassis c1: they have the same nodes here"
-    assert found.nodes_at == ("n1", "n2", "n3")
+    assert (found.nodes_at, found.metrics) == (("n1", "n2", "n3"), ("stream.triad",))
