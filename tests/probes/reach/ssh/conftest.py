@@ -26,7 +26,7 @@ from benchconsole.probes.reach.ssh.sudo import AskPassword
 from benchconsole.topology.model.access import Access
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
 
-DEADLINE = 10.0
+DEADLINE = 60.0
 _SSHD = "/usr/sbin/sshd"
 
 
