@@ -6,6 +6,7 @@ from textual import events
 from textual.app import App
 
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.app.kept_stylesheet import KeptStylesheet
 from benchconsole.console.tui.rows.strips import Painter
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.rows.themes import THEMES, Depth, Palette, textual_themes
@@ -30,6 +31,7 @@ class ThemedApp(App[Answer]):
         for theme in textual_themes():
             self.register_theme(theme)
         self.theme = terminal.theme if full else "ansi-dark"
+        self.stylesheet = KeptStylesheet(variables=self.get_css_variables())
         self.animation_level = "none"
 
     async def on_event(self, event: events.Event) -> None:
