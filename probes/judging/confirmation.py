@@ -17,7 +17,8 @@ from typing import NamedTuple
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.judging.components import Component, ComponentKind
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.yardsticks.capacity import APART, overlap
+from benchconsole.probes.judging.summed_rates import APART
+from benchconsole.probes.judging.yardsticks.capacity import overlap
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Level, Yardstick
 from benchconsole.probes.model.measuring import Against, FailedAt, Round, Test

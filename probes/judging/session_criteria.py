@@ -12,6 +12,7 @@ from statistics import median
 from typing import NamedTuple
 
 from benchconsole.probes.judging.grading import grade, rounded, speaks_of_labels, speaks_of_test
+from benchconsole.probes.judging.summed_rates import sum_rates
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.labels import read_typed
 from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
@@ -22,7 +23,7 @@ from benchconsole.topology.model.baseline import BaselineNumbers, BaselineValue
 from benchconsole.topology.model.conditions import accept_labels
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, OtherMetric
 from benchconsole.topology.model.statistic import compute_statistic
-from benchconsole.topology.units import Shown, counted, percent, show
+from benchconsole.topology.units import RATES, Shown, counted, percent, show
 
 NO_BASELINE = "no session is named as baseline"
 Shows = Callable[[str], Shown]
@@ -30,10 +31,14 @@ Shows = Callable[[str], Shown]
 
 
 class Number(NamedTuple):
-    """One measurement with its test."""
+    """One measurement with its result."""
 
     reading: Reading
-    test: Test
+    result: Result
+
+    @property
+    def test(self) -> Test:
+        return self.result.test
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ def judge_session(
         return
     wanted = {each.metric for each in asked} | {each.other.metric for each in asked if each.other is not None}
     by_metric = group_by_key(
-        (reading.metric, Number(reading, result.test))
+        (reading.metric, Number(reading, result))
         for result in results
         for reading in result.measurements
         if reading.metric in wanted and math.isfinite(reading.value)
@@ -119,8 +124,23 @@ def _judge_statistic(criterion: Criterion, numbers: Sequence[Number], shown: Sho
         return f"{amount * 100:.1f} %" if is_share else show(amount, unit, shown)
 
     level, words = _grade(criterion, value, 1.0 if is_share else None, write)
+    if criterion.statistic == "sum" and unit in RATES:
+        level, words = _weigh_times(criterion, numbers, value, write)
     told = f"{write(value)}{_name_base(criterion)}, {words}"
     return SessionJudgement(criterion, subject, level, told, value, criterion.required, len(numbers), is_share)
+
+
+def _weigh_times(
+    criterion: Criterion, numbers: Sequence[Number], value: float, write: Callable[[float], str]
+) -> tuple[Level, str]:
+    """The level of a sum of rates, by the time in which its tests ran; ``value`` may be in shares."""
+    found = sum_rates((each.result, each.reading) for each in numbers)
+    summed = found._replace(value=value, least=value * found.least / found.value if found.value else value)
+    base = None if criterion.basis is Basis.ABSOLUTE else 1.0
+    level, amount = summed.grade(lambda each: _grade(criterion, each, base, write)[0])
+    asked = f"{'at least' if criterion.comparator is Comparator.AT_LEAST else 'at most'} {write(criterion.required)} asked"
+    words = asked if level is Level.UNKNOWN else _grade(criterion, amount, base, write)[1]
+    return level, f"{words}{summed.describe(write)}"
 
 
 _POOLED = ("mean", "lowest", "highest", "sum")

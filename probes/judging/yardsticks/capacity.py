@@ -17,6 +17,7 @@ from benchconsole.probes.judging.hash_interval import HashInterval, sum_crossing
 from benchconsole.probes.judging.rate_interval import RateInterval, find_open_interval, is_ugal
 from benchconsole.probes.judging.reasons import explain_rate
 from benchconsole.probes.judging.round_flows import MeasuredFlow, RefusedFlow, find_margin
+from benchconsole.probes.judging.summed_rates import APART
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Reading, Test, TestOutcome
 from benchconsole.probes.model.sending import Directions
@@ -25,9 +26,6 @@ from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion
 from benchconsole.topology.units import counted, network_rate, percent
-
-APART = 0.95
-"""Flows of a bundle that ran together for less than this share of their time are said to have done so."""
 
 POSSIBLE_SUM = 1.25
 """As ``POSSIBLE``, of the sum of several flows: each is the mean of a time of its own, so short that they differ."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchconsole.probes.api import Metric, Reading, Target, Unit, labels
+from benchconsole.probes.api import Metric, Output, Reading, Target, Unit, labels
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
@@ -113,6 +113,34 @@ def test_a_sum_over_several_rounds_is_no_rate() -> None:
     rounds = [close(fabric, "stream.triad", {"n1": 70 * GB}), close(fabric, "stream.triad", {"n2": 70 * GB}, 2)]
     (found,) = judge(fabric, *rounds)
     assert found.level is Level.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("late", "unit", "level"),
+    [
+        (0.0, Unit.BYTE_RATE, Level.PASS),
+        (10.0, Unit.BYTE_RATE, Level.UNKNOWN),
+        (10.0, Unit.BYTE, Level.PASS),  # bytes add up whenever they were moved
+    ],
+)
+def test_a_sum_of_rates_of_tests_that_ran_apart_is_not_known(late: float, unit: Unit, level: Level) -> None:
+    size = "B/s" if unit is Unit.BYTE_RATE else "B"
+    fabric = machine(f"metric: dd.moved, statistic: sum, at_least: 140 G{size}")
+    closed = close(fabric, "dd.moved", {"n1": 70 * GB, "n2": 70 * GB}, unit=unit)
+    results = tuple(
+        replace(
+            each,
+            outputs=(Output(("dd",), seconds=30.0),),
+            measurements=(replace(each.measurements[0], at=1e9 + 30.0 + place * late),),
+        )
+        for place, each in enumerate(closed.results)
+    )
+    (found,) = judge(fabric, replace(closed, results=results))
+    assert found.level is level, found.because
+    assert found.value == 140 * GB
+    assert ("in the 40 s from the first start to the last end they gave 105" in found.because) is (
+        level is Level.UNKNOWN
+    )
 
 
 def test_only_what_a_criterion_speaks_of_is_in_its_statistic() -> None:

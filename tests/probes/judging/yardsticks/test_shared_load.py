@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import pytest
 
-from benchconsole.probes.api import Metric, Reading, Target, Unit, labels
+from benchconsole.probes.api import Metric, Output, Reading, Target, Unit, labels
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.criterion_scope import list_scopes
 from benchconsole.probes.judging.judge import find_plain, judge_round
@@ -83,6 +83,45 @@ def test_a_part_that_is_missing_leaves_a_low_sum_unknown_and_a_good_one_proven()
     assert "1 of 2 tests gave none" in low.because
     (good,) = judge(("n[1-4]", 0.9), ("n[5-7]", None))
     assert good.level is Level.PASS
+
+
+def run_at(closed: ClosedRound, *times: tuple[float, float]) -> ClosedRound:
+    """The round with tests that ran at these times (start, end in seconds)."""
+    results = tuple(
+        replace(
+            result,
+            outputs=(Output(("ior",), seconds=end - start),),
+            measurements=tuple(replace(each, at=1e9 + end) for each in result.measurements),
+        )
+        for result, (start, end) in zip(closed.results, times, strict=True)
+    )
+    return replace(closed, results=results)
+
+
+@pytest.mark.parametrize(
+    ("late", "level"),
+    [(0.0, Level.PASS), (1.0, Level.PASS), (3.0, Level.WATCH), (14.0, Level.WATCH), (16.0, Level.UNKNOWN)],
+)
+def test_a_sum_of_tests_that_ran_apart_is_no_pass(late: float, level: Level) -> None:
+    closed = close(("n[1-4]", 0.45), ("n[5-7]", 0.4))
+    (verdict,) = judge_round(CONTEXT, run_at(closed, (0.0, 40.0), (late, 40.0 + late)))
+    assert verdict.level is level, verdict.because
+    assert ("ran apart" in verdict.because) is (late > 2.0)
+    assert verdict.value == pytest.approx(0.85 * CEILING)
+
+
+def test_a_low_sum_of_tests_that_ran_apart_is_low() -> None:
+    closed = close(("n[1-4]", 0.3), ("n[5-7]", 0.2))
+    (verdict,) = judge_round(CONTEXT, run_at(closed, (0.0, 40.0), (30.0, 70.0)))
+    assert verdict.level is Level.FAIL
+
+
+def test_a_sum_above_the_ceiling_is_unknown_also_where_its_tests_ran_apart() -> None:
+    closed = close(("n[1-4]", 0.7), ("n[5-7]", 0.7))
+    (verdict,) = judge_round(CONTEXT, run_at(closed, (0.0, 40.0), (20.0, 60.0)))
+    assert verdict.level is Level.UNKNOWN
+    assert "above the ceiling" in verdict.because
+    assert "in the 60 s from the first start to the last end they gave 2.80 GB/s together" in verdict.because
 
 
 def test_of_a_part_of_what_ran_at_once_nothing_is_said() -> None:
