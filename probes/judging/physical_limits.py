@@ -103,11 +103,12 @@ def _list_peaks(test: Test) -> list[float]:
 def _describe_excess(context: JudgingContext, test: Test, reading: Reading) -> str:
     """Why a number is higher than the nodes of its test allow; empty where it is not, or nothing is stated."""
     if reading.unit is Unit.FLOP_RATE:
-        return _describe_above_peak(test, reading.value)
+        return describe_above_peak(test, reading.value)
     return min(_list_storage_limits(context, test, reading), default=(0.0, ""))[1]
 
 
-def _describe_above_peak(test: Test, value: float) -> str:
+def describe_above_peak(test: Test, value: float) -> str:
+    """Why FLOP/s of a test are more than its nodes can give; empty where they are not, or a peak is not stated."""
     if value <= _limit_rate(test):
         return ""
     nodes = test.target.nodes

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
-from benchconsole.probes.judging.grading import grade, rounded, speaks_of_labels, speaks_of_test
+from benchconsole.probes.judging.grading import (
+    describe_implausible,
+    grade,
+    rounded,
+    speaks_of_labels,
+    speaks_of_test,
+)
+from benchconsole.probes.judging.physical_limits import describe_above_peak
 from benchconsole.probes.judging.summed_rates import sum_rates
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.labels import read_typed
@@ -23,7 +30,7 @@ from benchconsole.topology.model.baseline import BaselineNumbers, BaselineValue
 from benchconsole.topology.model.conditions import accept_labels
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, OtherMetric
 from benchconsole.topology.model.statistic import compute_statistic
-from benchconsole.topology.units import RATES, Shown, counted, percent, show
+from benchconsole.topology.units import RATES, Shown, Unit, counted, percent, show
 
 NO_BASELINE = "no session is named as baseline"
 Shows = Callable[[str], Shown]
@@ -67,7 +74,7 @@ def judge_session(
 ) -> Iterator[SessionJudgement]:
     """Every judgement on the results that count; nothing of a criterion of which nothing was measured.
 
-    ``baseline`` are the numbers of an earlier session, for criteria that ask for shares of them.
+    Of what rests on a number that cannot be right nothing is known. ``baseline`` are the numbers of an earlier session, for criteria that ask for shares of them.
     """
     asked = [each for each in criteria if each.is_of_session]
     if not asked:
@@ -77,7 +84,7 @@ def judge_session(
         (reading.metric, Number(reading, result))
         for result in results
         for reading in result.measurements
-        if reading.metric in wanted and math.isfinite(reading.value)
+        if reading.metric in wanted
     )
     for criterion in asked:
         numbers = [each for each in by_metric.get(criterion.metric, ()) if _is_meant(criterion, each)]
@@ -99,11 +106,25 @@ def _is_meant(criterion: Criterion, each: Number) -> bool:
     )
 
 
+def _find_wrong(numbers: Iterable[Number], shown: Shown = Shown.PLAIN) -> str:
+    """Why one of ``numbers`` cannot be right, with the place where it was measured; empty where all may be."""
+    for each in numbers:
+        why = describe_implausible(each.reading, shown)
+        if not why and each.reading.unit is Unit.FLOP_RATE:
+            why = describe_above_peak(each.test, each.reading.value)
+        if why:
+            return f"{each.test.target.key}: {why}"
+    return ""
+
+
 # -- a statistic
 
 
 def _judge_statistic(criterion: Criterion, numbers: Sequence[Number], shown: Shown) -> SessionJudgement:
     subject = f"{criterion.statistic} of {counted(sum(map(_count_values, numbers)), 'value')}"
+    wrong = _find_wrong(numbers, shown)
+    if wrong:
+        return SessionJudgement(criterion, subject, Level.UNKNOWN, wrong, None, None, len(numbers))
     scales = [_find_scale(criterion, each.test) for each in numbers]
     if not all(scales):
         why = "no peak is declared of some of its nodes"
@@ -200,6 +221,11 @@ class _Subject(NamedTuple):
     def value(self) -> float:
         return median(each.reading.value for each in self.numbers)
 
+    @property
+    def wrong(self) -> str:
+        """Why one of its numbers cannot be right; empty where all may be."""
+        return _find_wrong(self.numbers)
+
 
 def _list_subjects(numbers: Iterable[Number]) -> Iterator[_Subject]:
     for name, own in group_by_key((each.test.target.key, each) for each in numbers).items():
@@ -211,12 +237,15 @@ def _judge_shares(
 ) -> Iterator[SessionJudgement]:
     """Shares of another metric of the same subject."""
     meant = (each for each in others if _carries(other.where, each))
-    bases = {each.name: each.value for each in _list_subjects(meant)}
+    bases = {each.name: each for each in _list_subjects(meant)}
     named = " ".join((other.metric, *(value for _, value in other.where)))
     for subject in _list_subjects(numbers):
         base = bases.get(subject.name)
-        why = f"no value of {named} was measured there" if base is None else f"{named} is not above 0 there"
-        yield _judge_share(criterion, subject, base, f"of {named}", why)
+        why = f"no value of {named} was measured there"
+        if base is not None:
+            why = base.wrong or f"{named} is not above 0 there"
+        value = None if base is None or base.wrong else base.value
+        yield _judge_share(criterion, subject, value, f"of {named}", why)
 
 
 def _carries(where: Labels, each: Number) -> bool:
@@ -227,7 +256,7 @@ def _carries(where: Labels, each: Number) -> bool:
 def _judge_peers(criterion: Criterion, numbers: Sequence[Number]) -> Iterator[SessionJudgement]:
     """Shares of the median of those of the same classes and cohorts; itself is among them."""
     subjects = list(_list_subjects(numbers))
-    kinds = group_by_key((_name_kind(each), each) for each in subjects)
+    kinds = group_by_key((_name_kind(each), each) for each in subjects if not each.wrong)
     medians: Mapping[tuple[object, ...], float] = {
         kind: median(each.value for each in own) for kind, own in kinds.items() if len(own) >= FEWEST
     }
@@ -279,7 +308,8 @@ def _judge_share(criterion: Criterion, subject: _Subject, base: float | None, wo
     nodes = tuple(str(node.id) for node in target.nodes)
     tests = tuple(dict.fromkeys(each.test.id for each in subject.numbers))
     number = len(subject.numbers)
-    if not base or base <= 0:
+    why = subject.wrong or why
+    if not base or base <= 0 or subject.wrong:
         return SessionJudgement(criterion, subject.name, Level.UNKNOWN, why, None, None, number, True, nodes, tests)
     value = subject.value / base
     level, bound = _grade(criterion, value, 1.0, percent)

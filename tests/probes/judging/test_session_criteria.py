@@ -143,6 +143,39 @@ def test_a_sum_of_rates_of_tests_that_ran_apart_is_not_known(late: float, unit: 
     )
 
 
+@pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), 1e21])
+@pytest.mark.parametrize("statistic", ["mean", "median", "highest", "sum", "p50"])
+def test_of_a_statistic_with_a_number_that_no_machine_gives_nothing_is_known(statistic: str, value: float) -> None:
+    fabric = machine(f"metric: stream.triad, statistic: {statistic}, at_least: 1 GB/s")
+    (found,) = judge(fabric, close(fabric, "stream.triad", {**spread(VALUES[:3]), "n4": value}))
+    assert (found.level, found.value) == (Level.UNKNOWN, None)
+    assert found.because.startswith("n4: ")
+
+
+@pytest.mark.parametrize(("rate", "level"), [(840e9, Level.PASS), (841e9, Level.UNKNOWN)])
+def test_of_a_statistic_with_arithmetic_above_a_peak_nothing_is_known(rate: float, level: Level) -> None:
+    fabric = machine("metric: hpl.rate, statistic: mean, at_least: 600 GFLOP/s")
+    (found,) = judge(fabric, close(fabric, "hpl.rate", {"n1": 700e9, "n2": rate}, unit=Unit.FLOP_RATE))
+    assert found.level is level
+    assert ("n2: 105 % of peak" in found.because) is (level is Level.UNKNOWN)
+
+
+def test_a_share_that_rests_on_a_wrong_number_is_unknown_and_peers_are_held_against_the_others() -> None:
+    fabric = machine("metric: stream.triad, at_least: 90 %, of: peers")
+    found = judge(fabric, close(fabric, "stream.triad", {**spread((70.0, 70.0, 70.0, 70.0, 70.0)), "n6": 1e25}))
+    assert [each.level for each in found] == [Level.PASS] * 5 + [Level.UNKNOWN]
+    assert "more than any machine gives" in found[-1].because
+    of_other = machine("metric: stream.triad, at_least: 90 %, of: stream.copy")
+    rounds = [
+        close(of_other, "stream.triad", {"n1": 70 * GB, "n2": 70 * GB, "n3": 70 * GB}),
+        close(of_other, "stream.copy", {"n1": 70 * GB, "n2": 1e25}, 2),
+    ]
+    told = judge(of_other, *rounds)
+    assert [each.level for each in told] == [Level.PASS, Level.UNKNOWN, Level.UNKNOWN]
+    assert "more than any machine gives" in told[1].because
+    assert "no value of stream.copy was measured there" in told[2].because
+
+
 def test_only_what_a_criterion_speaks_of_is_in_its_statistic() -> None:
     fabric = machine(
         'metric: stream.triad, statistic: mean, at_least: 70 GB/s, nodes: "n[1-2]"',

@@ -100,7 +100,7 @@ def run_at(closed: ClosedRound, *times: tuple[float, float]) -> ClosedRound:
 
 @pytest.mark.parametrize(
     ("late", "level"),
-    [(0.0, Level.PASS), (1.0, Level.PASS), (3.0, Level.WATCH), (14.0, Level.WATCH), (16.0, Level.UNKNOWN)],
+    [(0.0, Level.PASS), (1.0, Level.PASS), (3.0, Level.WATCH), (16.0, Level.WATCH), (17.0, Level.UNKNOWN)],
 )
 def test_a_sum_of_tests_that_ran_apart_is_no_pass(late: float, level: Level) -> None:
     closed = close(("n[1-4]", 0.45), ("n[5-7]", 0.4))
