@@ -106,7 +106,25 @@ def _judge(told: _Told, name: str, declared: str | float) -> Verdict:
         text = ", ".join(format_hardware(name, value) for value in (matching or values)[:4])
         level = Level.PASS if matching else Level.FAIL
         because = "as declared" if matching else f"declared {wanted}"
+        others = _list_other_disks(reported, name, declared) if matching else []
+        if others:
+            level, because = Level.UNKNOWN, f"as declared, but not of {', '.join(others[:4])}"
+            because += f" and {len(others) - 4:,} more disks" if len(others) > 4 else ""
+            because += f"; say under facts of the class what else there is: {name}: [{wanted}, ...]"
     return _make_verdict(told.result, name, level, because, text, wanted)
+
+
+def _list_other_disks(reported: Sequence[Fact], name: str, declared: str | float) -> list[str]:
+    """The disks that are not as declared, each with what it is, where others are: ``sdc (4.00 TB)``.
+
+    Sources write one model in several ways: a disk is as declared where one of them tells it so.
+    """
+    disks = group_by_key((dict(fact.labels)["disk"], fact.value) for fact in reported if "disk" in dict(fact.labels))
+    return [
+        f"{disk} ({format_hardware(name, values[0])})"
+        for disk, values in disks.items()
+        if not any(is_as_declared(name, value, declared) for value in values)
+    ]
 
 
 def _judge_rule(told: _Told, name: str, rule: FactRule) -> Verdict:

@@ -143,6 +143,42 @@ def judge_declared(declared: dict[str, str | float], *facts: Fact) -> Sequence[V
     )
 
 
+def tell_disk(name: str, disk: str, value: str | float) -> Fact:
+    return Fact(name, value, labels=(("disk", disk),))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "level", "said"),
+    [
+        ((8e12, 8e12, 8.1e12), Level.PASS, "as declared"),
+        ((4e12, 4e12), Level.FAIL, "declared 8.00 TB"),
+        ((8e12, 4e12, 8e12), Level.UNKNOWN, "as declared, but not of sdb (4.00 TB); say under facts"),
+        ((8e12, *[480e9] * 6), Level.UNKNOWN, "sde (480 GB) and 2 more disks;"),
+    ],
+)
+def test_a_disk_that_is_not_as_declared_among_others_that_are_is_no_pass(
+    sizes: Sequence[float], level: Level, said: str
+) -> None:
+    facts = [tell_disk("disk.size", f"sd{letter}", size) for letter, size in zip("abcdefg", sizes, strict=False)]
+    (verdict,) = judge_declared({"disk.size": 8e12}, *facts)
+    assert verdict.level is level
+    assert said in verdict.because
+
+
+def test_a_disk_is_as_declared_where_one_of_its_sources_says_so() -> None:
+    models = ["ST8000NM0055-1RM112", "ATA ST8000NM0055-1RM"]
+    facts = [tell_disk("disk.model", disk, model) for disk in ("sda", "sdb") for model in models]
+    (verdict,) = judge_declared({"disk.model": models[0]}, *facts)
+    assert verdict.level is Level.PASS
+    (other,) = judge_declared({"disk.model": models[0]}, *facts, tell_disk("disk.model", "sdc", "ST4000NM0035"))
+    assert (other.level, "sdc (ST4000NM0035)" in other.because) == (Level.UNKNOWN, True)
+
+
+def test_the_number_of_disks_is_of_no_disk() -> None:
+    (verdict,) = judge_declared({"disk.count": 12.0}, Fact("disk.count", 12.0))
+    assert verdict.level is Level.PASS
+
+
 @pytest.mark.parametrize(("fact", "verdicts"), [("inventory.seconds", 0), ("nic.speed", 1)])
 def test_a_node_that_told_nothing_of_its_hardware_is_not_held_against_it(fact: str, verdicts: int) -> None:
     hardware = Hardware("b", MappingProxyType({"nic.speed": TEN}))
