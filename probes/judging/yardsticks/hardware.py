@@ -131,7 +131,7 @@ def _judge_rule(told: _Told, name: str, rule: FactRule) -> Verdict:
     """Every value of the fact must be asked for: of a port, those of the ports of the data address, where known."""
     reported = told.list_relevant(name, rule.where)
     values = list(dict.fromkeys(fact.value for fact in reported))
-    wrong = [value for value in values if not rule.accepts(value)]
+    wrong = [value for value in values if not _is_asked(rule, name, value)]
     unit_of = {fact.value: fact.unit for fact in reported}
     text = ", ".join(format_hardware(name, value, unit_of[value]) for value in (wrong or values)[:4])
     if not values:
@@ -143,6 +143,11 @@ def _judge_rule(told: _Told, name: str, rule: FactRule) -> Verdict:
     else:
         level, because = Level.FAIL, f"asked {rule.text}"
     return _make_verdict(told.result, name, level, because, text, rule.text, rule.where)
+
+
+def _is_asked(rule: FactRule, name: str, value: str | float) -> bool:
+    """Whether a rule asks for a value; of sizes as near as where they are declared by themselves."""
+    return rule.accepts(value) or any(is_as_declared(name, value, each) for each in rule.values)
 
 
 def _make_verdict(

@@ -174,6 +174,21 @@ def test_a_disk_is_as_declared_where_one_of_its_sources_says_so() -> None:
     assert (other.level, "sdc (ST4000NM0035)" in other.because) == (Level.UNKNOWN, True)
 
 
+@pytest.mark.parametrize(
+    ("size", "level"), [(8.0016e12, Level.PASS), (480.1e9, Level.PASS), (8.2e12, Level.FAIL), (4e12, Level.FAIL)]
+)
+def test_a_size_among_several_that_are_asked_for_is_as_near_as_one_alone(size: float, level: Level) -> None:
+    rules = {"disk.size": FactRule((8e12, 480e9), text="8 TB or 480 GB")}
+    hardware = Hardware("b", rules=MappingProxyType(rules))
+    node = Node(NodeId("n1"), NodeRole.COMPUTE, hardware, "192.0.2.1", "192.0.2.7")
+    test = Test("t", "inventory", Target(node), 1)
+    each = Round(1, "inventory", "inventory", (test,), 1.0, "")
+    facts = (tell_disk("disk.size", "sda", 8e12), tell_disk("disk.size", "sdb", size))
+    closed = ClosedRound(each, (Result(test, facts=facts),), CloseReason.COMPLETE, 0.0, 1.0)
+    (verdict,) = judge_round(JudgingContext(star(), {}), closed)
+    assert verdict.level is level, verdict.because
+
+
 def test_the_number_of_disks_is_of_no_disk() -> None:
     (verdict,) = judge_declared({"disk.count": 12.0}, Fact("disk.count", 12.0))
     assert verdict.level is Level.PASS
