@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -25,6 +25,9 @@ from benchconsole.console.session.run_limits import describe_time_stop, find_dea
 from benchconsole.console.session.stored_fabric import OnRead, apply_caps
 from benchconsole.console.session.stored_verdict import make_stored_verdict
 from benchconsole.console.view.events import (
+    CANARY,
+    CANARY_NONE,
+    CANARY_STILL,
     TOLD_KINDS,
     WAVES,
     Event,
@@ -49,7 +52,7 @@ from benchconsole.probes.planning.plan_rounds import split_into_waves
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.planning.sweeps import SweepEndings
 from benchconsole.probes.running.runner import can_be_resumed
-from benchconsole.store.model import SessionState
+from benchconsole.store.model import SessionNote, SessionState
 from benchconsole.store.reading.loss_reading import read_losses
 from benchconsole.store.reading.remark_reading import read_remarks
 from benchconsole.topology.model.fabric import Fabric, NodeId
@@ -376,6 +379,7 @@ class Session:
         if self.id:
             stored = self.store.session(self.id)
             await stored.claim()
+            told = (*_list_canary_notes(stored.read_notes()), *told)
             if fresh:
                 await stored.extend_plan(fresh)
             for name, value in {**meant.policy.options(), **(meant.parts if fresh else {})}.items():
@@ -419,6 +423,13 @@ class Session:
                 )
         finally:
             self._tell(ended)
+
+
+def _list_canary_notes(notes: Sequence[SessionNote]) -> Iterator[tuple[str, str]]:
+    """The note, kind and text, by which the canary of an earlier run is none of the run that begins."""
+    last = next((note for note in reversed(notes) if note.kind in (CANARY, CANARY_STILL)), None)
+    if last is not None and last.text != CANARY_NONE:
+        yield CANARY, CANARY_NONE
 
 
 def _narrow(chosen: Iterable[NodeId], nodes: Collection[NodeId]) -> tuple[NodeId, ...]:

@@ -41,6 +41,9 @@ _WAVES_TEXT = re.compile(r"rounds (\d{1,9}) to (\d{1,9})\b")
 CANARY, CANARY_STILL = "canary", "canary keeps still"
 """The kinds of notes that say which canary watches a run, and why none does, or none does any more."""
 
+CANARY_NONE = "none has been told of the run that begins here"
+"""The text of such a note where an earlier run of the session had one."""
+
 TIME_LIMIT = "stopped at its time limit"
 """What the reason begins with of a run that ended because no round fitted into its time any more."""
 

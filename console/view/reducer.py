@@ -19,6 +19,7 @@ from benchconsole.console.view.element_state import (
 )
 from benchconsole.console.view.events import (
     CANARY,
+    CANARY_NONE,
     CANARY_STILL,
     SPARED,
     SPARED_NONE,
@@ -122,7 +123,8 @@ def _noticed(view: RunView, event: Noticed) -> RunView:
     elif event.kind == WAVES and (waves := read_waves(words)) is not None and waves not in view.waves:
         view = replace(view, waves=(*view.waves, waves))
     elif event.kind in (CANARY, CANARY_STILL):
-        view = replace(view, canary=CanaryNotice(words, watches=event.kind == CANARY))
+        notice = CanaryNotice(words, watches=event.kind == CANARY)
+        view = replace(view, canary=None if words == CANARY_NONE else notice)
     return replace(view, log=_logged(view, line))
 
 

@@ -158,10 +158,12 @@ async def test_who_is_spared_and_what_goes_in_waves_is_said_of_the_newest_plan(t
     assert view.spared == ()
     assert goes_in_waves(view)
     assert view.waves == (range(begun + 1, len(view.plan) + 1),)
+    assert view.canary is not None
     await run(control, await control.propose("default", options={"i-mean-production": ""}))
     view = session.view()
     assert view.spared == spared
     assert not goes_in_waves(view)
+    assert view.canary is None
     notes = session.store.session(session.id).read_notes()
     assert [note.text for note in notes if note.kind == SPARED] == [*spared, SPARED_NONE, *spared]
     await control.close()

@@ -15,6 +15,7 @@ from benchconsole.console.view import reducer
 from benchconsole.console.view.element_state import apply_findings, read_session_links
 from benchconsole.console.view.events import (
     CANARY,
+    CANARY_NONE,
     SPARED,
     SPARED_NONE,
     WAVES,
@@ -200,6 +201,12 @@ def test_nodes_that_are_left_alone_are_those_of_the_newest_plan() -> None:
     assert released.spared == ()
     assert released.log[-1].state is None
     assert advance(released, make_noticed(SPARED, "n1: a", 3.0)).spared == ("n1: a",)
+
+
+def test_a_canary_is_that_of_the_newest_run() -> None:
+    view = advance(story().view(), make_noticed(CANARY, "n1 pings n2 while tests run", 1.0))
+    assert view.canary is not None
+    assert advance(view, make_noticed(CANARY, CANARY_NONE, 2.0)).canary is None
 
 
 def test_waves_are_of_the_rounds_that_a_note_names() -> None:
