@@ -17,7 +17,7 @@ from benchconsole.console.view.events import (
     say_waves,
 )
 from benchconsole.probes.model.measuring import Round
-from benchconsole.probes.planning.plan_rounds import plan
+from benchconsole.probes.planning.plan_rounds import plan, split_into_waves
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES
 
@@ -29,7 +29,7 @@ NONE = make_noticed(SPARED, SPARED_NONE, 2.0)
 @pytest.fixture
 def rounds(tmp_path: Path) -> tuple[Round, ...]:
     described = fabric(tmp_path, SMALL)
-    return plan(described, described.suites["default"], PROBES)
+    return split_into_waves(plan(described, described.suites["default"], PROBES))
 
 
 @pytest.mark.parametrize(
