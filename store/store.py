@@ -114,7 +114,7 @@ class Store:
     async def append_remark(self, id: str, remark: Remark) -> int:
         """Write what somebody says of a session or of a part of it; its number. No claim.
 
-        ConflictError for a withdrawal of a remark that is not there.
+        ConflictError for a withdrawal of a remark that does not stand, and for a finding that is accepted already.
         """
         return await self._writer.run(
             lambda cache: session_rows.append_remark(cache.connection, cache.find_session(id), remark)

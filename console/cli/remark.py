@@ -45,9 +45,8 @@ def command(
     --withdraw takes one back, and both stay in the database. benchconsole remarks lists them.
     """
     from benchconsole.console.cli.session_options import find_operator
-    from benchconsole.console.session.remarks import RemarkPlace, check_text, find_subject, require_fitting
+    from benchconsole.console.session.remarks import RemarkPlace, check_text, find_subject
     from benchconsole.probes.model.remark import About, Remark, RemarkKind
-    from benchconsole.store.reading.remark_reading import read_remarks
 
     if text is None and sys.stdin.isatty():
         raise BadInput("benchconsole: no text, expected TEXT, or - to read it from standard input")
@@ -68,7 +67,6 @@ def command(
                 view = common.read_stored_view(store, stored.id, common.load_installed_probes())
                 about, subject = find_subject(view, place, made)
             remark = Remark(made, about, subject, said, who, spoken, now, withdraw or 0)
-            require_fitting(remark, read_remarks(stored))
         except SelectionError as error:
             raise BadInput(f"benchconsole: {error}") from None
         number = asyncio.run(store.append_remark(stored.id, remark))

@@ -42,8 +42,9 @@ class Missing(NamedTuple):
 class Point:
     """What was measured at one value of the axis.
 
-    ``value`` is as the file writes it, ``at`` the same as a number (None: a word). ``values`` has one number for
-    each repetition where the tests of one are a load that is shared, else one for each reading, in base units.
+    ``value`` is as the file writes it, made safe to show, ``at`` the same as a number (None: a word). ``values`` has
+    one number for each repetition where the tests of one are a load that is shared, else one for each reading, in base
+    units.
     ``repetitions`` gave numbers, ``of`` were planned; ``tests`` gave one, ``planned`` is all of them.
     ``workers`` share a value. ``bounds`` are those that verdicts over these numbers were held to, lowest first;
     ``state`` is the worst of these verdicts. ``least`` and ``most`` are those of the tool, where it told them besides.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from benchconsole.console.availability.evaluation import EVERY
 from benchconsole.console.session.judged_rounds import JudgedRounds, load_judged_fabric
-from benchconsole.console.session.safety import goes_in_waves
 from benchconsole.console.view.events import (
     Event,
     NodesProven,
@@ -113,7 +112,6 @@ class FollowedSession:
         return SessionOpened(
             self._stored.id, new.label, self.fabric, new.suite, self.plan, new.started, live, kept, sampled,
             remarks=read_remarks(self._session),
-            in_waves=goes_in_waves(self.fabric, new.options),
         )  # fmt: skip
 
     def _ended(self, news: SessionChanges) -> Iterator[Event]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.console.session.metadata import CHANGE_NODES, SessionChoice
+from benchconsole.console.view.events import LEFT_OUT, SPARED, SPARED_NONE, WAVES, Noticed, make_noticed, say_waves
 from benchconsole.probes.api import Safety
 from benchconsole.probes.blank_devices import Confirmation, confirm_disks, list_confirmations
 from benchconsole.probes.model.errors import PlanError
@@ -33,13 +34,16 @@ if TYPE_CHECKING:
 class ProposedRounds(NamedTuple):
     """``rounds`` of a suite, what of it is ``left_out``, in sentences, and the disks that nobody has confirmed yet.
 
-    ``spared`` are sentences on nodes that are not loaded because somebody else needs them.
+    ``spared`` are sentences on nodes that are not loaded because somebody else needs them: a plan that ``is_suite``
+    says anew who they are, repeats and what is owed do not. ``in_waves``: each stage grows from one load.
     """
 
     rounds: tuple[Round, ...]
     left_out: tuple[str, ...] = ()
     unconfirmed: tuple[Confirmation, ...] = ()
     spared: tuple[str, ...] = ()
+    is_suite: bool = False
+    in_waves: bool = False
 
 
 def plan_suite(
@@ -63,13 +67,14 @@ def plan_suite(
     wanted, withheld = withhold(fabric, wanted, probes, nodes=choice.nodes)
     left += (*unchanged, *map(str, withheld))
     if asked and not any(choice.nodes is None or node in choice.nodes for each in wanted.stages for node in each.nodes):
-        return ProposedRounds((), left, asked, spared)
+        return ProposedRounds((), left, asked, spared, is_suite=True)
     rounds, wide = plan_parts(
         fabric, wanted, probes, nodes=choice.nodes, first=first, most=choice.tests_at_once, cohorts=choice.cohorts
     )
     rounds = read_single_test(fabric, probes, choice.test).keep(rounds) if choice.test else rounds
-    rounds = split_into_waves(rounds) if choice.policy.needed(fabric) else rounds
-    return ProposedRounds(rounds, (*left, *wide), asked, spared)
+    in_waves = choice.policy.needed(fabric)
+    rounds = split_into_waves(rounds) if in_waves else rounds
+    return ProposedRounds(rounds, (*left, *wide), asked, spared, is_suite=True, in_waves=in_waves)
 
 
 def choose_suite(
@@ -130,6 +135,25 @@ def list_remaining_rounds(plan: Sequence[Round], judged: Mapping[int, ClosedRoun
     first = max((each.number for each in plan), default=0) + 1
     closed = [each.round for each in judged.values()]
     return (*left, *split_into_waves(rerun(list_cut_tests(judged.values()), closed, first=first)))
+
+
+def list_plan_notes(
+    proposed: ProposedRounds, fresh: Sequence[Round], owed: Sequence[Round], before: Iterable[Noticed]
+) -> tuple[tuple[str, str], ...]:
+    """The notes, kind and text, that a run begins with whose rounds ``fresh`` join the plan (at least one).
+
+    ``owed`` are the rounds that the session owed, ``before`` the notes that it has. What an earlier plan left alone is
+    taken back where this one leaves nothing alone. What a stopped round left out comes again in waves.
+    """
+    told = [(LEFT_OUT, words) for words in proposed.left_out] + [(SPARED, words) for words in proposed.spared]
+    last = next((each for each in reversed([*before]) if each.kind == SPARED), None)
+    is_known = last is None or last == make_noticed(SPARED, SPARED_NONE, last.at)
+    if proposed.is_suite and not proposed.spared and not is_known:
+        told.append((SPARED, SPARED_NONE))
+    numbers = {each.number for each in fresh}
+    if proposed.in_waves or tuple(fresh) == tuple(each for each in owed if each.number in numbers):
+        told.append((WAVES, say_waves(fresh)))
+    return tuple(told)
 
 
 def _leave_out_used(

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from benchconsole.console.reports.content import sort_findings
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.view.acceptance import list_accepted, name_cause
+from benchconsole.console.view.acceptance import name_cause
 from benchconsole.console.view.remark_words import name_point
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import Finding
-from benchconsole.probes.model.remark import LONGEST, About, Remark, RemarkKind, list_standing
+from benchconsole.probes.model.remark import LONGEST, About, RemarkKind
 from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.fabric import LinkId, NodeId, SwitchId
 
@@ -45,21 +45,6 @@ def find_subject(view: RunView, place: RemarkPlace, kind: RemarkKind = RemarkKin
 def name_finding(finding: Finding, kind: RemarkKind) -> str:
     """The subject of a remark on a finding: its element; of an acceptance the cause, so that it is of no other one."""
     return name_cause(finding) if kind is RemarkKind.ACCEPTED else finding.element
-
-
-def require_fitting(remark: Remark, known: Iterable[Remark]) -> None:
-    """Check a remark against those of its session.
-
-    SelectionError for a withdrawal of what does not stand, and for a finding that is accepted already.
-    """
-    every = tuple(known)
-    if remark.withdraws and remark.withdraws not in {each.number for each in list_standing(every)}:
-        raise SelectionError(f"no remark {remark.withdraws} that stands; benchconsole remarks lists them")
-    accepted = list_accepted(every).get(remark.subject) if remark.kind is RemarkKind.ACCEPTED else None
-    if accepted is not None:
-        raise SelectionError(
-            f"the finding is accepted already, by {sanitize(accepted.by)}: withdraw remark {accepted.number} first"
-        )
 
 
 def _find_element(view: RunView, name: str) -> tuple[About, str]:

@@ -97,11 +97,6 @@ class SafetyPolicy:
         return Guard(StopRule(), canaries, wants_canary=bool(loading))
 
 
-def goes_in_waves(fabric: Fabric, record: Mapping[str, object]) -> bool:
-    """Whether the stages of a session begin with 1, 2, 4 ... tests, by its fabric and the options that it recorded."""
-    return _is_capped(fabric) or bool(record.get("careful")) or any(name.startswith("override.") for name in record)
-
-
 def _is_capped(fabric: Fabric) -> bool:
     return fabric.caps.link is not None or bool(fabric.caps.storage)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,23 +12,31 @@ from benchconsole.console.session.baseline import add_baseline
 from benchconsole.console.session.execution import Execution, RunControls
 from benchconsole.console.session.judged_rounds import JudgedRounds, JudgedSession, load_judged_fabric
 from benchconsole.console.session.metadata import SAMPLE_LOAD, SessionChoice, make_new_session
-from benchconsole.console.session.next_rounds import ProposedRounds, list_remaining_rounds, plan_repeats, plan_suite
+from benchconsole.console.session.next_rounds import (
+    ProposedRounds,
+    list_plan_notes,
+    list_remaining_rounds,
+    plan_repeats,
+    plan_suite,
+)
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.persistence import DurableWriter
 from benchconsole.console.session.run_limits import describe_time_stop, find_deadline, say_time_limit
-from benchconsole.console.session.safety import goes_in_waves
 from benchconsole.console.session.stored_fabric import OnRead, apply_caps
 from benchconsole.console.session.stored_verdict import make_stored_verdict
 from benchconsole.console.view.events import (
-    LEFT_OUT,
-    SPARED,
+    CANARY,
+    CANARY_NONE,
+    CANARY_STILL,
     TOLD_KINDS,
+    WAVES,
     Event,
     NodesProven,
     Noticed,
     SessionEnded,
     SessionOpened,
     make_noticed,
+    say_waves,
 )
 from benchconsole.console.view.reducer import advance_all, read_judged
 from benchconsole.console.view.run_view import RunView
@@ -44,7 +52,7 @@ from benchconsole.probes.planning.plan_rounds import split_into_waves
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.planning.sweeps import SweepEndings
 from benchconsole.probes.running.runner import can_be_resumed
-from benchconsole.store.model import SessionState
+from benchconsole.store.model import SessionNote, SessionState
 from benchconsole.store.reading.loss_reading import read_losses
 from benchconsole.store.reading.remark_reading import read_remarks
 from benchconsole.topology.model.fabric import Fabric, NodeId
@@ -100,7 +108,6 @@ class Session:
         self._checklists: tuple[CheckedList, ...] = ()
         self._remarks: tuple[Remark, ...] = ()
         self._noticed: tuple[Noticed, ...] = ()
-        self._record: Mapping[str, object] = self.choice.options
         self._sampled = EVERY in self.choice.options
         self.replay: tuple[Event, ...] = ()
         """What is known of the session already, as the events that would have told it."""
@@ -153,7 +160,6 @@ class Session:
         session = self.store.session(self.id)
         self._checklists, self._remarks = session.read_checklists(), read_remarks(session)
         notes = session.read_notes()
-        self._record = {**self.choice.options, **{note.kind: note.text for note in notes}}
         self._noticed = tuple(make_noticed(note.kind, note.text, note.at) for note in notes if note.kind in TOLD_KINDS)
         events: list[Event] = [self._make_opened(started, live=False), *self._noticed]
         rounds = session.read_rounds(self.fabric, plan=self.plan) if judged is None else judged.rounds
@@ -298,7 +304,6 @@ class Session:
         return SessionOpened(
             self.id, self.choice.label, self.fabric, self.suite, self.plan, at, live, self._checklists, self._sampled,
             remarks=self._remarks,
-            in_waves=self.choice.policy.needed(self.fabric) or goes_in_waves(self.fabric, self._record),
         )  # fmt: skip
 
     async def _run(self, rounds: Sequence[Round]) -> None:
@@ -345,17 +350,24 @@ class Session:
         nodes = [node for node in chosen if node not in spared]
         bounds = ConfirmationBounds(self.choice.confirm_seconds, self.choice.tests_at_once)
         rounds = self._judged.plan_confirmation(nodes, bounds, first=first)
-        if self.choice.policy.needed(self.fabric):
+        in_waves = self.choice.policy.needed(self.fabric)
+        if in_waves:
             rounds = split_into_waves(rounds)
         if rounds:
             await writer.extend_plan(rounds)
             self.plan = (*self.plan, *rounds)
             self._tell(self._make_opened(self._clock(), live=True))
+        if rounds and in_waves:
+            noticed = make_noticed(WAVES, say_waves(rounds), self._clock())
+            await writer.keep(lambda target: target.append_note(WAVES, say_waves(rounds), noticed.at))
+            self._noticed += (noticed,)
+            self._tell(noticed)
         return rounds
 
     async def _open(self, rounds: Sequence[Round]) -> None:
         known = {each.number for each in self.plan}
         fresh = tuple(each for each in rounds if each.number not in known)
+        told = list_plan_notes(self.proposed, fresh, self.unfinished(), self._noticed) if fresh else ()
         self.plan = (*self.plan, *fresh)
         now = self._clock()
         meant = replace(self.meant, nodes=self._narrowed or None)
@@ -367,6 +379,7 @@ class Session:
         if self.id:
             stored = self.store.session(self.id)
             await stored.claim()
+            told = (*_list_canary_notes(stored.read_notes()), *told)
             if fresh:
                 await stored.extend_plan(fresh)
             for name, value in {**meant.policy.options(), **(meant.parts if fresh else {})}.items():
@@ -382,8 +395,7 @@ class Session:
         self.has_begun = True
         self.complete = False
         self._tell(self._make_opened(now, live=True))
-        told = ((LEFT_OUT, self.proposed.left_out), (SPARED, self.proposed.spared)) if fresh else ()
-        for kind, words in ((kind, each) for kind, sentences in told for each in sentences):
+        for kind, words in told:
             await self.store.session(self.id).append_note(kind, words, now)
             noticed = make_noticed(kind, words, now)
             self._noticed += (noticed,)
@@ -411,6 +423,13 @@ class Session:
                 )
         finally:
             self._tell(ended)
+
+
+def _list_canary_notes(notes: Sequence[SessionNote]) -> Iterator[tuple[str, str]]:
+    """The note, kind and text, by which the canary of an earlier run is none of the run that begins."""
+    last = next((note for note in reversed(notes) if note.kind in (CANARY, CANARY_STILL)), None)
+    if last is not None and last.text != CANARY_NONE:
+        yield CANARY, CANARY_NONE
 
 
 def _narrow(chosen: Iterable[NodeId], nodes: Collection[NodeId]) -> tuple[NodeId, ...]:

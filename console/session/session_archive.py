@@ -20,7 +20,7 @@ from benchconsole.console.session.listed_sessions import (
     list_newest_first,
     measure_sessions,
 )
-from benchconsole.console.session.remarks import check_text, require_fitting
+from benchconsole.console.session.remarks import check_text
 from benchconsole.console.session.replay_clock import ReplayClock
 from benchconsole.console.session.session_removal import find_staying, remove_session
 from benchconsole.console.session.stored_comparison import compare_in_order
@@ -67,13 +67,12 @@ class SessionArchive:
     def append_remark(self, key: str, text: str, of: RemarkSubject = OF_SESSION) -> tuple[Remark, ...]:
         """Write down what the operator says of a session or a part of it; all that was said of the session.
 
-        SelectionError for a text that cannot be kept, for a withdrawal of what does not stand, and for a finding that
-        is accepted already.
+        SelectionError for a text that cannot be kept; ConflictError for a withdrawal of what does not stand, and for a
+        finding that is accepted already.
         """
         now = time.time()
         remark = Remark(of.kind, of.about, of.subject, check_text(text), self.operator, now, now, of.withdraws)
         with self._open() as store:
-            require_fitting(remark, read_remarks(store.session(key)))
             asyncio.run(store.append_remark(key, remark))
             return read_remarks(store.session(key))
 

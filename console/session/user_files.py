@@ -139,7 +139,11 @@ def hold_user_file(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def tell_first(error: TopologyError) -> str:
-    """The first mistake of a file, and how many more there are."""
-    more = len(error.problems) - 1
-    return f"{error.problems[0]}{f' (and {more} more)' if more else ''}"
+def tell_first(error: TopologyError, *, is_short: bool = False) -> str:
+    """The first mistake of a file, and how many more there are.
+
+    A short one leaves out the folder of the file and what is expected, for a line that says where all of it is told.
+    """
+    first, more = error.problems[0], len(error.problems) - 1
+    said = f"{Path(first.where.file).name}:{first.where.line}: {first.found}" if is_short else f"{first}"
+    return f"{said}{f' (and {more} more)' if more else ''}"

@@ -4,6 +4,8 @@ A ``Result`` tells that one test has ended: it is stored, and nothing is judged 
 ``ClosedRound`` is judged and comes only after it is committed to the store; a colour on a screen may come only from it.
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,15 +25,29 @@ LEFT_OUT = "left out"
 """The kind of note that says what of a suite was not run, and why; the text of its event begins with it."""
 
 SPARED = "spared"
-"""The kind of note that names nodes which a plan does not load because somebody else needs them."""
+"""The kind of note that names nodes which a plan does not load because somebody else needs them.
+
+The notes of one plan have one time, and take the place of those of the plan before it.
+"""
+
+SPARED_NONE = "none: this plan leaves no node alone"
+"""The text of such a note where a plan loads what an earlier one of the session left alone."""
+
+WAVES = "waves"
+"""The kind of note that says which rounds grow from one load at once to their full width, stage by stage."""
+
+_WAVES_TEXT = re.compile(r"rounds (\d{1,9}) to (\d{1,9})\b")
 
 CANARY, CANARY_STILL = "canary", "canary keeps still"
 """The kinds of notes that say which canary watches a run, and why none does, or none does any more."""
 
+CANARY_NONE = "none has been told of the run that begins here"
+"""The text of such a note where an earlier run of the session had one."""
+
 TIME_LIMIT = "stopped at its time limit"
 """What the reason begins with of a run that ended because no round fitted into its time any more."""
 
-TOLD_KINDS = (LEFT_OUT, SPARED, CANARY, CANARY_STILL)
+TOLD_KINDS = (LEFT_OUT, SPARED, WAVES, CANARY, CANARY_STILL)
 """The kinds of notes that a view of a stored session shows among its events."""
 
 
@@ -42,7 +58,6 @@ class SessionOpened:
     ``checklists`` are those that are kept with it, as they stand; ``sampled`` says that it is a watch of days.
     ``anew``: all that is known of it follows, and what was told before counts no more. ``shown`` is what is known of it
     already, where somebody has jumped in a session that is played again. ``remarks`` are what people said of it so far.
-    ``in_waves``: its stages begin with 1, 2, 4 ... tests at once.
     """
 
     session: str
@@ -57,7 +72,6 @@ class SessionOpened:
     anew: bool = False
     shown: RunView | None = None
     remarks: "tuple[Remark, ...]" = ()
-    in_waves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +164,17 @@ class Noticed:
 def make_noticed(kind: str, text: str, at: float) -> Noticed:
     """The event of a note: its kind stands before its text."""
     return Noticed(f"{kind}: {text}", at, kind)
+
+
+def say_waves(rounds: Sequence[Round]) -> str:
+    """The text of the note on ``rounds``, one after the other, that were planned in waves."""
+    return f"rounds {rounds[0].number} to {rounds[-1].number}: each stage begins with 1, 2, 4 ... loads at once"
+
+
+def read_waves(text: str) -> range | None:
+    """The numbers of the rounds that such a note is about; None where it is none."""
+    found = _WAVES_TEXT.match(text)
+    return None if found is None else range(int(found[1]), int(found[2]) + 1)
 
 
 @dataclass(frozen=True, slots=True)

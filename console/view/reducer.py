@@ -19,8 +19,11 @@ from benchconsole.console.view.element_state import (
 )
 from benchconsole.console.view.events import (
     CANARY,
+    CANARY_NONE,
     CANARY_STILL,
     SPARED,
+    SPARED_NONE,
+    WAVES,
     Event,
     Held,
     IntervalsTold,
@@ -31,6 +34,7 @@ from benchconsole.console.view.events import (
     SessionEnded,
     SessionOpened,
     TestStarted,
+    read_waves,
 )
 from benchconsole.console.view.interval_rates import NO_INTERVALS, advance_rates
 from benchconsole.console.view.persistent_map import LayeredMap, OpenTests, make_layered
@@ -83,7 +87,6 @@ def opened(event: SessionOpened) -> RunView:
         checklists=event.checklists,
         sampled=event.sampled,
         remarks=event.remarks,
-        in_waves=event.in_waves,
     )
 
 
@@ -111,14 +114,24 @@ def advance(view: RunView, event: Event) -> RunView:
 def _noticed(view: RunView, event: Noticed) -> RunView:
     """A line of the log, and what of it is kept in sight."""
     words = event.text.removeprefix(f"{event.kind}: ")
-    line = Line(event.at, None if event.kind == CANARY else State.WATCH, event.text)
+    is_calm = event.kind in (CANARY, WAVES) or (event.kind == SPARED and words == SPARED_NONE)
+    line = Line(event.at, None if is_calm else State.WATCH, event.text)
     if event.left_out:
         view = replace(view, left_out=(*view.left_out, event.text))
-    elif event.kind == SPARED and words not in view.spared:
-        view = replace(view, spared=(*view.spared, words))
+    elif event.kind == SPARED:
+        view = replace(view, spared=_spare(view, words, event.at), spared_at=event.at)
+    elif event.kind == WAVES and (waves := read_waves(words)) is not None and waves not in view.waves:
+        view = replace(view, waves=(*view.waves, waves))
     elif event.kind in (CANARY, CANARY_STILL):
-        view = replace(view, canary=CanaryNotice(words, watches=event.kind == CANARY))
+        notice = CanaryNotice(words, watches=event.kind == CANARY)
+        view = replace(view, canary=None if words == CANARY_NONE else notice)
     return replace(view, log=_logged(view, line))
+
+
+def _spare(view: RunView, words: str, at: float) -> tuple[str, ...]:
+    """Nodes that the newest plan leaves alone: a plan of another time takes the place of the one before it."""
+    known = view.spared if at == view.spared_at else ()
+    return known if words in (*known, SPARED_NONE) else (*known, words)
 
 
 def advance_all(view: RunView, events: Iterable[Event]) -> RunView:
@@ -214,7 +227,6 @@ def _opened_again(view: RunView, event: SessionOpened) -> RunView:
         planned=view.planned if known else _list_planned(event.plan),
         live=event.live,
         begun=view.begun if goes_on else event.at,
-        in_waves=event.in_waves,
         canary=view.canary if goes_on else None,
         ended=None,
         proofs=(),

@@ -213,8 +213,9 @@ class RunView:
     run tell of their last seconds, ``loads`` those of nodes that are sampled in the round that runs, ``ways`` the links
     that its flows cross, None before the first of them has told a number; nothing else here rests on these.
     ``remarks`` are what people said of it, withdrawn ones as well; no state and no verdict rests on them.
-    ``in_waves``: stages begin with 1, 2, 4 ... tests. ``canary`` is what is known of the canary of the run, None where
-    nothing was told; ``spared`` names nodes that are not loaded because somebody else needs them.
+    ``waves`` are the numbers of rounds that were planned in waves, a range for each plan. ``canary`` is what is known
+    of the canary of the run, None where nothing was told; ``spared`` names nodes that the newest plan does not load
+    because somebody else needs them, ``spared_at`` is when that was told.
     No mapping here ever changes;
     those that grow share what they have in common with earlier views.
     """
@@ -262,9 +263,10 @@ class RunView:
     loads: Mapping[str, NodeLoad] = field(default_factory=lambda: MappingProxyType({}))
     ways: "RoundWays | None" = None
     remarks: "tuple[Remark, ...]" = ()
-    in_waves: bool = False
+    waves: tuple[range, ...] = ()
     canary: "CanaryNotice | None" = None
     spared: tuple[str, ...] = ()
+    spared_at: float = 0.0
 
 
 T = TypeVar("T")

@@ -1,5 +1,6 @@
 """One test that is asked for by itself, in words: ``iperf3 n1 n2 seconds=3``; planned as a suite of one stage. Pure."""
 
+import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -99,7 +100,9 @@ def _read_options(probe: Probe, words: Sequence[str]) -> Options:
             raise PlanError(f"{probe.name}: found {word}, expected no design: the nodes of the test are named")
         if name in found:
             raise PlanError(f"{probe.name}: found the option {name} twice, expected it once")
-        found[name] = text if isinstance(probe.options.get(name), str) else _read_value(text)
+        found[name] = value = text if isinstance(probe.options.get(name), str) else _read_value(text)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise PlanError(f"{probe.name}: found {word}, expected a finite number")
     return MappingProxyType(found)
 
 

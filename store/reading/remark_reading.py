@@ -7,6 +7,7 @@ from benchconsole.probes.model.remark import About, Remark, RemarkKind
 from benchconsole.store.files.database import Database
 from benchconsole.store.reading.session_list import asking_session
 from benchconsole.store.reading.session_reading import SessionReader
+from benchconsole.store.sqlite import Connection
 from benchconsole.topology.grouping import group_by_key
 
 _REMARKS = """SELECT key, kind, about, subject, text, who, at, written, withdraws, number
@@ -19,8 +20,13 @@ def read_remarks(session: SessionReader) -> tuple[Remark, ...]:
     UnknownSessionError where there is no such session.
     """
     with asking_session(session.database, session.id) as (connection, number):
-        rows = connection.execute(f"{_REMARKS} WHERE session_id = ? ORDER BY number", (number,))
-        return tuple(_make_remark(row) for _, *row in rows)
+        return list_remarks(connection, number)
+
+
+def list_remarks(connection: Connection, session: int) -> tuple[Remark, ...]:
+    """The same of the session with this number in the file, also within a transaction."""
+    rows = connection.execute(f"{_REMARKS} WHERE session_id = ? ORDER BY number", (session,))
+    return tuple(_make_remark(row) for _, *row in rows)
 
 
 def read_all_remarks(database: Database) -> dict[str, tuple[Remark, ...]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchconsole.probes.model.checklist import MOST_BYTES, Checklist, Evidence, Mark
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.measuring import Proof, Round
-from benchconsole.probes.model.remark import Remark
+from benchconsole.probes.model.remark import Remark, RemarkKind, list_standing
 from benchconsole.store.codec.rows import (
     ProofRow,
     RoundRow,
@@ -30,6 +30,7 @@ from benchconsole.store.codec.values import dump_document, dump_json, make_row, 
 from benchconsole.store.codec.verdict_rows import NamedVerdictRow, VerdictRow, make_verdict_row
 from benchconsole.store.errors import ConflictError, RefusedError
 from benchconsole.store.model import ChosenCriteria, JudgedMeasurements, NewSession, StoredVerdict
+from benchconsole.store.reading.remark_reading import list_remarks
 from benchconsole.store.reading.session_reading import NEWEST_JUDGING
 from benchconsole.store.schema.tables import BASIS
 from benchconsole.store.sqlite import Connection, ConstraintError
@@ -332,12 +333,20 @@ def append_note(connection: Connection, session: int, kind: str, text: str, at: 
 
 
 def append_remark(connection: Connection, session: int, remark: Remark) -> int:
-    """Write what somebody says of a session, or of a part of it; its number. ConflictError for a withdrawal of none."""
-    (last,) = connection.execute(
-        "SELECT coalesce(max(number), 0) FROM remark WHERE session_id = ?", (session,)
-    ).fetchone()
-    if not 0 <= remark.withdraws <= last:
-        raise ConflictError(f"the session has no remark {remark.withdraws}", "list them with: benchconsole remarks")
+    """Write what somebody says of a session, or of a part of it; its number.
+
+    ConflictError for a withdrawal of what does not stand, and for a finding that is accepted already: what stands is
+    asked in the transaction that writes, so that of two consoles one is late.
+    """
+    known = list_remarks(connection, session)
+    standing = list_standing(known)
+    if remark.withdraws and remark.withdraws not in {each.number for each in standing}:
+        raise ConflictError(
+            f"the session has no remark {remark.withdraws} that stands", "list them with: benchconsole remarks"
+        )
+    if remark.kind is RemarkKind.ACCEPTED:
+        _require_free_finding(standing, replace_surrogates(remark.subject))
+    last = max((each.number for each in known), default=0)
     texts = (remark.kind.value, remark.about.value, *map(replace_surrogates, (remark.subject, remark.text, remark.by)))
     times = (require_finite(each, "the time of a remark") for each in (remark.at, remark.written))
     connection.execute(
@@ -345,7 +354,15 @@ def append_remark(connection: Connection, session: int, remark: Remark) -> int:
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         (session, last + 1, *texts, *times, remark.withdraws),
     )
-    return int(last) + 1
+    return last + 1
+
+
+def _require_free_finding(standing: Iterable[Remark], cause: str) -> None:
+    accepted = next((each for each in standing if each.kind is RemarkKind.ACCEPTED and each.subject == cause), None)
+    if accepted is not None:
+        raise ConflictError(
+            f"the finding is accepted already, by {accepted.by}", f"withdraw remark {accepted.number} first"
+        )
 
 
 def append_baseline(connection: Connection, fabric: str, session: int | None, by: str, at: float) -> None:

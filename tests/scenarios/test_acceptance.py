@@ -96,7 +96,7 @@ def test_an_acceptance_is_taken_back_and_both_stay(site: Site) -> None:
     site.call("remark", "last", "as agreed", "--finding", "1", *ACCEPT)
     code, said = site.call("remark", "last", "again", "--finding", "1", *ACCEPT)
     assert code == Exit.BAD_INPUT
-    assert "the finding is accepted already, by Ann Roe: withdraw remark 1 first" in said
+    assert "the finding is accepted already, by Ann Roe; withdraw remark 1 first" in said
     assert site.call("remark", "last", "not agreed", "--withdraw", "1", "--by", "bob")[0] == 0
     assert site.report()["session"]["accepted"] == ""
     assert "accepted" not in site.call("show", "last")[1]

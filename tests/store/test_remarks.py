@@ -1,5 +1,6 @@
 """Remarks and baselines in the store: rows are only added, each is numbered, and what rests on them becomes void."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -56,6 +57,36 @@ async def test_a_withdrawal_of_what_is_not_there_is_refused(store: Store) -> Non
     with pytest.raises(RefusedError):
         await store.append_remark(session.id, replace(SAID, at=float("nan")))
     assert read_remarks(session) == ()
+
+
+ACCEPTED = Remark(RemarkKind.ACCEPTED, About.FINDING, "nic n1 (n1, iperf3, fail)", "known", "ann", 900.0, 1000.0)
+
+
+async def test_of_two_consoles_that_accept_one_finding_one_is_told_that_it_was_late(store: Store) -> None:
+    session = store.session(await store.create_session(new(), ()))
+    theirs = replace(ACCEPTED, by="bob")
+    with Store.open(store.path) as other:
+        told = await asyncio.gather(
+            store.append_remark(session.id, ACCEPTED), other.append_remark(session.id, theirs), return_exceptions=True
+        )
+    (kept,) = read_remarks(session)
+    assert told.count(1) == 1
+    (late,) = (each for each in told if isinstance(each, ConflictError))
+    assert (late.found, late.do) == (f"the finding is accepted already, by {kept.by}", "withdraw remark 1 first")
+
+
+async def test_what_was_withdrawn_is_accepted_anew_and_withdrawn_once(store: Store) -> None:
+    session = store.session(await store.create_session(new(), ()))
+    gone = Remark(RemarkKind.WITHDRAWAL, About.SESSION, "", "a slip", "bob", 1100.0, 1100.0, withdraws=1)
+    halves = replace(ACCEPTED, subject="nic \ud800")
+    assert [await store.append_remark(session.id, each) for each in (ACCEPTED, halves)] == [1, 2]
+    with pytest.raises(ConflictError, match="accepted already"):
+        await store.append_remark(session.id, halves)
+    await store.append_remark(session.id, gone)
+    for each in (gone, replace(gone, withdraws=3), replace(gone, withdraws=-1)):
+        with pytest.raises(ConflictError, match="that stands"):
+            await store.append_remark(session.id, each)
+    assert await store.append_remark(session.id, ACCEPTED) == 4
 
 
 async def test_a_report_that_was_kept_is_void_after_a_remark(store: Store) -> None:

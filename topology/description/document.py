@@ -3,6 +3,7 @@
 Works on the parser's events, so that no tag constructs anything and duplicate keys are seen with both positions.
 """
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
@@ -307,7 +308,7 @@ def _describe_expected(problem: str) -> str:
 
 
 def _make_scalar(text: str) -> object:
-    """An unquoted scalar by the core schema (YAML 1.2, chapter 10.3)."""
+    """An unquoted scalar by the core schema (YAML 1.2, chapter 10.3); what is too large for a number is text."""
     if text in _WORDS:
         return _WORDS[text]
     if not text or text[0] not in "+-.0123456789":
@@ -315,7 +316,8 @@ def _make_scalar(text: str) -> object:
     try:
         if _INTEGER.fullmatch(text):
             return int(text, 0) if text[:2] in ("0x", "0o") else int(text)
-        return float(text) if _FLOAT.fullmatch(text) else text
+        number = float(text) if _FLOAT.fullmatch(text) else math.inf
+        return number if math.isfinite(number) else text
     except ValueError:
         return text
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 
-from benchconsole.console.session.user_files import find_config_path, read_user_file
+from benchconsole.console.session.user_files import find_config_path, read_user_file, tell_first
 from benchconsole.console.tui.actions import ACTIONS, GLOBAL
 from benchconsole.console.tui.key_names import EXPECTED, KeyNameError, read_key, show_key
 from benchconsole.topology.errors import TopologyError, find_near
@@ -54,10 +54,8 @@ def read_own_keys() -> tuple[Keymap, str]:
     try:
         return read_keymap(path), ""
     except TopologyError as error:
-        first, more = error.problems[0], len(error.problems) - 1
-        others = f" and {more} more" if more else ""
-        said = f"{path.name}:{first.where.line}: {first.found}{others}"
-        return {}, f"The default keys are used: {said}; benchconsole keys says what to do"
+        told = tell_first(error, is_short=True)
+        return {}, f"The default keys are used: {told}; benchconsole keys says what to do"
 
 
 def bind_keys(app: App[Any], keymap: Keymap) -> None:

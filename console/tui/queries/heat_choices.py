@@ -1,10 +1,11 @@
 """What a heat map can show: every metric that was measured, by stage, and every fact that nodes told. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.view.run_view import NodeView, RunView
+from benchconsole.console.tui.queries.own_facts import find_fact_probes
+from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import Yardstick
 from benchconsole.probes.model.kept_readings import list_kinds
 from benchconsole.probes.model.measuring import Round
@@ -30,8 +31,8 @@ class HeatChoice:
 def list_heat_choices(view: RunView) -> tuple[HeatChoice, ...]:
     """Metrics in the order of the plan, then facts by name; a metric whose probe has several stages once for each.
 
-    Facts are those that one node of each role and hardware told. Walks every result; StoreError where facts cannot be
-    read.
+    Facts are those that nodes told of themselves, as the columns of Nodes have them (``own_facts``). Walks every
+    result; StoreError where facts cannot be read.
     """
     stages: dict[str, dict[str, None]] = {}
     for each in view.plan:
@@ -46,7 +47,7 @@ def list_heat_choices(view: RunView) -> tuple[HeatChoice, ...]:
         for stage in found
     ]
     taken = {each.name for each in made}
-    for fact in sorted(_find_facts(view.nodes.values()), key=make_natural_key):
+    for fact in sorted(find_fact_probes(view.nodes.values()), key=make_natural_key):
         name = sanitize(fact)
         made.append(HeatChoice(f"fact {name}" if name in taken else name, fact=fact))
     return tuple(made)
@@ -78,18 +79,6 @@ def _find_metrics(view: RunView, each: Round) -> list[str]:
         if result is not None and result.failure is None:
             measured.update(dict.fromkeys(metric for metric, *_ in list_kinds(result)))
     return [*judged, *(metric for metric in measured if metric not in judged and metric not in described)]
-
-
-def _find_facts(nodes: Iterable[NodeView]) -> set[str]:
-    found: set[str] = set()
-    kinds: set[tuple[str, str]] = set()
-    for seen in nodes:
-        kind = (seen.node.role.value, seen.node.hardware.name)
-        told = [result.facts for result in seen.results if result.facts] if kind not in kinds else []
-        if told:
-            kinds.add(kind)
-            found.update(fact.fact for facts in told for fact in facts)
-    return found
 
 
 def find_heat_choice(choices: Sequence[HeatChoice], text: str) -> HeatChoice:

@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from statistics import median
 
 from benchconsole.console.text.sanitize import sanitize
@@ -13,12 +12,12 @@ from benchconsole.console.tui.queries.heat_choices import HeatChoice
 from benchconsole.console.tui.queries.heat_values import HeatNodes, HeatValues, make_fact_heat, make_number_heat
 from benchconsole.console.tui.queries.node_columns import stage_names
 from benchconsole.console.tui.queries.node_row import NO_COLUMNS, NodeRow
+from benchconsole.console.tui.queries.own_facts import find_fact_probes, read_newest_fact
 from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.console.view.wording import format_fact
 from benchconsole.probes.model.judgement import Finding
-from benchconsole.probes.model.kept_facts import read_facts_together
 from benchconsole.probes.model.kept_readings import list_numbers
 from benchconsole.probes.model.measuring import Fact, Metric
 from benchconsole.topology.model.fabric import Comparator, NodeId
@@ -41,6 +40,7 @@ class HeatReader:
         self._findings: tuple[Finding, ...] = ()
         self._known: dict[NodeId, tuple[NodeView, float | str | None]] = {}
         self._form: tuple[Unit, Shown] | None = None
+        self._probes: set[str] = set()
 
     def read(self, view: RunView) -> HeatValues:
         """The values of ``view``. StoreError where facts cannot be read."""
@@ -62,7 +62,10 @@ class HeatReader:
 
     def _read_nodes(self, view: RunView, changed: Sequence[NodeView]) -> Sequence[float | str | None]:
         if self.choice.fact:
-            return _read_fact(changed, self.choice.fact)
+            self._probes |= find_fact_probes(changed).get(self.choice.fact, set())
+            facts = read_newest_fact(changed, self.choice.fact, self._probes)
+            words = {each: _tell(each) for each in {*facts}}
+            return [words[each] for each in facts]
         blame, stages = Blame(view.findings), stage_names(view)
         return [self._read_node(seen, blame, stages) for seen in changed]
 
@@ -111,15 +114,6 @@ class HeatReader:
         """The bound that its probe says means something, else its unit."""
         declared = self._declared or Metric(self.choice.metric, unit, "")
         return declared.meant
-
-
-def _read_fact(nodes: Sequence[NodeView], name: str) -> list[str | None]:
-    """What the last answers of each of ``nodes`` tell of a fact, in words; None where they do not tell it."""
-    last = [{result.test.probe: result.facts for result in seen.results if result.facts} for seen in nodes]
-    told = read_facts_together([facts for own in last for facts in own.values()], name)
-    found = [next(filter(None, list(islice(told, len(own)))), ()) for own in last]
-    words = {facts: _tell(facts) for facts in {*found}}
-    return [words[facts] for facts in found]
 
 
 def _tell(facts: Sequence[Fact]) -> str | None:

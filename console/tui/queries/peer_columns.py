@@ -28,6 +28,9 @@ FEWEST = 3
 TOO_FEW = "-"
 """In place of a share where there are fewer."""
 
+MEDIAN_0 = "median 0"
+"""In place of a share where the median is 0, and the number of the node is not."""
+
 
 class Peers(NamedTuple):
     """The numbers of the nodes of a class in one column: their median in base units, and how many they are."""
@@ -92,10 +95,15 @@ class PeerShareColumn(FollowingColumn):
         return number if known else None, self.medians.get((self.of.key, find_peer_class(row.view.node)))
 
     def number(self, row: NodeRow) -> float | None:
-        """The number of the node / the median of its peers; None with fewer than three, and where that is 0."""
+        """The number of the node / the median of its peers; None with fewer than three.
+
+        Of a median of 0 nothing is a share, None; 0 itself is all of it.
+        """
         number, peers = self._find(row)
-        if number is None or peers is None or peers.number < FEWEST or not peers.median:
+        if number is None or peers is None or peers.number < FEWEST:
             return None
+        if not peers.median:
+            return None if number else 1.0
         return number / peers.median
 
     def words(self, row: NodeRow) -> str:
@@ -103,7 +111,9 @@ class PeerShareColumn(FollowingColumn):
         if share is not None:
             return self.scale.shown(share)
         number, peers = self._find(row)
-        return TOO_FEW if number is not None and peers is not None else NOT_MEASURED
+        if number is None or peers is None:
+            return NOT_MEASURED
+        return TOO_FEW if peers.number < FEWEST else MEDIAN_0
 
     def draw(self, line: CellLine, row: NodeRow, wide: int, *, quiet: bool) -> None:
         share = self.number(row)
@@ -120,7 +130,7 @@ class PeerShareColumn(FollowingColumn):
 
     def tell(self, row: NodeRow) -> str:
         """How many peers there are, and their median."""
-        _, peers = self._find(row)
+        number, peers = self._find(row)
         if self.of is None or self.of.scale is None:
             return name_keys("of peers: > goes to a column of numbers", "column_right")
         name = " ".join(map(sanitize, (row.view.node.hardware.name, *(name for _, name in row.view.node.cohorts))))
@@ -130,4 +140,5 @@ class PeerShareColumn(FollowingColumn):
         if peers.number < FEWEST:
             return f"of peers: {of} told {self.of.heading}, at least {FEWEST} are needed"
         middle = f"{self.of.scale.shown(peers.median)} {self.of.scale.symbol}".rstrip()
-        return f"of peers: {self.of.heading} median {middle} of {of}"
+        none = "; nothing is a share of 0" if number and not peers.median else ""
+        return f"of peers: {self.of.heading} median {middle} of {of}{none}"

@@ -41,11 +41,22 @@ def count_loads(each: Round) -> int:
     return len({test.bundle or test.id for test in each.tests})
 
 
+def goes_in_waves(view: RunView) -> bool:
+    """Whether the rounds that were planned last begin with 1, 2, 4 ... loads at once."""
+    return bool(view.plan) and _find_plan(view, view.plan[-1]) is not None
+
+
+def _find_plan(view: RunView, each: Round) -> range | None:
+    """The numbers of the rounds that were planned in waves together with ``each``."""
+    return next((numbers for numbers in view.waves if each.number in numbers), None)
+
+
 def find_wave(view: RunView, each: Round) -> Wave | None:
-    """The wave that a round is; None where the session has none."""
-    if not view.in_waves:
+    """The wave that a round is, among those that were planned with it; None where it is none."""
+    numbers = _find_plan(view, each)
+    if numbers is None:
         return None
-    rounds = [other for other in view.plan if other.stage == each.stage]
+    rounds = [other for other in view.plan if other.number in numbers and other.stage == each.stage]
     place = next((at for at, other in enumerate(rounds) if other.number == each.number), None)
     if place is None:
         return None
@@ -59,19 +70,23 @@ def list_safety(view: RunView) -> tuple[SafetyLine, ...]:
 
 
 def _tell_waves(view: RunView) -> tuple[SafetyLine, ...]:
-    if not view.in_waves:
-        return ()
-    wave = None if view.current is None else find_wave(view, view.current)
+    if view.current is None:
+        return _tell_growth(view) if goes_in_waves(view) else ()
+    wave = find_wave(view, view.current)
     if wave is None:
-        stages = len({each.stage for each in view.plan})
-        word = "began" if view.ended is not None else "begins"
-        words = f"each of {counted(stages, 'stage')} {word} with 1, 2, 4 ... loads at once"
-        return (SafetyLine("waves", None, words),) if view.plan else ()
+        return ()
     shown = [f"{loads:,}" for loads in wave.before[-_SHOWN:]]
     more = "... " if len(wave.before) > _SHOWN else ""
     before = f", after {more}{', '.join(shown)}" if shown else ""
     place = f"wave {wave.place:,} of {wave.waves:,} of {sanitize(wave.stage)}"
     return (SafetyLine("waves", State.RUNNING, f"{place}: {counted(wave.loads, 'load')} at once{before}"),)
+
+
+def _tell_growth(view: RunView) -> tuple[SafetyLine, ...]:
+    """The rule, between rounds and afterwards."""
+    stages = len({each.stage for each in view.plan if _find_plan(view, each) is not None})
+    word = "began" if view.ended is not None else "begins"
+    return (SafetyLine("waves", None, f"each of {counted(stages, 'stage')} {word} with 1, 2, 4 ... loads at once"),)
 
 
 def _tell_canary(view: RunView) -> tuple[SafetyLine, ...]:

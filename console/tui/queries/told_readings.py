@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from benchconsole.console.tui.queries.node_row import ColumnId
+from benchconsole.console.tui.queries.own_facts import keep_own_facts
 from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import RunView
-from benchconsole.probes.judging.yardsticks.hardware import tells_of_node
 from benchconsole.probes.model.kept_facts import read_facts_together
 from benchconsole.probes.model.kept_readings import list_values
-from benchconsole.probes.model.load import is_load
 from benchconsole.probes.model.measuring import Fact, Result, Round
-from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
 
@@ -112,8 +110,8 @@ class ReadingsCache:
         if not facts:
             return
         self.count += 1
-        own = group_by_key((fact.fact, fact) for fact in facts if not is_load(fact))
-        if not tells_of_node(probe, own):
+        own = keep_own_facts(probe, facts)
+        if not own:
             return
         made.answered.setdefault(probe, set()).add(node)
         for name, some in own.items():

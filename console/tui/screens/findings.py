@@ -97,7 +97,7 @@ class FindingsScreen(Page):
         self.slow: FilterError | None = None
         self.prompt = LineInput("/")
         self.prompt.display = False
-        self.tests = AreaTable(NO_TEST)
+        self.tests = AreaTable(NO_TEST, is_alone=True)
         self.tests.display = False
         self.said = FindingRemarks()
         self.commands["filter"] = TypedCommand(self.filter_by, tuple)

@@ -49,7 +49,7 @@ class HistoryScreen(AreaPage):
         self.numbers: dict[HistoryKey, NumberHistory] = {}
         self.history: SessionHistory | None = None
         self.told = CurveText()
-        self.sessions = AreaTable()
+        self.sessions = AreaTable(is_alone=True)
         self.parts = (self.prompt, self.table, self.told, self.sessions, self.status)
         self._known: tuple[object, ...] = ()
         self._is_reading = False
@@ -109,7 +109,8 @@ class HistoryScreen(AreaPage):
     def _share_height(self) -> None:
         """The sessions get what they want, as long as three numbers stay in sight; then the numbers."""
         room = self.size.height - (7 if self.size.height < 20 else 10)
-        sessions = min(len(self.sessions.every) + 1, max(room - 4, 2)) if self.chosen_number is not None else 0
+        below = len(self.sessions.every) + len(self.sessions.heading(self.size.width))
+        sessions = min(below, max(room - 4, 2)) if self.chosen_number is not None else 0
         numbers = max(min(self.table.count + 1, room - sessions), 2)
         self.table.styles.height = numbers if sessions else "1fr"
         self.sessions.styles.height = "1fr" if sessions else 0

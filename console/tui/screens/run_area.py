@@ -8,7 +8,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, number, words
 from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
 from benchconsole.console.tui.queries.held_back import HeldBack, is_held, list_held_back
-from benchconsole.console.tui.queries.run_safety import list_safety
+from benchconsole.console.tui.queries.run_safety import goes_in_waves, list_safety
 from benchconsole.console.tui.queries.unjudged_reasons import UnjudgedReason, describe_reason
 from benchconsole.console.tui.rows.clock import lasting, time_of_day
 from benchconsole.console.tui.screens.run import results_of
@@ -54,7 +54,7 @@ def _make_headline(view: RunView, cache: TotalsCache, sums: SessionTotals, now: 
     text = {"kind": "run", "state": _word(state), "what": f"{lead}{what}", "of": aside, "why": so_far}
     record: Record = {
         "kind": "run", "state": _value(state), "what": f"{lead}{what}", "why": so_far, "session": view.session,
-        "rounds": len(view.plan), "closed": len(view.closed), "complete": view.complete, "in_waves": view.in_waves,
+        "rounds": len(view.plan), "closed": len(view.closed), "complete": view.complete, "in_waves": goes_in_waves(view),
     }  # fmt: skip
     return Row(text, {}, record)
 

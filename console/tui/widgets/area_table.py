@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 
-from benchconsole.console.text.cells import measure_width
+from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column
 from benchconsole.console.tui.queries.area import Area, find_signed, find_state
@@ -25,6 +25,7 @@ from benchconsole.console.tui.widgets.listing import find_again
 from benchconsole.console.tui.widgets.sorted_table import SortedTable
 from benchconsole.console.view.run_view import State
 from benchconsole.topology.natural_order import make_natural_key
+from benchconsole.topology.units import counted
 
 _WIDEST = 60
 """Cells that a column takes at most before what is over is shared out."""
@@ -47,12 +48,14 @@ _QUIET = (State.PASS, State.SKIPPED, State.MEASURED)
 class AreaTable(SortedTable[AreaRow]):
     """An area as a table. A column that says the same in every row is told once (``alike``) and not drawn.
 
-    ``absent`` is said where there are no rows, and no filter is at fault.
+    ``absent`` is said where there are no rows, and no filter is at fault. Above the heading of one that ``is_alone``
+    stands which columns are left out: no line under it says so.
     """
 
-    def __init__(self, absent: str = "") -> None:
+    def __init__(self, absent: str = "", *, is_alone: bool = False) -> None:
         super().__init__()
         self.absent = absent
+        self.is_alone = is_alone
         self.area: Area | None = None
         self.alike: Mapping[str, str] = {}
         self._chosen_from: Sequence[AreaRow] = ()
@@ -120,7 +123,9 @@ class AreaTable(SortedTable[AreaRow]):
             column = self.area.columns[name]
             tone = ACTIVE if name == self.columns[self.picked] else MUTED
             line.to(x).put(column.heading + self.mark_sort(name), tone, wide, ">" if column.right else "<")
-        return [line.row()]
+        words = tell_left_out(self, width) if self.is_alone and self.every else ""
+        above = [CellLine(width).to(1).put(clip_text(words, width - 2), MUTED).row()] if words else []
+        return [*above, line.row()]
 
     def row(self, index: int, width: int) -> Row:
         row = self.items[index]
@@ -198,6 +203,16 @@ class AreaTable(SortedTable[AreaRow]):
 
 def _list_words(area: Area | None, shown: Sequence[str]) -> list[str]:
     return [name for name in shown if area is not None and area.columns[name].wraps]
+
+
+def tell_left_out(table: AreaTable, width: int) -> str:
+    """How many columns of a table are not drawn in ``width`` cells, and why; empty for none."""
+    headings = table.area.columns if table.area is not None else {}
+    alike = "; ".join(f"{headings[name].heading} {words}" for name, words in table.alike.items())
+    narrow = len(table.columns) - len(table.fitting(width))
+    parts = [f"{counted(narrow, 'column')} for want of room"] if narrow else []
+    parts += [f"{counted(len(table.alike), 'column')} with the same in every row ({alike})"] if alike else []
+    return f"left out: {', '.join(parts)}" if parts else ""
 
 
 def tell_row(table: AreaTable, row: AreaRow) -> list[tuple[str, list[str]]]:

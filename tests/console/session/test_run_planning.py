@@ -9,7 +9,8 @@ from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.safety import InUseError, SafetyPolicy
 from benchconsole.console.session.session import Session
-from benchconsole.console.view.events import CANARY_STILL, SPARED
+from benchconsole.console.tui.queries.run_safety import goes_in_waves
+from benchconsole.console.view.events import CANARY_STILL, SPARED, SPARED_NONE
 from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.store.store import Store
@@ -53,7 +54,7 @@ async def test_what_was_chosen_is_planned_run_and_recorded(tmp_path: Path) -> No
     latest = await run(control, proposal)
     assert latest.view is not None
     assert latest.view.label == "after"
-    assert latest.view.in_waves
+    assert goes_in_waves(latest.view)
     assert not session.has_begun or session.choice.only == ""
     with Store.open(tmp_path / "sessions.db", create=False) as store:
         new = store.session(store.find_session("after")).describe().new
@@ -77,7 +78,7 @@ async def test_a_session_that_has_begun_notes_what_later_plans_chose(tmp_path: P
     assert ("without", "inventory") in notes
     assert session.store.session(session.id).describe().new.options == {"only": "inventory"}
     assert any(kind == CANARY_STILL for kind, _ in notes)
-    assert session.view().in_waves
+    assert goes_in_waves(session.view())
     await control.close()
 
 
@@ -139,6 +140,32 @@ async def test_nodes_of_others_are_spared_named_and_recorded(tmp_path: Path) -> 
     released = await control.propose("default", options={"i-mean-production": "st[1-2]"})
     assert released.notes.held_back == ()
     assert "--exclude" not in released.command
+    await control.close()
+
+
+async def test_who_is_spared_and_what_goes_in_waves_is_said_of_the_newest_plan(tmp_path: Path) -> None:
+    choice = SessionChoice(policy=SafetyPolicy(sparing=True))
+    control, session = conducted(tmp_path, choice=choice, text=PRODUCTION)
+    await run(control, await control.propose("default"))
+    spared = session.view().spared
+    assert spared
+    assert not goes_in_waves(session.view())
+    await run(control, await control.propose(None, only=(session.plan[0].tests[0].id,)))
+    assert session.view().spared == spared  # a repeat says nothing of who is left alone
+    begun = len(session.plan)
+    await run(control, await control.propose("default", options={"i-mean-production": "st[1-2]"}))
+    view = session.view()
+    assert view.spared == ()
+    assert goes_in_waves(view)
+    assert view.waves == (range(begun + 1, len(view.plan) + 1),)
+    assert view.canary is not None
+    await run(control, await control.propose("default", options={"i-mean-production": ""}))
+    view = session.view()
+    assert view.spared == spared
+    assert not goes_in_waves(view)
+    assert view.canary is None
+    notes = session.store.session(session.id).read_notes()
+    assert [note.text for note in notes if note.kind == SPARED] == [*spared, SPARED_NONE, *spared]
     await control.close()
 
 

@@ -275,3 +275,27 @@ def test_the_cursor_stays_on_its_row_and_in_a_new_area_on_the_one_like_it() -> N
     table.filter = compile_filter("!c", table.filter_columns)
     table.apply_filter()
     assert table.items[table.cursor].words("of") == "y"
+
+
+@pytest.mark.parametrize(
+    ("width", "stages", "said"),
+    [
+        (80, ("legs", "legs"), "left out: 1 column with the same in every row (in stage legs)"),
+        (80, ("legs", "leave"), ""),
+        (40, ("legs", "leave"), "left out: 1 column for want of room"),
+        (40, ("legs", "legs"), "left out: 1 column for want of room,…"),
+    ],
+)
+def test_a_table_that_is_alone_says_which_columns_it_leaves_out(width: int, stages: tuple[str, str], said: str) -> None:
+    columns = {"name": words("name"), "stage": words("in stage"), "why": words("why", 20), "number": number("number")}
+    rows = [
+        Row({"name": f"{place}", "stage": stage, "why": f"{place}" * 20, "number": "1"}, {}, {})
+        for place, stage in enumerate(stages)
+    ]
+    table, beside = AreaTable(is_alone=True), AreaTable()
+    for each in (table, beside):
+        each.show(Area("Things", columns, tuple(rows), {}))
+    *above, heading = ["".join(piece.text for piece in line).strip() for line in table.heading(width)]
+    assert above == ([said] if said else [])
+    assert heading.startswith("name")
+    assert len(beside.heading(width)) == 1

@@ -6,7 +6,7 @@ import pytest
 
 from benchconsole.console.tui.screens.words import WordsSheet
 from benchconsole.console.view import events
-from benchconsole.console.view.events import CANARY, CANARY_STILL, LEFT_OUT, SPARED, make_noticed
+from benchconsole.console.view.events import CANARY, CANARY_STILL, LEFT_OUT, SPARED, WAVES, make_noticed, say_waves
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.looking import Look, faulty, healthy, looking
@@ -82,13 +82,13 @@ async def test_without_anything_held_tab_says_so_and_the_tests_keep_the_keys() -
     ],
 )  # fmt: skip
 async def test_waves_and_canary_while_a_run_goes_on(told: events.Event, words: str) -> None:
-    first = next(faulty().events())
-    assert isinstance(first, events.SessionOpened)
     until = events_until(events.RoundStarted, 3)
     async with looking(faulty(), until=until) as look:
         await look.press("3")
         assert "waves" not in look.text
-        await feed(look, replace(first, in_waves=True), told)
+        view = look.app.session.latest.view
+        assert view is not None
+        await feed(look, make_noticed(WAVES, say_waves(view.plan), 1.0), told)
         assert words in look.text
         current = look.app.session.latest.view
         assert current is not None

@@ -139,6 +139,16 @@ async def test_a_label_is_only_text(site: Site) -> None:
         assert not set(look.text) & set("\x1b\x07\u202e")
 
 
+async def test_what_all_sessions_have_in_common_is_told_above_them(site: Site) -> None:
+    await asyncio.to_thread(site.call, "label", "before", "after")
+    async with opened(site) as look:
+        page = await open_history(look)
+        assert "session" not in page.sessions.columns
+        (line,) = (line for line in look.lines if "left out: " in line)
+        assert "with the same in every row (" in line
+        assert "session after" in line
+
+
 async def test_a_column_is_shown_over_sessions_and_taken_away(site: Site) -> None:
     async with opened(site) as look:
         await look.press("2", "greater_than_sign", "greater_than_sign", "greater_than_sign")

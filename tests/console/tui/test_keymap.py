@@ -160,7 +160,7 @@ def test_a_refused_file_leaves_the_default_keys() -> None:
     assert keymap == {}
     assert said == "The default keys are used: keymap.yaml:1: the key 'nope'; benchconsole keys says what to do"
     write("run: nope\nup: nope\nnodes: nope\n")
-    assert "the key 'nope' and 2 more; " in read_own_keys()[1]
+    assert "the key 'nope' (and 2 more); " in read_own_keys()[1]
     path.chmod(0o666)
     assert "others can write" in read_own_keys()[1]
 

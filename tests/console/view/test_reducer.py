@@ -14,6 +14,11 @@ from benchconsole.console.session.controller import as_stored
 from benchconsole.console.view import reducer
 from benchconsole.console.view.element_state import apply_findings, read_session_links
 from benchconsole.console.view.events import (
+    CANARY,
+    CANARY_NONE,
+    SPARED,
+    SPARED_NONE,
+    WAVES,
     Event,
     Held,
     IntervalsTold,
@@ -23,6 +28,8 @@ from benchconsole.console.view.events import (
     RoundStarted,
     SessionEnded,
     SessionOpened,
+    make_noticed,
+    say_waves,
 )
 from benchconsole.console.view.events import TestStarted as Started
 from benchconsole.console.view.interval_rates import ToldInterval
@@ -181,6 +188,38 @@ def test_what_holds_a_run_is_there_until_it_goes_on() -> None:
     assert (on.held, on.spool) == ("", "")
     assert on.log[-1].text == "going on, 3 results brought back"
     assert advance(on, Noticed("the canary keeps still", 3.0)).log[-1].text == "the canary keeps still"
+
+
+def test_nodes_that_are_left_alone_are_those_of_the_newest_plan() -> None:
+    view = advance_all(story().view(), [make_noticed(SPARED, words, 1.0) for words in ("n1: a", "n2: b", "n1: a")])
+    assert view.spared == ("n1: a", "n2: b")
+    opening = next(story().events())
+    assert isinstance(opening, SessionOpened)
+    assert advance(view, opening).spared == view.spared  # what goes on leaves alone what its plan left alone
+    assert advance(view, make_noticed(SPARED, "n3: c", 2.0)).spared == ("n3: c",)
+    released = advance(view, make_noticed(SPARED, SPARED_NONE, 2.0))
+    assert released.spared == ()
+    assert released.log[-1].state is None
+    assert advance(released, make_noticed(SPARED, "n1: a", 3.0)).spared == ("n1: a",)
+
+
+def test_a_canary_is_that_of_the_newest_run() -> None:
+    view = advance(story().view(), make_noticed(CANARY, "n1 pings n2 while tests run", 1.0))
+    assert view.canary is not None
+    assert advance(view, make_noticed(CANARY, CANARY_NONE, 2.0)).canary is None
+
+
+def test_waves_are_of_the_rounds_that_a_note_names() -> None:
+    view = story().view()
+    assert view.waves == ()
+    told = [make_noticed(WAVES, words, 1.0) for words in (say_waves(view.plan[1:3]), "rounds of all sorts")]
+    waves = (range(view.plan[1].number, view.plan[2].number + 1),)
+    after = advance_all(view, [*told, told[0], make_noticed(CANARY, "rounds 1 to 9", 1.0)])
+    assert after.waves == waves
+    opening = next(story().events())
+    assert isinstance(opening, SessionOpened)
+    assert advance(after, opening).waves == waves
+    assert advance(after, replace(opening, anew=True)).waves == ()
 
 
 def test_a_stopped_round_says_why_and_its_repeat_takes_that_back() -> None:

@@ -53,6 +53,8 @@ def test_exactly_the_test_is_planned(described: Fabric, words: str, key: str, op
         ("iperf3 n1 n2 seconds=3 seconds=4", "seconds twice"),
         ("iperf3 n1 n2 design=trunks", "expected no design"),
         ("iperf3 n1 n2 seconds=soon", "seconds"),
+        ("iperf3 n1 n2 seconds=1e999", "found seconds=1e999, expected a finite number"),
+        ("iperf3 n1 n2 streams=-1e309", "found streams=-1e309, expected a finite number"),
         ("iperf3 n1 'n2", "No closing quotation"),
     ],
 )

@@ -13,8 +13,9 @@ from benchconsole.console.tui.queries.measured_columns import MeasuredColumn
 from benchconsole.console.tui.queries.node_columns import ColumnCache
 from benchconsole.console.tui.queries.node_row import DEFAULT, NO_COLUMNS, Choice, NodeRow
 from benchconsole.console.tui.queries.peer_columns import OF_PEERS, PeerShareColumn
-from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.run_view import NodeView, RunView
 from benchconsole.probes.model.measuring import Fact
+from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import counted
 from tests.console.reports import fixture
 from tests.console.tui.looking import faulty
@@ -147,6 +148,29 @@ def test_of_fewer_than_three_peers_there_is_no_median(kept: int, words: str) -> 
     assert share.words(middle) == words
     assert (share.number(middle) is None) is (words == "-")
     assert f"{kept} node" in share.tell(middle)
+
+
+@pytest.mark.parametrize(
+    ("values", "words", "shares"),
+    [
+        ((0.0, 0.0, 5e9), ["100.0", "100.0", "median 0"], [1.0, 1.0, None]),
+        ((0.0, 4e9, 8e9), ["0.0", "100.0", "200.0"], [0.0, 1.0, 2.0]),
+        ((0.0, 5e9), ["-", "-"], [None, None]),
+    ],
+)
+def test_of_a_median_of_zero_there_is_no_share(
+    values: tuple[float, ...], words: list[str], shares: list[float | None]
+) -> None:
+    named = [name for name, seen in SEEN.nodes.items() if any(v.metric == "stream.triad" for v in seen.verdicts)]
+    nodes: dict[NodeId, NodeView] = {}
+    for name, value in zip(named[1:], values, strict=False):
+        seen = SEEN.nodes[name]
+        verdicts = (replace(v, value=value) if v.metric == "stream.triad" else v for v in seen.verdicts)
+        nodes[name] = replace(seen, verdicts=tuple(verdicts))
+    share, rows = read_share(replace(SEEN, nodes=nodes), "triad")
+    assert [share.words(row) for row in rows.values()] == words
+    assert [share.number(row) for row in rows.values()] == shares
+    assert [share.tell(row).endswith("; nothing is a share of 0") for row in rows.values()] == [each == "median 0" for each in words]
 
 
 def ask_again(story: Story, node: str, *facts: Fact) -> Story:

@@ -5,9 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from benchconsole.console.tui.queries.run_safety import SafetyLine, count_loads, find_wave, list_safety
+from benchconsole.console.tui.queries.run_safety import (
+    SafetyLine,
+    count_loads,
+    find_wave,
+    goes_in_waves,
+    list_safety,
+)
 from benchconsole.console.view.run_view import CanaryNotice, RunView, State
-from benchconsole.probes.planning.plan_rounds import plan, split_into_waves
+from benchconsole.probes.planning.plan_rounds import plan, renumber, split_into_waves
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES
 
@@ -16,7 +22,7 @@ from tests.probes.played import PROBES
 def view(tmp_path: Path) -> RunView:
     described = fabric(tmp_path, SMALL)
     rounds = split_into_waves(plan(described, described.suites["default"], PROBES))
-    return RunView(described, plan=rounds, in_waves=True, live=True)
+    return RunView(described, plan=rounds, waves=(range(1, len(rounds) + 1),), live=True)
 
 
 def test_every_round_of_a_careful_plan_is_a_wave_of_its_stage(view: RunView) -> None:
@@ -51,8 +57,22 @@ def test_between_rounds_and_afterwards_the_rule_is_said(view: RunView) -> None:
     assert line.words == "each of 2 stages began with 1, 2, 4 ... loads at once"
 
 
+def test_rounds_that_were_planned_apart_are_no_waves_of_each_other(view: RunView) -> None:
+    first, later = view.waves[0], range(len(view.plan) + 1, 2 * len(view.plan) + 1)
+    twice = replace(view, plan=(*view.plan, *renumber(view.plan, later[0])))
+    repeat = twice.plan[-1]
+    assert find_wave(twice, repeat) is None
+    assert list_safety(twice) == list_safety(replace(twice, current=repeat)) == ()
+    assert not goes_in_waves(twice)
+    assert find_wave(twice, view.plan[0]) == find_wave(view, view.plan[0])
+    both = replace(twice, waves=(first, later))
+    assert goes_in_waves(both)
+    assert find_wave(both, repeat) == find_wave(view, view.plan[-1])
+    assert list_safety(both) == list_safety(view)
+
+
 def test_nothing_is_said_of_what_nobody_asked_for(view: RunView) -> None:
-    calm = replace(view, in_waves=False, current=view.plan[0])
+    calm = replace(view, waves=(), current=view.plan[0])
     assert list_safety(calm) == ()
     assert find_wave(calm, view.plan[0]) is None
 
@@ -69,5 +89,5 @@ def test_nothing_is_said_of_what_nobody_asked_for(view: RunView) -> None:
 def test_a_canary(
     view: RunView, canary: CanaryNotice, runs: bool, ended: float | None, line: tuple[State | None, str]
 ) -> None:
-    seen = replace(view, in_waves=False, canary=canary, current=view.plan[0] if runs else None, ended=ended)
+    seen = replace(view, waves=(), canary=canary, current=view.plan[0] if runs else None, ended=ended)
     assert list_safety(seen) == (SafetyLine("canary", *line),)
