@@ -182,11 +182,14 @@ class ComparisonScreen(AreaPage):
         self._show()
 
     def action_in_full(self) -> None:
-        """Every column of the row, and what its numbers rest on."""
+        """Every column of the row, all labels of a metric, and what its numbers rest on."""
         row, area = self.table.chosen, self.table.area
         if row is None or area is None:
             return
         said = [(each.heading, [row.words(name)]) for name, each in area.columns.items() if name != "bar"]
+        labels = row.record.get("labels")
+        if isinstance(labels, dict) and labels:
+            said.append(("labels", [sanitize(" ".join(f"{name}={value}" for name, value in labels.items()))]))
         about = [("about", [ABOUT])] if row.record["kind"] == "metric" else []
         self.post_message(ReadInFull(self.name_chosen(), [*said, *about]))
 
