@@ -45,7 +45,7 @@ def _list_steps(low: float, high: float) -> Iterator[float]:
 
 
 def _list_powers(base: float, low: float, high: float, most: int) -> list[float]:
-    """The powers of ``base``, or those whose exponent is a multiple of the least of ``_EVERY`` that makes few enough."""
+    """The powers of ``base``, or those whose exponent is a multiple of the least of ``_EVERY`` with few enough."""
     first = math.ceil(math.log(low, base) - _NEAR)
     last = math.floor(math.log(high, base) + _NEAR)
     for every in _EVERY:
