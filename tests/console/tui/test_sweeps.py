@@ -250,3 +250,40 @@ def test_a_scale_by_decades_holds_every_number() -> None:
     assert found.is_log
     assert found.ticks == pytest.approx((1e-6, 1e-5, 1e-4, 1e-3, 1e-2))
     assert [found.find_height(number) for number in numbers] == sorted(found.find_height(number) for number in numbers)
+
+
+async def test_the_axis_says_that_it_is_logarithmic_and_x_turns_it() -> None:
+    async with looking(told(), (120, 40)) as look:
+        await page(look)
+        assert " tasks, logarithmic" in look.text
+        await look.press("x")
+        assert "The axis is linear." in look.lines[-1]
+        assert " tasks, logarithmic" not in look.text
+        values = next(line for line in look.lines if line.split()[:2] == ["1", "4"] or line.split()[:2] == ["1", "2"])
+        assert values.index("32") - values.index("16") > values.index("16") - values.index(" 8")
+        await look.press("x")
+        assert "The axis is logarithmic again." in look.lines[-1]
+        assert " tasks, logarithmic" in look.text
+
+
+async def test_shift_x_turns_the_values_of_one_chart() -> None:
+    async with looking(two_metrics(), (120, 40)) as look:
+        await page(look)
+        assert "ior.write, GB/s, logarithmic" not in look.text
+        await look.press("X")
+        assert "The axis of the values is logarithmic." in look.lines[-1]
+        assert "ior.write, GB/s, logarithmic" in look.text
+        await look.press("down")
+        assert "ior.latency, µs, logarithmic" in look.text
+        await look.press("X")
+        assert "ior.latency, µs, logarithmic" not in look.text
+        await look.press("up")
+        assert "ior.write, GB/s, logarithmic" in look.text
+
+
+async def test_an_axis_of_words_is_not_turned() -> None:
+    async with looking(told({"direct": [[1e9]], "buffered": [[2e9]]}, ("",), "mode"), (120, 40)) as look:
+        await page(look)
+        await look.press("x")
+        assert "A logarithmic axis takes two points or more, all of them numbers above 0." in look.lines[-1]
+        assert "logarithmic" not in "\n".join(look.lines[:-1])
