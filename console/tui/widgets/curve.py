@@ -4,7 +4,7 @@ A line joins neighbouring points only: what was not measured leaves a gap, with 
 a sign and a colour of its own, so that either tells it apart.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -173,14 +173,47 @@ class CurvePlot(CellWidget):
         grid.put(row, column, mark(index, ascii_only=self.painter.ascii))
 
     def _values(self, chart: Chart, grid: PlotGrid, margin: int) -> Row:
-        """The values below their points, as far as they fit."""
+        """The values below their points: that of the cursor, the last, those of knees, and others as far as they fit."""
         line = CellLine(margin + grid.width + 2)
         knees = {knee.point.value for _, knee in chart.knees() if knee is not None}
-        for value, place in chart.place_values(turned=self.turned.across).items():
+        spans: list[tuple[int, int]] = []
+        places = chart.place_values(turned=self.turned.across)
+        for value, place in places.items():
             column = margin + 1 + round(place * (grid.width - 3)) - measure_width(value) // 2
-            if column > line.at and column + measure_width(value) <= line.width:
-                line.to(column).put(value, BRIGHT if value == self.chosen else BOLD if value in knees else MUTED)
+            spans.append((column, column + measure_width(value)))
+        values = list(places)
+        every = range(len(values))
+        wanted = [*(each for each in every if values[each] == self.chosen), len(values) - 1]
+        wanted += (each for each in every if values[each] in knees)
+        for index in choose_labels(spans, wanted, line.width):
+            value = values[index]
+            tone = BRIGHT if value == self.chosen else BOLD if value in knees else MUTED
+            line.to(spans[index][0]).put(value, tone)
         return line.row()
+
+
+def choose_labels(spans: Sequence[tuple[int, int]], wanted: Iterable[int], width: int) -> list[int]:
+    """Which labels stand in a row without touching: the ``wanted`` ones, then all, each second, each third and so on.
+
+    ``spans`` are the first column of each, which rises, and the one after its last.
+    """
+    inside = [index for index, (start, end) in enumerate(spans) if start > 0 and end <= width]
+    chosen: list[int] = []
+
+    def add(indexes: Iterable[int]) -> None:
+        """Take those that touch none of the others."""
+        for index in indexes:
+            start, end = spans[index]
+            if all(end < spans[each][0] or start > spans[each][1] for each in chosen):
+                chosen.append(index)
+
+    add(index for index in wanted if index in inside)
+    for step in range(1, len(inside) + 1):
+        some = inside[::step]
+        if all(spans[one][1] < spans[other][0] for one, other in pairwise(some)):
+            add(some)
+            break
+    return sorted(chosen)
 
 
 def _name_axis(name: str, *, is_log: bool) -> str:
