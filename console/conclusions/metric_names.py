@@ -33,6 +33,12 @@ def name_metrics(metrics: Iterable[ComparedMetric]) -> Mapping[ComparedMetric, M
     return {each: name for own in alike.values() for each, name in _name_alike(own)}
 
 
+def name_among(metric: ComparedMetric, metrics: Iterable[ComparedMetric]) -> str:
+    """The name of one of ``metrics`` in words; of another one that of the metric alone."""
+    found = name_metrics(metrics).get(metric)
+    return sanitize(metric.like.key.metric) if found is None else found.text
+
+
 def _name_alike(metrics: Sequence[ComparedMetric]) -> list[tuple[ComparedMetric, MetricName]]:
     """Metrics of one name with what differs among them."""
     labels = [dict(each.labels) for each in metrics]

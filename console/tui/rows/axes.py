@@ -106,7 +106,7 @@ def make_log_axis(
     It holds those of ``lines`` that leave the values a third of it. Ticks are 1, 2 and 5 times powers of ten of
     ``factor``, powers of two where it ``is_binary``; where fewer than three are on it, those of a linear axis.
     """
-    known = {math.log(number): number for number in (low, high, *(line for line in lines if line > 0))}
+    known = {math.log(number): number for number in (*(line for line in lines if line > 0), low, high)}
     first, last = widen(math.log(low), math.log(high), known)
     low, high = known[first], known[last]
     if last - first <= _ALIKE:

@@ -6,6 +6,7 @@ from functools import partial
 
 from textual import on
 
+from benchconsole.console.conclusions.metric_names import name_among
 from benchconsole.console.conclusions.session_comparison import ComparedMetric
 from benchconsole.console.reports.comparison_page import ABOUT, ComparisonReport, format_outcome, tell_beside
 from benchconsole.console.session.session_archive import SessionArchive
@@ -218,6 +219,7 @@ class SubjectsScreen(AreaPage):
         name = sanitize(metric.like.key.metric)
         super().__init__(named_by="of", tab=tab, subject=f"subjects {name} {metric.labels} {report.keys}")
         self.metric = metric
+        self.metric_name = name_among(metric, report.metrics)
         self.report = report
         key = metric.like.key
         self.wish_plot = partial(PlotWish, key.metric, key.stage, report=report)
@@ -227,8 +229,8 @@ class SubjectsScreen(AreaPage):
         self.show_area(list_subjects(self.metric))
 
     def paint(self, view: RunView) -> None:
-        stage, metric, keys = self.metric.like.key.stage, self.metric.like.key.metric, self.report.keys
-        self.crumb.show(("compare", f"{keys[0]} with {keys[1]}", sanitize(stage), sanitize(metric)))
+        stage, keys = self.metric.like.key.stage, self.report.keys
+        self.crumb.show(("compare", f"{keys[0]} with {keys[1]}", sanitize(stage), self.metric_name))
         self.annotate()
 
     @on(Listing.Chosen)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from benchconsole.console.conclusions.metric_names import MetricName, choose_telling, name_metrics
+from benchconsole.console.conclusions.metric_names import MetricName, choose_telling, name_among, name_metrics
 from benchconsole.console.conclusions.metric_samples import MetricSample, SampleKey
 from benchconsole.console.conclusions.session_comparison import ComparedMetric, Outcome
 from benchconsole.topology.units import Shown, Unit
@@ -79,3 +79,9 @@ def test_what_is_chosen_tells_as_many_apart_as_all_labels_do_and_none_is_in_vain
 @pytest.mark.parametrize("labels", [[], [{}], [{}, {}], [{"a": "1"}]])
 def test_nothing_is_chosen_where_nothing_differs(labels: list[dict[str, str]]) -> None:
     assert choose_telling(labels) == ()
+
+
+def test_one_metric_is_named_among_the_others() -> None:
+    metrics = confirmed()
+    assert name_among(metrics[2], metrics) == "iperf3.stream stream=3 omit=1 seconds=5"
+    assert name_among(metric({"x": "1"}), metrics) == "iperf3.stream"

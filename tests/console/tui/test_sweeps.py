@@ -308,12 +308,12 @@ def test_labels_below_an_axis_do_not_touch(
 
 
 async def test_of_many_sizes_each_so_many_th_is_told_and_the_last() -> None:
-    sizes: Told = {str(2**power): [[1e9 * (power + 1)]] for power in range(23)}
+    sizes: Told = {str(2**power): [[2.0**power * 1e9]] for power in range(23)}
     async with looking(told(sizes, ("",), "size"), (120, 40)) as look:
-        await page(look)
+        screen = await page(look)
         assert " size, logarithmic" in look.text
         below = look.lines[next(index for index, line in enumerate(look.lines) if " size, logarithmic" in line) + 1]
-        shown = [math.log2(int(word)) for word in below[: look.app.screen.plot.size.width].split()]  # type: ignore[attr-defined]
+        shown = [math.log2(int(word)) for word in below[: screen.plot.size.width].split()]
         assert shown[-1] == 22
         assert len(shown) > 3
         assert len({after - before for before, after in pairwise(shown[:-1])}) == 1
