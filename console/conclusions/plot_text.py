@@ -7,8 +7,9 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.wording import SIGNS, format_quantity
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.labels import tell_labels
+from benchconsole.probes.statistics.log_scale import WIDE, is_positive
 from benchconsole.topology.model.fabric import Comparator
-from benchconsole.topology.units import counted, percent
+from benchconsole.topology.units import counted, digits3, percent
 
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 """The shares whose values are told as numbers."""
@@ -89,6 +90,16 @@ def format_part(share: float) -> str:
     if 0.0005 <= share < 0.9995:
         return f"{share:.1%}".replace("%", " %")
     return "<0.1 %" if share < 0.5 else ">99.9 %"
+
+
+def format_axis(plot: Plot) -> str:
+    """How the axis of its values is drawn unless somebody turns it, and why."""
+    low, high = plot.ends
+    if not is_positive(low):
+        return "axis linear: a value is 0 or below"
+    if plot.is_log():
+        return f"axis logarithmic: the highest value is {digits3(high / low)} times the lowest"
+    return f"axis linear: the highest value is less than {WIDE:g} times the lowest"
 
 
 def format_few(number: int) -> str:

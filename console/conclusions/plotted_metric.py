@@ -21,6 +21,7 @@ from benchconsole.console.view.result_rows import ResultRow, list_current_rows
 from benchconsole.console.view.run_view import RunView, State, share_result
 from benchconsole.probes.model.judgement import Level, Yardstick
 from benchconsole.probes.model.measuring import Labels, Test
+from benchconsole.probes.statistics.log_scale import is_positive, is_wide
 from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Basis, Comparator
@@ -162,6 +163,18 @@ class Plot:
     def can_be_drawn(self) -> bool:
         """Whether each side has values enough."""
         return all(len(side.values) >= FEWEST for side in self.sides)
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest value of all sides."""
+        return min(float(side.in_order[0]) for side in self.sides), max(float(side.in_order[-1]) for side in self.sides)
+
+    def is_log(self, *, turned: bool = False) -> bool:
+        """Whether its values stand on a logarithmic axis: over two decades they do; the other way round if ``turned``.
+
+        Where one is 0 or below the axis is linear.
+        """
+        return is_positive(self.ends[0]) and is_wide(*self.ends) is not turned
 
     @property
     def question(self) -> tuple[object, ...]:

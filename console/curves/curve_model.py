@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.measuring import Labels
+from benchconsole.probes.statistics.log_scale import is_positive, is_wide, list_round_numbers
 from benchconsole.topology.units import RATES, Shown, Unit
 
 GAIN = 0.05
@@ -25,8 +26,8 @@ COUNTS = {
 """Axes that count what does the work, so that a share for each of them means something, with the word for one."""
 
 _MULTIPLIES = 4.0
-_WIDE = 50.0
-"""Values further apart than this stand on a logarithmic scale."""
+_MOST_TICKS = 6
+"""Ticks of a logarithmic scale up to which 2 and 5 times powers of ten are among them."""
 
 
 class Missing(NamedTuple):
@@ -193,24 +194,51 @@ class Chart:
         return tuple(end for end in ends if end is not None)
 
     @property
+    def question(self) -> tuple[object, ...]:
+        """What this chart and one of another view have in common where they show the same."""
+        return self.stage, self.metric, self.axis, self.held, self.labels
+
+    def is_value_log(self, *, turned: bool = False) -> bool:
+        """Whether its values stand on a logarithmic scale: over two decades they do; the other way round if ``turned``.
+
+        Where one is 0 or below the scale is linear.
+        """
+        known = [number for number in self.numbers if math.isfinite(number)]
+        return bool(known) and is_positive(min(known)) and is_wide(min(known), max(known)) is not turned
+
+    def is_axis_log(self, *, turned: bool = False) -> bool:
+        """Whether its axis is logarithmic: where values multiply it is; the other way round if ``turned``.
+
+        An axis of words, and one that begins at 0 or below, never is.
+        """
+        known = [point.at for point in self.curves[0].points if point.at is not None] if self.curves else []
+        can_be = 1 < len(known) == len(self.values) and min(known) > 0
+        return can_be and is_multiplied(known) is not turned
+
+    def place_values(self, *, turned: bool = False) -> dict[str, float]:
+        """Each value of the axis between 0 and 1: by its logarithm where it ``is_axis_log``, side by side for words."""
+        points = self.curves[0].points if self.curves else ()
+        places = place_points([point.at for point in points], is_log=self.is_axis_log(turned=turned))
+        return dict(zip((point.value for point in points), places, strict=True))
+
+    @property
     def values(self) -> tuple[str, ...]:
         return tuple(point.value for point in self.curves[0].points) if self.curves else ()
 
     @cached_property
     def places(self) -> dict[str, float]:
-        """Each value of the axis between 0 and 1: by its logarithm where values multiply, side by side for words."""
-        points = self.curves[0].points if self.curves else ()
-        return dict(zip((point.value for point in points), place_points([point.at for point in points]), strict=True))
+        """Each value of the axis between 0 and 1, as the rule has it."""
+        return self.place_values()
 
 
-def place_points(numbers: Sequence[float | None]) -> list[float]:
-    """Where values stand between 0 and 1, in their order."""
+def place_points(numbers: Sequence[float | None], *, is_log: bool | None = None) -> list[float]:
+    """Where values stand between 0 and 1, in their order: by logarithms with ``is_log``, for None where they multiply."""
     if len(numbers) < 2:
         return [0.5] * len(numbers)
     known = [number for number in numbers if number is not None]
     if len(known) < len(numbers):
         return [index / (len(numbers) - 1) for index in range(len(numbers))]
-    if is_multiplied(known):
+    if is_multiplied(known) if is_log is None else is_log:
         known = [math.log(number) for number in known]
     first, last = known[0], known[-1]
     return [(number - first) / (last - first) for number in known] if last > first else [0.5] * len(known)
@@ -241,14 +269,18 @@ class ValueScale(NamedTuple):
         return (value - self.low) / (self.high - self.low)
 
 
-def make_scale(numbers: Sequence[float], factor: float) -> ValueScale:
-    """A scale that holds ``numbers``: from 0 to a round number of ``factor``, by decades where they are far apart."""
+def make_scale(numbers: Sequence[float], factor: float, *, is_log: bool | None = None) -> ValueScale:
+    """A scale that holds ``numbers``: from 0 to a round number of ``factor``, or by decades of it with ``is_log``.
+
+    Where that is None they stand by decades over two of these and more. A number of 0 or below allows none.
+    """
     known = [number for number in numbers if math.isfinite(number)]
     top, least = max(known, default=0.0), min(known, default=0.0)
-    if least > 0 and top / least > _WIDE:
-        low, high = 10.0 ** math.floor(math.log10(least)), 10.0 ** math.ceil(math.log10(top) - 1e-9)
-        ticks = tuple(10.0**power for power in range(round(math.log10(low)), round(math.log10(high)) + 1))
-        return ValueScale(low, high, True, ticks)
+    if is_positive(least) and (is_wide(least, top) if is_log is None else is_log):
+        first, last = math.floor(math.log10(least / factor) + 1e-9), math.ceil(math.log10(top / factor) - 1e-9)
+        last = max(last, first + 1)
+        ticks = list_round_numbers(10.0**first, 10.0**last, _MOST_TICKS)
+        return ValueScale(10.0**first * factor, 10.0**last * factor, True, tuple(tick * factor for tick in ticks))
     high = _round_up(top / factor) * factor if top > 0 else factor
     low = 0.0 if least >= 0 else -_round_up(-least / factor) * factor
     return ValueScale(low, high, False, (low, (low + high) / 2, high))

@@ -1,9 +1,10 @@
 """The comparison of two sessions, or of two parts of one, as a page of text and as JSON."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from benchconsole.console.conclusions.metric_names import MetricName, name_metrics
 from benchconsole.console.conclusions.session_comparison import ComparedMetric, Outcome, sum_up
 from benchconsole.console.conclusions.session_differences import FactChanges, RecordDifference
 from benchconsole.console.reports.compared_session import ComparedSession
@@ -12,10 +13,8 @@ from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, format_table, make_table, number, words
 from benchconsole.console.view.wording import NOT_MEASURED, format_quantity
-from benchconsole.probes.model.labels import tell_labels
 from benchconsole.probes.statistics.comparison import Pairing
 from benchconsole.probes.statistics.summary import CONFIDENCE
-from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.units import counted, show_change
 
@@ -62,14 +61,14 @@ def format_page(report: ComparisonReport, width: int) -> Iterator[str]:
 
 def _format_compared(report: ComparisonReport, width: int) -> Iterator[str]:
     """What could be compared, what changed first; stages and intervals where there is room."""
-    alike = find_common_labels(report.metrics)
-    same = [name_metric(each, alike) for each in report.metrics if each.outcome is Outcome.SAME]
+    names = name_metrics(report.metrics)
+    same = [names[each].text for each in report.metrics if each.outcome is Outcome.SAME]
     compared = [each for each in report.metrics if each.outcome not in (Outcome.NOT_COMPARABLE, Outcome.SAME)]
     compared.sort(key=lambda each: list(Outcome).index(each.outcome))
     if not compared and not same:
         return
     fields: list[tuple[int, Column, Callable[[ComparedMetric], str]]] = [
-        (0, words("metric", 18), lambda each: name_metric(each, alike)),
+        (0, words("metric", 18), lambda each: names[each].text),
         (140, words("stage", 8), lambda each: sanitize(each.like.key.stage)),
         (0, number("A"), lambda each: format_mean(each, each.means[0])),
         (0, number("B"), lambda each: format_mean(each, each.means[1])),
@@ -81,7 +80,7 @@ def _format_compared(report: ComparisonReport, width: int) -> Iterator[str]:
     shown = [(column, make) for room, column, make in fields if width >= room]
     yield from format_table(make_table("Metrics", compared, *shown), width) if compared else ()
     yield from wrap_text(f"the same: {', '.join(same)}", width) if same else ()
-    yield from _format_spreads(report.metrics, alike, width)
+    yield from _format_spreads(report.metrics, names, width)
     yield from wrap_text(ABOUT, width)
     yield ""
 
@@ -93,7 +92,7 @@ ABOUT = (
 
 
 def _format_spreads(
-    compared: Sequence[ComparedMetric], alike: Mapping[str, Set[tuple[str, str]]], width: int
+    compared: Sequence[ComparedMetric], names: Mapping[ComparedMetric, MetricName], width: int
 ) -> Iterator[str]:
     """The metrics that are more or less consistent than before."""
     for each in compared:
@@ -103,7 +102,7 @@ def _format_spreads(
             whose = "repetitions" if found.of_repeats else "nodes, pairs or sets"
             before, after = (f"{share:.1%}".replace("%", " %") for share in (found.before, found.after))
             spread = f"{whose} spread by {before}, then by {after}"
-            yield from wrap_text(f"{name_metric(each, alike)}: {said}: {spread}", width)
+            yield from wrap_text(f"{names[each].text}: {said}: {spread}", width)
 
 
 def format_outcome(report: ComparisonReport, *, names_differences: bool = True) -> str:
@@ -147,18 +146,6 @@ def tell_beside(report: ComparisonReport) -> tuple[str, ...]:
         (not report.facts.nodes, "facts of nodes: not compared"),
     )
     return tuple(words for has_it, words in found if has_it)
-
-
-def find_common_labels(metrics: Sequence[ComparedMetric]) -> Mapping[str, Set[tuple[str, str]]]:
-    """The labels that all metrics of a probe have alike: they tell nothing apart, and are left out."""
-    by_probe = group_by_key((each.like.key.probe, frozenset(each.labels)) for each in metrics)
-    return {probe: frozenset.intersection(*labels) for probe, labels in by_probe.items()}
-
-
-def name_metric(each: ComparedMetric, alike: Mapping[str, Set[tuple[str, str]]]) -> str:
-    """A metric with the labels that tell it apart; ``alike`` as ``find_common_labels`` gives it."""
-    own = tuple(pair for pair in each.labels if pair not in alike[each.like.key.probe])
-    return sanitize(" ".join((each.like.key.metric, *tell_labels(own))))
 
 
 def format_mean(each: ComparedMetric, value: float | None) -> str:
@@ -210,12 +197,12 @@ def format_number(each: ComparedMetric) -> str:
 
 def _format_not_comparable(report: ComparisonReport, width: int) -> Iterator[str]:
     left = [each for each in report.metrics if each.outcome is Outcome.NOT_COMPARABLE]
-    alike = find_common_labels(report.metrics)
+    names = name_metrics(report.metrics)
     if left:
         table = make_table(
             "Not comparable",
             left,
-            (words("metric", 20), lambda each: name_metric(each, alike)),
+            (words("metric", 20), lambda each: names[each].text),
             (words("stage", 8), lambda each: sanitize(each.like.key.stage)),
             (number("A"), lambda each: format_mean(each, each.means[0])),
             (number("B"), lambda each: format_mean(each, each.means[1])),
@@ -228,13 +215,13 @@ def _format_not_comparable(report: ComparisonReport, width: int) -> Iterator[str
 
 def _format_apart(report: ComparisonReport, width: int) -> Iterator[str]:
     """Subjects that changed otherwise than the others, and those that only one side has."""
-    alike = find_common_labels(report.metrics)
+    names = name_metrics(report.metrics)
     for each in report.metrics:
         if each.comparison is not None and each.comparison.apart:
             who = fold_names(each.comparison.apart) if all(">" not in name for name in each.comparison.apart) else (
                 ", ".join(each.comparison.apart[:3])
             )  # fmt: skip
-            name = name_metric(each, alike)
+            name = names[each].text
             yield from wrap_text(f"{name}: changed otherwise than the others: {sanitize(who)}", width)
     left = Counter(each.left_out for each in report.metrics if any(each.left_out))
     for (one, other), metrics in left.items():

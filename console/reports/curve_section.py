@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from benchconsole.console.curves.curve_model import Chart, Curve, ValueScale, is_multiplied, make_scale
+from benchconsole.console.curves.curve_model import Chart, Curve, ValueScale, make_scale
 from benchconsole.console.curves.curve_text import (
     PointRow,
     format_chart_name,
@@ -79,12 +79,11 @@ def _make_section(chart: Chart) -> CurveSection:
     across = {value: round(_EDGE + place * (WIDTH - 2 * _EDGE)) for value, place in chart.places.items()}
     headings, rows = make_point_table(chart)
     values = chart.values or ("", "")
-    known = [point.at for curve in chart.curves[:1] for point in curve.points if point.at is not None]
     return CurveSection(
         stage=sanitize(chart.stage),
         name=format_chart_name(chart),
         unit=format_value(chart) if chart.metric else "",
-        axis=sanitize(chart.axis) + (", logarithmic" if len(known) == len(values) and is_multiplied(known) else ""),
+        axis=sanitize(chart.axis) + (", logarithmic" if chart.is_axis_log() else ""),
         curves=tuple(_draw_curve(chart, index, across, up) for index in range(len(chart.curves)))
         if chart.metric
         else (),

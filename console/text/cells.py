@@ -52,6 +52,19 @@ def clip_text(text: str, width: int) -> str:
     return f"{kept}…" if width > 0 else ""
 
 
+def clip_around(text: str, kept: str, width: int) -> str:
+    """``text`` within ``width`` columns: what follows the words ``kept`` in it is cut first, then what is before them.
+
+    What is before loses its beginning. The end of ``kept`` is cut only where there is no room for all of it.
+    """
+    place = text.find(f" {kept}") + 1 if kept else 0
+    head = text[: place + len(kept)]
+    if not place or width < 2 or measure_width(text) <= width or measure_width(head) < width:
+        return clip_text(text, width)
+    end = clip_text(kept, width - 1) if measure_width(kept) >= width else _find_end(head, width - 1)
+    return f"…{end}"
+
+
 def cut_into_lines(text: str, width: int) -> list[str]:
     """``text`` in pieces of at most ``width`` columns, each of its characters as it is; at least one piece."""
     pieces = []
@@ -120,6 +133,18 @@ def _split_at(text: str, width: int) -> tuple[str, str]:
             break
         end += len(cluster)
     return text[:end], text[end:]
+
+
+def _find_end(text: str, width: int) -> str:
+    """The longest end of ``text`` within ``width`` columns."""
+    if _NARROW.fullmatch(text):
+        return text[max(len(text) - width, 0) :]
+    from wcwidth import iter_graphemes
+
+    clusters = list(iter_graphemes(text))
+    while clusters and sum(map(measure_width, clusters)) > width:
+        del clusters[0]
+    return "".join(clusters)
 
 
 def _break_words(text: str, room: int) -> Iterator[tuple[str, str]]:

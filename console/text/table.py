@@ -18,12 +18,16 @@ NOTHING = ("", "–")
 
 
 class Column(NamedTuple):
-    """A heading; ``right`` for numbers. ``wraps`` marks what may be broken into lines, ``least`` its width."""
+    """A heading; ``right`` for numbers. ``wraps`` marks what may be broken into lines, ``least`` its width.
+
+    ``kept`` names the words of a row, a part of the cell, that are in sight where a screen has to cut it.
+    """
 
     heading: str
     right: bool = False
     wraps: bool = False
     least: int = 0
+    kept: str = ""
 
 
 class Table(NamedTuple):
@@ -40,9 +44,9 @@ def number(heading: str) -> Column:
     return Column(heading, right=True)
 
 
-def words(heading: str, least: int = 12) -> Column:
+def words(heading: str, least: int = 12, kept: str = "") -> Column:
     """A column that may be broken into lines, down to ``least`` cells."""
-    return Column(heading, wraps=True, least=least)
+    return Column(heading, wraps=True, least=least, kept=kept)
 
 
 def make_table(title: str, items: Iterable[T], *fields: tuple[Column, Callable[[T], str]], note: str = "") -> Table:

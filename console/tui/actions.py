@@ -89,6 +89,8 @@ _TABLE = (
     Action("values", "v", "v", "values", "cells as states, shares, load; pairs, changes as a map; the next picture"),
     Action("heat", "M", "M", "heat map", "cells show a metric or a fact of each node; off leaves", "heat", "NAME"),
     Action("zoom", "Z", "Z", "zoom", "one level in: draw only the site, pod, leaf or chassis under the cursor"),
+    Action("log_axis", "x", "x", "log axis", "the axis logarithmic or linear; again as it was"),
+    Action("log_values", "X", "X", "log values", "the values logarithmic or linear; again as they were"),
     Action("fold", "z", "z", "fold alike", "fold what is alike: rows that pass or do not differ, findings of one kind"),
     Action("more_detail", "plus,equals_sign", "+", "detail", "fewer nodes in a cell", call="detail(1)"),
     Action("less_detail", "minus", "-", "detail", "more nodes in a cell", call="detail(-1)"),
@@ -244,7 +246,7 @@ USES: Mapping[str, tuple[str, ...]] = {
     ),
     "filter": (
         "filter", "save_filter", "columns", "sort", "sort_also", "fold", "values", "heat", "more_detail", "less_detail",
-        "swap",
+        "swap", "log_axis", "log_values",
     ),
     "act": (
         "plan", "test", "repeat", "stop", "mark", "mark_shown", "accept", "copy", "copy_all", "add_criterion",

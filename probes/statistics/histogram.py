@@ -1,4 +1,4 @@
-"""The histogram of a sample: how many numbers are in bins of equal width. Pure."""
+"""The histogram of a sample: how many numbers are in bins of equal width, or on logarithms of equal ratio. Pure."""
 
 import math
 from dataclasses import dataclass
@@ -21,8 +21,13 @@ class Histogram:
     place: Indices
 
 
-def make_histogram(values: Floats, most: int) -> Histogram:
-    """The histogram of finite ``values``, one or more, from the lowest to the highest, in at most ``most`` bins."""
+def make_histogram(values: Floats, most: int, *, is_log: bool = False) -> Histogram:
+    """The histogram of finite ``values``, one or more, from the lowest to the highest, in at most ``most`` bins.
+
+    With ``is_log`` it is that of their logarithms, all above 0: each bin is as many times as wide as the one before.
+    """
+    if is_log:
+        return _make_log_histogram(values, most)
     low, high = float(values.min()), float(values.max())
     if not low < high:
         return Histogram(np.array([low, high]), np.array([len(values)], np.intp), np.zeros(len(values), np.intp))
@@ -30,6 +35,14 @@ def make_histogram(values: Floats, most: int) -> Histogram:
     place = np.minimum((values - low) / (high - low) * number, number - 1).astype(np.intp)
     counts = np.bincount(place, minlength=number).astype(np.intp, copy=False)
     return Histogram(np.linspace(low, high, number + 1), counts, place)
+
+
+def _make_log_histogram(values: Floats, most: int) -> Histogram:
+    low, high = float(values.min()), float(values.max())
+    found = make_histogram(np.log(values), most)
+    edges = np.clip(np.exp(found.edges), low, high)
+    edges[0], edges[-1] = low, high
+    return Histogram(edges, found.counts, found.place)
 
 
 def choose_bin_count(values: Floats, most: int) -> int:

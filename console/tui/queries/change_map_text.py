@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from benchconsole.console.conclusions.metric_names import name_metrics
 from benchconsole.console.conclusions.session_comparison import ComparedMetric
-from benchconsole.console.reports.comparison_page import ComparisonReport, find_common_labels, name_metric
+from benchconsole.console.reports.comparison_page import ComparisonReport
 from benchconsole.console.text.cells import fit_text, measure_width, wrap_text
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.change_matrix import (
@@ -37,11 +38,11 @@ def list_mapped(report: ComparisonReport) -> list[tuple[ComparedMetric, Matrix[C
 
 def format_maps(report: ComparisonReport, width: int) -> Iterator[str]:
     """The lines of all maps, none wider than ``width`` from 40 columns on; empty where no metric has a map."""
-    alike = find_common_labels(report.metrics)
+    names = name_metrics(report.metrics)
     mapped = list_mapped(report)
     for each, matrix in mapped:
         counts = tell_counts(_count_turns(matrix))
-        yield from wrap_text(f"{name_metric(each, alike)}, {sanitize(each.like.key.stage)}: {each.outcome}", width)
+        yield from wrap_text(f"{names[each].text}, {sanitize(each.like.key.stage)}: {each.outcome}", width)
         yield from wrap_text(f"{_name_rows(each, matrix)}: {counts}", width)
         yield from _format_matrix(matrix, width)
         yield ""

@@ -1,18 +1,17 @@
 """The area of a comparison: two sessions metric by metric, what else differs, and one metric by node, pair or set."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
+from benchconsole.console.conclusions.metric_names import MetricName, name_metrics
 from benchconsole.console.conclusions.session_comparison import ComparedMetric, Outcome, judge_each
 from benchconsole.console.reports.comparison_page import (
     ComparisonReport,
-    find_common_labels,
     format_effect,
     format_mean,
     format_metric_outcome,
     format_number,
     make_metric_record,
-    name_metric,
 )
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, number, words
@@ -42,6 +41,9 @@ QUIET = (Outcome.NO_EFFECT, Outcome.SAME, Outcome.NOT_COMPARABLE)
 _ORDER = (Outcome.WORSE, Outcome.MIXED, Outcome.BETTER, Outcome.HIGHER, Outcome.LOWER, *QUIET)
 _CHANGE = {"change": scale_for(Unit.ONE, Shown.PERCENT, ())}
 
+TELLING = "telling"
+"""The words of a row that tell it from the others of its name; no column of their own."""
+
 A_ALONE, B_ALONE = "in A alone", "in B alone"
 """In place of an outcome: which session alone measured a node, pair or set."""
 
@@ -54,18 +56,15 @@ _HALF = 10
 def list_compared(report: ComparisonReport, *, has_bars: bool = False) -> Area:
     """Metrics that differ, worse first, then what else differs, then metrics that do not; ``has_bars``: drawn, too."""
     columns = {
-        "outcome": Column("outcome"), "what": words("what", 18), "of": words("of", 10), "a": number("A"),
+        "outcome": Column("outcome"), "what": words("what", 18, kept=TELLING), "of": words("of", 10), "a": number("A"),
         "b": number("B"), "change": number("B to A"), "bar": Column("−20 %     0    +20 %"),
         "interval": words("95 % interval", 10), "kind": words("kind", 8), "stage": words("stage", 8),
         "why": words("why", 12),
     }  # fmt: skip
-    # Labels that all compared metrics of a probe have alike tell nothing, whatever those that are not comparable have.
-    compared = find_common_labels([each for each in report.metrics if each.outcome is not Outcome.NOT_COMPARABLE])
-    others = find_common_labels(report.metrics)
-    metrics = [
-        _make_metric(each, others if each.outcome is Outcome.NOT_COMPARABLE else compared)
-        for each in _sort_metrics(report.metrics)
-    ]
+    # Labels that all compared metrics of a name have alike tell nothing, whatever those that are not comparable have.
+    named = dict(name_metrics(report.metrics))
+    named |= name_metrics(each for each in report.metrics if each.outcome is not Outcome.NOT_COMPARABLE)
+    metrics = [_make_metric(each, named[each]) for each in _sort_metrics(report.metrics)]
     quiet = [row for row in metrics if row.record["outcome"] in QUIET]
     rows = (*(row for row in metrics if row.record["outcome"] not in QUIET), *_list_other_differences(report), *quiet)
     own = ", ".join(report.facts.by_themselves[:3])
@@ -90,13 +89,13 @@ def _sort_metrics(metrics: Sequence[ComparedMetric]) -> list[ComparedMetric]:
     return sorted(metrics, key=find_key)
 
 
-def _make_metric(each: ComparedMetric, alike: Mapping[str, Set[tuple[str, str]]]) -> Row:
+def _make_metric(each: ComparedMetric, name: MetricName) -> Row:
     found = each.comparison
     effect, interval = format_effect(each)
     change = found.effect if found is not None and found.is_ratio else None
     why = format_metric_outcome(each).removeprefix(each.outcome.value).lstrip(":; ")
     text = {
-        "outcome": each.outcome.value, "what": name_metric(each, alike), "a": format_mean(each, each.means[0]),
+        "outcome": each.outcome.value, "what": name.text, TELLING: name.telling, "a": format_mean(each, each.means[0]),
         "b": format_mean(each, each.means[1]), "change": effect, "bar": draw_bar(change), "interval": interval,
         "of": format_number(each), "kind": "metric", "stage": sanitize(each.like.key.stage), "why": why,
     }  # fmt: skip

@@ -122,16 +122,40 @@ class ColumnCache:
         return column
 
 
+def list_own_columns(view: RunView, nodes: Iterable[NodeId]) -> tuple[MetricColumn, ...]:
+    """The columns that a table of ``nodes`` alone has, in the order of their rounds."""
+    own = (verdict for name in nodes if name in view.nodes for verdict in view.nodes[name].verdicts)
+    stages = stage_names(view)
+    verdicts: dict[ColumnId, list[Verdict]] = {}
+    deviating: set[ColumnId] = set()
+    for verdict in sorted(filter(_has_number, own), key=lambda each: each.round):
+        key = verdict.metric, stages.get(verdict.round, "")
+        verdicts.setdefault(key, []).append(verdict)
+        if _deserves_column(verdict):
+            deviating.add(key)
+    headings = make_headings(key for key in verdicts if key in deviating)
+    return tuple(_metric_column(key, heading, verdicts[key]) for key, heading in headings.items())
+
+
 def read_round_numbers(view: RunView, each: Round) -> RoundNumbers:
     """The numbers of one round."""
     made = RoundNumbers()
     for test in each.tests:
         for verdict in view.verdicts.get(test.id, ()):
-            if verdict.value is not None and verdict.unit is not None:
+            if _has_number(verdict):
                 made.verdicts.setdefault(verdict.metric, []).append(verdict)
-                if verdict.kind is not Yardstick.HARDWARE or verdict.level is not Level.PASS:
+                if _deserves_column(verdict):
                     made.deviating.add(verdict.metric)
     return made
+
+
+def _has_number(verdict: Verdict) -> bool:
+    return verdict.value is not None and verdict.unit is not None
+
+
+def _deserves_column(verdict: Verdict) -> bool:
+    """Whether its metric has a column for it: facts have one only where one deviates."""
+    return verdict.kind is not Yardstick.HARDWARE or verdict.level is not Level.PASS
 
 
 def stage_names(view: RunView) -> dict[int, str]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from benchconsole.console.conclusions.plot_text import (
     QUANTILES,
+    format_axis,
     format_bounds,
     format_class,
     format_deviation,
@@ -54,8 +55,12 @@ def list_plotted(view: RunView, metric: str = "") -> Area:
 _COLUMNS = {
     "stage": words("stage"), "metric": words("metric"), "n": number("values"), "median": number("median"),
     "low": number("low"), "high": number("high"), "required": number("required"), "fails": number("fail"),
-    "judged": number("judged"),
+    "judged": number("judged"), "axis": Column("axis"),
 }  # fmt: skip
+
+
+_AXES = {True: "logarithmic", False: "linear"}
+"""How values stand on the axis of their pictures."""
 
 
 def _describe(metric: PlottedMetric) -> Record:
@@ -73,10 +78,11 @@ def _make_metric(plot: Plot) -> Row:
         "median": format_number(metric, median), "low": format_number(metric, low),
         "high": format_number(metric, high), "fails": f"{len(metric.failing):,}", "judged": f"{metric.judged:,}",
         "required": "" if required is None else format_number(metric, required),
+        "axis": _AXES[plot.is_log()],
     }  # fmt: skip
     record = {
         **_describe(metric), "values": len(metric.values), "low": low, "median": median, "high": high,
-        **_record_bounds(metric),
+        **_record_bounds(metric), "axis": _AXES[plot.is_log()],
     }  # fmt: skip
     return Row(text, {}, record)
 
@@ -101,7 +107,11 @@ def _list_rows(plot: Plot) -> Iterator[Row]:
     yield Row({**name, "kind": "bound", "said": format_bounds(metric)}, {}, {
         **_describe(metric), "kind": "bound", **_record_bounds(metric),
     })  # fmt: skip
-    yield from _list_bins(metric, name)
+    axis = _AXES[plot.is_log()]
+    yield Row({**name, "kind": "axis", "said": format_axis(plot)}, {}, {
+        **_describe(metric), "kind": "axis", "axis": axis, "low": plot.ends[0], "high": plot.ends[1],
+    })  # fmt: skip
+    yield from _list_bins(plot, name)
     for share in QUANTILES:
         value = metric.find_quantile(share)
         text = {**name, "kind": "quantile", "name": f"p{100 * share:g}", "from": format_number(metric, value)}
@@ -117,9 +127,10 @@ def _list_rows(plot: Plot) -> Iterator[Row]:
         })  # fmt: skip
 
 
-def _list_bins(metric: PlottedMetric, name: dict[str, str]) -> Iterator[Row]:
-    """The bins of the histogram, with as many decimals as tell them apart."""
-    found = make_histogram(metric.values, MOST_BINS)
+def _list_bins(plot: Plot, name: dict[str, str]) -> Iterator[Row]:
+    """The bins of the histogram, as the axis of the picture has them, with as many decimals as tell them apart."""
+    metric = plot.first
+    found = make_histogram(metric.values, MOST_BINS, is_log=plot.is_log())
     edges, counts = found.edges.tolist(), found.counts.tolist()
     scale = scale_for(metric.key.unit, metric.shown, [metric.find_quantile(share) for share in (0.0, 0.5, 1.0)])
     step = (edges[1] - edges[0]) / scale.factor

@@ -1,4 +1,6 @@
-"""The axes of a picture: a line of values with round ticks, and a line of time from which long pauses are cut. Pure."""
+"""The axes of a picture: a line of values, linear or logarithmic, with round ticks, and a line of time from which long
+pauses are cut. Pure.
+"""
 
 import math
 from bisect import bisect_right
@@ -6,13 +8,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.wording import format_played
+from benchconsole.probes.statistics.log_scale import list_round_numbers
+from benchconsole.topology.units import Shown, Unit
 
 _STEPS, _WHOLE = (1.0, 2.0, 2.5, 5.0, 10.0), (1.0, 2.0, 5.0, 10.0)
 """What a tick may be apart from the next one, times a power of ten; of what is counted."""
 
+_FEWEST = 3
+"""Ticks that a logarithmic axis has at least: where there are fewer of its own it has those of a linear one."""
+
 _ALIKE = 1e-9
 """Ends that differ by less than this share of their size are one value."""
+
+_AROUND = 1.05
+"""What an axis around one value reaches to, as a factor."""
 
 _TIMES = (
     1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
@@ -39,22 +50,39 @@ class Tick(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ValueAxis:
-    """Values from ``low`` to ``high``, which is more; ``step`` is what ticks are apart."""
+    """Values from ``low`` to ``high``, which is more; ``step`` is what ticks are apart.
+
+    Where it ``is_log`` all are above 0, they stand at their logarithms, and ``marked`` are those that have a tick; of
+    these, numbers that are ``is_binary`` are each in a unit of their own.
+    """
 
     low: float
     high: float
     step: float
     factor: float
+    is_log: bool = False
+    marked: Sequence[float] = ()
+    is_binary: bool = False
 
     def find_place(self, value: float) -> float:
         """Where a value stands between 0 and 1; outside for one that is not on the axis."""
+        if self.is_log:
+            if value <= 0:
+                return -1.0
+            return (math.log(value) - math.log(self.low)) / (math.log(self.high) - math.log(self.low))
         return (value - self.low) / (self.high - self.low)
 
     @property
     def ticks(self) -> Iterator[Tick]:
-        """Multiples of the step, in units of ``factor``, with as many decimals as these need."""
+        """Multiples of the step, in units of ``factor``, with as many decimals as these need; else what is marked."""
+        for number in self.marked:
+            label = _label_binary(number) if self.is_binary else _label_number(number / self.factor)
+            yield Tick(min(max(self.find_place(number), 0.0), 1.0), label)
+        if self.marked:
+            return
         places = count_places(self.step / self.factor)
         first = math.ceil(self.low / self.step - 1e-6)
+        first = max(first, 1) if self.is_log else first
         while first * self.step <= self.high + self.step * 1e-6:
             label = f"{first * self.step / self.factor + 0.0:,.{places}f}"
             yield Tick(min(max(self.find_place(first * self.step), 0.0), 1.0), label)
@@ -68,6 +96,44 @@ def make_value_axis(low: float, high: float, factor: float, most: int) -> ValueA
         low, high = low - room, high + room
     wanted = (high - low) / factor / max(most - 1, 1)
     return ValueAxis(low, high, _choose_step(wanted, _STEPS) * factor, factor)
+
+
+def make_log_axis(
+    low: float, high: float, lines: Iterable[float], factor: float, most: int, *, is_binary: bool = False
+) -> ValueAxis:
+    """A logarithmic axis that holds ``low``, which is above 0, and ``high``, with ``most`` ticks or fewer.
+
+    It holds those of ``lines`` that leave the values a third of it. Ticks are 1, 2 and 5 times powers of ten of
+    ``factor``, powers of two where it ``is_binary``; where fewer than three are on it, those of a linear axis.
+    """
+    known = {math.log(number): number for number in (*(line for line in lines if line > 0), low, high)}
+    first, last = widen(math.log(low), math.log(high), known)
+    low, high = known[first], known[last]
+    if last - first <= _ALIKE:
+        low, high = low / _AROUND, high * _AROUND
+    if is_binary:
+        marked = list_round_numbers(low, high, most, is_binary=True)
+    else:
+        marked = [number * factor for number in list_round_numbers(low / factor, high / factor, most)]
+    step = _choose_step((high - low) / factor / max(most - 1, 1), _STEPS) * factor
+    is_marked = len(marked) >= min(_FEWEST, most)
+    return ValueAxis(
+        low, high, step, factor, is_log=True, marked=tuple(marked) if is_marked else (),
+        is_binary=is_binary and is_marked,
+    )  # fmt: skip
+
+
+def _label_number(number: float) -> str:
+    """A round number without its unit: ``0.05``, ``2``, ``10,000``, ``1e12``."""
+    if not 1e-5 <= number * (1 + _ALIKE) < 1e7:
+        return f"{number:.0e}".replace("e+", "e").replace("e0", "e").replace("e-0", "e-")
+    return f"{number:,.{max(-math.floor(math.log10(number) + _ALIKE), 0)}f}"
+
+
+def _label_binary(number: float) -> str:
+    """A size in the unit that it reads well in: ``64 KiB``."""
+    scale = scale_for(Unit.BYTE, Shown.MEMORY, [number])
+    return f"{scale.shown(number)} {scale.symbol}"
 
 
 def make_count_axis(most_counted: int, most: int) -> ValueAxis:

@@ -2,6 +2,7 @@
 
 from textual import on
 
+from benchconsole.console.conclusions.metric_names import name_among
 from benchconsole.console.conclusions.session_comparison import ComparedMetric
 from benchconsole.console.reports.comparison_page import ComparisonReport
 from benchconsole.console.text.sanitize import sanitize
@@ -46,12 +47,13 @@ class ChangeMapScreen(MatrixPage):
         self.metric = metric
         self.report = report
         self.within = within
+        self.metric_name = name_among(metric, report.metrics)
         self.parts = (self.map, self.legend, self.status)
 
     def paint(self, view: RunView) -> None:
         key, keys = self.metric.like.key, self.report.keys
         behind = () if self.within is None else (" to ".join(map(sanitize, self.within)),)
-        path = ("compare", f"{keys[0]} with {keys[1]}", sanitize(key.stage), sanitize(key.metric), "map", *behind)
+        path = ("compare", f"{keys[0]} with {keys[1]}", sanitize(key.stage), self.metric_name, "map", *behind)
         self.crumb.show(path)
         if self.map.matrix is None:  # both sessions are read, and do not change
             under = {} if self.report.fabric is None else under_of(self.report.fabric)

@@ -6,6 +6,7 @@ from functools import partial
 
 from textual import on
 
+from benchconsole.console.conclusions.metric_names import name_among
 from benchconsole.console.conclusions.session_comparison import ComparedMetric
 from benchconsole.console.reports.comparison_page import ABOUT, ComparisonReport, format_outcome, tell_beside
 from benchconsole.console.session.session_archive import SessionArchive
@@ -182,11 +183,14 @@ class ComparisonScreen(AreaPage):
         self._show()
 
     def action_in_full(self) -> None:
-        """Every column of the row, and what its numbers rest on."""
+        """Every column of the row, all labels of a metric, and what its numbers rest on."""
         row, area = self.table.chosen, self.table.area
         if row is None or area is None:
             return
         said = [(each.heading, [row.words(name)]) for name, each in area.columns.items() if name != "bar"]
+        labels = row.record.get("labels")
+        if isinstance(labels, dict) and labels:
+            said.append(("labels", [sanitize(" ".join(f"{name}={value}" for name, value in labels.items()))]))
         about = [("about", [ABOUT])] if row.record["kind"] == "metric" else []
         self.post_message(ReadInFull(self.name_chosen(), [*said, *about]))
 
@@ -215,6 +219,7 @@ class SubjectsScreen(AreaPage):
         name = sanitize(metric.like.key.metric)
         super().__init__(named_by="of", tab=tab, subject=f"subjects {name} {metric.labels} {report.keys}")
         self.metric = metric
+        self.metric_name = name_among(metric, report.metrics)
         self.report = report
         key = metric.like.key
         self.wish_plot = partial(PlotWish, key.metric, key.stage, report=report)
@@ -224,8 +229,8 @@ class SubjectsScreen(AreaPage):
         self.show_area(list_subjects(self.metric))
 
     def paint(self, view: RunView) -> None:
-        stage, metric, keys = self.metric.like.key.stage, self.metric.like.key.metric, self.report.keys
-        self.crumb.show(("compare", f"{keys[0]} with {keys[1]}", sanitize(stage), sanitize(metric)))
+        stage, keys = self.metric.like.key.stage, self.report.keys
+        self.crumb.show(("compare", f"{keys[0]} with {keys[1]}", sanitize(stage), self.metric_name))
         self.annotate()
 
     @on(Listing.Chosen)

@@ -30,6 +30,7 @@ from benchconsole.console.tui.widgets.status import Status
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.same_objects import are_same
 from benchconsole.console.view.wording import format_reading
+from benchconsole.probes.statistics.log_scale import is_positive
 from benchconsole.topology.units import counted
 
 STEPS = 400
@@ -42,14 +43,17 @@ _HIGH = 50
 
 
 class PlotScreen(FilteredPage):
-    """``v`` draws it another way, arrows go along the values, enter opens the output that one was read from."""
+    """``v`` draws it another way, ``x`` turns its axis, arrows go along the values, enter opens the output of one.
+
+    ``turned`` are the plots whose axis is not as the rule has it, by what they show.
+    """
 
     VALID = (
-        *MOVES, "left", "right", "filter", "values", "next_fault", "previous_fault", "copy", "copy_all",
+        *MOVES, "left", "right", "filter", "values", "log_axis", "next_fault", "previous_fault", "copy", "copy_all",
     )  # fmt: skip
     KEYS = (
         ("enter", "raw output"), ("values", "next picture"), ("left", "and → value"), ("next_fault", "next fail"),
-        "filter", "copy", ("back", "back"), "command", "help",
+        "filter", "log_axis", "copy", ("back", "back"), "command", "help",
     )  # fmt: skip
     filter_area = "plot"
     NOUN = "metric"
@@ -76,6 +80,7 @@ class PlotScreen(FilteredPage):
         self._drawn: Plot | None = None
         self._known: tuple[object, ...] = ()
         self._is_making = False
+        self.turned: set[tuple[object, ...]] = set()
         if self.report is not None:
             self.picture.picture = Picture.ECDF
 
@@ -95,7 +100,7 @@ class PlotScreen(FilteredPage):
         if view.reading is None and is_new and not self._is_making:
             self._known, self._is_making = known, True
             self.run_worker(self._make(view), exit_on_error=True)
-        self._share_height()
+        _share_height(self)
 
     async def _make(self, view: RunView) -> None:
         """Make the plots beside the screen: those of ten thousand nodes take a second."""
@@ -160,12 +165,13 @@ class PlotScreen(FilteredPage):
             self.strips.show(plot)
         self._drawn = plot
         self._show_value()
-        self._share_height()
+        _share_height(self)
 
     def _show_value(self) -> None:
         """The value under the cursor: where it stands in the picture, and what is known of it."""
         plot = self._drawn
-        self.picture.show(plot, self.picture.picture, self._number)
+        is_turned = plot is not None and plot.question in self.turned
+        self.picture.show(plot, self.picture.picture, self._number, is_turned=is_turned)
         few = format_few(len(self.every) - len(self.plots.every))
         if plot is None or self._number is None:
             self.status.show("", few)
@@ -174,16 +180,6 @@ class PlotScreen(FilteredPage):
         name = f"{plot.names[side]}   " if plot.names[side] else ""
         verdict = f"   {format_verdict(plot.sides[side], place)}" if self.report is None else ""
         self.status.show(f"{sanitize(name)}{format_value(plot.sides[side], place)}{verdict}", few)
-
-    def _share_height(self) -> None:
-        """The picture gets what list, sentences and classes leave."""
-        width, height = self.size
-        is_tall = height >= TALL
-        most = 4 if not is_tall else 9 if height < _HIGH else 15
-        self.plots.styles.height = max(min(self.plots.count + 1, most), 2)
-        self.told.styles.height = min(self.told.wanted(width), 5 if is_tall else 3)
-        self.strips.styles.height = min(self.strips.wanted, 8 if is_tall else 2)
-        self.picture.styles.height = "1fr"
 
     # -- keys
 
@@ -213,6 +209,20 @@ class PlotScreen(FilteredPage):
         ways = list(Picture)
         self.picture.picture = ways[(ways.index(self.picture.picture) + 1) % len(ways)]
         self._show_value()
+
+    def action_log_axis(self) -> None:
+        """The axis of the values logarithmic instead of linear or the other way round; again as the rule has it."""
+        plot = self._drawn
+        if plot is None:
+            return
+        if not is_positive(plot.ends[0]):
+            self.say("No logarithmic axis: a value is 0 or below.")
+            return
+        self.turned ^= {plot.question}
+        self._show_value()
+        is_log = plot.is_log(turned=plot.question in self.turned)
+        again = "" if plot.question in self.turned else " again"
+        self.say(f"The axis is {'logarithmic' if is_log else 'linear'}{again}.")
 
     def action_shift(self, step: int) -> None:
         """To the next value in the order of the picture; where they are many, over some."""
@@ -251,6 +261,17 @@ class PlotScreen(FilteredPage):
         if self._drawn is not None:
             words = "".join(list_copied(self._drawn))
             self.post_message(Copy(words, f"{len(self._drawn.order):,} values"))
+
+
+def _share_height(page: PlotScreen) -> None:
+    """The picture gets what list, sentences and classes leave."""
+    width, height = page.size
+    is_tall = height >= TALL
+    most = 4 if not is_tall else 9 if height < _HIGH else 15
+    page.plots.styles.height = max(min(page.plots.count + 1, most), 2)
+    page.told.styles.height = min(page.told.wanted(width), 5 if is_tall else 3)
+    page.strips.styles.height = min(page.strips.wanted, 8 if is_tall else 2)
+    page.picture.styles.height = "1fr"
 
 
 def find_wished(plots: Sequence[Plot], wish: PlotWish) -> Plot | None:

@@ -16,7 +16,7 @@ from benchconsole.console.tui.rows.text_rows import REMARKED
 from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.screens.base.filtered_page import FilteredPage
 from benchconsole.console.tui.screens.base.page import Page
-from benchconsole.console.tui.widgets.curve import CurvePlot, CurveText
+from benchconsole.console.tui.widgets.curve import CurvePlot, CurveText, TurnedAxes
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.sweep_lists import ChartList, PointTable
 from benchconsole.console.view.remark_words import group_remarks, name_point
@@ -33,10 +33,18 @@ _PICTURE, _LEAST = 9, 6
 
 
 class SweepsScreen(FilteredPage):
-    """``/`` filters the curves, ``tab`` goes between them and the points of one. Points appear as rounds are judged."""
+    """``/`` filters the curves, ``tab`` goes between them and the points of one. Points appear as rounds are judged.
 
-    VALID = (*MOVES, "filter", "copy", "copy_all", "pane", "pane_back", "left", "right", "remark")
-    KEYS = (("back", "back"), ("pane", "points"), "filter", "remark", "copy", "copy_all", "command", "help")
+    ``turned`` are the axes that are not as the rule has them: what a chart shows, and whether its axis or its values.
+    """
+
+    VALID = (
+        *MOVES, "filter", "copy", "copy_all", "pane", "pane_back", "left", "right", "remark", "log_axis", "log_values",
+    )  # fmt: skip
+    KEYS = (
+        ("back", "back"), ("pane", "points"), "filter", "log_axis", "log_values", "remark", "copy", "copy_all",
+        "command", "help",
+    )  # fmt: skip
     VERTICAL_BREAKPOINTS = [*Page.VERTICAL_BREAKPOINTS, (TALL, "-tall")]  # noqa: RUF012 Textual's own declaration
     filter_area = "curves"
     NOUN = "curve"
@@ -59,6 +67,7 @@ class SweepsScreen(FilteredPage):
         self.points = PointTable()
         self.body = Container(self.plot, self.points, classes="body")
         self._drawn: tuple[object, ...] = ()
+        self.turned: set[tuple[object, bool]] = set()
         self.find_remarked = partial(_find_remarked, self.points)
         self.parts = (self.prompt, self.charts, self.told, self.body)
 
@@ -71,6 +80,7 @@ class SweepsScreen(FilteredPage):
         self.crumb.show((sanitize(view.fabric.name), sanitize(view.label or "run"), "sweeps"))
         self.annotate()
 
+    @on(Listing.Moved)
     def _show_chosen(self) -> None:
         """The chart under the cursor, and the point of it."""
         chart = self.charts.chosen.chart if self.charts.chosen is not None else None
@@ -80,7 +90,9 @@ class SweepsScreen(FilteredPage):
         self.points.remarked = remarks
         self.points.redraw()
         row = self.points.chosen
-        self.plot.show(chart, row.value if row is not None and self.points.has_focus else "")
+        question = None if chart is None else chart.question
+        turned = TurnedAxes(across=(question, False) in self.turned, up=(question, True) in self.turned)
+        self.plot.show(chart, row.value if row is not None and self.points.has_focus else "", turned)
         said = [] if chart is None else [(words, TEXT) for words in format_sentences(chart)]
         if row is not None and row.lacks and chart is not None:
             said.append((f"{sanitize(chart.axis)}={row.value}: {row.lacks}", MUTED))
@@ -90,23 +102,7 @@ class SweepsScreen(FilteredPage):
         if chart is not None and chart.metric:
             said.append((format_value(chart), MUTED))
         self.told.show(said)
-        self._share()
-
-    def _share(self) -> None:
-        """The numbers beside the picture where it is wide, else below it; the picture gets what is left."""
-        width, height = self.size
-        is_wide, is_tall = width >= BESIDE, height >= TALL
-        lists = max(min(self.charts.count + 1, (8 if height < 50 else 14) if is_tall else 4), 2)
-        told = min(self.told.wanted(width), 4 if is_tall else 2)
-        self.charts.styles.height = lists
-        self.told.styles.height = told
-        self.body.styles.layout = "horizontal" if is_wide else "vertical"
-        room = height - lists - told - (8 if is_tall else 4)
-        numbers = min(self.points.count + 1, max(room - _PICTURE, 4))
-        numbers = numbers if room - numbers >= _LEAST else room
-        self.points.styles.height = "1fr" if is_wide else numbers
-        self.points.styles.width = min(self.points.wanted, width * 3 // 5) if is_wide else "1fr"
-        self.plot.styles.height = "1fr"
+        _share_size(self)
 
     def annotate(self) -> None:
         """Say how many curves are shown; the chosen one may be another."""
@@ -119,10 +115,6 @@ class SweepsScreen(FilteredPage):
             self.action_pane()
         else:
             super().action_back()
-
-    @on(Listing.Moved)
-    def _moved(self) -> None:
-        self._show_chosen()
 
     @on(Listing.Chosen)
     def _chosen(self, event: Listing.Chosen) -> None:
@@ -138,6 +130,14 @@ class SweepsScreen(FilteredPage):
         """To the next curve, or the one before."""
         self.charts.move(step)
 
+    def action_log_axis(self) -> None:
+        """The axis of the sweep logarithmic instead of linear or the other way round; again as the rule has it."""
+        _turn_axis(self, up=False)
+
+    def action_log_values(self) -> None:
+        """The same of the values."""
+        _turn_axis(self, up=True)
+
     def action_copy(self) -> None:
         chart, row = self.points.chart, self.points.chosen
         if chart is not None and row is not None:
@@ -148,6 +148,41 @@ class SweepsScreen(FilteredPage):
         chart = self.charts.chosen.chart if self.charts.chosen is not None else None
         if chart is not None:
             self.post_message(Copy(format_chart(chart), format_chart_name(chart)))
+
+
+def _share_size(page: SweepsScreen) -> None:
+    """The numbers beside the picture where it is wide, else below it; the picture gets what is left."""
+    width, height = page.size
+    is_wide, is_tall = width >= BESIDE, height >= TALL
+    lists = max(min(page.charts.count + 1, (8 if height < 50 else 14) if is_tall else 4), 2)
+    told = min(page.told.wanted(width), 4 if is_tall else 2)
+    page.charts.styles.height = lists
+    page.told.styles.height = told
+    page.body.styles.layout = "horizontal" if is_wide else "vertical"
+    room = height - lists - told - (8 if is_tall else 4)
+    numbers = min(page.points.count + 1, max(room - _PICTURE, 4))
+    numbers = numbers if room - numbers >= _LEAST else room
+    page.points.styles.height = "1fr" if is_wide else numbers
+    page.points.styles.width = min(page.points.wanted, width * 3 // 5) if is_wide else "1fr"
+    page.plot.styles.height = "1fr"
+
+
+def _turn_axis(page: SweepsScreen, *, up: bool) -> None:
+    """Turn the axis of the chart under the cursor, or its values where it is the one that goes ``up``."""
+    row = page.charts.chosen
+    if row is None:
+        return
+    is_log = row.chart.is_value_log if up else row.chart.is_axis_log
+    if is_log() == is_log(turned=True):
+        needed = "values that are all above 0" if up else "two points or more, all of them numbers above 0"
+        page.say(f"A logarithmic axis takes {needed}.")
+        return
+    turned = row.chart.question, up
+    page.turned ^= {turned}
+    page.annotate()
+    again = "" if turned in page.turned else " again"
+    name = "axis of the values" if up else "axis"
+    page.say(f"The {name} is {'logarithmic' if is_log(turned=turned in page.turned) else 'linear'}{again}.")
 
 
 def _find_remarked(points: PointTable) -> Remarked | None:

@@ -17,18 +17,23 @@ from benchconsole.console.tui.screens.base.page import OpenPage, count_frame_row
 from benchconsole.console.tui.screens.fabric import find_explanation, find_marks
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.fabric_map import FabricMap, find_numbers
+from benchconsole.console.tui.widgets.finding_detail import FindingDetail
 from benchconsole.console.tui.widgets.headline import Headline
 from benchconsole.console.tui.widgets.heat_line import HEAT_ROWS
 from benchconsole.console.tui.widgets.legend import Legend
 from benchconsole.console.tui.widgets.node_line import NodeLine
 from benchconsole.console.tui.widgets.other_faults import OtherFaults
+from benchconsole.console.tui.widgets.part_numbers import PartNumbers
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.same_objects import are_same
+from benchconsole.probes.model.judgement import Finding
 
 _LEGEND_FROM = 28
 """Rows of a screen from which on the signs are explained below the map."""
 _HIGH = 36
-"""Rows of a screen from which on what the map leaves is for the other faults of the part."""
+"""Rows of a screen from which on what the map leaves is for the faults of the part and the numbers of its nodes."""
+_LEAST_DETAIL = 8
+"""Rows from which on a finding is told in full."""
 
 
 class ZoomScreen(HeatPage):
@@ -41,6 +46,7 @@ class ZoomScreen(HeatPage):
         ("enter", "open"), ("next_fault", "next fault"), ("zoom", "one level in"), "values", "heat",
         ("back", "one level out"), "command", "help",
     )  # fmt: skip
+    DEFAULT_CSS = "ZoomScreen FindingDetail { height: 0; }"
 
     def __init__(self, section: MapSection, shape: FabricShape, find_metrics: FindMetrics) -> None:
         super().__init__(tab="Fabric", subject=f"zoom {'/'.join(section.path)}")
@@ -52,6 +58,8 @@ class ZoomScreen(HeatPage):
         self.heights = MapHeight(lay_out)
         self.node_line = NodeLine()
         self.also = OtherFaults()
+        self.numbers = PartNumbers()
+        self.detail = FindingDetail()
         self.legend = Legend()
         self.faults: tuple[view_queries.Fault, ...] = ()
         self.counts: dict[State, int] = {}
@@ -70,7 +78,9 @@ class ZoomScreen(HeatPage):
 
         self._paint_anew = paint_anew
         self.heat = MapHeat(self, find_metrics, paint_anew)
-        self.parts = (self.headline, self.map, self.heat.line, self.node_line, self.also, self.legend)
+        self.parts = (
+            self.headline, self.map, self.heat.line, self.node_line, self.also, self.numbers, self.detail, self.legend,
+        )  # fmt: skip
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -80,6 +90,7 @@ class ZoomScreen(HeatPage):
         self._count_up(view)
         path = (sanitize(view.fabric.name), "fabric", *map(sanitize, self.section.path))
         self.crumb.show(path, *tallies(view, self.counts, len(self.section.nodes)))
+        _show_numbers(self, view)
         _share_height(self, view)
         self.map.show(view, self.section.shape)
         self.node_line.show(view, self.map.mark, find_numbers(self.map))
@@ -99,6 +110,10 @@ class ZoomScreen(HeatPage):
         inside = [(at, each) for at, each in enumerate(every) if view_queries.find_place(view, each) in self._inside]
         self.faults = tuple(fault for _, fault in inside)
         self.also.show(inside[1:])
+        worst = next(iter(inside), None)
+        told = None if worst is None or not isinstance(worst[1], Finding) else worst[1]
+        place = "" if worst is None else f"finding {worst[0] + 1} of {len(view.findings)}"
+        self.detail.show(view, told, place, may_run=False)
         said = describe_section(view, self.section.name, self.section.nodes, self.section.uplinks)
         first = next(iter(self.faults), None)
         self.headline.show(*said, why="" if first is None else sanitize(f"{first.where}: {first.what}"))
@@ -134,6 +149,7 @@ class ZoomScreen(HeatPage):
         self.heat.tell()
         if self.run_view is not None:
             self.node_line.show(self.run_view, self.map.mark, find_numbers(self.map))
+            _show_numbers(self, self.run_view)
 
     @on(FabricMap.Opened)
     def _opened(self, event: FabricMap.Opened) -> None:
@@ -149,8 +165,15 @@ class ZoomScreen(HeatPage):
                 self.post_message(found)
 
 
+def _show_numbers(page: ZoomScreen, view: RunView) -> None:
+    """The numbers of the nodes of the innermost part, on a high screen; that of the cursor stands out."""
+    is_wanted = page.section.rack is not None and page.size.height >= _HIGH
+    chosen = None if page.map.mark is None else page.map.mark.node
+    page.numbers.show(view, page.section.nodes if is_wanted else (), chosen)
+
+
 def _share_height(page: ZoomScreen, view: RunView) -> None:
-    """The map first; on a high screen the other faults of the part have the lines that it leaves."""
+    """The map first; what it leaves on a high screen is for other faults, numbers, then the worst fault in full."""
     height = page.size.height
     heat = HEAT_ROWS if page.heat.is_shown else 0
     line, legend = int(not heat), 2 if height >= _LEGEND_FROM else 0
@@ -161,8 +184,13 @@ def _share_height(page: ZoomScreen, view: RunView) -> None:
         wanted = page.heights.count(view.fabric, page.section.shape, page.size.width, room)
     left = max(room - wanted, 0)
     also = min(page.also.wanted, left)
+    also = also if also > 1 else 0
+    numbers = page.numbers.wanted if page.numbers.wanted <= left - also else 0
+    rest = left - also - numbers
+    detail = rest if page.detail.finding is not None and rest >= _LEAST_DETAIL else 0
     page.heat.line.styles.height, page.legend.styles.height = heat, legend
-    page.also.styles.height = also if also > 1 else 0
+    page.also.styles.height, page.detail.styles.height = also, detail
+    page.numbers.styles.height = numbers + rest - detail
     page.node_line.styles.height = line
     page.node_line.styles.margin = (line and apart, 0, 0, 0)
     page.heat.line.styles.margin = (apart if heat else 0, 0, 0, 0)

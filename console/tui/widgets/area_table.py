@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 
-from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.text.cells import clip_around, clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column
 from benchconsole.console.tui.queries.area import Area, find_signed, find_state
@@ -132,6 +132,7 @@ class AreaTable(SortedTable[AreaRow]):
         is_marked = bool(self.marked) and row.record.get("id") in self.marked
         line = CellLine(width).put("*" if is_marked else REMARKED if row.words("remarks") else " ", ACTIVE)
         state = find_state(row)
+        columns: Mapping[str, Column] = {} if self.area is None else self.area.columns
         for place, (name, x, wide) in enumerate(self._planned(width)):
             line.to(x)
             if name == self._signed and state is not None:
@@ -140,7 +141,9 @@ class AreaTable(SortedTable[AreaRow]):
                 is_low = state is not None and state not in _QUIET and name in _JUDGED
                 line.put(row.words(name), value_tone(state) if is_low and state is not None else TEXT, wide, ">")
             else:
-                line.put(row.words(name), STRONG if place < 2 and state not in _QUIET else TEXT, wide)
+                words, kept = row.words(name), columns[name].kept
+                words = clip_around(words, row.words(kept), wide) if kept else words
+                line.put(words, STRONG if place < 2 and state not in _QUIET else TEXT, wide)
         return line.row()
 
     def empty(self, width: int) -> list[Row]:

@@ -1,12 +1,15 @@
-"""Where the columns of the node table stand: which of them fit into a width, and how wide each is. Pure."""
+"""Where columns of nodes stand: which of them fit into a width, how wide each is, and what stands above them. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from benchconsole.console.text.cells import measure_width
 from benchconsole.console.tui.queries.arranged_columns import ArrangedColumns
-from benchconsole.console.tui.queries.node_row import DEFAULT, NodeColumn, NodeRow
+from benchconsole.console.tui.queries.node_row import DEFAULT, NodeColumn, NodeRow, WordColumn
 from benchconsole.console.tui.queries.over_sessions import OVER
+from benchconsole.console.tui.rows.text_rows import CellLine, Row
+from benchconsole.console.tui.rows.themes import ACTIVE, MUTED
 from benchconsole.probes.model.judgement import Finding
 
 _WIDEST_NAME, _WIDEST_LIMIT = 16, 40
@@ -84,3 +87,25 @@ class ColumnPlaces:
     def _measure(self, column: NodeColumn) -> int:
         """Cells of a column; those of some follow from the fabric."""
         return self._fixed.get(column.key) or column.width
+
+
+def draw_heads(
+    placed: Sequence[PlacedColumn], width: int, *, picked: NodeColumn | None = None,
+    marks: Mapping[str, str] = MappingProxyType({}), has_bounds: bool,
+) -> list[Row]:  # fmt: skip
+    """The names of columns, ``marks`` behind those that have one, below them units, and what was expected."""
+    rows = [CellLine(width), CellLine(width), CellLine(width).to(1).put("expected", MUTED)]
+    for column, x, wide in placed:
+        tone = ACTIVE if column is picked else MUTED
+        align = ">" if column.is_right else "<"
+        texts = column.heading + marks.get(column.key, ""), column.symbol, column.bound
+        for line, text, ink in zip(rows, texts, (tone, MUTED, MUTED), strict=True):
+            if text:
+                line.to(x).put(text, ink, wide, align)
+    some = [rows[0].row()]
+    measured = [column for column, _, _ in placed if not isinstance(column, WordColumn)]
+    if any(column.symbol for column in measured):
+        some.append(rows[1].row())
+    if measured and has_bounds:
+        some.append(rows[2].row())
+    return some

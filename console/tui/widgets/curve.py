@@ -4,7 +4,7 @@ A line joins neighbouring points only: what was not measured leaves a gap, with 
 a sign and a colour of its own, so that either tells it apart.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -31,14 +31,26 @@ def mark(curve: int, *, ascii_only: bool) -> CellText:
     return CellText(MARKS[curve % len(MARKS)][ascii_only], TONES[curve % len(TONES)]._replace(bold=True))
 
 
+class TurnedAxes(NamedTuple):
+    """Which axes of a chart are linear where the rule has them logarithmic, and the other way round."""
+
+    across: bool = False
+    up: bool = False
+
+
+AS_RULED = TurnedAxes()
+
+
 class CurvePlot(CellWidget):
     """One chart."""
 
     chart: Chart | None = None
     chosen = ""
+    turned = AS_RULED
 
-    def show(self, chart: Chart | None, chosen: str = "") -> None:
-        self.chart, self.chosen = chart, chosen
+    def show(self, chart: Chart | None, chosen: str = "", turned: TurnedAxes = AS_RULED) -> None:
+        """Draw ``chart`` with the value under the cursor, its axes by the rule or ``turned``."""
+        self.chart, self.chosen, self.turned = chart, chosen, turned
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
@@ -46,10 +58,11 @@ class CurvePlot(CellWidget):
         if chart is None or height < 5 or width < 24 or not chart.curves:
             return []
         scale = scale_for(chart.unit, chart.shown, chart.numbers) if chart.unit is not None else None
-        up = make_scale(chart.numbers, scale.factor if scale else 1.0)
+        is_log = chart.is_value_log(turned=self.turned.up)
+        up = make_scale(chart.numbers, scale.factor if scale else 1.0, is_log=is_log)
         ticks = [(tick, _tick(tick, scale)) for tick in up.ticks]
         margin = max((measure_width(words) for _, words in ticks), default=0) + 2
-        legend = self._legend(chart, scale, width)
+        legend = self._legend(chart, _name_axis(scale.symbol if scale else "", is_log=is_log), width)
         grid = PlotGrid(width - margin - 3, height - 2 - len(legend))
         if grid.height < 2:
             return legend
@@ -59,7 +72,7 @@ class CurvePlot(CellWidget):
         for index in range(grid.height):
             line = CellLine(width).to(1).put(labels.get(index, ""), MUTED, margin - 1, ">").put(" ")
             rows.append(line.put("┼" if index in labels else "│", FAINT).extend(grid.row(index)).row())
-        axis = f" {sanitize(chart.axis)}"
+        axis = f" {_name_axis(sanitize(chart.axis), is_log=chart.is_axis_log(turned=self.turned.across))}"
         foot = CellLine(width).to(margin + 1).put("└" + "─" * max(grid.width - measure_width(axis) + 1, 1), FAINT)
         return [*rows, foot.put(axis, MUTED).row(), self._values(chart, grid, margin + 2)]
 
@@ -77,10 +90,9 @@ class CurvePlot(CellWidget):
         """What a plateau is filled with."""
         return "'" if self.painter.ascii else "░"
 
-    def _legend(self, chart: Chart, scale: Scale | None, width: int) -> list[Row]:
+    def _legend(self, chart: Chart, unit: str, width: int) -> list[Row]:
         """What is drawn: metric and unit, the sign of each curve, what was required; as many rows as it takes."""
-        unit = f", {scale.symbol}" if scale is not None and scale.symbol else ""
-        items: list[Row] = [(CellText(format_chart_name(chart), BOLD), CellText(unit, MUTED))]
+        items: list[Row] = [(CellText(format_chart_name(chart), BOLD), CellText(f", {unit}" if unit else "", MUTED))]
         for index, curve in enumerate(chart.curves if len(chart.curves) > 1 else ()):
             name = CellText(f" {format_cohort_name(chart, curve)}", TEXT)
             items.append((mark(index, ascii_only=self.painter.ascii), name))
@@ -92,7 +104,8 @@ class CurvePlot(CellWidget):
 
     def _fill(self, grid: PlotGrid, chart: Chart, up: ValueScale) -> None:
         """Bounds first, then lines, spreads and marks: what comes later is above."""
-        columns = {value: 1 + round(place * (grid.width - 3)) for value, place in chart.places.items()}
+        places = chart.place_values(turned=self.turned.across)
+        columns = {value: 1 + round(place * (grid.width - 3)) for value, place in places.items()}
         knees = [knee for _, knee in chart.knees() if knee is not None]
         for plateau in list_plateaus(chart):
             _fill_band(grid, plateau, columns, up, self._band)
@@ -160,14 +173,52 @@ class CurvePlot(CellWidget):
         grid.put(row, column, mark(index, ascii_only=self.painter.ascii))
 
     def _values(self, chart: Chart, grid: PlotGrid, margin: int) -> Row:
-        """The values below their points, as far as they fit."""
+        """The values below their points: that of the cursor, the last, those of knees, and others as far as they fit."""
         line = CellLine(margin + grid.width + 2)
         knees = {knee.point.value for _, knee in chart.knees() if knee is not None}
-        for value, place in chart.places.items():
+        spans: list[tuple[int, int]] = []
+        places = chart.place_values(turned=self.turned.across)
+        for value, place in places.items():
             column = margin + 1 + round(place * (grid.width - 3)) - measure_width(value) // 2
-            if column > line.at and column + measure_width(value) <= line.width:
-                line.to(column).put(value, BRIGHT if value == self.chosen else BOLD if value in knees else MUTED)
+            spans.append((column, column + measure_width(value)))
+        values = list(places)
+        every = range(len(values))
+        wanted = [*(each for each in every if values[each] == self.chosen), len(values) - 1]
+        wanted += (each for each in every if values[each] in knees)
+        for index in choose_labels(spans, wanted, line.width):
+            value = values[index]
+            tone = BRIGHT if value == self.chosen else BOLD if value in knees else MUTED
+            line.to(spans[index][0]).put(value, tone)
         return line.row()
+
+
+def choose_labels(spans: Sequence[tuple[int, int]], wanted: Iterable[int], width: int) -> list[int]:
+    """Which labels stand in a row without touching: the ``wanted`` ones, then all, each second, each third and so on.
+
+    ``spans`` are the first column of each, which rises, and the one after its last.
+    """
+    inside = [index for index, (start, end) in enumerate(spans) if start > 0 and end <= width]
+    chosen: list[int] = []
+
+    def add(indexes: Iterable[int]) -> None:
+        """Take those that touch none of the others."""
+        for index in indexes:
+            start, end = spans[index]
+            if all(end < spans[each][0] or start > spans[each][1] for each in chosen):
+                chosen.append(index)
+
+    add(index for index in wanted if index in inside)
+    for step in range(1, len(inside) + 1):
+        some = inside[::step]
+        if all(spans[one][1] < spans[other][0] for one, other in pairwise(some)):
+            add(some)
+            break
+    return sorted(chosen)
+
+
+def _name_axis(name: str, *, is_log: bool) -> str:
+    """What an axis is of, and that it is logarithmic."""
+    return ", ".join(filter(None, (name, "logarithmic" if is_log else "")))
 
 
 def _tick(value: float, scale: Scale | None) -> str:

@@ -6,12 +6,12 @@ from functools import partial
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.arranged_columns import ArrangedColumns
 from benchconsole.console.tui.queries.filtering import KeptOrder
-from benchconsole.console.tui.queries.node_row import Choice, NodeColumn, NodeRow, WordColumn
+from benchconsole.console.tui.queries.node_row import Choice, NodeColumn, NodeRow
 from benchconsole.console.tui.queries.node_rows import NodeRows
 from benchconsole.console.tui.queries.over_sessions import OVER, OverSessions
 from benchconsole.console.tui.rows.text_rows import REMARKED, CellLine, Row
 from benchconsole.console.tui.rows.themes import ACTIVE, MUTED
-from benchconsole.console.tui.widgets.column_places import ColumnPlaces, PlacedColumn
+from benchconsole.console.tui.widgets.column_places import ColumnPlaces, PlacedColumn, draw_heads
 from benchconsole.console.tui.widgets.listing import find_again
 from benchconsole.console.tui.widgets.sorted_table import SortedTable
 from benchconsole.console.view.remark_words import group_remarks
@@ -144,24 +144,10 @@ class NodeTable(SortedTable[NodeRow]):
     def heading(self, width: int) -> list[Row]:
         """Names, units, and what was expected."""
         planned = self._planned(width)
-        picked = self.arranged.shown[self.picked]
-        rows = [CellLine(width), CellLine(width), CellLine(width).to(1).put("expected", MUTED)]
-        for column, x, wide in planned:
-            tone = ACTIVE if column is picked else MUTED
-            align = ">" if column.is_right else "<"
-            for line, text, ink in zip(
-                rows, (column.heading + self.mark_sort(column.key), column.symbol, column.bound), (tone, MUTED, MUTED),
-                strict=True,
-            ):  # fmt: skip
-                if text:
-                    line.to(x).put(text, ink, wide, align)
-        some = [rows[0].row()]
-        measured = [column for column, _, _ in planned if not isinstance(column, WordColumn)]
-        if any(column.symbol for column in measured):
-            some.append(rows[1].row())
-        if measured and any(column.bound for column in self.arranged.columns.chosen):
-            some.append(rows[2].row())
-        return some
+        marks = {column.key: self.mark_sort(column.key) for column, _, _ in planned}
+        picked, chosen = self.arranged.shown[self.picked], self.arranged.columns.chosen
+        bounds = any(column.bound for column in chosen)
+        return draw_heads(planned, width, picked=picked, marks=marks, has_bounds=bounds)
 
     def row(self, index: int, width: int) -> Row:
         row = self.items[index]

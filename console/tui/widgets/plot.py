@@ -119,8 +119,11 @@ class PlotPicture(CellWidget):
         self.plot: Plot | None = None
         self.picture = Picture.DISTRIBUTION
         self.number: int | None = None
+        self.is_turned = False
 
-    def show(self, plot: Plot | None, picture: Picture, number: int | None) -> None:
+    def show(self, plot: Plot | None, picture: Picture, number: int | None, *, is_turned: bool) -> None:
+        """Draw ``plot``; with ``is_turned`` linear where the rule has its axis logarithmic, and the other way round."""
+        self.is_turned = is_turned
         self.plot, self.picture, self.number = plot, picture, number
         self.redraw()
 
@@ -128,7 +131,8 @@ class PlotPicture(CellWidget):
         if self.plot is None:
             return []
         is_fine = not self.painter.ascii and self.painter.palette.depth is not Depth.SIXTEEN
-        return draw_plot(self.plot, self.picture, self.number, PlotLook(width, height, self.painter.ascii, is_fine))
+        look = PlotLook(width, height, self.painter.ascii, is_fine, self.is_turned)
+        return draw_plot(self.plot, self.picture, self.number, look)
 
 
 class ClassStrips(CellWidget):

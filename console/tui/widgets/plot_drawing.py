@@ -12,6 +12,7 @@ from benchconsole.console.tui.rows.axes import (
     TimeAxis,
     ValueAxis,
     make_count_axis,
+    make_log_axis,
     make_time_axis,
     make_value_axis,
     widen,
@@ -36,7 +37,7 @@ from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.statistics.histogram import Histogram, make_histogram
 from benchconsole.topology.arrays import Flags, Floats, Indices
-from benchconsole.topology.units import counted, digits3, duration
+from benchconsole.topology.units import Shown, Unit, counted, digits3, duration
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _STATES = tuple(State)
@@ -77,12 +78,12 @@ def _draw_distribution(plot: Plot, number: int | None, look: PlotLook) -> list[R
     metric, scale = plot.first, choose_scale(plot)
     margin = max(measure_width(f"{len(metric.values):,}"), 5) + 2
     width = look.width - margin - 3
-    across = _make_axis(plot, scale, width)
-    part = (metric.in_order[-1] - metric.in_order[0]) / (across.high - across.low) * width
-    found = make_histogram(metric.values, max(int(part), 1))
+    across = _make_axis(plot, scale, max(width // _TICK, 2), look)
+    part = (across.find_place(float(metric.in_order[-1])) - across.find_place(float(metric.in_order[0]))) * width
+    found = make_histogram(metric.values, max(int(part), 1), is_log=across.is_log)
     bins = _deal_columns(across, width, found.edges, found.counts)
     lines = place_lines(metric, across, width, look)
-    legend = draw_legend(plot, f" distribution, {_tell_bins(found, scale)}", look)
+    legend = draw_legend(plot, f" distribution, {_tell_bins(found, scale, is_log=across.is_log)}", look)
     grid = PlotGrid(width, look.height - len(legend) - len(lines.labels) - 2)
     if grid.height < 2:
         return legend
@@ -93,21 +94,24 @@ def _draw_distribution(plot: Plot, number: int | None, look: PlotLook) -> list[R
     upward = make_count_axis(int(found.counts.max()), max(grid.height // 2, 3))
     labels = {_find_row(tick.place, grid.height): tick.label for tick in upward.ticks}
     cursor = None if number is None else find_column(across.find_place(float(metric.values[number])), width)
-    frame = PlotFrame(margin, labels, across.ticks, scale.symbol, cursor, lines=lines.columns)
+    frame = PlotFrame(margin, labels, across.ticks, _name_axis(scale, across), cursor, lines=lines.columns)
     return [*legend, *draw_labels(lines, margin, look), *assemble(grid, frame, look)]
 
 
-def _tell_bins(found: Histogram, scale: Scale) -> str:
+def _tell_bins(found: Histogram, scale: Scale, *, is_log: bool) -> str:
     """How many bins there are, how wide, and what is counted."""
     if len(found.counts) == 1:
         return "1 bin"
+    if is_log:
+        ratio = digits3(float(found.edges[1] / found.edges[0]))
+        return f"values in each of {len(found.counts):,} bins, each up to {ratio} times its start"
     step = digits3(float(found.edges[1] - found.edges[0]) / scale.factor)
     return f"values in each of {len(found.counts):,} bins of {step} {scale.symbol}".rstrip()
 
 
 def _deal_columns(across: ValueAxis, width: int, edges: Floats, counts: Indices) -> Indices:
     """The bin that each column shows, -1 for none; each bin that holds anything has a column."""
-    centres = across.low + (np.arange(width) + 0.5) / width * (across.high - across.low)
+    centres = _find_values(across, (np.arange(width) + 0.5) / width)
     bins = np.searchsorted(edges, centres, "right") - 1
     bins[(centres < edges[0]) | (centres > edges[-1])] = -1
     bins = np.minimum(bins, len(counts) - 1)
@@ -143,7 +147,7 @@ def _draw_shares(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
     """The empirical distribution function of each side, as a line of dots."""
     scale, margin = choose_scale(plot), 7
     width = look.width - margin - 3
-    across = _make_axis(plot, scale, width)
+    across = _make_axis(plot, scale, max(width // _TICK, 2), look)
     lines = place_lines(plot.first, across, width, look)
     legend = draw_legend(plot, " share of values at or below", look)
     grid = PlotGrid(width, look.height - len(legend) - len(lines.labels) - 2)
@@ -163,7 +167,7 @@ def _draw_shares(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
         cursor = find_column(across.find_place(value), width)
         grid.put(_find_share_row(plot.sides[at].find_share(value), grid.height), cursor, CellText("◆", STRONG))
     labels = {_find_share_row(share / 100, grid.height): f"{share} %" for share in (0, 25, 50, 75, 100)}
-    frame = PlotFrame(margin, labels, across.ticks, scale.symbol, cursor, lines=lines.columns)
+    frame = PlotFrame(margin, labels, across.ticks, _name_axis(scale, across), cursor, lines=lines.columns)
     return [*legend, *draw_labels(lines, margin, look), *assemble(grid, frame, look)]
 
 
@@ -175,7 +179,7 @@ def _trace_shares(grid: PlotGrid, side: PlottedMetric, across: ValueAxis, line: 
     """The share of values at or below the right end of each column, each joined to the one before."""
     wide, high = (2, 4) if look.fine else (1, 1)
     columns = grid.width * wide
-    ends = across.low + (np.arange(columns) + 1) / columns * (across.high - across.low)
+    ends = _find_values(across, (np.arange(columns) + 1) / columns)
     shares = np.searchsorted(side.in_order, ends, "right") / len(side.values)
     shares[-1] = 1.0
     last = grid.height * high - 1
@@ -204,11 +208,10 @@ def _draw_series(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
     """The sign of its level for each value, the worst of a cell; pauses are gaps, long ones shortened."""
     metric, scale = plot.first, choose_scale(plot)
     bounds = list(list_bounds(metric.bounds))
-    low, high = widen(float(metric.in_order[0]), float(metric.in_order[-1]), (value for _, value in bounds))
-    upward = make_value_axis(low, high, scale.factor, max(look.height // 4, 2))
+    upward = _make_axis(plot, scale, max(look.height // 4, 2), look)
     margin = max(measure_width(tick.label) for tick in upward.ticks) + 2
     known = metric.moments[metric.by_time]
-    name = draw_legend(plot, f" over time, {scale.symbol}".rstrip(", "), look)
+    name = draw_legend(plot, f" over time, {_name_axis(scale, upward)}".rstrip(", "), look)
     if not len(known):
         words = "Of none of these values is known when it was measured."
         return [*name, CellLine(look.width).to(1).put(words, MUTED).row()]
@@ -235,7 +238,7 @@ def _fill_moments(grid: PlotGrid, metric: PlottedMetric, time: TimeAxis, upward:
     """The sign of each value whose moment is known; of several in a cell the worst."""
     places = metric.by_time
     columns = np.minimum((_place_moments(time, metric.moments[places]) * grid.width).astype(np.intp), grid.width - 1)
-    heights = (metric.values[places] - upward.low) / (upward.high - upward.low)
+    heights = _find_places(upward, metric.values[places])
     rows = np.rint((1 - heights) * (grid.height - 1)).astype(np.intp)
     found = np.flatnonzero(np.bincount((rows * grid.width + columns) * len(_STATES) + metric.ranks[places]))
     for key in reversed(found.tolist()):  # the worst of a cell comes last
@@ -293,11 +296,33 @@ def _list_left_out(metric: PlottedMetric, time: TimeAxis) -> Iterator[Row]:
 # -- what all have in common
 
 
-def _make_axis(plot: Plot, scale: Scale, width: int) -> ValueAxis:
-    """The axis of all values of a plot, and of the bounds that are near enough."""
-    ends = [float(side.in_order[place]) for side in plot.sides for place in (0, -1)]
+def _make_axis(plot: Plot, scale: Scale, most: int, look: PlotLook) -> ValueAxis:
+    """The axis of all values of a plot, and of the bounds that are near enough; logarithmic by the rule, or turned."""
+    low, high = plot.ends
     lines = [value for side in plot.sides for _, value in list_bounds(side.bounds)]
-    return make_value_axis(*widen(min(ends), max(ends), lines), scale.factor, max(width // _TICK, 2))
+    if plot.is_log(turned=look.turned):
+        is_binary = plot.first.key.unit is Unit.BYTE and plot.first.shown is Shown.MEMORY
+        return make_log_axis(low, high, lines, scale.factor, most, is_binary=is_binary)
+    return make_value_axis(*widen(low, high, lines), scale.factor, most)
+
+
+def _name_axis(scale: Scale, axis: ValueAxis) -> str:
+    """The unit of an axis, and that it is logarithmic."""
+    return ", ".join(filter(None, (scale.symbol, "logarithmic" if axis.is_log else "")))
+
+
+def _find_values(axis: ValueAxis, places: Floats) -> Floats:
+    """The values that stand at places between 0 and 1."""
+    if axis.is_log:
+        return np.exp(np.log(axis.low) + places * (np.log(axis.high) - np.log(axis.low)))
+    return axis.low + places * (axis.high - axis.low)
+
+
+def _find_places(axis: ValueAxis, values: Floats) -> Floats:
+    """Where each of ``values``, which are on the axis, stands between 0 and 1."""
+    if axis.is_log:
+        return np.clip((np.log(values) - np.log(axis.low)) / (np.log(axis.high) - np.log(axis.low)), 0.0, 1.0)
+    return (values - axis.low) / (axis.high - axis.low)
 
 
 def _find_row(place: float, height: int) -> int:

@@ -21,12 +21,16 @@ _TONES_OF_LINES = {"required": FAIL, "target": WATCH, "expected": MUTED}
 
 
 class PlotLook(NamedTuple):
-    """The room for a picture in cells, and what the terminal has: ``ascii`` alone, or ``fine`` dots."""
+    """The room for a picture in cells, and what the terminal has: ``ascii`` alone, or ``fine`` dots.
+
+    ``turned``: an axis that the rule has logarithmic is linear, and the other way round.
+    """
 
     width: int
     height: int
     ascii: bool = False
     fine: bool = True
+    turned: bool = False
 
 
 class PlotFrame(NamedTuple):
@@ -117,19 +121,27 @@ def assemble(grid: PlotGrid, frame: PlotFrame, look: PlotLook) -> list[Row]:
         line = CellLine(look.width).to(1).put(frame.labels.get(index, ""), MUTED, frame.margin - 1, ">").put(" ")
         rows.append(line.put("┼" if index in frame.labels else "│", FAINT).extend(grid.row(index)).row())
     foot = CellLine(look.width).to(frame.margin + 1).put("└", FAINT)
-    name = f" {frame.name}" if frame.name else ""
-    room = grid.width - measure_width(name)
-    if frame.cursor is not None and frame.cursor >= room:
-        room = -1  # the cursor is more than a name
+    start, name = _place_name(grid.width, frame)
     lines = frozenset(frame.lines)
     hidden = {column for begin, end in frame.gaps for column in range(begin + 1, end)}
-    for column in range(grid.width if room < 0 else room):
+    for column in range(grid.width):
+        if start <= column < start + measure_width(name):
+            foot.put(name if column == start else "", MUTED)
+            continue
         if column == frame.cursor:
             foot.put("▴", ACTIVE)
         else:
             foot.put(" " if column in hidden else "┼" if column in lines else "─", FAINT)
-    foot.put(name if room >= 0 else "", MUTED)
     return [*rows, foot.row(), _draw_ticks(grid, frame, look)]
+
+
+def _place_name(width: int, frame: PlotFrame) -> tuple[int, str]:
+    """Where the name of the axis stands in the foot, and the name: at the left where the cursor is at the right."""
+    name = f" {frame.name}" if frame.name else ""
+    start = width - measure_width(name)
+    if start < 0 or frame.cursor is None or frame.cursor < start:
+        return start, name if start >= 0 else ""
+    return (0, f"{name[1:]} ") if name and frame.cursor >= measure_width(name) else (start, "")
 
 
 def _draw_ticks(grid: PlotGrid, frame: PlotFrame, look: PlotLook) -> Row:

@@ -68,7 +68,7 @@ class ChartList(FilteredListing[ChartRow]):
         here = self.chosen
         self.every = [chart_row(chart) for chart in charts]
         self.apply_filter()
-        self.cursor = find_again(here, self.items, _question, self.cursor)
+        self.cursor = find_again(here, self.items, lambda row: row.chart.question, self.cursor)
         self.redraw()
 
     def empty(self, width: int) -> list[Row]:
@@ -95,11 +95,6 @@ class ChartList(FilteredListing[ChartRow]):
         name = min(max((measure_width(row.name) for row in self.every), default=0), max(width // 3, 20))
         points = max((measure_width(row.points) for row in self.every), default=0)
         return stage + 3, stage + name + 5, stage + name + points + 7
-
-
-def _question(row: ChartRow) -> tuple[object, ...]:
-    """What two charts, of an earlier view and a later one, have in common when they ask the same."""
-    return row.chart.stage, row.chart.metric, row.chart.axis, row.chart.held, row.chart.labels
 
 
 class PointTable(Listing[PointRow]):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from benchconsole.console.curves.curve_model import Chart, Curve, Point, is_multiplied, place_points
+from benchconsole.console.curves.curve_model import Chart, Curve, Point, is_multiplied, make_scale, place_points
 from benchconsole.console.curves.curve_text import format_chart, format_chart_name, format_sentences, make_point_rows
 from benchconsole.console.curves.sweep_series import ChartCache, is_swept
 from benchconsole.console.session.session import Session
@@ -484,3 +484,76 @@ async def test_a_real_session_live_and_stored(tmp_path: Path, store: Store) -> N
     (spared,) = bare.points[-1].missing
     assert spared.tests == 2
     assert spared.why == "not needed any more: ended at tasks=16: ior.write gained less than 5 % since tasks=4"
+
+
+# -- logarithmic axes
+
+
+def chart_of(numbers: Sequence[float | None], values: Sequence[float] = ()) -> Chart:
+    """One curve over these places of its axis."""
+    told = [*values, *[1.0] * (len(numbers) - len(values))]
+    pairs = enumerate(zip(numbers, told, strict=True))
+    points = tuple(Point(f"v{place}", at, (value,)) for place, (at, value) in pairs)
+    return Chart("s", "osu", "size", "osu.bw", Unit.BYTE_RATE, Shown.PLAIN, (Curve((), points),))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "by_rule", "turned"),
+    [
+        ([1, 2, 4, 8, 16], True, False),  # powers of two, whatever they span
+        ([2**power for power in range(23)], True, False),
+        ([1, 10, 100], True, False),
+        ([1, 4], True, False),
+        ([1, 3.9], False, True),
+        ([1, 2, 3, 4], False, True),
+        ([1, 101, 201, 301], False, True),  # two decades in equal steps
+        ([0, 1, 2, 4, 8], False, False),  # 0 has no logarithm
+        ([None, None, None], False, False),  # words
+        ([8], False, False),
+        ([], False, False),
+    ],
+)
+def test_an_axis_is_logarithmic_where_its_values_multiply(
+    numbers: Sequence[float | None], by_rule: bool, turned: bool
+) -> None:
+    chart = chart_of(numbers)
+    assert (chart.is_axis_log(), chart.is_axis_log(turned=True)) == (by_rule, turned)
+    assert list(chart.places.values()) == list(chart.place_values().values())
+
+
+@pytest.mark.parametrize(
+    ("values", "by_rule", "turned"),
+    [
+        ([1.0, 100.0], True, False),
+        ([1.0, 99.9], False, True),
+        ([0.0, 100.0], False, False),
+        ([-1.0, 100.0], False, False),
+        ([5.0, 5.0], False, True),
+    ],
+)
+def test_values_are_logarithmic_over_two_decades(values: Sequence[float], by_rule: bool, turned: bool) -> None:
+    chart = chart_of([1.0] * len(values), values)
+    assert (chart.is_value_log(), chart.is_value_log(turned=True)) == (by_rule, turned)
+
+
+def test_an_axis_that_is_turned_has_its_values_at_other_places() -> None:
+    chart = chart_of([1, 2, 4])
+    assert list(chart.place_values().values()) == pytest.approx([0.0, 0.5, 1.0])
+    assert list(chart.place_values(turned=True).values()) == pytest.approx([0.0, 1 / 3, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "factor", "ticks"),
+    [
+        ([0.125e9, 12.5e9], 0.125e9, [0.125e9, 1.25e9, 12.5e9]),  # 1, 10 and 100 Gb/s
+        ([2.0, 8.0], 1.0, [1, 2, 5, 10]),
+        ([10.0, 10.0], 1.0, [10, 20, 50, 100]),
+    ],
+)
+def test_ticks_of_a_logarithmic_scale_are_round_in_its_unit(
+    numbers: Sequence[float], factor: float, ticks: Sequence[float]
+) -> None:
+    found = make_scale(numbers, factor, is_log=True)
+    assert found.ticks == pytest.approx(tuple(ticks))
+    assert all(0 <= found.find_height(number) <= 1 + 1e-9 for number in numbers)
+    assert not make_scale([0.0, 1.0], 1.0, is_log=True).is_log

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from benchconsole.console.text.cells import (
     ASCII_OF,
+    clip_around,
     clip_text,
     cut_into_lines,
     fit_text,
@@ -50,6 +51,30 @@ def test_every_sign_of_ours_takes_one_column() -> None:
     from wcwidth import width
 
     assert [chr(code) for code in ASCII_OF if width(chr(code)) != 1] == []
+
+
+@pytest.mark.parametrize(
+    ("width", "clipped"),
+    [
+        (39, "iperf3.stream stream=1 omit=1 seconds=5"),
+        (38, "iperf3.stream stream=1 omit=1 seconds…"),
+        (30, "iperf3.stream stream=1 omit=1…"),
+        (29, "…perf3.stream stream=1 omit=1"),
+        (24, "….stream stream=1 omit=1"),
+        (16, "…stream=1 omit=1"),
+        (15, "…stream=1 omit…"),
+        (2, "……"),
+        (1, "…"),
+        (0, ""),
+    ],
+)
+def test_words_that_are_kept_lose_what_follows_them_then_what_is_before_them(width: int, clipped: str) -> None:
+    assert clip_around("iperf3.stream stream=1 omit=1 seconds=5", "stream=1 omit=1", width) == clipped
+
+
+@given(TEXT, TEXT, TEXT, st.integers(0, 70))
+def test_a_text_clipped_around_words_is_never_wider(before: str, kept: str, after: str, width: int) -> None:
+    assert measure_width(clip_around(f"{before} {kept} {after}", kept, width)) <= width
 
 
 @given(TEXT, st.integers(0, 70))

@@ -10,6 +10,7 @@ from benchconsole.console.tui.rows.axes import (
     count_places,
     list_idle,
     make_count_axis,
+    make_log_axis,
     make_time_axis,
     make_value_axis,
     widen,
@@ -119,3 +120,56 @@ def test_a_short_pause_is_as_long_as_it_was(busy: list[tuple[float, float]], pau
 def test_what_was_not_busy_is_idle() -> None:
     assert list(list_idle(0.0, 10.0, [(1.0, 3.0), (2.0, 4.0), (6.0, 7.0)])) == [(0.0, 1.0), (4.0, 6.0), (7.0, 10.0)]
     assert list(list_idle(5.0, 10.0, [(0.0, 20.0)])) == []
+
+
+# -- logarithmic
+
+POSITIVE = some.floats(1e-21, 1e20)
+
+
+@given(
+    POSITIVE, POSITIVE, some.lists(NUMBERS, max_size=3), some.sampled_from([1e-6, 0.125e9, 1.0, 2.0**30]),
+    some.integers(2, 15), some.booleans(),
+)  # fmt: skip
+def test_a_logarithmic_axis_holds_its_values_and_has_few_round_ticks(
+    one: float, other: float, lines: list[float], factor: float, most: int, is_binary: bool
+) -> None:
+    low, high = sorted((one, other))
+    axis = make_log_axis(low, high, lines, factor, most, is_binary=is_binary)
+    assert 0 < axis.low <= low <= high <= axis.high
+    assert axis.low < axis.high
+    assert 0 <= axis.find_place(low) <= axis.find_place(high) <= 1
+    ticks = list(axis.ticks)
+    assert len(ticks) <= most + 1
+    assert all(0 <= tick.place <= 1 for tick in ticks)
+    assert [tick.place for tick in ticks] == sorted(tick.place for tick in ticks)
+    assert "0" not in [tick.label for tick in ticks]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "factor", "most", "labels"),
+    [
+        (1.0, 1000.0, 1.0, 5, ["1", "10", "100", "1,000"]),
+        (1.0, 100.0, 1.0, 7, ["1", "2", "5", "10", "20", "50", "100"]),
+        (0.00125e9, 1.25e9, 0.125e9, 9, ["0.01", "0.1", "1", "10"]),
+        (1e10, 1e14, 1.0, 9, ["1e10", "1e11", "1e12", "1e13", "1e14"]),
+        (3.0, 4.0, 1.0, 5, ["3.00", "3.25", "3.50", "3.75", "4.00"]),  # too few of its own: those of a linear one
+    ],
+)
+def test_a_logarithmic_axis_has_round_labels_in_its_unit(
+    low: float, high: float, factor: float, most: int, labels: list[str]
+) -> None:
+    assert [tick.label for tick in make_log_axis(low, high, (), factor, most).ticks] == labels
+
+
+def test_sizes_are_powers_of_two_each_in_its_own_unit() -> None:
+    axis = make_log_axis(2.0**10, 2.0**30, (), 2.0**20, 5, is_binary=True)
+    assert [tick.label for tick in axis.ticks] == ["1 KiB", "32 KiB", "1 MiB", "32 MiB", "1 GiB"]
+
+
+def test_what_is_not_above_zero_is_before_a_logarithmic_axis() -> None:
+    axis = make_log_axis(1.0, 100.0, [0.0, -5.0, 1e9], 1.0, 5)
+    assert (axis.low, axis.high) == (1.0, 100.0)
+    assert axis.find_place(10.0) == pytest.approx(0.5)
+    assert max(axis.find_place(0.0), axis.find_place(-5.0)) < 0
+    assert make_log_axis(1.0, 100.0, [0.5], 1.0, 5).low == 0.5

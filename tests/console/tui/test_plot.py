@@ -153,7 +153,7 @@ def test_what_has_no_moment_is_told_and_not_drawn() -> None:
     assert draw(none, Picture.SERIES)[-1] == " Of none of these values is known when it was measured."
 
 
-VALUES = some.lists(some.floats(-1e20, 1e20), min_size=2, max_size=30)
+VALUES = some.lists(some.floats(-1e20, 1e20) | some.floats(1e-21, 1e20), min_size=2, max_size=30)
 
 
 @settings(max_examples=60)
@@ -172,7 +172,8 @@ def test_nothing_is_drawn_outside_whatever_the_values_are(
         bounds=PlotBounds(bound, bound, None, 1, 0.0, 0.0, Comparator.AT_LEAST),
     )  # fmt: skip
     number = data.draw(some.integers(0, many - 1))
-    rows = draw_plot(Plot((metric,)), picture, number, PlotLook(width, height, not fine, fine))
+    look = PlotLook(width, height, not fine, fine, turned=data.draw(some.booleans()))
+    rows = draw_plot(Plot((metric,)), picture, number, look)
     assert len(rows) <= height
     assert all(row_width(row) <= width for row in rows)
     if picture is Picture.DISTRIBUTION and rows and height > 9:
@@ -189,6 +190,68 @@ def test_two_sessions_have_a_sign_of_their_own_each() -> None:
     plain = draw(both, Picture.ECDF, None, PlotLook(80, 20, ascii=True, fine=False))
     assert {"o", "*"} <= set("".join(plain))
     assert not any("⠀" < letter <= "⣿" for letter in "".join(plain))
+
+
+# -- the axis of values
+
+
+@pytest.mark.parametrize(
+    ("values", "turned", "is_log"),
+    [
+        ([1.0, 100.0], False, True),  # two decades
+        ([1.0, 99.0], False, False),
+        ([1.0, 50.0, 100.0], True, False),
+        ([1.0, 99.0], True, True),
+        ([0.0, 100.0], False, False),  # 0 has no logarithm
+        ([0.0, 100.0], True, False),
+        ([-1.0, 100.0], True, False),
+    ],
+)
+def test_values_over_two_decades_stand_on_a_logarithmic_axis_that_says_so(
+    values: list[float], turned: bool, is_log: bool
+) -> None:
+    plot = plot_of(values, None)
+    for picture in Picture:
+        lines = draw(plot, picture, None, PlotLook(80, 20, turned=turned))
+        assert any("logarithmic" in line for line in lines) is is_log
+    assert plot.is_log(turned=turned) is is_log
+
+
+def test_ticks_of_a_logarithmic_axis_are_as_far_apart_as_their_powers() -> None:
+    lines = draw(plot_of([1.0, 30.0, 60.0, 1000.0], None), Picture.ECDF)
+    ticks = next(line for line in lines if line.split() == ["1", "10", "100", "1,000"])
+    one, ten, hundred = ticks.index("1"), ticks.index(" 10") + 2, ticks.index(" 100") + 2
+    assert abs((hundred - ten) - (ten - one)) <= 1
+
+
+def test_a_value_stands_at_its_logarithm_and_bins_are_told_by_their_ratio() -> None:
+    foot = next(line for line in draw(plot_of([1.0, 32.0, 1024.0], None), Picture.ECDF, 1) if "└" in line)
+    assert abs(foot.index("▴") - foot.index("└") - 1 - 35) <= 1  # of 70 columns
+    assert any("times its start" in line for line in draw(plot_of([1.0] * 8 + [500.0], None), Picture.DISTRIBUTION))
+
+
+def test_the_name_of_the_axis_makes_room_for_the_cursor() -> None:
+    plot = plot_of([1.0, 10.0, 1000.0], None)
+    for number in (0, 2):
+        foot = next(line for line in draw(plot, Picture.ECDF, number) if "└" in line)
+        assert "B/s, logarithmic" in foot
+        assert "▴" in foot
+
+
+async def test_x_turns_the_axis_of_one_metric_and_back() -> None:
+    async with looking(faulty(), (120, 40)) as look:
+        await page(look, "colon", *"plot stream.triad", "enter")
+        assert "logarithmic" not in look.text
+        await look.press("x")
+        assert "The axis is logarithmic." in look.lines[-1]
+        assert "GB/s, logarithmic" in look.text
+        await look.press("down")
+        assert "GB/s, logarithmic" not in look.text
+        await look.press("up")
+        assert "GB/s, logarithmic" in look.text
+        await look.press("x")
+        assert "The axis is linear again." in look.lines[-1]
+        assert "GB/s, logarithmic" not in look.text
 
 
 # -- the page

@@ -1,5 +1,6 @@
 """The page of sweeps: a list of curves, one drawn, its numbers beside it or below, at every size and without colour."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -11,7 +12,7 @@ from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.rows.themes import Depth
 from benchconsole.console.tui.screens.run import RunScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
-from benchconsole.console.tui.widgets.curve import MARKS
+from benchconsole.console.tui.widgets.curve import MARKS, choose_labels
 from benchconsole.console.view.events import RoundStarted, SessionEnded
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import FailedAt, Failure
@@ -250,3 +251,69 @@ def test_a_scale_by_decades_holds_every_number() -> None:
     assert found.is_log
     assert found.ticks == pytest.approx((1e-6, 1e-5, 1e-4, 1e-3, 1e-2))
     assert [found.find_height(number) for number in numbers] == sorted(found.find_height(number) for number in numbers)
+
+
+async def test_the_axis_says_that_it_is_logarithmic_and_x_turns_it() -> None:
+    async with looking(told(), (120, 40)) as look:
+        await page(look)
+        assert " tasks, logarithmic" in look.text
+        await look.press("x")
+        assert "The axis is linear." in look.lines[-1]
+        assert " tasks, logarithmic" not in look.text
+        values = next(line for line in look.lines if line.split()[:2] in (["1", "4"], ["1", "2"]))
+        assert values.index("32") - values.index("16") > values.index("16") - values.index(" 4")
+        await look.press("x")
+        assert "The axis is logarithmic again." in look.lines[-1]
+        assert " tasks, logarithmic" in look.text
+
+
+async def test_shift_x_turns_the_values_of_one_chart() -> None:
+    async with looking(two_metrics(), (120, 40)) as look:
+        await page(look)
+        assert "ior.write, GB/s, logarithmic" not in look.text
+        await look.press("X")
+        assert "The axis of the values is logarithmic." in look.lines[-1]
+        assert "ior.write, GB/s, logarithmic" in look.text
+        await look.press("down")
+        assert "ior.latency, µs, logarithmic" in look.text
+        await look.press("X")
+        assert "ior.latency, µs, logarithmic" not in look.text
+        await look.press("up")
+        assert "ior.write, GB/s, logarithmic" in look.text
+
+
+async def test_an_axis_of_words_is_not_turned() -> None:
+    async with looking(told({"direct": [[1e9]], "buffered": [[2e9]]}, ("",), "mode"), (120, 40)) as look:
+        await page(look)
+        await look.press("x")
+        assert "A logarithmic axis takes two points or more, all of them numbers above 0." in look.lines[-1]
+        assert "logarithmic" not in "\n".join(look.lines[:-1])
+
+
+@pytest.mark.parametrize(
+    ("spans", "wanted", "chosen"),
+    [
+        ([(1, 2), (4, 5), (7, 8)], [2], [0, 1, 2]),
+        ([(1, 2), (3, 4), (5, 6), (7, 8), (9, 10)], [4], [0, 1, 2, 3, 4]),  # a blank between them is enough
+        ([(1, 3), (3, 5), (5, 7), (7, 9), (9, 11)], [4], [0, 2, 4]),  # every second
+        ([(1, 3), (3, 5), (5, 7), (7, 9), (9, 11)], [1, 4], [1, 4]),  # those that are wanted come first
+        ([(0, 2), (4, 6), (18, 22)], [2], [1]),  # over the edges
+        ([], [-1], []),
+    ],
+)
+def test_labels_below_an_axis_do_not_touch(
+    spans: Sequence[tuple[int, int]], wanted: Sequence[int], chosen: Sequence[int]
+) -> None:
+    assert choose_labels(spans, wanted, 20) == chosen
+
+
+async def test_of_many_sizes_each_so_many_th_is_told_and_the_last() -> None:
+    sizes: Told = {str(2**power): [[2.0**power * 1e9]] for power in range(23)}
+    async with looking(told(sizes, ("",), "size"), (120, 40)) as look:
+        screen = await page(look)
+        assert " size, logarithmic" in look.text
+        below = look.lines[next(index for index, line in enumerate(look.lines) if " size, logarithmic" in line) + 1]
+        shown = [math.log2(int(word)) for word in below[: screen.plot.size.width].split()]
+        assert shown[-1] == 22
+        assert len(shown) > 3
+        assert len({after - before for before, after in pairwise(shown[:-1])}) == 1

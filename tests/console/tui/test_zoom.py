@@ -11,6 +11,7 @@ from benchconsole.console.tui.rows.themes import Depth
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
+from benchconsole.console.tui.screens.nodes import NodesScreen
 from benchconsole.console.tui.screens.zoom import ZoomScreen
 from benchconsole.probes.model.measuring import Result
 from benchconsole.topology.model.fabric import LinkId, NodeId, SwitchId
@@ -194,3 +195,56 @@ async def test_other_faults_of_the_part_stand_below_it_and_open_their_own_findin
         listed = [place for place, _ in page.also.faults]
         assert [look.app.navigation.fabric.faults[place] for place in listed] == [*page.faults[1:]]
         assert ("also" in look.text) is bool(listed)
+
+
+async def test_a_high_screen_has_the_numbers_of_each_node_and_the_worst_finding_in_full() -> None:
+    async with looking(faulty(), (200, 60)) as look:
+        await go(look, MapMark(node=NodeId("n033")))
+        await look.press("Z")
+        page = here(look)
+        assert isinstance(page, ZoomScreen)
+        head = next(index for index, line in enumerate(look.lines) if line.startswith(" expected"))
+        rows = look.lines[head + 1 : head + 17]
+        assert [row.split()[1] for row in rows] == [f"n{number:03d}" for number in range(33, 49)]
+        assert rows[0].startswith("▌▵ n033")
+        assert f"finding 1 of {len(look.app.navigation.fabric.faults)}" in look.text
+        assert any(line.startswith(" do ") for line in look.lines)
+        assert sum(not line.strip() for line in look.lines) <= 12
+        assert "legend" in look.lines[-3]
+        await look.press("down")
+        assert [line[:7] for line in look.lines if line.startswith("▌")] == ["▌▵ n034"]
+
+
+async def test_the_numbers_are_those_of_the_nodes_page() -> None:
+    async with looking(faulty(), (200, 60)) as look:
+        await go(look, MapMark(node=NodeId("n050")))
+        await look.press("Z")
+        page = here(look)
+        assert isinstance(page, ZoomScreen)
+        await look.press("2")
+        nodes = look.app.screen
+        assert isinstance(nodes, NodesScreen)
+        columns = {each.choice: each for each in nodes.table.arranged.columns.chosen}
+        rows = {row.view.node.id: row for row in nodes.table.every}
+        assert len(page.numbers.columns) > 3
+        for row in page.numbers.items:
+            for column in page.numbers.columns:
+                assert column.number(row) == columns[column.choice].number(rows[row.view.node.id])
+
+
+async def test_a_part_without_a_fault_has_its_numbers_and_no_finding() -> None:
+    async with looking(faulty(), (200, 60)) as look:
+        await go(look, MapMark(node=NodeId("n001")))
+        await look.press("Z")
+        page = here(look)
+        assert isinstance(page, ZoomScreen)
+        assert page.detail.size.height == 0
+        assert any(line.startswith(" expected") for line in look.lines)
+        assert "legend" in look.lines[-3]
+
+
+async def test_numbers_that_do_not_all_fit_are_not_drawn() -> None:
+    async with looking(faulty(), (200, 44)) as look:
+        await go(look, MapMark(node=NodeId("n033")))
+        await look.press("Z")
+        assert not any(line.startswith(" expected") for line in look.lines)

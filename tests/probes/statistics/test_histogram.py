@@ -46,3 +46,22 @@ def test_one_number_far_away_does_not_make_more_bins_than_there_is_room_for() ->
     found = make_histogram(values, 80)
     assert len(found.counts) == 80
     assert (found.counts[0], found.counts[-1]) == (99, 1)
+
+
+POSITIVE = some.lists(some.floats(1e-21, 1e20), min_size=1, max_size=60)
+
+
+@given(POSITIVE, some.integers(1, 200))
+def test_bins_on_logarithms_hold_every_number_and_grow_by_one_ratio(numbers: list[float], most: int) -> None:
+    found = make_histogram(np.array(numbers), most, is_log=True)
+    assert int(found.counts.sum()) == len(numbers)
+    assert 1 <= len(found.counts) == len(found.edges) - 1 <= most
+    assert (found.edges[0], found.edges[-1]) == (min(numbers), max(numbers))
+    for number, place in zip(numbers, found.place.tolist(), strict=True):
+        assert found.edges[place] * (1 - 1e-9) <= number <= found.edges[place + 1] * (1 + 1e-9)
+
+
+def test_a_decade_is_as_wide_as_another_on_logarithms() -> None:
+    found = make_histogram(np.array([1.0, 10.0, 100.0, 1000.0]), 9, is_log=True)
+    assert found.edges == pytest.approx([1.0, 1000.0**0.5, 1000.0])
+    assert found.counts.tolist() == [2, 2]

@@ -15,7 +15,10 @@ from benchconsole.console.tui.queries.comparison_area import (
     list_compared,
     list_subjects,
 )
+from benchconsole.console.tui.rows.text_rows import plain_text
+from benchconsole.console.tui.widgets.area_table import AreaTable
 from benchconsole.console.view.run_view import State
+from tests.console.conclusions.test_metric_names import confirmed
 from tests.console.conclusions.test_session_comparison import NODES, compare, measure
 
 FACTS = FactChanges(
@@ -144,3 +147,14 @@ def test_a_subject_that_changed_otherwise_comes_first_with_its_tests() -> None:
     assert (row.words("outcome"), row.words("of"), find_state(row)) == ("worse, apart", NODES[0], State.FAIL)
     assert row.record["tests_b"] == [result.test.id]
     assert [row.words("n") for row in area.rows] == ["1, 1"] * len(NODES)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 160, 200])
+def test_rows_that_differ_in_some_options_are_told_apart_at_every_width(width: int) -> None:
+    table = AreaTable()
+    table.show(list_compared(report(confirmed()), has_bars=True))
+    name, x, wide = next(each for each in table._planned(width) if each[0] == "what")
+    rows = [index for index, row in enumerate(table.items) if row.words("kind") == "metric"]
+    cells = [plain_text(table.row(index, width))[x : x + wide].strip() for index in rows]
+    assert len(set(cells)) == len(confirmed()), name
+    assert all("stream=" in cell for cell in cells)

@@ -76,3 +76,35 @@ def test_hostile_names_are_only_text() -> None:
         lines = list(format_table(list_plotted(view, metric).table, 100))
         assert len(lines) > 2
         assert not set("".join(lines)) & set("\x1b\u202e")
+
+
+def test_the_axis_of_each_metric_is_told() -> None:
+    ends = (1.0, 100.0), (1.0, 99.0)
+    wide, narrow = (list_plotted(told([(value, None, None) for value in values])) for values in ends)
+    assert [area.rows[0].words("axis") for area in (wide, narrow)] == ["logarithmic", "linear"]
+    assert [area.rows[0].record["axis"] for area in (wide, narrow)] == ["logarithmic", "linear"]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ((1.0, 250.0), "axis logarithmic: the highest value is 250 times the lowest"),
+        ((1.0, 2.0), "axis linear: the highest value is less than 100 times the lowest"),
+        ((0.0, 250.0), "axis linear: a value is 0 or below"),
+    ],
+)
+def test_why_an_axis_is_as_it_is_is_told(values: tuple[float, ...], said: str) -> None:
+    area = list_plotted(told([(value, None, None) for value in values]), "stream.triad")
+    (row,) = (row for row in area.rows if row.record["kind"] == "axis")
+    assert row.words("said") == said
+    assert (row.record["low"], row.record["high"]) == values
+
+
+def test_bins_of_a_logarithmic_axis_are_of_one_ratio() -> None:
+    values = [float(2**power) for power in range(12)]
+    area = list_plotted(told([(value, None, None) for value in values]), "stream.triad")
+    bins = [each for each in area.records if each["kind"] == "bin"]
+    ratios = [float(str(each["to"])) / float(str(each["from"])) for each in bins]
+    assert len(bins) > 1
+    assert ratios == pytest.approx([ratios[0]] * len(ratios))
+    assert (bins[0]["from"], bins[-1]["to"]) == (1.0, 2048.0)
