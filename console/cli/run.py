@@ -39,11 +39,6 @@ if TYPE_CHECKING:
     from benchconsole.probes.judging.detectable_loss import DetectableLoss
 
 
-_TWICE = 2.0
-_SPARE = 900.0
-"""Seconds that an allocation lasts beyond twice the plan's time: nodes answer late, rounds are run again."""
-
-
 @click.command("run")
 @common.topology_argument
 @common.suite_option
@@ -156,9 +151,9 @@ def command(
         rounds = session.unfinished() if resume else session.propose()
         session.make_reach = common.make_asking_reach
         if through is not None:
-            session.make_reach = _make_slurm_reach(through, head, lambda: rounds)
+            session.make_reach = _make_slurm_reach(through, head, choice, lambda: rounds)
         if dry_run:
-            _print_plan(session, rounds)
+            _print_plan(session, rounds, through)
         _refuse_in_use(session, rounds)
         if dry_run:
             return
@@ -275,9 +270,9 @@ def _open_events(jsonl: Path | None) -> TextIO | None:
         ) from error
 
 
-def _print_plan(session: "Session", rounds: Sequence[Round]) -> None:
+def _print_plan(session: "Session", rounds: Sequence[Round], through: str | None) -> None:
     from benchconsole.console.session.judged_rounds import make_judging_context
-    from benchconsole.console.session.run_limits import list_time_limit
+    from benchconsole.console.session.run_limits import describe_allocation, list_time_limit
     from benchconsole.console.view.detectable_text import list_detectable_sentences
     from benchconsole.console.view.plan_text import format_plan
     from benchconsole.probes.judging.detectable_loss import list_planned_losses
@@ -295,8 +290,12 @@ def _print_plan(session: "Session", rounds: Sequence[Round]) -> None:
             f"then at most {duration(session.choice.confirm_seconds)} of rounds that confirm what is only suspected"
             " and repeat what ran apart"
         )
-    for words in list_time_limit(session.choice, rounds, time.time()):
+    now = time.time()
+    for words in list_time_limit(session.choice, rounds, now):
         click.echo(f"time limit: {sanitize(words)}")
+    if through is not None:
+        nodes = len(touched(rounds).nodes)
+        click.echo(f"allocation: {describe_allocation(session.choice, rounds, nodes, now)}")
     for words in session.proposed.left_out:
         click.echo(f"{LEFT_OUT}: {sanitize(words)}")
 
@@ -389,8 +388,15 @@ async def follow_session(
     return view, caught[0] if caught else None
 
 
-def _make_slurm_reach(through: str, head: str | None, rounds: Callable[[], Sequence[Round]]) -> MakeReach:
-    """What makes the reach of a run through Slurm on the nodes of ``rounds``; BadInput for what cannot be meant."""
+def _make_slurm_reach(
+    through: str, head: str | None, choice: "SessionChoice", rounds: Callable[[], Sequence[Round]]
+) -> MakeReach:
+    """What makes the reach of a run through Slurm on the nodes of ``rounds``, in the time limit of ``choice``.
+
+    BadInput for what cannot be meant.
+    """
+    from benchconsole.console.session.run_limits import compute_allocation_seconds
+
     scheduler, _, partition = through.partition(":")
     if scheduler != "slurm":
         raise BadInput(f"benchconsole: --through {through}: found {scheduler!r}, expected slurm or slurm:PARTITION")
@@ -401,7 +407,7 @@ def _make_slurm_reach(through: str, head: str | None, rounds: Callable[[], Seque
 
     def make(fabric: Fabric, session: str) -> Reach:
         planned = tuple(rounds())
-        wish = Wish(partition, seconds=_TWICE * sum(each.seconds for each in planned) + _SPARE)
+        wish = Wish(partition, seconds=compute_allocation_seconds(choice, planned, time.time()))
         door = None
         if head is not None:
             door = (make_ssh_reach(fabric, door_name(session)), next(n for n in fabric.nodes.values() if n.id == head))

@@ -13,8 +13,11 @@ from benchconsole.console.exits import BadInput
 from benchconsole.console.session.judged_rounds import judge_stored, load_judged_fabric
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.run_limits import (
+    ALLOCATION_SPARE,
     CLOSING_SECONDS,
+    compute_allocation_seconds,
     count_fitting,
+    describe_allocation,
     find_deadline,
     join_units,
     list_caps,
@@ -236,6 +239,30 @@ def test_without_a_limit_nothing_is_said() -> None:
     assert list(list_time_limit(SessionChoice(within="2 h"), (), 1.7e9)) == []
     assert say_time_limit(SessionChoice()) == ""
     assert say_time_limit(SessionChoice(until="06:00")).startswith("until 06:00: no round begins")
+
+
+@pytest.mark.parametrize(
+    ("within", "seconds", "words"),
+    [
+        ("", 1800.0 + ALLOCATION_SPARE, "3 nodes for 45:00: twice the time of the plan, 30:00, and 15:00 to spare"),
+        ("30 min", 1800.0 + ALLOCATION_SPARE, "3 nodes for 45:00: twice the time of the plan, 30:00, and 15:00 to spare"),
+        ("1799 s", 1799.0 + ALLOCATION_SPARE, "3 nodes for 44:59: the time limit, 29:59, and 15:00 to spare"),
+        ("1 min", 60.0 + ALLOCATION_SPARE, "3 nodes for 16:00: the time limit, 1:00, and 15:00 to spare"),
+        ("10 d", 1800.0 + ALLOCATION_SPARE, "3 nodes for 45:00: twice the time of the plan, 30:00, and 15:00 to spare"),
+    ],
+)  # fmt: skip
+def test_an_allocation_is_asked_for_the_shorter_of_plan_and_limit(within: str, seconds: float, words: str) -> None:
+    choice, rounds = SessionChoice(within=within), make_rounds(300.0, 600.0)
+    assert compute_allocation_seconds(choice, rounds, 1.7e9) == seconds
+    assert describe_allocation(choice, rounds, 3, 1.7e9) == words
+
+
+@pytest.mark.usefixtures("zone")
+def test_an_allocation_until_a_time_of_the_clock_is_as_long_as_is_left_until_then() -> None:
+    now = time.mktime(time.strptime("2027-01-10 05:50", "%Y-%m-%d %H:%M"))
+    choice = SessionChoice(until="06:00")
+    assert compute_allocation_seconds(choice, make_rounds(3600.0), now) == 600.0 + ALLOCATION_SPARE
+    assert compute_allocation_seconds(choice, make_rounds(200.0), now) == 400.0 + ALLOCATION_SPARE
 
 
 # -- a run that comes to its limit
