@@ -280,9 +280,9 @@ def test_a_time_limit_ends_the_run_and_resume_goes_on_to_the_end(
 @pytest.mark.parametrize(
     ("limit", "seconds", "words"),
     [
-        ((), 420.0, "twice the time of the plan, 7:00"),
+        ((), 404.0, "twice the time of the plan, 6:44"),
         (("--within", "2 min"), 120.0, "the time limit, 2:00"),
-        (("--within", "2 h"), 420.0, "twice the time of the plan, 7:00"),
+        (("--within", "2 h"), 404.0, "twice the time of the plan, 6:44"),
     ],
 )
 def test_an_allocation_lasts_no_longer_than_the_time_limit(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.console.curves.sweep_series import ChartCache
 from benchconsole.console.exits import BadInput
 from benchconsole.console.session.judged_rounds import judge_stored, load_judged_fabric
 from benchconsole.console.session.metadata import SessionChoice
@@ -415,3 +416,18 @@ async def test_no_round_of_a_session_has_more_tests_than_it_was_given_nor_after_
     assert again.choice.tests_at_once == 3
     assert again.propose("default") != ()
     assert max(len(each.tests) for each in (*again.plan, *again.propose("default"))) == 3
+
+
+async def test_points_of_a_sweep_above_the_limit_are_told_and_the_others_run(tmp_path: Path, store: Store) -> None:
+    stages = SMALL[: SMALL.index("    - {probe: iperf3")] + "    - {probe: inventory, sweep: {clients: [1, 2, 4]}}\n"
+    running = begin(fabric(tmp_path, stages), store, SessionChoice(options={"tests.at_once": 2}))
+    view, _ = await follow(running, running.propose())
+    assert [(len(each.tests), each.number in view.closed) for each in view.plan] == [(1, True), (2, True)]
+    words = "a part of inventory over clients is not run: clients=4 takes 4 tests at once, and the limit is"
+    assert any(f"left out: {words} --tests-at-once 2" in gap for gap in decide(view).missing)
+    again = Session.stored(store, running.id, PROBES).view()
+    assert again.left_out == view.left_out
+    assert [each.swept for each in again.plan] == [each.swept for each in view.plan]
+    (chart,) = ChartCache().compute(again)
+    assert chart.values == ("1", "2", "4")
+    assert [point.value for point in chart.curves[0].left_out] == ["4"]
