@@ -17,7 +17,7 @@ from benchconsole.console.session.collector import freeze_collector
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.safety import InUseError
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.view.events import LEFT_OUT, TIME_LIMIT, Event, SessionEnded, TestStarted
+from benchconsole.console.view.events import LEFT_OUT, Event, SessionEnded, TestStarted, is_time_stop, make_noticed
 from benchconsole.console.view.reducer import advance_all
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import decide
@@ -231,8 +231,9 @@ def _refuse_in_use(session: "Session", rounds: Sequence[Round]) -> None:
 def _complain_left_out(store: Store, session: str) -> None:
     """Say what of its suite a session did not run, by its record."""
     for note in store.session(session).read_notes():
-        if note.kind == LEFT_OUT:
-            complain(f"{LEFT_OUT}: {sanitize(note.text)}")
+        noticed = make_noticed(note.kind, note.text, note.at)
+        if noticed.left_out:
+            complain(sanitize(noticed.text))
 
 
 def _confirm_disks(fabric: Fabric, choice: "SessionChoice", probes: Mapping[str, Probe]) -> tuple[str, ...]:
@@ -296,8 +297,8 @@ def _print_plan(session: "Session", rounds: Sequence[Round], through: str | None
     if through is not None:
         nodes = len(touched(rounds).nodes)
         click.echo(f"allocation: {describe_allocation(session.choice, rounds, nodes, now)}")
-    for words in session.proposed.left_out:
-        click.echo(f"{LEFT_OUT}: {sanitize(words)}")
+    for each in session.proposed.left_out:
+        click.echo(f"{LEFT_OUT}: {sanitize(each.words)}")
 
 
 def run_session(
@@ -342,7 +343,7 @@ def print_summary(
             f"ended by {signal.Signals(ended_by).name}; finish it with: benchconsole run ... --resume {view.session}"
         )
         return common.ENDINGS[signal.Signals(ended_by)]
-    if view.because.startswith(TIME_LIMIT):
+    if is_time_stop(view.because):
         complain(f"{view.because}; go on with: benchconsole run ... --resume {view.session}")
     return decide(view).exit_code(allow_untested=allow_untested)
 

@@ -29,6 +29,7 @@ from benchconsole.console.view.events import (
     SessionEnded,
     SessionOpened,
     make_noticed,
+    name_omission,
 )
 from benchconsole.console.view.reducer import advance_all, read_judged
 from benchconsole.console.view.run_view import RunView
@@ -154,7 +155,8 @@ class Session:
         self._checklists, self._remarks = session.read_checklists(), read_remarks(session)
         notes = session.read_notes()
         self._record = {**self.choice.options, **{note.kind: note.text for note in notes}}
-        self._noticed = tuple(make_noticed(note.kind, note.text, note.at) for note in notes if note.kind in TOLD_KINDS)
+        noticed = (make_noticed(note.kind, note.text, note.at) for note in notes)
+        self._noticed = tuple(each for each in noticed if each.kind in TOLD_KINDS)
         events: list[Event] = [self._make_opened(started, live=False), *self._noticed]
         rounds = session.read_rounds(self.fabric, plan=self.plan) if judged is None else judged.rounds
         for read, stored in enumerate(rounds, 1):
@@ -383,9 +385,10 @@ class Session:
         self.complete = False
         self._tell(self._make_opened(now, live=True))
         told = ((LEFT_OUT, self.proposed.left_out), (SPARED, self.proposed.spared)) if fresh else ()
-        for kind, words in ((kind, each) for kind, sentences in told for each in sentences):
-            await self.store.session(self.id).append_note(kind, words, now)
-            noticed = make_noticed(kind, words, now)
+        for kind, each in ((kind, each) for kind, omissions in told for each in omissions):
+            named = name_omission(kind, each.reason)
+            await self.store.session(self.id).append_note(named, each.words, now)
+            noticed = make_noticed(named, each.words, now)
             self._noticed += (noticed,)
             self._tell(noticed)
 

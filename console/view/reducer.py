@@ -48,6 +48,7 @@ from benchconsole.console.view.run_view import (
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Level, Verdict
 from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Result, Round
+from benchconsole.probes.model.omission import Omission
 from benchconsole.probes.model.repeats import find_repeats
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.grouping import group_by_key
@@ -110,15 +111,20 @@ def advance(view: RunView, event: Event) -> RunView:
 
 def _noticed(view: RunView, event: Noticed) -> RunView:
     """A line of the log, and what of it is kept in sight."""
-    words = event.text.removeprefix(f"{event.kind}: ")
+    omission = _read_omission(event)
     line = Line(event.at, None if event.kind == CANARY else State.WATCH, event.text)
     if event.left_out:
-        view = replace(view, left_out=(*view.left_out, event.text))
-    elif event.kind == SPARED and words not in view.spared:
-        view = replace(view, spared=(*view.spared, words))
+        view = replace(view, left_out=(*view.left_out, omission))
+    elif event.kind == SPARED and omission not in view.spared:
+        view = replace(view, spared=(*view.spared, omission))
     elif event.kind in (CANARY, CANARY_STILL):
-        view = replace(view, canary=CanaryNotice(words, watches=event.kind == CANARY))
+        view = replace(view, canary=CanaryNotice(omission.words, watches=event.kind == CANARY))
     return replace(view, log=_logged(view, line))
+
+
+def _read_omission(event: Noticed) -> Omission:
+    """The words of a note without its kind, with the reason that it gives."""
+    return Omission(event.text.removeprefix(f"{event.kind}: "), event.reason)
 
 
 def advance_all(view: RunView, events: Iterable[Event]) -> RunView:
@@ -148,10 +154,10 @@ def read_judged(
     """What a session that is over has measured and judged, without its nodes, links and log: enough for its verdict."""
     results: dict[str, Result] = {}
     verdicts: dict[str, tuple[Verdict, ...]] = {}
-    left_out: list[str] = []
+    left_out: list[Omission] = []
     for event in told:
         if isinstance(event, Noticed):
-            left_out += [event.text] * event.left_out
+            left_out += [_read_omission(event)] * event.left_out
             continue
         results.update((result.test.id, result) for result in event.results)
         verdicts.update((result.test.id, ()) for result in event.results)

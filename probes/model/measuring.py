@@ -211,6 +211,7 @@ class FailedAt(StrEnum):
     REBOOTED = "node rebooted"
     CANCELLED = "cancelled"
     HELD = "held back"
+    NO_PASSWORD = "held back for a password"
     IN_USE = "in use by others"
     REFUSED = "refused as unsafe"
     SKIPPED = "not needed any more"
@@ -235,6 +236,7 @@ _OUTCOMES = MappingProxyType(
         FailedAt.MISSING_TOOL: TestOutcome.SKIPPED,
         FailedAt.CANCELLED: TestOutcome.SKIPPED,
         FailedAt.HELD: TestOutcome.SKIPPED,
+        FailedAt.NO_PASSWORD: TestOutcome.SKIPPED,
         FailedAt.IN_USE: TestOutcome.SKIPPED,
         FailedAt.REFUSED: TestOutcome.SKIPPED,
         FailedAt.SKIPPED: TestOutcome.SKIPPED,

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Bundle, LeftOutPoint, Round, Target, Test
+from benchconsole.probes.model.omission import Omission
 from benchconsole.probes.model.options import Given
 from benchconsole.probes.model.sending import ONE_STREAM, Directions, Sending
 from benchconsole.probes.planning.caps import hold_to_caps, withhold
@@ -41,7 +42,7 @@ from benchconsole.probes.planning.sweeps import (
     list_turns,
     make_swept,
 )
-from benchconsole.probes.planning.wide_parts import WideParts
+from benchconsole.probes.planning.wide_parts import WideParts, leave_out
 from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId, Stage, Suite
@@ -62,10 +63,10 @@ DESIGN_OPTIONS: Options = MappingProxyType(
 
 
 class PlanParts(NamedTuple):
-    """``rounds`` of a suite, and what of it is ``left_out`` because too few tests may run at once, in sentences."""
+    """``rounds`` of a suite, and what of it is ``left_out`` because too few tests may run at once."""
 
     rounds: tuple[Round, ...]
-    left_out: tuple[str, ...]
+    left_out: tuple[Omission, ...]
 
 
 def plan(
@@ -103,7 +104,7 @@ def plan_parts(
     suite, left = withhold(fabric, suite, probes, nodes=chosen)
     networks = StageNetworks(fabric)
     rounds: list[Round] = []
-    wide: list[str] = []
+    wide: list[Omission] = []
     named: Counter[str] = Counter()
     for stages in list_simultaneous(suite.stages):
         for stage in stages:
@@ -138,9 +139,9 @@ def _plan_together(
     except WidthError as error:
         if most >= MOST_TESTS:
             raise
-        return PlanParts((), tuple(f"{name} is not run: {error}" for name in names))
+        return PlanParts((), tuple(leave_out(name, str(error)) for name in names))
     rounds = renumber(at_once, first) if len(own) > 1 else at_once
-    return PlanParts(tuple(rounds), (f"a part of {names[0]} is not run: {wide.describe()}",) if wide else ())
+    return PlanParts(tuple(rounds), (leave_out(f"a part of {names[0]}", wide.describe()),) if wide else ())
 
 
 def _plan_stage(
@@ -369,10 +370,7 @@ class _StagePlanner:
             raise PlanError(f"{self.probe.name} {self.options.get('design') or DEFAULT_DESIGN}: found {found}")
 
     def _together(self, jobs: Sequence[_Job], stage: str, first: int) -> list[Round]:
-        """One round of tests that load together what they share: their sum is judged, none is repeated alone.
-
-        No round where more of them would run at once than may.
-        """
+        """One round of tests that are judged by their sum, none repeated alone; no round where they are too many."""
         if len(jobs) > self.most:
             if self.sending.directions is Directions.BOTH or self.most >= MOST_TESTS:
                 raise PlanError(f"{CLIENTS}={len(jobs):,}: expected at most {self.most:,} tests at once")

@@ -6,6 +6,7 @@ A limit of one run (``--tests-at-once``) must not be passed, and half of such a 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.probes.planning.sweeps import Point
 
 _NAMED = 2
@@ -50,3 +51,8 @@ class WideParts:
 def _name_some(names: Sequence[str]) -> str:
     """One or two names, else the first and how many more there are."""
     return " and ".join(names) if len(names) <= _NAMED else f"{names[0]} and {len(names) - 1:,} more"
+
+
+def leave_out(what: str, why: str) -> Omission:
+    """The omission of ``what`` because too few tests may run at once; ``why`` says which."""
+    return Omission(f"{what} is not run: {why}", OmissionReason.TESTS_AT_ONCE)

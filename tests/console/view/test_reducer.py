@@ -224,7 +224,7 @@ def test_a_search_that_reached_no_node_has_shown_nothing(asked: Sequence[bool], 
     [
         (FailedAt.IN_USE, State.HELD), (FailedAt.REFUSED, State.HELD), (FailedAt.HELD, State.HELD),
         (FailedAt.REBOOTED, State.UNKNOWN), (FailedAt.KILLED, State.UNKNOWN), (FailedAt.CANCELLED, State.SKIPPED),
-        (FailedAt.UNREACHABLE, State.UNREACHABLE),
+        (FailedAt.UNREACHABLE, State.UNREACHABLE), (FailedAt.NO_PASSWORD, State.HELD),
     ],
 )  # fmt: skip
 def test_no_number_has_a_state_of_its_own(stage: FailedAt, state: State) -> None:
