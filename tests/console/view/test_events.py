@@ -28,6 +28,8 @@ def test_other_notes_are_no_omission(kind: str) -> None:
     assert not noticed.left_out
 
 
-@pytest.mark.parametrize(("because", "is_stop"), [("stopped at its time limit, 1 of 2 rounds left", True), ("stopped", False), ("", False)])
+@pytest.mark.parametrize(
+    ("because", "is_stop"), [("stopped at its time limit, 1 of 2 rounds left", True), ("stopped", False), ("", False)]
+)
 def test_only_a_time_limit_is_one(because: str, is_stop: bool) -> None:
     assert is_time_stop(because) is is_stop
