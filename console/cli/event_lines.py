@@ -137,7 +137,8 @@ def _make_fields(event: events.Event) -> dict[str, object]:
     if isinstance(event, events.Resumed):
         return {"at": event.at, "imported": event.imported}
     if isinstance(event, events.Noticed):
-        return {"at": event.at, "text": event.text}
+        is_omission = event.kind in (events.LEFT_OUT, events.SPARED)
+        return {"at": event.at, "text": event.text, **({"reason": event.reason.value} if is_omission else {})}
     if isinstance(event, events.IntervalsTold):
         found, loads = ([asdict(each) for each in told] for told in (event.found, event.loads))
         return {"at": event.at, "found": found, "loads": loads}

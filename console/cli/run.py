@@ -17,7 +17,7 @@ from benchconsole.console.session.collector import freeze_collector
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.safety import InUseError
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.view.events import LEFT_OUT, TIME_LIMIT, Event, SessionEnded, TestStarted
+from benchconsole.console.view.events import LEFT_OUT, Event, SessionEnded, TestStarted, is_time_stop, make_noticed
 from benchconsole.console.view.reducer import advance_all
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import decide
@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.session import Session
     from benchconsole.probes.judging.detectable_loss import DetectableLoss
-
-
-_TWICE = 2.0
-_SPARE = 900.0
-"""Seconds that an allocation lasts beyond twice the plan's time: nodes answer late, rounds are run again."""
 
 
 @click.command("run")
@@ -156,9 +151,9 @@ def command(
         rounds = session.unfinished() if resume else session.propose()
         session.make_reach = common.make_asking_reach
         if through is not None:
-            session.make_reach = _make_slurm_reach(through, head, lambda: rounds)
+            session.make_reach = _make_slurm_reach(through, head, choice, lambda: rounds)
         if dry_run:
-            _print_plan(session, rounds)
+            _print_plan(session, rounds, through)
         _refuse_in_use(session, rounds)
         if dry_run:
             return
@@ -236,8 +231,9 @@ def _refuse_in_use(session: "Session", rounds: Sequence[Round]) -> None:
 def _complain_left_out(store: Store, session: str) -> None:
     """Say what of its suite a session did not run, by its record."""
     for note in store.session(session).read_notes():
-        if note.kind == LEFT_OUT:
-            complain(f"{LEFT_OUT}: {sanitize(note.text)}")
+        noticed = make_noticed(note.kind, note.text, note.at)
+        if noticed.left_out:
+            complain(sanitize(noticed.text))
 
 
 def _confirm_disks(fabric: Fabric, choice: "SessionChoice", probes: Mapping[str, Probe]) -> tuple[str, ...]:
@@ -275,9 +271,9 @@ def _open_events(jsonl: Path | None) -> TextIO | None:
         ) from error
 
 
-def _print_plan(session: "Session", rounds: Sequence[Round]) -> None:
+def _print_plan(session: "Session", rounds: Sequence[Round], through: str | None) -> None:
     from benchconsole.console.session.judged_rounds import make_judging_context
-    from benchconsole.console.session.run_limits import list_time_limit
+    from benchconsole.console.session.run_limits import describe_allocation, list_time_limit
     from benchconsole.console.view.detectable_text import list_detectable_sentences
     from benchconsole.console.view.plan_text import format_plan
     from benchconsole.probes.judging.detectable_loss import list_planned_losses
@@ -295,10 +291,14 @@ def _print_plan(session: "Session", rounds: Sequence[Round]) -> None:
             f"then at most {duration(session.choice.confirm_seconds)} of rounds that confirm what is only suspected"
             " and repeat what ran apart"
         )
-    for words in list_time_limit(session.choice, rounds, time.time()):
+    now = time.time()
+    for words in list_time_limit(session.choice, rounds, now):
         click.echo(f"time limit: {sanitize(words)}")
-    for words in session.proposed.left_out:
-        click.echo(f"{LEFT_OUT}: {sanitize(words)}")
+    if through is not None:
+        nodes = len(touched(rounds).nodes)
+        click.echo(f"allocation: {describe_allocation(session.choice, rounds, nodes, now)}")
+    for each in session.proposed.left_out:
+        click.echo(f"{LEFT_OUT}: {sanitize(each.words)}")
 
 
 def run_session(
@@ -343,7 +343,7 @@ def print_summary(
             f"ended by {signal.Signals(ended_by).name}; finish it with: benchconsole run ... --resume {view.session}"
         )
         return common.ENDINGS[signal.Signals(ended_by)]
-    if view.because.startswith(TIME_LIMIT):
+    if is_time_stop(view.because):
         complain(f"{view.because}; go on with: benchconsole run ... --resume {view.session}")
     return decide(view).exit_code(allow_untested=allow_untested)
 
@@ -389,8 +389,15 @@ async def follow_session(
     return view, caught[0] if caught else None
 
 
-def _make_slurm_reach(through: str, head: str | None, rounds: Callable[[], Sequence[Round]]) -> MakeReach:
-    """What makes the reach of a run through Slurm on the nodes of ``rounds``; BadInput for what cannot be meant."""
+def _make_slurm_reach(
+    through: str, head: str | None, choice: "SessionChoice", rounds: Callable[[], Sequence[Round]]
+) -> MakeReach:
+    """What makes the reach of a run through Slurm on the nodes of ``rounds``, in the time limit of ``choice``.
+
+    BadInput for what cannot be meant.
+    """
+    from benchconsole.console.session.run_limits import compute_allocation_seconds
+
     scheduler, _, partition = through.partition(":")
     if scheduler != "slurm":
         raise BadInput(f"benchconsole: --through {through}: found {scheduler!r}, expected slurm or slurm:PARTITION")
@@ -401,7 +408,7 @@ def _make_slurm_reach(through: str, head: str | None, rounds: Callable[[], Seque
 
     def make(fabric: Fabric, session: str) -> Reach:
         planned = tuple(rounds())
-        wish = Wish(partition, seconds=_TWICE * sum(each.seconds for each in planned) + _SPARE)
+        wish = Wish(partition, seconds=compute_allocation_seconds(choice, planned, time.time()))
         door = None
         if head is not None:
             door = (make_ssh_reach(fabric, door_name(session)), next(n for n in fabric.nodes.values() if n.id == head))

@@ -31,12 +31,16 @@ _MOST_TICKS = 6
 
 
 class Missing(NamedTuple):
-    """So many tests of a point that gave no number, for one reason; ``is_open`` where they may still give one."""
+    """So many tests of a point that gave no number, for one reason; ``is_open`` where they may still give one.
+
+    ``is_left_out``: they are not in the plan, and ``tests`` is 0 where it is not known how many a curve would have.
+    """
 
     state: State
     why: str
     tests: int
     is_open: bool = False
+    is_left_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Point:
     @property
     def is_asked(self) -> bool:
         """Whether it is a point of this curve, and not only of another one beside it."""
-        return bool(self.planned or self.values)
+        return bool(self.planned or self.values or self.missing)
 
     @cached_property
     def median(self) -> float | None:
@@ -109,6 +113,11 @@ class Curve:
     def is_open(self) -> bool:
         """Whether more of it may still be measured."""
         return any(each.is_open for point in self.points for each in point.missing)
+
+    @cached_property
+    def left_out(self) -> tuple[Point, ...]:
+        """Points that the plan left out: what is said of its shape rests on fewer than were asked for."""
+        return tuple(point for point in self.points if any(each.is_left_out for each in point.missing))
 
     @cached_property
     def gains(self) -> dict[str, float]:

@@ -69,14 +69,21 @@ def format_knee(chart: Chart, curve: Curve, knee: Knee | None) -> str:
 
 def format_sentences(chart: Chart) -> list[str]:
     """What is said of the knees of a chart, the cohort first where there are several."""
-    said = ((format_cohort_name(chart, curve), format_knee(chart, curve, knee)) for curve, knee in chart.knees())
-    return [": ".join(filter(None, (cohort, words))) for cohort, words in said if words]
+    said = ((curve, format_knee(chart, curve, knee)) for curve, knee in chart.knees())
+    return [_say_of_curve(chart, curve, words) for curve, words in said if words]
 
 
 def format_shapes(chart: Chart) -> list[str]:
     """What is said of the shape of each curve that grows, the cohort first where there are several."""
-    said = ((format_cohort_name(chart, curve), "; ".join(_list_marks(chart, curve))) for curve, _ in chart.knees())
-    return [": ".join(filter(None, (cohort, words))) for cohort, words in said if words]
+    said = ((curve, "; ".join(_list_marks(chart, curve))) for curve, _ in chart.knees())
+    return [_say_of_curve(chart, curve, words) for curve, words in said if words]
+
+
+def _say_of_curve(chart: Chart, curve: Curve, words: str) -> str:
+    """What is judged of a curve, the cohort before it, and after it the points that the plan left out."""
+    without = ", ".join(point.value for point in curve.left_out)
+    fewer = f"; it rests on fewer points, without {sanitize(chart.axis)}={without}" if without else ""
+    return ": ".join(filter(None, (format_cohort_name(chart, curve), f"{words}{fewer}")))
 
 
 def _list_marks(chart: Chart, curve: Curve) -> Iterator[str]:
@@ -120,7 +127,7 @@ def make_point_rows(chart: Chart) -> list[PointRow]:
         for place in range(len(chart.values))
         for index, curve in enumerate(chart.curves)
         for point in (curve.points[place],)
-        if point.planned
+        if point.planned or point.missing
     ]
 
 

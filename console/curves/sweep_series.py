@@ -7,7 +7,7 @@ with its newest result. ``console.curves.curve_model`` says what a curve means.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, worst
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.labels import ASKED, CHOSEN
-from benchconsole.probes.model.measuring import Labels, Round, Swept
+from benchconsole.probes.model.measuring import Labels, LeftOutPoint, Round, Swept
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.sweep import CLIENTS, parse_number, sort_values
@@ -164,6 +164,8 @@ class _ChartMaker:
         for group in groups:
             made = [
                 self._point(value, rounds, CurveSelection(group, metric[0], labels, names[0], is_summed))
+                if rounds
+                else self._make_left_out(value, is_whole=group is cohorts, is_part=is_summed and group is not cohorts)
                 for value, rounds in by_value.items()
             ]
             is_split |= any(len(each.values) > each.tests for each in made) and not is_summed
@@ -185,8 +187,28 @@ class _ChartMaker:
         )
 
     def _by_value(self) -> dict[str, SweepLine]:
-        found = group_by_key((entry[1].point[-1][1], entry) for entry in self.line)
+        """The rounds at each value of the axis; none at those that the plan left out."""
+        planned = group_by_key((entry[1].point[-1][1], entry) for entry in self.line)
+        found: dict[str, SweepLine] = {**planned, **dict.fromkeys(self._find_left_out(), ())}
         return {value: found[value] for value in sort_values(tuple(found)) or found}
+
+    def _find_left_out(self) -> dict[str, LeftOutPoint]:
+        """The points of this line that the plan left out, by the value of the axis."""
+        where = self.line[0][1]
+        return {each.point[-1][1]: each for each in where.left_out if each.point[:-1] == where.point[:-1]}
+
+    def _make_left_out(self, value: str, *, is_whole: bool, is_part: bool) -> Point:
+        """A point that the plan left out, with the reason, which counts its tests where the curve ``is_whole``.
+
+        Of a part of a load it is not known whether it would have taken part.
+        """
+        number, left = parse_number(value), self._find_left_out()[value]
+        point = Point(sanitize(value), None if number is None else number[0])
+        if is_part:
+            return point
+        tests = left.tests * self.line[0][1].repeat if is_whole else 0
+        why = f"skipped: the limit is --tests-at-once {left.most:,}"
+        return replace(point, missing=(Missing(State.HELD, why, tests, is_left_out=True),))
 
     def _shown(self, metric: tuple[str, Unit | None]) -> Shown:
         """As verdicts on the metric show it; else rates between nodes are those of a network."""

@@ -1,6 +1,6 @@
 """The rounds that a session would run next: those of a suite, repeats of tests, or what an earlier run still owes.
 
-Pure. Every part of a suite that is left out is named in a sentence.
+Pure. Every part of a suite that is left out is named in a sentence, with the reason as data.
 """
 
 import shlex
@@ -9,12 +9,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.console.session.metadata import CHANGE_NODES, SessionChoice
-from benchconsole.console.view.events import LEFT_OUT, SPARED, SPARED_NONE, WAVES, Noticed, make_noticed, say_waves
+from benchconsole.console.view.events import (
+    LEFT_OUT,
+    SPARED,
+    SPARED_NONE,
+    WAVES,
+    Noticed,
+    make_noticed,
+    name_omission,
+    say_waves,
+)
 from benchconsole.probes.api import Safety
 from benchconsole.probes.blank_devices import Confirmation, confirm_disks, list_confirmations
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Round, Test
+from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.probes.model.repeats import TestKey, make_test_key
 from benchconsole.probes.planning.caps import withhold
 from benchconsole.probes.planning.plan_rounds import plan_parts, rerun, split_into_waves
@@ -32,16 +42,16 @@ if TYPE_CHECKING:
 
 
 class ProposedRounds(NamedTuple):
-    """``rounds`` of a suite, what of it is ``left_out``, in sentences, and the disks that nobody has confirmed yet.
+    """``rounds`` of a suite, what of it is ``left_out``, and the disks that nobody has confirmed yet.
 
-    ``spared`` are sentences on nodes that are not loaded because somebody else needs them: a plan that ``is_suite``
-    says anew who they are, repeats and what is owed do not. ``in_waves``: each stage grows from one load.
+    ``spared`` names nodes that are not loaded because somebody else needs them: a plan that ``is_suite`` says anew who
+    they are, repeats and what is owed do not. ``in_waves``: each stage grows from one load.
     """
 
     rounds: tuple[Round, ...]
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[Omission, ...] = ()
     unconfirmed: tuple[Confirmation, ...] = ()
-    spared: tuple[str, ...] = ()
+    spared: tuple[Omission, ...] = ()
     is_suite: bool = False
     in_waves: bool = False
 
@@ -61,11 +71,11 @@ def plan_suite(
     wanted = confirm_disks(wanted, choice.typed)
     wanted, unchanged = _leave_out_steps(wanted, choice)
     if unchanged and not wanted.stages:
-        raise PlanError(f"suite {wanted.name!r} has nothing to run: {'; '.join(unchanged)}")
+        raise PlanError(f"suite {wanted.name!r} has nothing to run: {'; '.join(map(str, unchanged))}")
     asked = list_confirmations(fabric, wanted, probes, nodes=choice.nodes)
     wanted, left = _leave_out_disks(fabric, wanted, probes, choice.nodes) if asked else (wanted, ())
     wanted, withheld = withhold(fabric, wanted, probes, nodes=choice.nodes)
-    left += (*unchanged, *map(str, withheld))
+    left += (*unchanged, *(each.omission for each in withheld))
     if asked and not any(choice.nodes is None or node in choice.nodes for each in wanted.stages for node in each.nodes):
         return ProposedRounds((), left, asked, spared, is_suite=True)
     rounds, wide = plan_parts(
@@ -86,16 +96,19 @@ def choose_suite(
     return choose_stages(find_suite(fabric, suite or choice.suite), probes, choice.only, choice.without)
 
 
-def _leave_out_steps(suite: Suite, choice: SessionChoice) -> tuple[Suite, tuple[str, ...]]:
-    """``suite`` without the stages that change nodes, unless that is allowed, and a sentence for each."""
+def _leave_out_steps(suite: Suite, choice: SessionChoice) -> tuple[Suite, tuple[Omission, ...]]:
+    """``suite`` without the stages that change nodes, unless that is allowed, and what is said of each."""
     changing = [stage for stage in suite.stages if stage.sweep is not None and stage.sweep.steps]
     if not changing or choice.options.get(CHANGE_NODES):
         return suite, ()
     kept = tuple(stage for stage in suite.stages if stage not in changing)
     commands = [(stage, "; ".join(shlex.join(step.run) for step in _list_steps(stage))) for stage in changing]
     return replace(suite, stages=kept), tuple(
-        f"{stage.probe} over {', '.join(step.axis for step in _list_steps(stage))} is not run: it changes nodes "
-        f"({words}); benchconsole run --change-nodes allows it"
+        Omission(
+            f"{stage.probe} over {', '.join(step.axis for step in _list_steps(stage))} is not run: it changes nodes "
+            f"({words}); benchconsole run --change-nodes allows it",
+            OmissionReason.CHANGES_NODES,
+        )
         for stage, words in commands
     )
 
@@ -106,15 +119,16 @@ def _list_steps(stage: Stage) -> tuple[Step, ...]:
 
 def _leave_out_disks(
     fabric: Fabric, suite: Suite, probes: "Mapping[str, Probe]", nodes: Collection[NodeId] | None
-) -> tuple[Suite, tuple[str, ...]]:
-    """``suite`` without the disks that somebody must still confirm, and a sentence for each stage on one of them."""
-    left: list[str] = []
+) -> tuple[Suite, tuple[Omission, ...]]:
+    """``suite`` without the disks that somebody must still confirm, and what is said of each stage on one of them."""
+    left: list[Omission] = []
     stages: list[Stage] = []
     for stage in suite.stages:
         alone = replace(suite, stages=(stage,))
         own = {each.node: each for each in list_confirmations(fabric, alone, probes, nodes=nodes)}
         stages.append(replace(stage, nodes=tuple(node for node in stage.nodes if node not in own)))
-        left += (f"{stage.probe} is not run: {each.lost} would be lost; nobody confirmed it" for each in own.values())
+        words = (f"{stage.probe} is not run: {each.lost} would be lost; nobody confirmed it" for each in own.values())
+        left += (Omission(each, OmissionReason.NOT_CONFIRMED) for each in words)
     return replace(suite, stages=tuple(stages)), tuple(left)
 
 
@@ -145,7 +159,8 @@ def list_plan_notes(
     ``owed`` are the rounds that the session owed, ``before`` the notes that it has. What an earlier plan left alone is
     taken back where this one leaves nothing alone. What a stopped round left out comes again in waves.
     """
-    told = [(LEFT_OUT, words) for words in proposed.left_out] + [(SPARED, words) for words in proposed.spared]
+    omissions = ((LEFT_OUT, proposed.left_out), (SPARED, proposed.spared))
+    told = [(name_omission(kind, each.reason), each.words) for kind, found in omissions for each in found]
     last = next((each for each in reversed([*before]) if each.kind == SPARED), None)
     is_known = last is None or last == make_noticed(SPARED, SPARED_NONE, last.at)
     if proposed.is_suite and not proposed.spared and not is_known:
@@ -158,8 +173,8 @@ def list_plan_notes(
 
 def _leave_out_used(
     suite: Suite, fabric: Fabric, choice: SessionChoice, probes: "Mapping[str, Probe]"
-) -> tuple[Suite, tuple[str, ...]]:
-    """The suite without nodes in use in the stages that load, where the session is to leave them out, and sentences."""
+) -> tuple[Suite, tuple[Omission, ...]]:
+    """The suite without nodes in use in the stages that load, where the session is to leave them out, and why."""
     spared = choice.policy.spared(fabric)
     if not spared:
         return suite, ()
@@ -171,7 +186,9 @@ def _leave_out_used(
         for stage in suite.stages
     )
     alike = group_by_key((why, node) for node, why in spared.items() if node in meant)
-    return replace(suite, stages=stages), tuple(f"{fold(nodes)}: {why}; not loaded" for why, nodes in alike.items())
+    return replace(suite, stages=stages), tuple(
+        replace(why, words=f"{fold(nodes)}: {why.words}; not loaded") for why, nodes in alike.items()
+    )
 
 
 def list_cut_tests(judged: Iterable[ClosedRound]) -> list[Test]:

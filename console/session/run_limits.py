@@ -1,4 +1,4 @@
-"""The limits of a run: caps, tests at once and time, read, recorded and said. Pure.
+"""The limits of a run: caps, tests at once and time, read, recorded and said; how long an allocation lasts. Pure.
 
 Caps and tests at once are recorded when a session begins: its plan and its expectations follow from them. A time limit
 is of one run: whoever goes on with the session may give another.
@@ -189,3 +189,37 @@ def describe_time_stop(plan: Sequence[Round], closed: Collection[int]) -> str:
     """Why a run ended at its time limit, and how many rounds of its ``plan`` are left; ``closed`` are numbers."""
     left = sum(each.number not in closed for each in plan)
     return f"{TIME_LIMIT}, {left:,} of {counted(len(plan), 'round')} left"
+
+
+# -- an allocation of the scheduler
+
+ALLOCATION_SPARE = 900.0
+"""Seconds that an allocation lasts beyond the time that is foreseen: nodes answer late, and are searched at the end."""
+
+_RUN_AGAIN = 2.0
+"""How many times the plan's own estimate is foreseen: rounds take longer, are run again, and are confirmed."""
+
+
+def compute_allocation_seconds(choice: SessionChoice, rounds: Sequence[Round], now: float) -> float:
+    """How long an allocation is asked for to run ``rounds``: twice their estimates, or the time limit if that is less.
+
+    With what is to spare.
+    """
+    foreseen, _ = _foresee(choice, rounds, now)
+    return foreseen + ALLOCATION_SPARE
+
+
+def describe_allocation(choice: SessionChoice, rounds: Sequence[Round], nodes: int, now: float) -> str:
+    """What is asked of the scheduler for ``rounds``, in a sentence: ``6 nodes for 45:00: ...``."""
+    foreseen, words = _foresee(choice, rounds, now)
+    lasting, spare = duration(foreseen + ALLOCATION_SPARE), duration(ALLOCATION_SPARE)
+    return f"{counted(nodes, 'node')} for {lasting}: {words}, {duration(foreseen)}, and {spare} to spare"
+
+
+def _foresee(choice: SessionChoice, rounds: Sequence[Round], now: float) -> tuple[float, str]:
+    """How many seconds a run is expected to last at most, and what says so."""
+    planned = _RUN_AGAIN * sum(each.seconds for each in rounds)
+    deadline = find_deadline(choice, now)
+    if deadline is None or planned <= deadline - now:
+        return planned, "twice the time of the plan"
+    return deadline - now, "the time limit"

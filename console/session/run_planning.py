@@ -4,7 +4,7 @@
 """
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from benchconsole.console.exits import BadInput
@@ -30,6 +30,7 @@ from benchconsole.console.view.session_control import PlanNotes, Proposal, RunFo
 from benchconsole.probes.api import Safety, Shape
 from benchconsole.probes.model.errors import PlanError, ProbeError
 from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.omission import Omission
 from benchconsole.probes.planning.stage_choice import choose_stages, list_stage_names
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.store.files.paths import default_path
@@ -80,7 +81,7 @@ class RunPlanning:
                     suite, failed_only=failed_only, only=only, typed=typed, nodes=nodes, choice=choice
                 )
                 notes = _make_plan_notes(session, rounds) if rounds else PlanNotes()
-                held_back = (*map(sanitize, session.proposed.left_out), *notes.held_back)
+                held_back = (*_list_words(session.proposed.left_out), *notes.held_back)
                 found = Proposal(rounds, replace(notes, held_back=held_back), session.proposed.unconfirmed)
             command = "" if is_repeat else _format_command(session, suite, given, test)
             return replace(found, chosen=_say_chosen(session, given, has_command=bool(command)), command=command)
@@ -228,4 +229,8 @@ def _list_in_use(session: Session, rounds: Sequence[Round]) -> list[str]:
         session.meant.policy.refuse(session.fabric, rounds, session.probes)
     except InUseError as error:
         return [sanitize(line) for line in str(error).splitlines()]
-    return [sanitize(words) for words in session.proposed.spared]
+    return list(_list_words(session.proposed.spared))
+
+
+def _list_words(omissions: Iterable[Omission]) -> Iterator[str]:
+    return (sanitize(each.words) for each in omissions)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from benchconsole.probes.api import Safety
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.probes.running.guards.in_use import InUseOverride, find_refusals, format_override
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
@@ -58,14 +59,14 @@ class SafetyPolicy:
         found = find_refusals(fabric, (each,), probes, await self.ask(), self.override)
         return "; ".join(str(refusal) for refusal in found[:3])
 
-    def spared(self, fabric: Fabric) -> dict[NodeId, str]:
+    def spared(self, fabric: Fabric) -> dict[NodeId, Omission]:
         """Nodes in use that were not named and are to be left out, with what keeps them."""
-        found: dict[NodeId, str] = {}
+        found: dict[NodeId, Omission] = {}
         for node in fabric.nodes.values() if self.sparing else ():
             if node.production and node.id not in self.override.production:
-                found[node.id] = "tagged production in the topology file"
+                found[node.id] = Omission("tagged production in the topology file", OmissionReason.PRODUCTION)
             elif node.id in self.occupied and node.id not in self.override.busy:
-                found[node.id] = self.occupied[node.id]
+                found[node.id] = Omission(self.occupied[node.id], OmissionReason.IN_USE)
         return found
 
     def options(self) -> dict[str, str | int | float]:

@@ -160,7 +160,8 @@ class Session:
         session = self.store.session(self.id)
         self._checklists, self._remarks = session.read_checklists(), read_remarks(session)
         notes = session.read_notes()
-        self._noticed = tuple(make_noticed(note.kind, note.text, note.at) for note in notes if note.kind in TOLD_KINDS)
+        noticed = (make_noticed(note.kind, note.text, note.at) for note in notes)
+        self._noticed = tuple(each for each in noticed if each.kind in TOLD_KINDS)
         events: list[Event] = [self._make_opened(started, live=False), *self._noticed]
         rounds = session.read_rounds(self.fabric, plan=self.plan) if judged is None else judged.rounds
         for read, stored in enumerate(rounds, 1):

@@ -15,6 +15,7 @@ from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import Proof, Result, Round, Test
+from benchconsole.probes.model.omission import OmissionReason
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from benchconsole.probes.model.remark import Remark
 
 LEFT_OUT = "left out"
-"""The kind of note that says what of a suite was not run, and why; the text of its event begins with it."""
+"""What the kind of a note begins with that says what of a suite was not run, and why; so does the text of its event."""
 
 SPARED = "spared"
-"""The kind of note that names nodes which a plan does not load because somebody else needs them.
+"""What the kind of a note begins with that names nodes which a plan does not load because somebody else needs them.
 
 The notes of one plan have one time, and take the place of those of the plan before it.
 """
@@ -148,12 +149,14 @@ class Resumed:
 class Noticed:
     """Something that concerns the run and no single test: a canary that keeps still, a plugin that blocks.
 
-    ``kind`` is that of the note which is stored of it; empty where none is.
+    ``kind`` is that of the note which is stored of it, without a reason; empty where none is. ``reason`` is why
+    something is left out or spared, and means nothing for other kinds.
     """
 
     text: str
     at: float
     kind: str = ""
+    reason: OmissionReason = OmissionReason.NOT_RECORDED
 
     @property
     def left_out(self) -> bool:
@@ -161,9 +164,26 @@ class Noticed:
         return self.kind == LEFT_OUT
 
 
+def name_omission(kind: str, reason: OmissionReason) -> str:
+    """The kind of the note that keeps an omission with its reason: ``left out (capped)``."""
+    return f"{kind} ({reason})"
+
+
 def make_noticed(kind: str, text: str, at: float) -> Noticed:
-    """The event of a note: its kind stands before its text."""
-    return Noticed(f"{kind}: {text}", at, kind)
+    """The event of a note: its kind stands before its text, without the reason that the kind of an omission has."""
+    base, _, rest = kind.partition(" (")
+    if base not in (LEFT_OUT, SPARED):
+        return Noticed(f"{kind}: {text}", at, kind)
+    reason = _REASONS.get(rest.removesuffix(")"), OmissionReason.NOT_RECORDED)
+    return Noticed(f"{base}: {text}", at, base, reason)
+
+
+_REASONS = {reason.value: reason for reason in OmissionReason}
+
+
+def is_time_stop(because: str) -> bool:
+    """Whether a run ended at its time limit, by the reason that it gave for its end."""
+    return because.startswith(TIME_LIMIT)
 
 
 def say_waves(rounds: Sequence[Round]) -> str:

@@ -52,6 +52,7 @@ from benchconsole.console.view.run_view import (
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Level, Verdict
 from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Result, Round
+from benchconsole.probes.model.omission import Omission
 from benchconsole.probes.model.repeats import find_repeats
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.grouping import group_by_key
@@ -113,13 +114,14 @@ def advance(view: RunView, event: Event) -> RunView:
 
 def _noticed(view: RunView, event: Noticed) -> RunView:
     """A line of the log, and what of it is kept in sight."""
-    words = event.text.removeprefix(f"{event.kind}: ")
+    omission = _read_omission(event)
+    words = omission.words
     is_calm = event.kind in (CANARY, WAVES) or (event.kind == SPARED and words == SPARED_NONE)
     line = Line(event.at, None if is_calm else State.WATCH, event.text)
     if event.left_out:
-        view = replace(view, left_out=(*view.left_out, event.text))
+        view = replace(view, left_out=(*view.left_out, omission))
     elif event.kind == SPARED:
-        view = replace(view, spared=_spare(view, words, event.at), spared_at=event.at)
+        view = replace(view, spared=_spare(view, omission, event.at), spared_at=event.at)
     elif event.kind == WAVES and (waves := read_waves(words)) is not None and waves not in view.waves:
         view = replace(view, waves=(*view.waves, waves))
     elif event.kind in (CANARY, CANARY_STILL):
@@ -128,10 +130,15 @@ def _noticed(view: RunView, event: Noticed) -> RunView:
     return replace(view, log=_logged(view, line))
 
 
-def _spare(view: RunView, words: str, at: float) -> tuple[str, ...]:
+def _spare(view: RunView, omission: Omission, at: float) -> tuple[Omission, ...]:
     """Nodes that the newest plan leaves alone: a plan of another time takes the place of the one before it."""
     known = view.spared if at == view.spared_at else ()
-    return known if words in (*known, SPARED_NONE) else (*known, words)
+    return known if omission.words == SPARED_NONE or omission in known else (*known, omission)
+
+
+def _read_omission(event: Noticed) -> Omission:
+    """The words of a note without its kind, with the reason that it gives."""
+    return Omission(event.text.removeprefix(f"{event.kind}: "), event.reason)
 
 
 def advance_all(view: RunView, events: Iterable[Event]) -> RunView:
@@ -161,10 +168,10 @@ def read_judged(
     """What a session that is over has measured and judged, without its nodes, links and log: enough for its verdict."""
     results: dict[str, Result] = {}
     verdicts: dict[str, tuple[Verdict, ...]] = {}
-    left_out: list[str] = []
+    left_out: list[Omission] = []
     for event in told:
         if isinstance(event, Noticed):
-            left_out += [event.text] * event.left_out
+            left_out += [_read_omission(event)] * event.left_out
             continue
         results.update((result.test.id, result) for result in event.results)
         verdicts.update((result.test.id, ()) for result in event.results)

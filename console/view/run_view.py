@@ -17,6 +17,7 @@ from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.load import NodeLoad
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
+from benchconsole.probes.model.omission import Omission
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId
 from benchconsole.topology.units import counted
@@ -253,7 +254,7 @@ class RunView:
     carried: Mapping[LinkId, LinkView] = field(default_factory=lambda: MappingProxyType({}))
     repeats: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     planned: Mapping[NodeId, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[Omission, ...] = ()
     checklists: tuple[CheckedList, ...] = ()
     sampled: bool = False
     detectable: DetectableFaults | None = None
@@ -265,7 +266,7 @@ class RunView:
     remarks: "tuple[Remark, ...]" = ()
     waves: tuple[range, ...] = ()
     canary: "CanaryNotice | None" = None
-    spared: tuple[str, ...] = ()
+    spared: tuple[Omission, ...] = ()
     spared_at: float = 0.0
 
 
@@ -309,6 +310,7 @@ def state_of_failure(stage: FailedAt) -> State:
 
 _WITHOUT_NUMBER = {
     FailedAt.HELD: State.HELD,
+    FailedAt.NO_PASSWORD: State.HELD,
     FailedAt.IN_USE: State.HELD,
     FailedAt.REFUSED: State.HELD,
     FailedAt.CANCELLED: State.SKIPPED,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.view.events import LEFT_OUT
 from benchconsole.console.view.run_view import INGESTED, Coverage, RunView, State, superseding
 from benchconsole.console.view.session_judgements import list_session_judgements
 from benchconsole.console.view.stored_verdict import Outcome, shorten_gap
@@ -244,7 +245,7 @@ def _list_missing(view: RunView, judged: _Judged) -> Iterator[str]:
         first = sanitize(min(each.subject for each in judged.strays))
         slow = count(len(judged.strays), "steered stream")
         yield f"{slow} slow by no cause that was found, such as {first}: their ports may mean other ways than described"
-    yield from map(sanitize, view.left_out)
+    yield from (sanitize(f"{LEFT_OUT}: {each.words}") for each in view.left_out)
     for each in view.checklists:
         if each.count(StepState.NOT_DONE):
             yield f"checklist {sanitize(each.name)}: {count(each.count(StepState.NOT_DONE), 'step')} not done"

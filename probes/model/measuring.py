@@ -211,6 +211,7 @@ class FailedAt(StrEnum):
     REBOOTED = "node rebooted"
     CANCELLED = "cancelled"
     HELD = "held back"
+    NO_PASSWORD = "held back for a password"
     IN_USE = "in use by others"
     REFUSED = "refused as unsafe"
     SKIPPED = "not needed any more"
@@ -235,6 +236,7 @@ _OUTCOMES = MappingProxyType(
         FailedAt.MISSING_TOOL: TestOutcome.SKIPPED,
         FailedAt.CANCELLED: TestOutcome.SKIPPED,
         FailedAt.HELD: TestOutcome.SKIPPED,
+        FailedAt.NO_PASSWORD: TestOutcome.SKIPPED,
         FailedAt.IN_USE: TestOutcome.SKIPPED,
         FailedAt.REFUSED: TestOutcome.SKIPPED,
         FailedAt.SKIPPED: TestOutcome.SKIPPED,
@@ -318,12 +320,22 @@ class SetValue:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOutPoint:
+    """A point of a sweep that is not planned: it takes ``tests`` at once, and at most ``most`` may run."""
+
+    point: Labels
+    tests: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class Swept:
     """Which point of a sweep a round measures: ``point`` has axes and values in the order of the file.
 
     ``sweep`` is what rounds of one sweep have in common, and those of no other of the session: the number
     of its first round. ``order`` says in words how its points follow each other; ``ending`` when it ends
-    early, None where nothing but the last point ends it. ``steps`` are values that are set on nodes before it.
+    early, None where nothing but the last point ends it. ``steps`` are values that are set on nodes before it,
+    ``left_out`` points of the sweep that are not planned.
     """
 
     sweep: int
@@ -333,6 +345,7 @@ class Swept:
     order: str = ""
     ending: Ending | None = None
     steps: tuple[SetValue, ...] = ()
+    left_out: tuple[LeftOutPoint, ...] = ()
 
 
 _AND = "+"

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from benchconsole.probes.api import Probe, Safety, Shape
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Bundle, Round, Target, Test
+from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.probes.model.options import Given
 from benchconsole.probes.planning.design_options import Options, find_refusal
 from benchconsole.probes.planning.participants import SET_OPTIONS
@@ -119,6 +120,11 @@ class Withheld:
     nodes: tuple[NodeId, ...]
     why: str
     whole: bool = True
+    reason: OmissionReason = OmissionReason.CAPPED
+
+    @property
+    def omission(self) -> Omission:
+        return Omission(str(self), self.reason)
 
     def __str__(self) -> str:
         from benchconsole.topology.selection import fold  # ClusterShell is slow to load
@@ -153,7 +159,10 @@ def withhold(
         elif stage.at_once:
             missing.add(stage.at_once)
     alone = [stage for stage in kept if stage.at_once in missing]
-    left += (Withheld(each.probe, each.nodes, f"at_once {each.at_once!r} lacks a stage") for each in alone)
+    left += (
+        Withheld(each.probe, each.nodes, f"at_once {each.at_once!r} lacks a stage", reason=OmissionReason.LACKS_STAGE)
+        for each in alone
+    )
     return replace(suite, stages=tuple(stage for stage in kept if stage not in alone)), tuple(left)
 
 

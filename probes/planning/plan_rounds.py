@@ -7,13 +7,14 @@ says that they run at once.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.model.errors import PlanError
-from benchconsole.probes.model.measuring import Bundle, Round, Target, Test
+from benchconsole.probes.model.measuring import Bundle, LeftOutPoint, Round, Target, Test
+from benchconsole.probes.model.omission import Omission
 from benchconsole.probes.model.options import Given
 from benchconsole.probes.model.sending import ONE_STREAM, Directions, Sending
 from benchconsole.probes.planning.caps import hold_to_caps, withhold
@@ -32,13 +33,16 @@ from benchconsole.probes.planning.stage_network import StageNetworks
 from benchconsole.probes.planning.stages_at_once import list_simultaneous, merge_rounds
 from benchconsole.probes.planning.sweeps import (
     Point,
+    SweepTurn,
     format_point,
     format_stage_name,
     format_steps,
+    label_point,
     label_tests,
     list_turns,
     make_swept,
 )
+from benchconsole.probes.planning.wide_parts import WideParts, leave_out
 from benchconsole.topology.collector import pause_collector
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId, Stage, Suite
@@ -59,10 +63,10 @@ DESIGN_OPTIONS: Options = MappingProxyType(
 
 
 class PlanParts(NamedTuple):
-    """``rounds`` of a suite, and what of it is ``left_out`` because too few tests may run at once, in sentences."""
+    """``rounds`` of a suite, and what of it is ``left_out`` because too few tests may run at once."""
 
     rounds: tuple[Round, ...]
-    left_out: tuple[str, ...]
+    left_out: tuple[Omission, ...]
 
 
 def plan(
@@ -100,7 +104,7 @@ def plan_parts(
     suite, left = withhold(fabric, suite, probes, nodes=chosen)
     networks = StageNetworks(fabric)
     rounds: list[Round] = []
-    wide: list[str] = []
+    wide: list[Omission] = []
     named: Counter[str] = Counter()
     for stages in list_simultaneous(suite.stages):
         for stage in stages:
@@ -125,34 +129,27 @@ def _plan_together(
     most: int,
 ) -> PlanParts:
     """The rounds of stages that run at once, or of one by itself, and what of them needs more than ``most`` tests."""
-    wide: dict[str, int] = {}
+    wide = WideParts(most)
     names = tuple(dict.fromkeys(name_stage(probes[stage.probe], stage) for stage in stages))
     try:
-        own = [list(_plan_stage(probes[stage.probe], stage, networks, chosen, first, most, wide)) for stage in stages]
+        own = [list(_plan_stage(probes[stage.probe], stage, networks, chosen, first, wide)) for stage in stages]
         if wide and (len(stages) > 1 or not any(own)):
-            raise WidthError(_say_wide(wide, most))
+            raise WidthError(wide.describe())
         at_once = merge_rounds(stages, own, probes, most) if stages[0].at_once and any(own) else own[0]
     except WidthError as error:
         if most >= MOST_TESTS:
             raise
-        return PlanParts((), tuple(f"{name} is not run: {error}" for name in names))
+        return PlanParts((), tuple(leave_out(name, str(error)) for name in names))
     rounds = renumber(at_once, first) if len(own) > 1 else at_once
-    return PlanParts(tuple(rounds), (f"a part of {names[0]} is not run: {_say_wide(wide, most)}",) if wide else ())
-
-
-def _say_wide(wide: Mapping[str, int], most: int) -> str:
-    """Why elements are not filled; ``wide`` are the tests that each would take at once."""
-    named = " and ".join(list(wide)[:2]) if len(wide) < 3 else f"{next(iter(wide))} and {len(wide) - 1:,} more"
-    return f"to fill {named} takes up to {max(wide.values()):,} tests at once, and at most {most:,} may run"
+    return PlanParts(tuple(rounds), (leave_out(f"a part of {names[0]}", wide.describe()),) if wide else ())
 
 
 def _plan_stage(
-    probe: Probe, stage: Stage, networks: StageNetworks, chosen: Collection[NodeId], first: int, most: int,
-    wide: dict[str, int],
-) -> Iterator[Round]:  # fmt: skip
+    probe: Probe, stage: Stage, networks: StageNetworks, chosen: Collection[NodeId], first: int, wide: WideParts
+) -> Iterator[Round]:
     """The rounds of one stage on the ``chosen`` of its nodes, numbered from ``first``, named as stages are.
 
-    ``wide`` is told the bundles that are left out, with their tests.
+    ``wide`` has the limit on tests at once, and is told what is left out for it.
     """
     members = [node for node in stage.nodes if node in chosen]
     if not members:
@@ -160,9 +157,8 @@ def _plan_stage(
     used = networks.choose(stage, probe, members)
     for ends in choose_legs(stage, probe, used):
         planner = _StagePlanner(
-            ends.fabric, probe, stage, ends.flow_classes, most, network=used.name, legs=(ends.leg, ends.peer_leg),
-            wide=wide,
-        )  # fmt: skip
+            ends.fabric, probe, stage, ends.flow_classes, wide, network=used.name, legs=(ends.leg, ends.peer_leg)
+        )
         name = name_stage(probe, stage) + ends.name
         for each in planner.rounds(ends.members, first):
             first = each.number + 1
@@ -207,18 +203,17 @@ class _Job(NamedTuple):
 class _StagePlanner:
     """Plans one stage, or one point of its sweep: then ``clients`` may say how many nodes or flows run at once.
 
-    ``wide`` are the bundles that it leaves out because they have more tests than may run at once.
+    ``wide`` has the limit on tests at once, and is told what is left out for it.
     """
 
     fabric: Fabric
     probe: Probe
     stage: Stage
     flow_classes: FlowClasses
-    most: int
+    wide: WideParts
     clients: int | None = None
     network: str = ""
     legs: tuple[str, str] = ("", "")
-    wide: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.given = self.stage.options
@@ -228,7 +223,7 @@ class _StagePlanner:
             self.options = MappingProxyType({**self.options, NETWORK: ""})
         self.sending = self._send(self.options)
         # A test that sends both ways has the fabric to itself: packing heeds one direction of a flow.
-        self.most = 1 if self.sending.directions is Directions.BOTH else self.most
+        self.most = 1 if self.sending.directions is Directions.BOTH else self.wide.most
 
     def _send(self, options: Options) -> Sending:
         """What each test sends with these options, and over which network."""
@@ -248,31 +243,40 @@ class _StagePlanner:
         return self._once(members, first) if sweep is None else list(self._swept(sweep, members, first))
 
     def _swept(self, sweep: Sweep, members: Sequence[NodeId], first: int) -> Iterator[Round]:
-        """The rounds of every repetition of every point, those of a point laid out once."""
-        number, made = first, dict[Point, list[Round]]()
+        """The rounds of every repetition of every point that may run, those of a point laid out once."""
+        made: dict[Point, list[Round]] = {}
+        left_out: list[LeftOutPoint] = []
         for turn in list_turns(sweep):
-            if turn.point not in made:
-                options = MappingProxyType({**self.given, **turn.options(self.probe.options, sweep)})
-                stage = replace(self.stage, options=options, sweep=None)
-                clients = turn.clients(self.probe.options)
-                at = _StagePlanner(
-                    self.fabric, self.probe, stage, self.flow_classes, self.most, clients, self.network, self.legs,
-                    self.wide,
-                )  # fmt: skip
-                made[turn.point] = at.rounds(members, 1)
-            point = make_swept(sweep, turn, first)
-            if not made[turn.point] and not sweep.axes:
-                return  # Nothing to repeat: the stage has nothing to run, as without repetitions.
-            if not made[turn.point] and self.wide:
-                raise WidthError(_say_wide(self.wide, self.most))
-            if not made[turn.point]:
-                raise PlanError(
-                    f"{self.name} {format_point(point)}: found nothing to run, expected tests at every point"
-                )
+            if turn.point in made:
+                continue
+            wide = WideParts(self.wide.most)
+            made[turn.point] = self._lay_out_point(turn, sweep, members, wide)
+            if made[turn.point] or not sweep.axes:
+                self.wide.loads.update(wide.loads)
+            else:
+                left_out.append(LeftOutPoint(label_point(turn.point), wide.tests, wide.most))
+                self.wide.points[turn.point] = wide.tests
+        number = first
+        for turn in list_turns(sweep):
+            point = make_swept(sweep, turn, first, left_out)
             for each in renumber(made[turn.point], number):
                 because = "; ".join(filter(None, (format_point(point), format_steps(point), each.because)))
                 yield replace(each, because=f"{self.probe.name} {because}", swept=point)
             number += len(made[turn.point])
+
+    def _lay_out_point(self, turn: SweepTurn, sweep: Sweep, members: Sequence[NodeId], wide: WideParts) -> list[Round]:
+        """The rounds of one point, numbered from 1; none where all of it is left out, and ``wide`` is told.
+
+        Nor where there is nothing to repeat: such a stage has nothing to run, as without repetitions.
+        """
+        options = MappingProxyType({**self.given, **turn.options(self.probe.options, sweep)})
+        stage, clients = replace(self.stage, options=options, sweep=None), turn.clients(self.probe.options)
+        at = _StagePlanner(self.fabric, self.probe, stage, self.flow_classes, wide, clients, self.network, self.legs)
+        rounds = at.rounds(members, 1)
+        if not rounds and not wide and sweep.axes:
+            point = format_point(make_swept(sweep, turn, 1))
+            raise PlanError(f"{self.name} {point}: found nothing to run, expected tests at every point")
+        return rounds
 
     def _once(self, members: Sequence[NodeId], first: int) -> list[Round]:
         """The rounds of one point, or of a stage without a sweep."""
@@ -315,7 +319,7 @@ class _StagePlanner:
             for load in layout.loads:
                 self._refuse_turned(load)
                 if load.bundle is not None and len(load.flows) > self.most < MOST_TESTS:
-                    self.wide[load.bundle.name] = len(load.flows)
+                    self.wide.loads[load.bundle.name] = len(load.flows)
                     continue
                 ledger.load(load)
                 jobs.append(self._job(load.flows, load.port, load.bundle))
@@ -366,9 +370,12 @@ class _StagePlanner:
             raise PlanError(f"{self.probe.name} {self.options.get('design') or DEFAULT_DESIGN}: found {found}")
 
     def _together(self, jobs: Sequence[_Job], stage: str, first: int) -> list[Round]:
-        """One round of tests that load together what they share: their sum is judged, none is repeated alone."""
+        """One round of tests that are judged by their sum, none repeated alone; no round where they are too many."""
         if len(jobs) > self.most:
-            raise WidthError(f"{CLIENTS}={len(jobs):,}: expected at most {self.most:,} tests at once")
+            if self.sending.directions is Directions.BOTH or self.most >= MOST_TESTS:
+                raise PlanError(f"{CLIENTS}={len(jobs):,}: expected at most {self.most:,} tests at once")
+            self.wide.loads[f"{CLIENTS}={len(jobs)}"] = len(jobs)
+            return []
         shared = ResourceUse(self.flow_classes, most=self.most)
         shared.at_once(list_demands(self.probe, [job.targets[0] for job in jobs]), self.fabric, self.options)
         because = f"{len(jobs):,} at once, spread over the switches"

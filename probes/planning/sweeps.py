@@ -19,6 +19,7 @@ from benchconsole.probes.model.measuring import (
     FailedAt,
     Failure,
     Labels,
+    LeftOutPoint,
     Result,
     Round,
     SetValue,
@@ -79,10 +80,17 @@ def list_turns(sweep: Sweep) -> Iterator[SweepTurn]:
         yield from (SweepTurn(point, repetition) for repetition in range(1, sweep.repeat + 1))
 
 
-def make_swept(sweep: Sweep, turn: SweepTurn, first: int) -> Swept:
-    """What the rounds of one turn are told; ``first`` is the number of the first round of the sweep."""
+def label_point(point: Point) -> Labels:
+    """A point as rounds and results carry it."""
+    return tuple((name, str(value)) for name, value in point)
+
+
+def make_swept(sweep: Sweep, turn: SweepTurn, first: int, left_out: Sequence[LeftOutPoint] = ()) -> Swept:
+    """What the rounds of one turn are told; ``first`` is the number of the first round of the sweep.
+
+    ``left_out`` are points that are not planned.
+    """
     order = f"shuffled with seed {sweep.seed}" if sweep.order is Order.SHUFFLED else sweep.order.value
-    point = tuple((name, str(value)) for name, value in turn.point)
     values = dict(turn.point)
     steps = tuple(
         SetValue(
@@ -91,7 +99,8 @@ def make_swept(sweep: Sweep, turn: SweepTurn, first: int) -> Swept:
         )
         for step in sweep.steps
     )  # fmt: skip
-    return Swept(first, point, turn.repetition, sweep.repeat, order, sweep.ending, steps)
+    point = label_point(turn.point)
+    return Swept(first, point, turn.repetition, sweep.repeat, order, sweep.ending, steps, tuple(left_out))
 
 
 def format_steps(found: Swept) -> str:

@@ -234,8 +234,8 @@ def test_the_password_of_sudo_is_asked_for(
 
     monkeypatch.setattr("benchconsole.console.cli.common.make_asking_reach", make)
     held = FakeRemote("n1")
-    refusal = held.failure(FailedAt.HELD, "sudo wants a password there, and none was given")
+    refusal = held.failure(FailedAt.NO_PASSWORD, "sudo wants a password there, and none was given")
     reached.remotes["n1"] = held.when("list", answers=refusal)
     assert run(monkeypatch, "clean", topology, "-w", "n1", "--all-users", "--yes") == Exit.UNTESTED
     assert asked == ["clean"]
-    assert "n1: held back: sudo wants a password there" in capsys.readouterr().err
+    assert "n1: held back for a password: sudo wants a password there" in capsys.readouterr().err

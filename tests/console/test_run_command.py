@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -12,11 +12,13 @@ from benchconsole.console.cli import open as opening
 from benchconsole.console.cli.common import read_topology
 from benchconsole.console.exits import BadInput, Exit
 from benchconsole.console.session.controller import SessionController
+from benchconsole.console.session.run_limits import ALLOCATION_SPARE
 from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.api import Probe, Safety
 from benchconsole.probes.plugins.registry import ProbeCatalogue
+from benchconsole.probes.reach.slurm.slurm_reach import Wish
 from benchconsole.store.store import Store
-from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.fabric import Fabric, Node
 from tests import plain_sqlite
 from tests.console.test_cli import run
 from tests.fabrics import SMALL
@@ -71,9 +73,9 @@ def test_what_was_left_out_is_recorded_and_no_success(
     assert "left out: rude is not run" in said.out
     assert "left out: rude is not run" in said.err
     noticed = [json.loads(line) for line in events.read_text().splitlines() if "left out" in line]
-    assert len(noticed) == 1
+    assert [each["reason"] for each in noticed] == ["capped"]
     with Store.open(db) as store:
-        assert [note.kind for note in store.session(store.find_session("last")).read_notes()] == ["left out"]
+        assert [note.kind for note in store.session(store.find_session("last")).read_notes()] == ["left out (capped)"]
     assert run(monkeypatch, "run", topology, "--db", db, "--resume", "last") == Exit.UNTESTED
     assert run(monkeypatch, "run", topology, "--db", db, "--allow-untested") == Exit.PASSED
 
@@ -273,3 +275,35 @@ def test_a_time_limit_ends_the_run_and_resume_goes_on_to_the_end(
         session = store.session(store.find_session("last"))
         assert sorted(number for number, _ in session.list_closed_rounds()) == [1, 2, 3]
         assert [note.text.partition(":")[0] for note in session.read_notes()] == ["within 1 min", "within 2 min"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "seconds", "words"),
+    [
+        ((), 404.0, "twice the time of the plan, 6:44"),
+        (("--within", "2 min"), 120.0, "the time limit, 2:00"),
+        (("--within", "2 h"), 404.0, "twice the time of the plan, 6:44"),
+    ],
+)
+def test_an_allocation_lasts_no_longer_than_the_time_limit(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    limit: tuple[str, ...], seconds: float, words: str,
+) -> None:  # fmt: skip
+    probes: Mapping[str, Probe] = {**PROBES, "iperf3": Long()}
+    monkeypatch.setattr("benchconsole.console.cli.common.load_catalogue", lambda: ProbeCatalogue(probes, (), {}))
+    asked: list[Wish] = []
+
+    def give(_session: str, _nodes: Sequence[Node], wish: Wish, _door: object) -> PlayedReach:
+        asked.append(wish)
+        return PlayedReach()
+
+    monkeypatch.setattr("benchconsole.console.cli.run.through_slurm", give)
+    topology.write_text(TEXT.replace("    - {probe: rude}\n", "    - {probe: iperf3}\n"))
+    command = ("run", topology, "--db", tmp_path / "s.db", "--through", "slurm:debug", *limit)
+    assert run(monkeypatch, *command, "--dry-run") == Exit.PASSED
+    said = capsys.readouterr().out
+    assert f": {words}, and 15:00 to spare" in next(line for line in said.splitlines() if "allocation: " in line)
+    assert asked == []
+    run(monkeypatch, *command)
+    (wish,) = asked
+    assert (wish.partition, wish.seconds) == ("debug", pytest.approx(seconds + ALLOCATION_SPARE, abs=30.0))

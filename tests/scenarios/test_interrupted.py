@@ -1,4 +1,4 @@
-"""A run that is interrupted twice, and one whose database goes away: nothing of it is lost, nothing stays behind."""
+"""Runs that are interrupted, come to their time limit or lose their database: nothing is lost, nothing stays behind."""
 
 import json
 import signal
@@ -12,7 +12,7 @@ import pytest
 
 from tests import plain_sqlite
 from tests.lab import Lab, wait_for
-from tests.scenarios.commands import argv, await_while, benchconsole, report
+from tests.scenarios.commands import argv, await_while, benchconsole, report, written
 from tests.scenarios.crash_loop import quick_topology
 from tests.scenarios.test_laboratory import marked
 
@@ -91,3 +91,36 @@ def test_a_database_that_is_moved_away_holds_the_run_until_it_is_back(
         }
     assert ended == stored
     assert report(db)["coverage"]["tested"] == report(db)["coverage"]["planned"]
+
+
+REPEATED = """\
+suites:
+  default:
+    - {probe: iperf3, design: neighbours, seconds: 1, omit: 0, repeat: 14}
+"""
+
+
+def test_a_run_that_came_to_its_time_limit_goes_on_and_runs_every_test_once(healthy_lab: Lab, tmp_path: Path) -> None:
+    db, first, then = tmp_path / "s.db", tmp_path / "first.jsonl", tmp_path / "then.jsonl"
+    with written(healthy_lab, "limited.yaml", REPEATED) as path:
+        command = ("run", path, "--db", db)
+        # Fourteen rounds of a second each are never over in the 13 s that the limit leaves beside its end.
+        ran = benchconsole(*command, "-w", "n[1-2]", "--no-confirm", "--within", "28 s", "--jsonl", first)
+        assert ran.code in (1, 3), ran.out + ran.err
+        assert "stopped at its time limit" in ran.err
+        assert not marked(healthy_lab)
+        (proven,) = told(first, "NodesProven")
+        assert [each["clean"] for each in proven["nodes"]] == [True, True]
+        resumed = benchconsole(*command, "--resume", "last", "--jsonl", then)
+        assert resumed.code in (0, 1, 3), resumed.out + resumed.err
+    before, after = ([event["test"] for event in told(events, "TestEnded")] for events in (first, then))
+    assert before
+    assert after
+    with closing(plain_sqlite.connect(db)) as connection:
+        planned = [key for (key,) in connection.execute("SELECT key FROM test")]
+        stored = [
+            key for (key,) in connection.execute("SELECT test.key FROM result JOIN test ON test.id = result.test_id")
+        ]
+    assert sorted([*before, *after]) == sorted(stored) == sorted(planned)
+    coverage = report(db)["coverage"]
+    assert coverage["tested"] == coverage["planned"] == len(planned)

@@ -1,42 +1,65 @@
 """Everything of a run that is held back, with its reason and what releases it, for the screen and ``show``."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import name_keys
-from benchconsole.console.view.events import LEFT_OUT, TIME_LIMIT
+from benchconsole.console.view.events import is_time_stop
 from benchconsole.console.view.run_view import NotJudged, RunView, State, state_of_failure
 from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.topology.units import counted
 
 _PLAN = {True: "R, then o: {field}; benchconsole run --{words}", False: "benchconsole run --{words}"}
-_DISK = {
-    True: "R, then c: type the serial number of the disk; benchconsole run asks for it at a terminal",
-    False: "benchconsole run asks for the serial number of the disk at a terminal",
-}
 _AGAIN = {True: "then r plans just these tests again", False: "then run just these tests again"}
 _GOES_ON = {True: "it goes on by itself when that is over; S stops it", False: "it goes on by itself when that is over"}
-_CAPPED = "a higher cap (caps of the file, --cap of the run), or a probe that keeps a rate"
-_WIDER = "more tests at once (--tests-at-once), in a session of its own"
 _LATER = {
     True: "R plans what is left, with o: within or until; benchconsole run --resume",
     False: "benchconsole run --resume, with --within or --until",
 }
-_AT_ONCE = "what releases the other stage of the same at_once"
-_SUITE = "another suite in the file; the reason says what cannot be planned"
-_ANSWER = "give the password when the run asks for it, "
-_REASON = "take the cause away that the reason tells, "
-_FREE = "wait until the nodes are free, "
+"""Sentences by whether keys that run tests are named."""
+
+_PARTS: Mapping[OmissionReason, Mapping[bool, str]] = {
+    OmissionReason.CHANGES_NODES: {
+        True: "R, then o: change-nodes; benchconsole run --change-nodes",
+        False: "benchconsole run --change-nodes",
+    },
+    OmissionReason.NOT_CONFIRMED: {
+        True: "R, then c: type the serial number of the disk; benchconsole run asks for it at a terminal",
+        False: "benchconsole run asks for the serial number of the disk at a terminal",
+    },
+    OmissionReason.CAPPED: dict.fromkeys(
+        (True, False), "a higher cap (caps of the file, --cap of the run), or a probe that keeps a rate"
+    ),
+    OmissionReason.LACKS_STAGE: dict.fromkeys((True, False), "what releases the other stage of the same at_once"),
+    OmissionReason.TESTS_AT_ONCE: dict.fromkeys(
+        (True, False), "more tests at once (--tests-at-once), in a session of its own"
+    ),
+}
+"""What takes a part of a suite back into the plan, by the reason for which it is left out."""
+
+_MEANT = {OmissionReason.PRODUCTION: "i-mean-production", OmissionReason.IN_USE: "i-mean-busy"}
+"""The option that names nodes to load them all the same, by the reason for which they are spared."""
+
+_NOT_RECORDED = "the reason says what is in the way; the session was stored without a record of what releases it"
+_TESTS = {
+    FailedAt.NO_PASSWORD: "give the password when the run asks for it, ",
+    FailedAt.IN_USE: "wait until the nodes are free, ",
+}
+_CAUSE = "take the cause away that the reason tells, "
+_TIME = "time limit"
+"""The reason of rounds that a run left because its time was over."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldBack:
     """One thing that is not done: ``what``, on whom (empty: nobody by name), ``why``, and what releases it.
 
-    ``tests`` were planned and not started; 0 where nothing of it was planned.
+    ``tests`` were planned and not started; 0 where nothing of it was planned. ``reason`` is the same as ``why`` for
+    whoever decides by it; empty while the run itself waits.
     """
 
     what: str
@@ -44,6 +67,7 @@ class HeldBack:
     why: str
     release: str
     tests: int = 0
+    reason: str = ""
 
     @property
     def counted(self) -> str:
@@ -73,41 +97,27 @@ def list_held_back(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool
 def _list_all(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool) -> Iterator[HeldBack]:
     if view.held:
         yield HeldBack("the run", (), sanitize(view.held), name_keys(_GOES_ON[may_run], "stop"))
-    if view.ended is not None and view.because.startswith(TIME_LIMIT):
+    if view.ended is not None and is_time_stop(view.because):
         tests = sum(len(each.tests) for each in view.plan if each.number not in view.closed)
-        yield HeldBack("rounds", (), sanitize(view.because), name_keys(_LATER[may_run], "plan"), tests)
-    for text in view.left_out:
-        words = sanitize(text.removeprefix(f"{LEFT_OUT}: "))
+        yield HeldBack("rounds", (), sanitize(view.because), name_keys(_LATER[may_run], "plan"), tests, _TIME)
+    for part in view.left_out:
+        words = sanitize(part.words)
         what, sign, why = words.partition(": ")
-        yield HeldBack(what if sign else "a stage", (), why or words, _find_release(words, may_run=may_run))
-    for text in view.spared:
-        what, _, why = sanitize(text).partition(": ")
-        option = "i-mean-production" if why.startswith("tagged production") else "i-mean-busy"
-        field, words = f"{option} {what}", shlex.join((option, what))  # a shell takes brackets for file names
-        yield HeldBack(what, (), why, name_keys(_PLAN[may_run], "plan").format(field=field, words=words))
+        release = name_keys(_PARTS[part.reason][may_run], "plan") if part.reason in _PARTS else _NOT_RECORDED
+        yield HeldBack(what if sign else "a stage", (), why or words, release, reason=part.reason.value)
+    for nodes in view.spared:
+        what, _, why = sanitize(nodes.words).partition(": ")
+        yield HeldBack(what, (), why, _release_nodes(nodes, what, may_run=may_run), reason=nodes.reason.value)
     for reason in filter(is_held, reasons):
         why = sanitize(reason.detail or reason.stage.value)
-        release = _release_tests(reason, may_run=may_run)
-        yield HeldBack("tests", reason.nodes, why, release, reason.tests)
+        release = f"{_TESTS.get(reason.stage, _CAUSE)}{name_keys(_AGAIN[may_run], 'repeat')}"
+        yield HeldBack("tests", reason.nodes, why, release, reason.tests, reason.stage.value)
 
 
-def _find_release(words: str, *, may_run: bool) -> str:
-    """What takes a part of a suite back into the plan, by the sentence that says why it is left out."""
-    if "--change-nodes" in words:
-        return name_keys(_PLAN[may_run], "plan").format(field="change-nodes", words="change-nodes")
-    if "nobody confirmed it" in words:
-        return name_keys(_DISK[may_run], "plan")
-    if "lacks a stage" in words:
-        return _AT_ONCE
-    if "at once" in words:
-        return _WIDER
-    return _CAPPED if "caps" in words or "cap" in words.split() else _SUITE
-
-
-def _release_tests(reason: NotJudged, *, may_run: bool) -> str:
-    again = name_keys(_AGAIN[may_run], "repeat")
-    if reason.stage is FailedAt.IN_USE:
-        return f"{_FREE}{again}"
-    if reason.stage is FailedAt.HELD and "password" in reason.detail:
-        return f"{_ANSWER}{again}"
-    return f"{_REASON}{again}"
+def _release_nodes(spared: Omission, what: str, *, may_run: bool) -> str:
+    """What loads nodes that somebody else needs; ``what`` names them."""
+    option = _MEANT.get(spared.reason)
+    if option is None:
+        return _NOT_RECORDED
+    field, words = f"{option} {what}", shlex.join((option, what))  # a shell takes brackets for file names
+    return name_keys(_PLAN[may_run], "plan").format(field=field, words=words)

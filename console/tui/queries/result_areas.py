@@ -205,7 +205,7 @@ def _make_point(chart: Chart, curve: Curve, point: Point, remarks: Sequence[str]
         "state": "" if point.state is None else SIGNS[point.state].word, "stage": sanitize(chart.stage), "curve": name,
         "axis": sanitize(chart.axis), "at": sanitize(point.value), "low": low, "median": median, "high": high,
         "n": f"{len(point.values):,}", "gain": "" if gain is None else f"{gain:+.0%}",
-        "why": sanitize("; ".join(f"{each.tests:,} {each.why}" for each in point.missing)),
+        "why": sanitize("; ".join(f"{each.tests:,} {each.why}" if each.tests else each.why for each in point.missing)),
         "remarks": "; ".join(remarks),
     }  # fmt: skip
     record: Record = {

@@ -23,6 +23,7 @@ _WORDS = {
 _DO = {
     FailedAt.MISSING_TOOL: f"install the tool where it is missing, then {_AGAIN}",
     FailedAt.HELD: "{plan} what is held back and which option releases it",
+    FailedAt.NO_PASSWORD: f"give the password when the run asks for it, then {_AGAIN}",
     FailedAt.IN_USE: f"wait until the nodes are free, then {_AGAIN}",
     FailedAt.REFUSED: f"the reason says what the node refuses; change that or the suite, then {_AGAIN}",
     FailedAt.CANCELLED: f"the run was ended before; {_AGAIN}",

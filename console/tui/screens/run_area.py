@@ -77,7 +77,7 @@ def _make_held(each: HeldBack) -> Row:
     }  # fmt: skip
     record: Record = {
         "kind": "held back", "state": State.HELD.value, "what": each.what, "nodes": [str(name) for name in each.names],
-        "tests": each.tests, "why": each.why, "release": each.release,
+        "tests": each.tests, "reason": each.reason, "why": each.why, "release": each.release,
     }  # fmt: skip
     return Row(text, {}, record)
 

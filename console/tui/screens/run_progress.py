@@ -6,7 +6,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import PLAN_HINT, offer
 from benchconsole.console.tui.rows.clock import lasting
 from benchconsole.console.tui.widgets.headline import clauses
-from benchconsole.console.view.events import TIME_LIMIT
+from benchconsole.console.view.events import is_time_stop
 from benchconsole.console.view.run_view import Coverage, RunView, State, superseding
 from benchconsole.console.view.session_verdict import SessionVerdict
 from benchconsole.console.view.time_left import find_overrun
@@ -68,7 +68,7 @@ def _describe_end(view: RunView, verdict: SessionVerdict, refused: Set[str]) -> 
     worst = _name_worst(view)
     if view.complete:
         return verdict.state, "The run is complete.", f" {worst or verdict.sentence}", ""
-    is_late = view.because.startswith(TIME_LIMIT)
+    is_late = is_time_stop(view.because)
     # "Stopped" says that it was cancelled.
     why = f" {sanitize(view.because)}." if view.because not in ("", FailedAt.CANCELLED) and not is_late else ""
     again = "" if view.sampled else offer("plan", "  R plans what is left.", refused)

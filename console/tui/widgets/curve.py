@@ -158,7 +158,7 @@ class CurvePlot(CellWidget):
         up, index = look
         tone = TONES[index % len(TONES)]
         if point.median is None or point.low is None or point.high is None:
-            if not point.planned:
+            if not point.planned and not point.missing:
                 return
             state = min((each.state for each in point.missing), key=lambda each: each.rank, default=State.SKIPPED)
             sign = SIGNS[state]

@@ -78,7 +78,7 @@ class SudoRunner:
         await asyncio.wait((self._asking,))
         secret = self._asking.result()
         if secret is None:
-            raise RemoteError(link.failure(FailedAt.HELD, "sudo wants a password there, and none was given"))
+            raise RemoteError(link.failure(FailedAt.NO_PASSWORD, "sudo wants a password there, and none was given"))
         return secret
 
     async def _ask_once(self, link: SshConnection) -> Secret | None:
@@ -98,7 +98,8 @@ class SudoRunner:
         while True:
             if link.node in self._refused_by or (self._in_a_row and not self._is_right):
                 where = ", ".join(self._refused_by[-_IN_A_ROW:])
-                raise RemoteError(link.failure(FailedAt.HELD, f"not tried: sudo refused the password on {where}"))
+                words = f"not tried: sudo refused the password on {where}"
+                raise RemoteError(link.failure(FailedAt.NO_PASSWORD, words))
             if self._is_right:
                 return False
             if not self._is_tried:

@@ -8,6 +8,7 @@ from benchconsole.console.view.run_view import RunView, State
 from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, Mark, Step, StepState
 from benchconsole.probes.model.judgement import Level, Yardstick
 from benchconsole.probes.model.measuring import FailedAt, Output, Proof
+from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.store.model import SessionNote
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
@@ -139,7 +140,7 @@ def poisoned(text: str) -> RunView:
         proofs=(Proof(NodeId(text), asked=False, left=(text,), detail=text),),
         held=text,
         stopped=MappingProxyType({1: text, 99: text}),
-        left_out=(text,),
+        left_out=(Omission(text, OmissionReason.CAPPED),),
         checklists=(_poisoned_checklist(text),),
     )
 

@@ -12,6 +12,7 @@ from benchconsole.console.reports import FORMATS, ReportOptions, render
 from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.judging.detectable_loss import DetectableLoss, Fault
+from benchconsole.probes.model.omission import Omission, OmissionReason
 from tests.console.reports import fixture
 from tests.console.reports.golden import FILES, FOLDER, rendered
 
@@ -77,10 +78,11 @@ def test_no_sentence_of_a_finding_is_cut(kind: str, place: str) -> None:
 
 @pytest.mark.parametrize("kind", ["html", "json", "md", "text"])
 def test_every_gap_is_told_in_full_though_the_sentence_names_few_in_part(kind: str) -> None:
-    for gaps in ((f"left out: {LONG}",), tuple(f"left out: gap {number} of 40" for number in range(40))):
-        view = replace(fixture.all_passed(), left_out=gaps)
+    for gaps in ((LONG,), tuple(f"gap {number} of 40" for number in range(40))):
+        omissions = tuple(Omission(gap, OmissionReason.CAPPED) for gap in gaps)
+        view = replace(fixture.all_passed(), left_out=omissions)
         found = " ".join(text_of(kind, view).split())
-        assert all(gap in found for gap in gaps)
+        assert all(f"left out: {gap}" in found for gap in gaps)
 
 
 @pytest.mark.parametrize("kind", ["html", "json", "md", "text"])

@@ -242,7 +242,7 @@ async def test_a_disk_that_nobody_confirmed_is_left_out_told_and_recorded(tmp_pa
     assert any("left out: wipe is not run" in line.text for line in view.log)
     with Store.open(tmp_path / "sessions.db") as again:
         assert [(note.kind, note.text[:15]) for note in again.session(session.id).read_notes()] == [
-            ("left out", "wipe is not run")
+            ("left out (not confirmed)", "wipe is not run")
         ]
     following.cancel()
     await conductor.finished()

@@ -13,16 +13,21 @@ from benchconsole.console.view.events import (
     WAVES,
     Noticed,
     make_noticed,
+    name_omission,
     read_waves,
     say_waves,
 )
 from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.probes.planning.plan_rounds import plan, split_into_waves
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES
 
-USED = "n1: a job of bob; not loaded"
-KNOWN = make_noticed(SPARED, USED, 1.0)
+USED = Omission("n1: a job of bob; not loaded", OmissionReason.IN_USE)
+LEFT = Omission("fio: no", OmissionReason.CAPPED)
+OF_USED = (name_omission(SPARED, USED.reason), USED.words)
+OF_LEFT = (name_omission(LEFT_OUT, LEFT.reason), LEFT.words)
+KNOWN = make_noticed(*OF_USED, 1.0)
 NONE = make_noticed(SPARED, SPARED_NONE, 2.0)
 
 
@@ -40,8 +45,8 @@ def rounds(tmp_path: Path) -> tuple[Round, ...]:
         ((KNOWN, NONE), ProposedRounds((), is_suite=True), []),
         ((KNOWN, NONE, KNOWN), ProposedRounds((), is_suite=True), [(SPARED, SPARED_NONE)]),
         ((KNOWN,), ProposedRounds(()), []),
-        ((KNOWN,), ProposedRounds((), spared=(USED,), is_suite=True), [(SPARED, USED)]),
-        ((), ProposedRounds((), ("fio: no",), (), (USED,), is_suite=True), [(LEFT_OUT, "fio: no"), (SPARED, USED)]),
+        ((KNOWN,), ProposedRounds((), spared=(USED,), is_suite=True), [OF_USED]),
+        ((), ProposedRounds((), (LEFT,), (), (USED,), is_suite=True), [OF_LEFT, OF_USED]),
     ],
 )
 def test_a_plan_takes_back_what_the_one_before_left_alone_and_a_repeat_does_not(

@@ -9,12 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.console.curves.sweep_series import ChartCache
 from benchconsole.console.exits import BadInput
 from benchconsole.console.session.judged_rounds import judge_stored, load_judged_fabric
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.run_limits import (
+    ALLOCATION_SPARE,
     CLOSING_SECONDS,
+    compute_allocation_seconds,
     count_fitting,
+    describe_allocation,
     find_deadline,
     join_units,
     list_caps,
@@ -238,6 +242,30 @@ def test_without_a_limit_nothing_is_said() -> None:
     assert say_time_limit(SessionChoice(until="06:00")).startswith("until 06:00: no round begins")
 
 
+@pytest.mark.parametrize(
+    ("within", "seconds", "words"),
+    [
+        ("", 1800.0, "45:00: twice the time of the plan, 30:00"),
+        ("30 min", 1800.0, "45:00: twice the time of the plan, 30:00"),
+        ("1799 s", 1799.0, "44:59: the time limit, 29:59"),
+        ("1 min", 60.0, "16:00: the time limit, 1:00"),
+        ("10 d", 1800.0, "45:00: twice the time of the plan, 30:00"),
+    ],
+)
+def test_an_allocation_is_asked_for_the_shorter_of_plan_and_limit(within: str, seconds: float, words: str) -> None:
+    choice, rounds = SessionChoice(within=within), make_rounds(300.0, 600.0)
+    assert compute_allocation_seconds(choice, rounds, 1.7e9) == seconds + ALLOCATION_SPARE
+    assert describe_allocation(choice, rounds, 3, 1.7e9) == f"3 nodes for {words}, and 15:00 to spare"
+
+
+@pytest.mark.usefixtures("zone")
+def test_an_allocation_until_a_time_of_the_clock_is_as_long_as_is_left_until_then() -> None:
+    now = time.mktime(time.strptime("2027-01-10 05:50", "%Y-%m-%d %H:%M"))
+    choice = SessionChoice(until="06:00")
+    assert compute_allocation_seconds(choice, make_rounds(3600.0), now) == 600.0 + ALLOCATION_SPARE
+    assert compute_allocation_seconds(choice, make_rounds(200.0), now) == 400.0 + ALLOCATION_SPARE
+
+
 # -- a run that comes to its limit
 
 
@@ -388,3 +416,18 @@ async def test_no_round_of_a_session_has_more_tests_than_it_was_given_nor_after_
     assert again.choice.tests_at_once == 3
     assert again.propose("default") != ()
     assert max(len(each.tests) for each in (*again.plan, *again.propose("default"))) == 3
+
+
+async def test_points_of_a_sweep_above_the_limit_are_told_and_the_others_run(tmp_path: Path, store: Store) -> None:
+    stages = SMALL[: SMALL.index("    - {probe: iperf3")] + "    - {probe: inventory, sweep: {clients: [1, 2, 4]}}\n"
+    running = begin(fabric(tmp_path, stages), store, SessionChoice(options={"tests.at_once": 2}))
+    view, _ = await follow(running, running.propose())
+    assert [(len(each.tests), each.number in view.closed) for each in view.plan] == [(1, True), (2, True)]
+    words = "a part of inventory over clients is not run: clients=4 takes 4 tests at once, and the limit is"
+    assert any(f"left out: {words} --tests-at-once 2" in gap for gap in decide(view).missing)
+    again = Session.stored(store, running.id, PROBES).view()
+    assert again.left_out == view.left_out
+    assert [each.swept for each in again.plan] == [each.swept for each in view.plan]
+    (chart,) = ChartCache().compute(again)
+    assert chart.values == ("1", "2", "4")
+    assert [point.value for point in chart.curves[0].left_out] == ["4"]

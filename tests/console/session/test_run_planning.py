@@ -10,9 +10,10 @@ from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.safety import InUseError, SafetyPolicy
 from benchconsole.console.session.session import Session
 from benchconsole.console.tui.queries.run_safety import goes_in_waves
-from benchconsole.console.view.events import CANARY_STILL, SPARED, SPARED_NONE
+from benchconsole.console.view.events import CANARY_STILL, SPARED, SPARED_NONE, name_omission
 from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.session.test_controller import SUITE, Watched, conducted
@@ -133,9 +134,10 @@ async def test_nodes_of_others_are_spared_named_and_recorded(tmp_path: Path) -> 
     assert any("still asked what only reads" in words for words in proposal.chosen)
     latest = await run(control, proposal)
     assert latest.view is not None
-    assert latest.view.spared == ("st[1-2]: tagged production in the topology file; not loaded",)
+    words = "st[1-2]: tagged production in the topology file; not loaded"
+    assert latest.view.spared == (Omission(words, OmissionReason.PRODUCTION),)
     notes = session.store.session(session.id).read_notes()
-    assert [note.kind for note in notes] == [SPARED]
+    assert [note.kind for note in notes] == [name_omission(SPARED, OmissionReason.PRODUCTION)]
     assert session.view().spared == latest.view.spared
     released = await control.propose("default", options={"i-mean-production": "st[1-2]"})
     assert released.notes.held_back == ()
@@ -165,7 +167,8 @@ async def test_who_is_spared_and_what_goes_in_waves_is_said_of_the_newest_plan(t
     assert not goes_in_waves(view)
     assert view.canary is None
     notes = session.store.session(session.id).read_notes()
-    assert [note.text for note in notes if note.kind == SPARED] == [*spared, SPARED_NONE, *spared]
+    words = [each.words for each in spared]
+    assert [note.text for note in notes if note.kind.startswith(SPARED)] == [*words, SPARED_NONE, *words]
     await control.close()
 
 

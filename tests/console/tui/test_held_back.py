@@ -6,14 +6,26 @@ import pytest
 
 from benchconsole.console.tui.screens.words import WordsSheet
 from benchconsole.console.view import events
-from benchconsole.console.view.events import CANARY, CANARY_STILL, LEFT_OUT, SPARED, WAVES, make_noticed, say_waves
+from benchconsole.console.view.events import (
+    CANARY,
+    CANARY_STILL,
+    LEFT_OUT,
+    SPARED,
+    WAVES,
+    make_noticed,
+    name_omission,
+    say_waves,
+)
 from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.omission import OmissionReason
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.looking import Look, faulty, healthy, looking
 from tests.console.tui.test_run import events_until
 
 DISK = "fio-device is not run: everything on the disk with serial number WD-1 of node n001 would be lost; nobody confirmed it"
 USED = "n007: tagged production in the topology file; not loaded"
+UNCONFIRMED = name_omission(LEFT_OUT, OmissionReason.NOT_CONFIRMED)
+PRODUCTION = name_omission(SPARED, OmissionReason.PRODUCTION)
 
 
 async def feed(look: Look, *told: events.Event) -> None:
@@ -28,7 +40,7 @@ async def test_what_is_held_back_is_counted_and_opens_in_full(size: tuple[int, i
     async with looking(healthy(), size) as look:
         await look.press("3")
         assert "held back" not in look.text
-        await feed(look, make_noticed(LEFT_OUT, DISK, 1.0), make_noticed(SPARED, USED, 1.0))
+        await feed(look, make_noticed(UNCONFIRMED, DISK, 1.0), make_noticed(PRODUCTION, USED, 1.0))
         assert "= held back   fio-device is not" in look.text
         if size[1] < 32:
             assert "and 1 more" in look.text
@@ -50,7 +62,7 @@ async def test_tests_that_were_not_started_stand_there_and_not_among_the_others(
     closed = list(story.closed)
     held = replace(
         closed[0].results[0], measurements=(), facts=(),
-        failure=Failure(FailedAt.HELD, "sudo wants a password there, and none was given", NodeId("n001")),
+        failure=Failure(FailedAt.NO_PASSWORD, "sudo wants a password there, and none was given", NodeId("n001")),
     )  # fmt: skip
     closed[0] = replace(closed[0], results=(held, *closed[0].results[1:]))
     async with looking(replace(story, closed=closed), (200, 60)) as look:
@@ -66,7 +78,7 @@ async def test_without_anything_held_tab_says_so_and_the_tests_keep_the_keys() -
     async with looking(healthy()) as look:
         await look.press("3", "tab")
         assert "Nothing is held back." in look.lines[-1]
-        await feed(look, make_noticed(LEFT_OUT, DISK, 1.0))
+        await feed(look, make_noticed(UNCONFIRMED, DISK, 1.0))
         assert "tab held back" in look.lines[-1] or "Nothing is held back." in look.lines[-1]
         await look.press("tab")
         opened = next(event for event in healthy().events() if isinstance(event, events.SessionOpened))

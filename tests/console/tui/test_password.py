@@ -109,6 +109,6 @@ async def test_the_password_reaches_sudo_alone(
         assert [line.split()[1] for line in played.asked] == ["-n", "-S", "-S"]
     else:
         assert result.failure is not None
-        assert result.failure.stage is FailedAt.HELD
+        assert result.failure.stage is FailedAt.NO_PASSWORD
     assert all(CANARY not in line for line in (*played.asked, caplog.text))
     assert holding(tmp_path, CANARY) == []

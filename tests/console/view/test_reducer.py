@@ -42,6 +42,7 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.running_round import RunningRound
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
 from benchconsole.probes.model.load import NodeLoad
+from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
 from benchconsole.probes.model.remark import About, Remark, RemarkKind
 from benchconsole.topology.model.fabric import NodeId
@@ -191,16 +192,17 @@ def test_what_holds_a_run_is_there_until_it_goes_on() -> None:
 
 
 def test_nodes_that_are_left_alone_are_those_of_the_newest_plan() -> None:
-    view = advance_all(story().view(), [make_noticed(SPARED, words, 1.0) for words in ("n1: a", "n2: b", "n1: a")])
-    assert view.spared == ("n1: a", "n2: b")
+    one, two, three = (Omission(words, OmissionReason.NOT_RECORDED) for words in ("n1: a", "n2: b", "n3: c"))
+    view = advance_all(story().view(), [make_noticed(SPARED, each.words, 1.0) for each in (one, two, one)])
+    assert view.spared == (one, two)
     opening = next(story().events())
     assert isinstance(opening, SessionOpened)
     assert advance(view, opening).spared == view.spared  # what goes on leaves alone what its plan left alone
-    assert advance(view, make_noticed(SPARED, "n3: c", 2.0)).spared == ("n3: c",)
+    assert advance(view, make_noticed(SPARED, "n3: c", 2.0)).spared == (three,)
     released = advance(view, make_noticed(SPARED, SPARED_NONE, 2.0))
     assert released.spared == ()
     assert released.log[-1].state is None
-    assert advance(released, make_noticed(SPARED, "n1: a", 3.0)).spared == ("n1: a",)
+    assert advance(released, make_noticed(SPARED, "n1: a", 3.0)).spared == (one,)
 
 
 def test_a_canary_is_that_of_the_newest_run() -> None:
@@ -263,7 +265,7 @@ def test_a_search_that_reached_no_node_has_shown_nothing(asked: Sequence[bool], 
     [
         (FailedAt.IN_USE, State.HELD), (FailedAt.REFUSED, State.HELD), (FailedAt.HELD, State.HELD),
         (FailedAt.REBOOTED, State.UNKNOWN), (FailedAt.KILLED, State.UNKNOWN), (FailedAt.CANCELLED, State.SKIPPED),
-        (FailedAt.UNREACHABLE, State.UNREACHABLE),
+        (FailedAt.UNREACHABLE, State.UNREACHABLE), (FailedAt.NO_PASSWORD, State.HELD),
     ],
 )  # fmt: skip
 def test_no_number_has_a_state_of_its_own(stage: FailedAt, state: State) -> None:

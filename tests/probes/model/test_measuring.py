@@ -14,7 +14,7 @@ N1, N2 = NodeId("n1"), NodeId("n2")
     ("outcome", "stages"),
     [
         (TestOutcome.UNREACHABLE, {"UNREACHABLE", "HOST_KEY_UNKNOWN", "HOST_KEY_CHANGED", "LOGIN"}),
-        (TestOutcome.SKIPPED, {"MISSING_TOOL", "CANCELLED", "HELD", "IN_USE", "REFUSED", "SKIPPED"}),
+        (TestOutcome.SKIPPED, {"MISSING_TOOL", "CANCELLED", "HELD", "NO_PASSWORD", "IN_USE", "REFUSED", "SKIPPED"}),
         (TestOutcome.FAILED, {"LOST", "TIMEOUT", "FLOODED", "TOOL", "OUTPUT", "PROBE", "KILLED", "REBOOTED"}),
         (TestOutcome.TESTED, set()),
     ],

@@ -9,6 +9,7 @@ import pytest
 from benchconsole.probes.api import Demands, Probe, Target
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Bundle, Round, Test
+from benchconsole.probes.model.omission import OmissionReason
 from benchconsole.probes.planning.caps import Withheld, can_keep_rate, hold_to_caps, withhold
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.tools.fio.probe import Fio
@@ -58,6 +59,7 @@ def test_what_was_to_run_at_once_with_a_stage_that_is_left_out_is_left_out_too(t
     assert kept.stages == (after,)
     assert [each.nodes for each in left] == [other.nodes, own.nodes]
     assert str(left[1]) == "fio is not run: at_once 'both' lacks a stage"
+    assert [each.omission.reason for each in left] == [OmissionReason.CAPPED, OmissionReason.LACKS_STAGE]
 
 
 def test_who_keeps_no_rate_is_not_run_where_links_are_capped_and_the_rest_stands(tmp_path: Path) -> None:

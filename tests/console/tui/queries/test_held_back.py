@@ -1,16 +1,21 @@
-"""What releases a thing that is held back, by the sentences that plans and nodes really give."""
+"""What releases a thing that is held back, by the reason that plans and nodes really give, as notes keep it."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from benchconsole.console.session.metadata import TESTS_AT_ONCE, SessionChoice
 from benchconsole.console.session.next_rounds import plan_suite
+from benchconsole.console.session.run_limits import describe_time_stop
+from benchconsole.console.session.safety import SafetyPolicy
 from benchconsole.console.tui.queries.held_back import is_held, list_held_back
-from benchconsole.console.view.events import LEFT_OUT, TIME_LIMIT
+from benchconsole.console.view.events import LEFT_OUT, SPARED, make_noticed, name_omission
+from benchconsole.console.view.reducer import advance
 from benchconsole.console.view.run_view import NotJudged, RunView
 from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.probes.planning.caps import withhold
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from tests.console.session.test_controller import WIPING, Loading, Wiping
@@ -23,10 +28,13 @@ STEPS = SMALL.replace(
 )
 
 
-def release(view: RunView, sentence: str, *, may_run: bool = True) -> str:
-    (held,) = list_held_back(replace(view, left_out=(f"{LEFT_OUT}: {sentence}",)), (), may_run=may_run)
+def release(view: RunView, told: Omission, *, may_run: bool = True, kind: str = LEFT_OUT) -> str:
+    """What releases something, as a screen is told of it by the note that the store keeps."""
+    told_view = advance(view, make_noticed(name_omission(kind, told.reason), told.words, 1.0))
+    assert told_view.left_out + told_view.spared == (told,)
+    (held,) = list_held_back(told_view, (), may_run=may_run)
     assert held.why
-    assert held.tests == 0
+    assert (held.tests, held.reason) == (0, told.reason.value)
     return held.release
 
 
@@ -38,29 +46,30 @@ def view(tmp_path: Path) -> RunView:
 def test_a_disk_is_released_by_its_serial_number(tmp_path: Path, view: RunView) -> None:
     described = fabric(tmp_path, WIPING)
     proposed = plan_suite(described, SessionChoice(), {**PROBES, "wipe": Wiping()}, "default", first=1)
-    (sentence,) = proposed.left_out
-    assert release(view, sentence).startswith("R, then c: type the serial number")
-    assert release(view, sentence, may_run=False).startswith("benchconsole run asks")
+    (told,) = proposed.left_out
+    assert release(view, told).startswith("R, then c: type the serial number")
+    assert release(view, told, may_run=False).startswith("benchconsole run asks")
 
 
 def test_steps_are_released_by_an_option(tmp_path: Path, view: RunView) -> None:
     described = fabric(tmp_path, STEPS)
-    (sentence,) = plan_suite(described, SessionChoice(), PROBES, "default", first=1).left_out
-    assert release(view, sentence) == "R, then o: change-nodes; benchconsole run --change-nodes"
-    assert release(view, sentence, may_run=False) == "benchconsole run --change-nodes"
+    (told,) = plan_suite(described, SessionChoice(), PROBES, "default", first=1).left_out
+    assert release(view, told) == "R, then o: change-nodes; benchconsole run --change-nodes"
+    assert release(view, told, may_run=False) == "benchconsole run --change-nodes"
 
 
 def test_a_cap_is_released_by_a_higher_one(tmp_path: Path, view: RunView) -> None:
     described = fabric(tmp_path, f"{SMALL}caps: {{link: 50 %}}\n")
     _, (withheld, *_) = withhold(described, described.suites["default"], {"iperf3": Loading()})
-    assert release(view, str(withheld)).startswith("a higher cap (caps of the file, --cap of the run)")
+    assert release(view, withheld.omission).startswith("a higher cap (caps of the file, --cap of the run)")
 
 
 @pytest.mark.parametrize(
     ("stage", "detail", "words"),
     [
-        (FailedAt.HELD, "sudo wants a password there, and none was given", "give the password when the run asks"),
+        (FailedAt.NO_PASSWORD, "sudo wants one, and none was given", "give the password when the run asks"),
         (FailedAt.HELD, "fio hung here twice, and was not started again", "take the cause away"),
+        (FailedAt.HELD, "no password file was found by the tool", "take the cause away"),
         (FailedAt.IN_USE, "job 7 of ann", "wait until the nodes are free"),
         (FailedAt.REFUSED, "the administrator is needed", "take the cause away"),
     ],
@@ -76,7 +85,7 @@ def test_tests_that_were_not_started(view: RunView, stage: FailedAt, detail: str
 
 def test_only_what_was_held_on_purpose_is_held() -> None:
     held = {stage for stage in FailedAt if is_held(NotJudged(stage, "", (), 1))}
-    assert held == {FailedAt.HELD, FailedAt.IN_USE, FailedAt.REFUSED}
+    assert held == {FailedAt.HELD, FailedAt.NO_PASSWORD, FailedAt.IN_USE, FailedAt.REFUSED}
 
 
 def test_a_run_that_waits_says_how_it_goes_on(view: RunView) -> None:
@@ -85,27 +94,39 @@ def test_a_run_that_waits_says_how_it_goes_on(view: RunView) -> None:
     assert "S stops it" in held.release
 
 
-def test_spared_nodes_are_released_by_name(view: RunView) -> None:
-    spared = ("n[1-2]: tagged production in the topology file; not loaded", "n3: job 7 of ann; not loaded")
-    first, second = list_held_back(replace(view, spared=spared), (), may_run=False)
-    assert first.release == "benchconsole run --i-mean-production 'n[1-2]'"
-    assert second.release == "benchconsole run --i-mean-busy n3"
+def test_spared_nodes_are_released_by_name(tmp_path: Path, view: RunView) -> None:
+    parted = "n[1-2]: {role: compute, production: true}\n  n[3-4]: {role: compute}"
+    used = SMALL.replace("n[1-4]: {role: compute}", parted)
+    choice = SessionChoice(policy=SafetyPolicy(sparing=True, occupied={"n3": "tagged production by ann, job 7"}))
+    probes = {**PROBES, "iperf3": Loading()}
+    first, second = plan_suite(fabric(tmp_path, used), choice, probes, "default", first=1).spared
+    release_nodes = partial(release, view, may_run=False, kind=SPARED)
+    assert release_nodes(first) == "benchconsole run --i-mean-production 'n[1-2]'"
+    assert release_nodes(second) == "benchconsole run --i-mean-busy n3"
+    assert release(view, second, kind=SPARED) == "R, then o: i-mean-busy n3; benchconsole run --i-mean-busy n3"
+
+
+@pytest.mark.parametrize("reason", OmissionReason)
+def test_every_reason_has_a_release_but_one_that_was_not_recorded(view: RunView, reason: OmissionReason) -> None:
+    kind = SPARED if reason in (OmissionReason.PRODUCTION, OmissionReason.IN_USE) else LEFT_OUT
+    found = release(view, Omission("a cap is not confirmed: at once, --change-nodes", reason), kind=kind)
+    assert ("stored without a record" in found) is (reason is OmissionReason.NOT_RECORDED)
 
 
 def test_what_needs_more_tests_at_once_is_released_by_more(view: RunView) -> None:
     choice = SessionChoice(options={TESTS_AT_ONCE: 1})
     proposed = plan_suite(view.fabric, choice, {"iperf3": Iperf3()}, "default", first=1)
-    (sentence,) = proposed.left_out
-    assert "--tests-at-once" in release(view, sentence)
+    (told,) = proposed.left_out
+    assert release(view, told) == "more tests at once (--tests-at-once), in a session of its own"
 
 
 def test_a_run_that_came_to_its_time_limit_says_what_is_left_and_how_it_goes_on(view: RunView) -> None:
     plan = plan_suite(view.fabric, SessionChoice(), PROBES, "default", first=1).rounds
-    because = f"{TIME_LIMIT}, {len(plan) - 1} of {len(plan)} rounds left"
+    because = describe_time_stop(plan, {1})
     over = replace(view, plan=plan, closed={1: (0.0, 2.0)}, ended=2.0, because=because)
     (held,) = list_held_back(over, (), may_run=True)
     assert (held.what, held.why) == ("rounds", because)
-    assert held.tests == sum(len(each.tests) for each in plan[1:])
+    assert (held.tests, held.reason) == (sum(len(each.tests) for each in plan[1:]), "time limit")
     assert held.release.startswith("R plans what is left")
     (held,) = list_held_back(over, (), may_run=False)
     assert held.release.startswith("benchconsole run --resume")

@@ -199,7 +199,8 @@ def test_low_beside_a_test_in_trouble_on_the_same_link_is_not_known(
     "stage",
     [
         FailedAt.UNREACHABLE, FailedAt.HOST_KEY_UNKNOWN, FailedAt.HOST_KEY_CHANGED, FailedAt.LOGIN,
-        FailedAt.MISSING_TOOL, FailedAt.HELD, FailedAt.IN_USE, FailedAt.REFUSED, FailedAt.SKIPPED,
+        FailedAt.MISSING_TOOL, FailedAt.HELD, FailedAt.NO_PASSWORD, FailedAt.IN_USE, FailedAt.REFUSED,
+        FailedAt.SKIPPED,
     ],
 )  # fmt: skip
 def test_a_test_that_never_sent_excuses_nothing(stage: FailedAt) -> None:

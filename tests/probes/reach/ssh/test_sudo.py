@@ -183,10 +183,10 @@ async def test_a_wrong_password_is_tried_once_for_all_nodes(played: Node) -> Non
     remotes = [await reach.remote(node(played.server.address, f"n{number}")) for number in range(6)]
     failures = await asyncio.gather(*(_refused(remote) for remote in remotes))
     assert len(asked.prompts) == 1
-    assert sorted(failure.stage for failure in failures) == [FailedAt.HELD] * 5 + [FailedAt.TOOL]
+    assert sorted(failure.stage for failure in failures) == [FailedAt.NO_PASSWORD] * 5 + [FailedAt.TOOL]
     assert sum(" -S " in line for line in played.asked) == 1
     assert all("refused the password" in failure.detail for failure in failures)
-    assert (await _refused(remotes[0])).stage is FailedAt.HELD
+    assert (await _refused(remotes[0])).stage is FailedAt.NO_PASSWORD
     assert sum(" -S " in line for line in played.asked) == 1
 
 
@@ -199,7 +199,7 @@ async def test_a_node_with_another_password_does_not_stop_the_others(played: Nod
     (played.bin / "password").write_text("another")
     assert (await _refused(other)).stage is FailedAt.TOOL
     (played.bin / "password").write_text(CANARY)
-    assert (await _refused(other)).stage is FailedAt.HELD
+    assert (await _refused(other)).stage is FailedAt.NO_PASSWORD
     assert (await first.run(["id", "-u"], timeout=10, privileged=True)).text == "0\n"
 
 
@@ -220,7 +220,7 @@ async def test_a_time_stamp_that_expires_leads_to_the_question(played: Node) -> 
 @pytest.mark.parametrize(
     ("mood", "stage", "words"),
     [
-        ("password", FailedAt.HELD, "none was given"),
+        ("password", FailedAt.NO_PASSWORD, "none was given"),
         ("requiretty", FailedAt.TOOL, "requiretty"),
         ("stranger", FailedAt.TOOL, "may not use it"),
     ],
