@@ -74,7 +74,8 @@ def judge_session(
 ) -> Iterator[SessionJudgement]:
     """Every judgement on the results that count; nothing of a criterion of which nothing was measured.
 
-    Of what rests on a number that cannot be right nothing is known. ``baseline`` are the numbers of an earlier session, for criteria that ask for shares of them.
+    Of what rests on a number that cannot be right nothing is known. ``baseline`` are the numbers of an earlier session,
+    for criteria that ask for shares of them.
     """
     asked = [each for each in criteria if each.is_of_session]
     if not asked:
@@ -159,7 +160,9 @@ def _weigh_times(
     summed = found._replace(value=value, least=value * found.least / found.value if found.value else value)
     base = None if criterion.basis is Basis.ABSOLUTE else 1.0
     level, amount = summed.grade(lambda each: _grade(criterion, each, base, write)[0])
-    asked = f"{'at least' if criterion.comparator is Comparator.AT_LEAST else 'at most'} {write(criterion.required)} asked"
+    asked = (
+        f"{'at least' if criterion.comparator is Comparator.AT_LEAST else 'at most'} {write(criterion.required)} asked"
+    )
     words = asked if level is Level.UNKNOWN else _grade(criterion, amount, base, write)[1]
     return level, f"{words}{summed.describe(write)}"
 

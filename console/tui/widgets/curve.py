@@ -173,7 +173,7 @@ class CurvePlot(CellWidget):
         grid.put(row, column, mark(index, ascii_only=self.painter.ascii))
 
     def _values(self, chart: Chart, grid: PlotGrid, margin: int) -> Row:
-        """The values below their points: that of the cursor, the last, those of knees, and others as far as they fit."""
+        """The values below their points: that of the cursor, the last, those of knees, and others that fit."""
         line = CellLine(margin + grid.width + 2)
         knees = {knee.point.value for _, knee in chart.knees() if knee is not None}
         spans: list[tuple[int, int]] = []

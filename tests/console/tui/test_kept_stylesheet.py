@@ -9,9 +9,11 @@ from textual.css.stylesheet import Stylesheet, StylesheetParseError
 from benchconsole.console.tui.app import kept_stylesheet
 from benchconsole.console.tui.app.kept_stylesheet import KeptStylesheet
 from benchconsole.console.tui.rows.themes import THEMES
+from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import looking
 from tests.console.tui.story import tell
 
+STORY = tell(mini())
 PLACE = ("widgets.py", "Widget.DEFAULT_CSS")
 
 
@@ -19,14 +21,14 @@ PLACE = ("widgets.py", "Widget.DEFAULT_CSS")
 def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[object]:
     """How often each source was parsed, from a process that has parsed none."""
     count: Counter[object] = Counter()
-    parse = textual_stylesheet.parse
+    parse = vars(textual_stylesheet)["parse"]
 
     def parse_counted(scope: str, css: str, read_from: object, **more: object) -> object:
         variables = more["variable_tokens"]
         assert isinstance(variables, dict)
         colours = str([token.value for token in variables["background"]])
         count[(colours, scope, css, read_from, more["tie_breaker"])] += 1
-        return parse(scope, css, read_from, **more)  # type: ignore[arg-type]
+        return parse(scope, css, read_from, **more)
 
     monkeypatch.setattr(textual_stylesheet, "parse", parse_counted)
     monkeypatch.setattr(kept_stylesheet, "_KNOWN", {})
@@ -34,20 +36,20 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[object]:
 
 
 async def test_no_source_is_parsed_twice_whatever_pages_are_opened(parsed: Counter[object]) -> None:
-    async with looking(tell()) as look:
+    async with looking(STORY) as look:
         for key in ("2", "3", "4", "1", "question_mark", "escape", "colon", *"pairs", "enter", "escape", "R", "escape"):
             await look.press(key)
-    assert len(parsed) > 64, "more than Textual itself remembers"
+    assert len(parsed) > 30, "its own widgets are among them"
     assert set(parsed.values()) == {1}
     assert len({source[0] for source in parsed if isinstance(source, tuple)}) == 1, "one theme alone was asked for"
 
 
 async def test_a_second_console_of_the_process_parses_nothing(parsed: Counter[object]) -> None:
-    async with looking(tell()):
+    async with looking(STORY):
         pass
     before = sum(parsed.values())
     assert before
-    async with looking(tell()):
+    async with looking(STORY):
         pass
     assert sum(parsed.values()) == before
 
@@ -56,7 +58,7 @@ async def test_another_theme_is_parsed_with_its_colours_and_the_first_one_is_kno
     parsed: Counter[object],
 ) -> None:
     first, other = list(THEMES)[:2]
-    async with looking(tell()) as look:
+    async with looking(STORY) as look:
         grounds = [look.app.screen.styles.background]
         before = sum(parsed.values())
         for name in (other, first):

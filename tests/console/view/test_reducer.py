@@ -42,8 +42,8 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.running_round import RunningRound
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
 from benchconsole.probes.model.load import NodeLoad
-from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
+from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.probes.model.remark import About, Remark, RemarkKind
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini

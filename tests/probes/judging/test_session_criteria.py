@@ -138,7 +138,7 @@ def test_a_sum_of_rates_of_tests_that_ran_apart_is_not_known(late: float, unit: 
     (found,) = judge(fabric, replace(closed, results=results))
     assert found.level is level, found.because
     assert found.value == 140 * GB
-    assert ("in the 40 s from the first start to the last end they gave 105" in found.because) is (
+    assert ("in the 40.0 s from the first start to the last end they gave 105" in found.because) is (
         level is Level.UNKNOWN
     )
 
@@ -147,7 +147,7 @@ def test_a_sum_of_rates_of_tests_that_ran_apart_is_not_known(late: float, unit: 
 @pytest.mark.parametrize("statistic", ["mean", "median", "highest", "sum", "p50"])
 def test_of_a_statistic_with_a_number_that_no_machine_gives_nothing_is_known(statistic: str, value: float) -> None:
     fabric = machine(f"metric: stream.triad, statistic: {statistic}, at_least: 1 GB/s")
-    (found,) = judge(fabric, close(fabric, "stream.triad", {**spread(VALUES[:3]), "n4": value}))
+    (found,) = judge(fabric, close(fabric, "stream.triad", {**spread(VALUES[:3], NODES[:3]), "n4": value}))
     assert (found.level, found.value) == (Level.UNKNOWN, None)
     assert found.because.startswith("n4: ")
 
@@ -162,10 +162,10 @@ def test_of_a_statistic_with_arithmetic_above_a_peak_nothing_is_known(rate: floa
 
 def test_a_share_that_rests_on_a_wrong_number_is_unknown_and_peers_are_held_against_the_others() -> None:
     fabric = machine("metric: stream.triad, at_least: 90 %, of: peers")
-    found = judge(fabric, close(fabric, "stream.triad", {**spread((70.0, 70.0, 70.0, 70.0, 70.0)), "n6": 1e25}))
+    found = judge(fabric, close(fabric, "stream.triad", {**spread((70.0,) * 5, NODES[:5]), "n6": 1e25}))
     assert [each.level for each in found] == [Level.PASS] * 5 + [Level.UNKNOWN]
     assert "more than any machine gives" in found[-1].because
-    of_other = machine("metric: stream.triad, at_least: 90 %, of: stream.copy")
+    of_other = machine("metric: stream.triad, at_least: 90 %, of: {metric: stream.copy}")
     rounds = [
         close(of_other, "stream.triad", {"n1": 70 * GB, "n2": 70 * GB, "n3": 70 * GB}),
         close(of_other, "stream.copy", {"n1": 70 * GB, "n2": 1e25}, 2),

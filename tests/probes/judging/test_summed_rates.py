@@ -12,9 +12,9 @@ from benchconsole.probes.judging.summed_rates import SummedRates, sum_rates
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Result, Test
 from benchconsole.topology.model.fabric import Comparator
-from tests.fabrics import fabric
+from tests.probes.judging.rounds import star
 
-NODE = next(iter(fabric("mini").nodes.values()))
+NODE = next(iter(star().nodes.values()))
 
 
 def measure(rate: float, start: float, end: float, **tags: str) -> tuple[Result, Reading]:

@@ -121,7 +121,7 @@ def test_a_sum_above_the_ceiling_is_unknown_also_where_its_tests_ran_apart() -> 
     (verdict,) = judge_round(CONTEXT, run_at(closed, (0.0, 40.0), (20.0, 60.0)))
     assert verdict.level is Level.UNKNOWN
     assert "above the ceiling" in verdict.because
-    assert "in the 60 s from the first start to the last end they gave 2.80 GB/s together" in verdict.because
+    assert "in the 1:00 from the first start to the last end they gave 2.80 GB/s together" in verdict.because
 
 
 def test_of_a_part_of_what_ran_at_once_nothing_is_said() -> None:
