@@ -54,7 +54,8 @@ def _make_headline(view: RunView, cache: TotalsCache, sums: SessionTotals, now: 
     text = {"kind": "run", "state": _word(state), "what": f"{lead}{what}", "of": aside, "why": so_far}
     record: Record = {
         "kind": "run", "state": _value(state), "what": f"{lead}{what}", "why": so_far, "session": view.session,
-        "rounds": len(view.plan), "closed": len(view.closed), "complete": view.complete, "in_waves": goes_in_waves(view),
+        "rounds": len(view.plan), "closed": len(view.closed), "complete": view.complete,
+        "in_waves": goes_in_waves(view),
     }  # fmt: skip
     return Row(text, {}, record)
 

@@ -170,7 +170,9 @@ def test_of_a_median_of_zero_there_is_no_share(
     share, rows = read_share(replace(SEEN, nodes=nodes), "triad")
     assert [share.words(row) for row in rows.values()] == words
     assert [share.number(row) for row in rows.values()] == shares
-    assert [share.tell(row).endswith("; nothing is a share of 0") for row in rows.values()] == [each == "median 0" for each in words]
+    assert [share.tell(row).endswith("; nothing is a share of 0") for row in rows.values()] == [
+        each == "median 0" for each in words
+    ]
 
 
 def ask_again(story: Story, node: str, *facts: Fact) -> Story:
