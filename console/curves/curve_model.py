@@ -231,7 +231,7 @@ class Chart:
 
 
 def place_points(numbers: Sequence[float | None], *, is_log: bool | None = None) -> list[float]:
-    """Where values stand between 0 and 1, in their order: by logarithms with ``is_log``, for None where they multiply."""
+    """Where values stand between 0 and 1, in their order: at logarithms with ``is_log``; None: where they multiply."""
     if len(numbers) < 2:
         return [0.5] * len(numbers)
     known = [number for number in numbers if number is not None]
