@@ -10,7 +10,7 @@ from benchconsole.console.tui.queries.node_row import Choice, NodeColumn, NodeRo
 from benchconsole.console.tui.queries.node_rows import NodeRows
 from benchconsole.console.tui.queries.over_sessions import OVER, OverSessions
 from benchconsole.console.tui.rows.text_rows import REMARKED, CellLine, Row
-from benchconsole.console.tui.rows.themes import ACTIVE, MUTED
+from benchconsole.console.tui.rows.themes import ACTIVE
 from benchconsole.console.tui.widgets.column_places import ColumnPlaces, PlacedColumn, draw_heads
 from benchconsole.console.tui.widgets.listing import find_again
 from benchconsole.console.tui.widgets.sorted_table import SortedTable
