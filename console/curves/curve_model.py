@@ -26,8 +26,8 @@ COUNTS = {
 """Axes that count what does the work, so that a share for each of them means something, with the word for one."""
 
 _MULTIPLIES = 4.0
-_MOST_TICKS = 6
-"""Ticks of a logarithmic scale up to which 2 and 5 times powers of ten are among them."""
+_TICKS_OF_DECADE = 4
+"""1, 2, 5 and 10: the ticks of a logarithmic scale over one decade; one over several has powers of ten alone."""
 
 
 class Missing(NamedTuple):
@@ -241,7 +241,7 @@ class Chart:
 
 
 def place_points(numbers: Sequence[float | None], *, is_log: bool | None = None) -> list[float]:
-    """Where values stand between 0 and 1, in their order: by logarithms with ``is_log``, with None if they multiply."""
+    """Where values stand between 0 and 1, in their order: at logarithms with ``is_log``; None: where they multiply."""
     if len(numbers) < 2:
         return [0.5] * len(numbers)
     known = [number for number in numbers if number is not None]
@@ -288,7 +288,8 @@ def make_scale(numbers: Sequence[float], factor: float, *, is_log: bool | None =
     if is_positive(least) and (is_wide(least, top) if is_log is None else is_log):
         first, last = math.floor(math.log10(least / factor) + 1e-9), math.ceil(math.log10(top / factor) - 1e-9)
         last = max(last, first + 1)
-        ticks = list_round_numbers(10.0**first, 10.0**last, _MOST_TICKS)
+        powers = [10.0**power for power in range(first, last + 1)]
+        ticks = powers if last > first + 1 else list_round_numbers(powers[0], powers[1], _TICKS_OF_DECADE)
         return ValueScale(10.0**first * factor, 10.0**last * factor, True, tuple(tick * factor for tick in ticks))
     high = _round_up(top / factor) * factor if top > 0 else factor
     low = 0.0 if least >= 0 else -_round_up(-least / factor) * factor

@@ -1,4 +1,4 @@
-"""The numbers of the nodes of a part: a row for each node, a column for each metric, where a map leaves room."""
+"""The numbers of the nodes of a part: a row for each node, a column for each metric, where there is room for all."""
 
 from collections.abc import Sequence, Set
 
