@@ -2,7 +2,15 @@
 
 import pytest
 
-from benchconsole.console.view.events import CANARY, LEFT_OUT, SPARED, Noticed, is_time_stop, make_noticed, name_omission
+from benchconsole.console.view.events import (
+    CANARY,
+    LEFT_OUT,
+    SPARED,
+    Noticed,
+    is_time_stop,
+    make_noticed,
+    name_omission,
+)
 from benchconsole.probes.model.omission import OmissionReason
 
 
