@@ -299,11 +299,12 @@ def test_an_allocation_lasts_no_longer_than_the_time_limit(
 
     monkeypatch.setattr("benchconsole.console.cli.run.through_slurm", give)
     topology.write_text(TEXT.replace("    - {probe: rude}\n", "    - {probe: iperf3}\n"))
-    command = ("run", topology, "--db", tmp_path / "s.db", "--through", "slurm:debug", *limit)
+    command: list[str | Path] = ["run", topology, "--db", tmp_path / "s.db", "--through", "slurm:debug", *limit]
     assert run(monkeypatch, *command, "--dry-run") == Exit.PASSED
     said = capsys.readouterr().out
     assert f": {words}, and 15:00 to spare" in next(line for line in said.splitlines() if "allocation: " in line)
     assert asked == []
     run(monkeypatch, *command)
     (wish,) = asked
-    assert (wish.partition, wish.seconds) == ("debug", pytest.approx(seconds + ALLOCATION_SPARE, abs=30.0))
+    assert wish.partition == "debug"
+    assert wish.seconds == pytest.approx(seconds + ALLOCATION_SPARE, abs=30.0)

@@ -47,12 +47,8 @@ def test_points_that_a_limit_left_out_are_there_with_the_reason_and_sentences_sa
     assert medians(chart) == {"1": 1e9, "2": 2e9, "4": None, "8": None}
     assert [point.value for point in chart.curves[0].left_out] == ["4", "8"]
     assert [(point.planned, point.of) for point in chart.curves[0].left_out] == [(0, 0)] * 2
-    assert format_sentences(chart) == [
-        (
-            "no knee: clients=2, the last point measured, still gained 5 % or more; "
-            "it rests on fewer points, without clients=4, 8"
-        )
-    ]
+    words = "no knee: clients=2, the last point measured, still gained 5 % or more"
+    assert format_sentences(chart) == [f"{words}; it rests on fewer points, without clients=4, 8"]
     assert [(row.value, row.state, row.cells["note"]) for row in make_point_rows(chart)][2:] == [
         ("4", State.HELD, "8 tests skipped: the limit is --tests-at-once 2"),
         ("8", State.HELD, "16 tests skipped: the limit is --tests-at-once 2"),
