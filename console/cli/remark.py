@@ -47,6 +47,7 @@ def command(
     from benchconsole.console.cli.session_options import find_operator
     from benchconsole.console.session.remarks import RemarkPlace, check_text, find_subject
     from benchconsole.probes.model.remark import About, Remark, RemarkKind
+    from benchconsole.store.errors import ConflictError
 
     if text is None and sys.stdin.isatty():
         raise BadInput("benchconsole: no text, expected TEXT, or - to read it from standard input")
@@ -67,7 +68,7 @@ def command(
                 view = common.read_stored_view(store, stored.id, common.load_installed_probes())
                 about, subject = find_subject(view, place, made)
             remark = Remark(made, about, subject, said, who, spoken, now, withdraw or 0)
-        except SelectionError as error:
+            number = asyncio.run(store.append_remark(stored.id, remark))
+        except (SelectionError, ConflictError) as error:
             raise BadInput(f"benchconsole: {error}") from None
-        number = asyncio.run(store.append_remark(stored.id, remark))
     click.echo(f"remark {number} on session {stored.id}" + (f" withdraws {withdraw}" if withdraw else ""))
