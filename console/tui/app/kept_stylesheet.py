@@ -1,7 +1,7 @@
 """The style sheet of an application, whose sources are parsed once in a process for each set of colours.
 
-Textual 8.2 parses all of them a second time for the theme that was set before the first frame, and again where the first
-page of a kind brings widgets that nobody has seen: twenty milliseconds each time.
+Textual 8.2 parses all of them a second time for the theme that was set before the first frame, and again where the
+first page of a kind brings widgets that nobody has seen: twenty milliseconds each time.
 """
 
 from textual.css.model import RuleSet

@@ -158,7 +158,7 @@ class CurvePlot(CellWidget):
         up, index = look
         tone = TONES[index % len(TONES)]
         if point.median is None or point.low is None or point.high is None:
-            if not point.planned and not point.missing:
+            if not point.planned:
                 return
             state = min((each.state for each in point.missing), key=lambda each: each.rank, default=State.SKIPPED)
             sign = SIGNS[state]
@@ -173,13 +173,14 @@ class CurvePlot(CellWidget):
         grid.put(row, column, mark(index, ascii_only=self.painter.ascii))
 
     def _values(self, chart: Chart, grid: PlotGrid, margin: int) -> Row:
-        """The values below their points: that of the cursor, the last, those of knees, and others that fit."""
-        line = CellLine(margin + grid.width + 2)
+        """The values below their points: at the cursor, the last one, at knees, and others as far as they fit."""
+        line = CellLine(margin + grid.width + 1)
         knees = {knee.point.value for _, knee in chart.knees() if knee is not None}
         spans: list[tuple[int, int]] = []
         places = chart.place_values(turned=self.turned.across)
         for value, place in places.items():
             column = margin + 1 + round(place * (grid.width - 3)) - measure_width(value) // 2
+            column = min(column, line.width - measure_width(value))
             spans.append((column, column + measure_width(value)))
         values = list(places)
         every = range(len(values))

@@ -1,5 +1,6 @@
 """The pictures of a metric as rows: distribution, shares at or below a value, values over time. Pure."""
 
+import math
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
@@ -104,7 +105,7 @@ def _tell_bins(found: Histogram, scale: Scale, *, is_log: bool) -> str:
         return "1 bin"
     if is_log:
         ratio = digits3(float(found.edges[1] / found.edges[0]))
-        return f"values in each of {len(found.counts):,} bins, each up to {ratio} times its start"
+        return f"values in each of {len(found.counts):,} bins growing ×{ratio}"
     step = digits3(float(found.edges[1] - found.edges[0]) / scale.factor)
     return f"values in each of {len(found.counts):,} bins of {step} {scale.symbol}".rstrip()
 
@@ -314,14 +315,18 @@ def _name_axis(scale: Scale, axis: ValueAxis) -> str:
 def _find_values(axis: ValueAxis, places: Floats) -> Floats:
     """The values that stand at places between 0 and 1."""
     if axis.is_log:
-        return np.exp(np.log(axis.low) + places * (np.log(axis.high) - np.log(axis.low)))
+        low, high = math.log(axis.low), math.log(axis.high)
+        found: Floats = np.exp(low + places * (high - low))
+        return found
     return axis.low + places * (axis.high - axis.low)
 
 
 def _find_places(axis: ValueAxis, values: Floats) -> Floats:
     """Where each of ``values``, which are on the axis, stands between 0 and 1."""
     if axis.is_log:
-        return np.clip((np.log(values) - np.log(axis.low)) / (np.log(axis.high) - np.log(axis.low)), 0.0, 1.0)
+        low, high = math.log(axis.low), math.log(axis.high)
+        found: Floats = np.clip((np.log(values) - low) / (high - low), 0.0, 1.0)
+        return found
     return (values - axis.low) / (axis.high - axis.low)
 
 

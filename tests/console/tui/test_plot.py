@@ -227,7 +227,7 @@ def test_ticks_of_a_logarithmic_axis_are_as_far_apart_as_their_powers() -> None:
 def test_a_value_stands_at_its_logarithm_and_bins_are_told_by_their_ratio() -> None:
     foot = next(line for line in draw(plot_of([1.0, 32.0, 1024.0], None), Picture.ECDF, 1) if "└" in line)
     assert abs(foot.index("▴") - foot.index("└") - 1 - 35) <= 1  # of 70 columns
-    assert any("times its start" in line for line in draw(plot_of([1.0] * 8 + [500.0], None), Picture.DISTRIBUTION))
+    assert any("bins growing ×" in line for line in draw(plot_of([1.0] * 8 + [500.0], None), Picture.DISTRIBUTION))
 
 
 def test_the_name_of_the_axis_makes_room_for_the_cursor() -> None:
