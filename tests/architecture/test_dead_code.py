@@ -14,7 +14,7 @@ PACKAGES = ("topology", "probes", "store", "console")
 ALLOWED = {
     "Textual reads or calls it": (
         "DEFAULT_CSS", "CSS", "BINDINGS", "AUTO_FOCUS", "ENABLE_COMMAND_PALETTE", "animation_level",
-        "compose", "render_line", "on_*", "action_*", "_fatal_error", "stylesheet", "set_variables", "reparse", "_parse_rules",
+        "compose", "render_line", "on_*", "action_*", "_fatal_error", "stylesheet", "reparse",
     ),
     "ours replaces it inside Textual": ("render_segments", "MAX_QUEUED_WRITES"),
     "click calls it": ("get_command", "format_commands"),
