@@ -78,7 +78,7 @@ def _make_metric(plot: Plot) -> Row:
         "median": format_number(metric, median), "low": format_number(metric, low),
         "high": format_number(metric, high), "fails": f"{len(metric.failing):,}", "judged": f"{metric.judged:,}",
         "required": "" if required is None else format_number(metric, required),
-        "axis": _AXES[plot.is_log()],
+        "axis": "log" if plot.is_log() else "linear",
     }  # fmt: skip
     record = {
         **_describe(metric), "values": len(metric.values), "low": low, "median": median, "high": high,

@@ -81,7 +81,7 @@ def test_hostile_names_are_only_text() -> None:
 def test_the_axis_of_each_metric_is_told() -> None:
     ends = (1.0, 100.0), (1.0, 99.0)
     wide, narrow = (list_plotted(told([(value, None, None) for value in values])) for values in ends)
-    assert [area.rows[0].words("axis") for area in (wide, narrow)] == ["logarithmic", "linear"]
+    assert [area.rows[0].words("axis") for area in (wide, narrow)] == ["log", "linear"]
     assert [area.rows[0].record["axis"] for area in (wide, narrow)] == ["logarithmic", "linear"]
 
 
