@@ -15,7 +15,7 @@ from benchconsole.console.tui.screens.sweeps import SweepsScreen
 from benchconsole.console.tui.widgets.curve import MARKS, choose_labels
 from benchconsole.console.view.events import RoundStarted, SessionEnded
 from benchconsole.probes.model.judgement import ClosedRound
-from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.measuring import FailedAt, Failure, LeftOutPoint
 from benchconsole.topology.units import Unit
 from tests.console.curves.test_curve_model import FABRIC, Given, Told, failed, judged, rounds_of
 from tests.console.tui.looking import Look, faulty, looking
@@ -317,3 +317,23 @@ async def test_of_many_sizes_each_so_many_th_is_told_and_the_last() -> None:
         assert shown[-1] == 22
         assert len(shown) > 3
         assert len({after - before for before, after in pairwise(shown[:-1])}) == 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_points_that_a_limit_left_out_are_in_sight_with_the_reason(size: tuple[int, int]) -> None:
+    what: Told = {"1": [[1e9]], "2": [[1e9, 0.9e9]]}
+    story = told(what, cohorts=("", ""), axis="clients")
+    points = tuple(LeftOutPoint((("clients", value),), int(value), 2) for value in ("4", "8"))
+    story.rounds = [
+        replace(each, swept=replace(each.swept, left_out=points)) for each in story.rounds if each.swept is not None
+    ]
+    story.closed = [replace(each, round=of) for each, of in zip(story.closed, story.rounds, strict=True)]
+    async with looking(story, size) as look:
+        await page(look)
+        text = " ".join(look.text.split())
+        assert "2 of 4 points" in text
+        assert "it rests on fewer points, without clients=4, 8" in text
+        assert "8 tests skippe" in text
+        await look.press("tab", "down", "down", "down")
+        is_whole = "clients=8: 8 tests skipped: the limit is --tests-at-once 2" in " ".join(look.text.split())
+        assert is_whole is (size[1] >= 40)  # two rows below the list hold the knee alone
