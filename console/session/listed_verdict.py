@@ -10,15 +10,21 @@ if TYPE_CHECKING:
 
 
 def list_verdict(session: "SessionSummary") -> ListedVerdict:
-    """The verdict of a session in a list: one that was stored by these rules and still holds, or that it is unknown."""
+    """The verdict of a session in a list: one that was stored by these rules and still holds, or that it is unknown.
+
+    Counts are of all results, those that were repeated among them: none stands beside a verdict that would deny it.
+    What could not be judged is counted among the gaps.
+    """
     if session.state.value == "running":
         return ListedVerdict(Outcome.RUNNING, Outcome.RUNNING)
     stored = session.verdict
     if stored is None or stored.rules != RULES:
         return ListedVerdict(None, NOT_KNOWN)
-    counts = ((session.fails, "below"), (session.watches, "to watch"), (session.unknowns, "unknown"))
-    words = [stored.outcome, *(f"{number:,} {name}" for number, name in counts if number)]
-    return ListedVerdict(Outcome(stored.outcome), ", ".join(words) + _format_gaps(stored.missing))
+    outcome = Outcome(stored.outcome)
+    below, watched = ((session.fails, "below"),), ((session.watches, "to watch"),)
+    counts = {Outcome.FAIL: (*below, *watched), Outcome.WATCH: watched}.get(outcome, ())
+    words = [outcome.value, *(f"{number:,} {name}" for number, name in counts if number)]
+    return ListedVerdict(outcome, ", ".join(words) + _format_gaps(stored.missing))
 
 
 def _format_gaps(missing: Sequence[str]) -> str:

@@ -220,8 +220,9 @@ def test_the_sentence_names_some_gaps_and_counts_the_others() -> None:
 
 
 SUMMARY = SessionSummary(
-    "s1", "", "f", "default", False, 0.0, 9.0, SessionState.COMPLETE, "", 1, 1, 4, 4, 0, 0, 0, 2, 1, 0, 1
+    "s1", "", "f", "default", False, 0.0, 9.0, SessionState.COMPLETE, "", 1, 1, 4, 4, 0, 0, 0, 2, 1, 3, 1
 )
+"""Two results below, one to watch, three unknown, some of which were repeated."""
 
 
 @pytest.mark.parametrize(
@@ -234,6 +235,9 @@ SUMMARY = SessionSummary(
         (SessionState.COMPLETE, StoredVerdict(RULES - 1, "pass", "x"), None, NOT_KNOWN),
         (SessionState.COMPLETE, StoredVerdict(RULES + 1, "pass", "x"), None, NOT_KNOWN),
         (SessionState.COMPLETE, StoredVerdict(RULES, "fail", "x"), Outcome.FAIL, "fail, 2 below, 1 to watch"),
+        (SessionState.COMPLETE, StoredVerdict(RULES, "pass", "x"), Outcome.PASS, "pass"),
+        (SessionState.COMPLETE, StoredVerdict(RULES, "watch", "x"), Outcome.WATCH, "watch, 1 to watch"),
+        (SessionState.COMPLETE, StoredVerdict(RULES, "incomplete", "x", ("a",)), Outcome.INCOMPLETE, "incomplete; missing: a"),
         (
             SessionState.COMPLETE, StoredVerdict(RULES, "fail", "x", ("a", "b")),
             Outcome.FAIL, "fail, 2 below, 1 to watch; missing: a, and 1 more",
