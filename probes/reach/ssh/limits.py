@@ -197,14 +197,14 @@ class LoginBreaker:
 
     def begin_login(self) -> AbstractAsyncContextManager[None]:
         """A context to log in inside; LoginsStoppedError when it is no use."""
-        self._check()
+        self.require_use()
         return nullcontext() if self._has_accepted else _take_turn(self._begin, self._end, self._patience)
 
     async def _begin(self) -> None:
         while not self._has_accepted and self._under_way + self._in_a_row >= self._limit:
             self._changed.clear()
             await self._changed.wait()
-            self._check()
+            self.require_use()
         self._under_way += 1
 
     def _end(self) -> None:
@@ -219,7 +219,8 @@ class LoginBreaker:
     def note_refused(self) -> None:
         self._in_a_row += 1
 
-    def _check(self) -> None:
+    def require_use(self) -> None:
+        """LoginsStoppedError when another login is no use."""
         bound = self._limit * (_LENIENCE if self._has_accepted else 1)
         if self._in_a_row >= bound:
             others = "" if self._has_accepted else " and none accepted it"

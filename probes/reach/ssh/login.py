@@ -245,6 +245,7 @@ class Connector:
     async def _connect_once(
         self, attempt: ConnectionAttempt, on_lost: OnLost, tunnel: Tunnel | None
     ) -> asyncssh.SSHClientConnection:
+        self._breaker.require_use()  # before the connection: a node that is not tried sees none
         sock = await self._tcp.connect(attempt) if tunnel is None else None
         is_ours = sock is not None
         try:

@@ -20,13 +20,20 @@ ADDRESS = "127.0.0.9"
 
 
 @asynccontextmanager
-async def _listening(answer: Answer) -> AsyncIterator[int]:
+async def _listening(answer: Answer, port: int = 0) -> AsyncIterator[int]:
     """Something on a port that is no sshd."""
-    server = await asyncio.start_server(answer, ADDRESS, 0)
+    server = await asyncio.start_server(answer, ADDRESS, port)
     try:
         yield int(server.sockets[0].getsockname()[1])
     finally:
         server.close()
+
+
+async def _connect(port: int) -> None:
+    """Connect and wait for the goodbye."""
+    reader, writer = await asyncio.open_connection(ADDRESS, port)
+    await reader.read()
+    writer.close()
 
 
 async def _failure(bench: Bench, port: int, limits: SshLimits = QUICK, address: str = ADDRESS) -> Failure:
@@ -257,6 +264,26 @@ async def test_refused_logins_everywhere_stop_the_rest(bench: Bench, server: Ser
         details.append(raised.value.failure.detail)
     assert [detail.startswith("not tried") for detail in details] == [False, False, True, True]
     assert server.logged("Connection from") == 2
+
+
+async def test_a_node_that_is_not_tried_sees_no_connection(bench: Bench, server: Server) -> None:
+    access = replace(bench.access(server), identity=str(bench.keys.stranger))
+    reach, seen = bench.reach(access, SshLimits(refusals=2, login=0.5)), 0
+    for number in range(2):
+        with pytest.raises(RemoteError):
+            await reach.remote(node(server.address, f"n{number}"))
+
+    async def count(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal seen
+        seen += 1
+        writer.close()
+
+    async with _listening(count, server.port):
+        with pytest.raises(RemoteError) as raised:
+            await reach.remote(node(ADDRESS, "n2"))
+        assert raised.value.failure.detail.startswith("not tried")
+        await _connect(server.port)  # whoever came before has been counted when this one is
+        assert seen == 1
 
 
 async def test_a_missing_identity_is_named(bench: Bench, server: Server) -> None:
