@@ -7,8 +7,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchconsole.console.session.stored_fabric import describe_fabric
-from benchconsole.probes.judging.session_criteria import NO_BASELINE, make_place_labels
-from benchconsole.probes.model.measuring import Result, Test
+from benchconsole.probes.judging.session_criteria import NO_BASELINE, Number, find_wrong, make_place_labels
+from benchconsole.probes.model.measuring import Result
 from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.store.reading.session_list import find_baseline
 from benchconsole.store.reading.session_reading import SessionReader
@@ -56,14 +56,15 @@ def _read_values(session: SessionReader, metrics: frozenset[str]) -> dict[Place,
     for closed in session.read_rounds(describe_fabric(new), judged=False):
         newest.update({make_test_key(result.test, closed.round.stage): result for result in closed.results})
     values = group_by_key(
-        ((reading.metric, result.test.target.key, make_place_labels(reading.labels)), (reading.value, result.test))
+        ((reading.metric, result.test.target.key, make_place_labels(reading.labels)), Number(reading, result))
         for result in newest.values()
         for reading in result.measurements
-        if reading.metric in metrics and math.isfinite(reading.value)
+        if reading.metric in metrics
     )
     return {place: _make_value(own) for place, own in values.items()}
 
 
-def _make_value(numbers: Sequence[tuple[float, Test]]) -> BaselineValue:
-    distinct = {id(test.target.options): test.target.options for _, test in numbers}
-    return BaselineValue(median(value for value, _ in numbers), tuple(distinct.values()))
+def _make_value(numbers: Sequence[Number]) -> BaselineValue:
+    distinct = {id(each.test.target.options): each.test.target.options for each in numbers}
+    middle = median(each.reading.value for each in numbers)
+    return BaselineValue(middle, tuple(distinct.values()), find_wrong(numbers))

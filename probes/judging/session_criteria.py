@@ -107,7 +107,7 @@ def _is_meant(criterion: Criterion, each: Number) -> bool:
     )
 
 
-def _find_wrong(numbers: Iterable[Number], shown: Shown = Shown.PLAIN) -> str:
+def find_wrong(numbers: Iterable[Number], shown: Shown = Shown.PLAIN) -> str:
     """Why one of ``numbers`` cannot be right, with the place where it was measured; empty where all may be."""
     for each in numbers:
         why = describe_implausible(each.reading, shown)
@@ -123,7 +123,7 @@ def _find_wrong(numbers: Iterable[Number], shown: Shown = Shown.PLAIN) -> str:
 
 def _judge_statistic(criterion: Criterion, numbers: Sequence[Number], shown: Shown) -> SessionJudgement:
     subject = f"{criterion.statistic} of {counted(sum(map(_count_values, numbers)), 'value')}"
-    wrong = _find_wrong(numbers, shown)
+    wrong = find_wrong(numbers, shown)
     if wrong:
         return SessionJudgement(criterion, subject, Level.UNKNOWN, wrong, None, None, len(numbers))
     scales = [_find_scale(criterion, each.test) for each in numbers]
@@ -227,7 +227,7 @@ class _Subject(NamedTuple):
     @property
     def wrong(self) -> str:
         """Why one of its numbers cannot be right; empty where all may be."""
-        return _find_wrong(self.numbers)
+        return find_wrong(self.numbers)
 
 
 def _list_subjects(numbers: Iterable[Number]) -> Iterator[_Subject]:
@@ -295,6 +295,8 @@ def _find_base(
     """What a place is held against, or why there is nothing: unlike options give unlike numbers."""
     if value is None:
         return None, baseline.why or f"the baseline {baseline.name} has no value of it there"
+    if value.wrong:
+        return None, f"the baseline {baseline.name} has a wrong number of it there: {value.wrong}"
     unlike = next(filter(None, (value.find_unlike(each.test.target.options) for each in numbers)), "")
     if unlike:
         return None, f"the baseline {baseline.name} measured it otherwise: {unlike}"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.exits import Exit
-from tests.scenarios.test_judging_trials import Site, stream
+from tests.scenarios.test_judging_trials import FABRIC, TRANSCRIPTS, Site, stream
 
 SHARE = "metric: stream.triad, at_least: 95 %, of: baseline, source: 4.1.1"
 
@@ -118,3 +118,18 @@ def test_a_session_without_a_result_is_no_baseline(site: Site) -> None:
     code, said = site.call("baseline", "empty")
     assert code == Exit.BAD_INPUT
     assert "has no result" in said
+
+
+def test_a_baseline_above_the_peak_of_its_node_judges_nothing(tmp_path: Path) -> None:
+    text = FABRIC.replace('nodes: {"n[1-4]": {}}', 'classes: {a: {peak: 3 GFLOP/s}}\nnodes: {"n[1-4]": {class: a}}')
+    site = Site(tmp_path, ["metric: hpl.rate, at_least: 50 %, of: baseline"], text)
+    printed = (TRANSCRIPTS / "hpl" / "2.1-two-tests.txt").read_text()
+    site.ingest("hpl", printed, "--node", "n1", "--label", "before")
+    site.call("baseline", "before")
+    slower = printed.replace("1213.31              4.396e+00", "1839.20              2.900e+00")
+    assert site.ingest("hpl", slower, "--node", "n1", "--label", "after")[0] == Exit.UNTESTED
+    together = site.report()["together"]
+    (large,) = [each for each in together if " n 20000 " in each["subject"]]
+    assert large["level"] == "unknown"
+    assert large["because"].startswith("the baseline before has a wrong number of it there: n1: 147 % of peak")
+    assert {each["level"] for each in together if each is not large} == {"pass"}

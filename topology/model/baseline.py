@@ -12,10 +12,14 @@ Place = tuple[str, str, Labels]
 
 @dataclass(frozen=True, slots=True)
 class BaselineValue:
-    """The median of one place, in base units, and the options of each different kind of test that gave it."""
+    """The median of one place, in base units, and the options of each different kind of test that gave it.
+
+    ``wrong`` says why one of its numbers cannot be right; nothing is held against such a value.
+    """
 
     median: float
     options: tuple[Options, ...] = ()
+    wrong: str = ""
 
     def find_unlike(self, options: Options) -> str:
         """The first option that a test was told otherwise: ``threads 8 against 16``; empty where all agree."""

@@ -241,6 +241,16 @@ def test_a_baseline_of_other_options_is_unknown(options: dict[str, int], level: 
     assert (found.level, found.because) == (level, because)
 
 
+def test_a_baseline_with_a_wrong_number_is_unknown() -> None:
+    fabric = machine("metric: stream.triad, at_least: 95 %, of: baseline")
+    (measured,) = close(fabric, "stream.triad", {"n1": 95 * GB}).results
+    value = BaselineValue(50 * GB, (), "n1: nan is no number that can be measured")
+    numbers = BaselineNumbers("before", {("stream.triad", "n1", ()): value})
+    (found,) = judge_session(fabric.criteria, [measured], lambda metric: Shown.PLAIN, numbers)
+    assert found.level is Level.UNKNOWN
+    assert found.because == f"the baseline before has a wrong number of it there: {value.wrong}"
+
+
 def test_a_statistic_that_misses_its_bound_accuses_no_node() -> None:
     fabric = machine("metric: stream.triad, statistic: mean, at_least: 71 GB/s, source: 5.1.1")
     (found,) = find(fabric, close(fabric, "stream.triad", spread(VALUES)))
