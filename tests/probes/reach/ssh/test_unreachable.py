@@ -268,7 +268,7 @@ async def test_refused_logins_everywhere_stop_the_rest(bench: Bench, server: Ser
 
 async def test_a_node_that_is_not_tried_sees_no_connection(bench: Bench, server: Server) -> None:
     access = replace(bench.access(server), identity=str(bench.keys.stranger))
-    reach, seen = bench.reach(access, SshLimits(refusals=2, login=0.5)), 0
+    reach, seen = bench.reach(access, SshLimits(refusals=2)), 0
     for number in range(2):
         with pytest.raises(RemoteError):
             await reach.remote(node(server.address, f"n{number}"))
