@@ -66,7 +66,7 @@ class SessionSummary:
 
     ``planned`` counts tests; ``tested``, ``failed``, ``unreachable`` and ``skipped`` (cancelled, or of a closed round
     without a result) count them by the last attempt at their round, and what is missing to ``planned`` is still to
-    come. ``fails``, ``watches`` and ``unknowns`` count verdicts of the last judgement of those attempts. ``ended`` is
+    come. ``fails`` and ``watches`` count verdicts of the last judgement of those attempts. ``ended`` is
     None while running and when the console died; ``because`` says why it ended. ``verdict`` is None where none was
     stored since something of the session was run, judged, planned or checked. ``is_baseline``: later sessions of its
     fabric are held against it.
@@ -90,8 +90,6 @@ class SessionSummary:
     skipped: int
     fails: int
     watches: int
-    unknowns: int
-    passes: int
     verdict: StoredVerdict | None = None
     is_baseline: bool = False
 

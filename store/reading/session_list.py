@@ -29,13 +29,13 @@ drive AS (SELECT max(id) AS id FROM driver GROUP BY session_id),
 done AS (
     SELECT round.session_id, count(*) AS closed, sum(tested) AS tested, sum(failed) AS failed,
         sum(unreachable) AS unreachable, sum(skipped) AS skipped, sum(fails) AS fails,
-        sum(watches) AS watches, sum(unknowns) AS unknowns, sum(passes) AS passes
+        sum(watches) AS watches
     FROM latest JOIN attempt USING (id) JOIN round ON round.id = attempt.round_id
     LEFT JOIN judging ON judging.attempt_id = attempt.id AND judging.id IN (SELECT id FROM judged)
     GROUP BY round.session_id)
 SELECT session.key, label, fabric, suite, simulated, started, rounds, coalesce(closed, 0), tests,
     coalesce(tested, 0), coalesce(failed, 0), coalesce(unreachable, 0), coalesce(skipped, 0),
-    coalesce(fails, 0), coalesce(watches, 0), coalesce(unknowns, 0), coalesce(passes, 0),
+    coalesce(fails, 0), coalesce(watches, 0),
     rules, outcome, sentence, missing,
     driver.id, host, pid, born, token, heartbeat, driver.ended, complete, because,
     session.id IS (SELECT session_id FROM baseline WHERE baseline.fabric = session.fabric ORDER BY id DESC LIMIT 1)
@@ -47,7 +47,7 @@ ORDER BY session.id
 """  # noqa: S608 - an expression of ours
 _COLUMNS = (
     *("id", "label", "fabric", "suite", "simulated", "started", "rounds", "rounds_closed", "planned"),
-    *("tested", "failed", "unreachable", "skipped", "fails", "watches", "unknowns", "passes"),
+    *("tested", "failed", "unreachable", "skipped", "fails", "watches"),
 )
 """The fields of ``SessionSummary`` that ``_SUMMARIES`` begins with, before those of the verdict and of the driver."""
 

@@ -220,9 +220,9 @@ def test_the_sentence_names_some_gaps_and_counts_the_others() -> None:
 
 
 SUMMARY = SessionSummary(
-    "s1", "", "f", "default", False, 0.0, 9.0, SessionState.COMPLETE, "", 1, 1, 4, 4, 0, 0, 0, 2, 1, 3, 1
+    "s1", "", "f", "default", False, 0.0, 9.0, SessionState.COMPLETE, "", 1, 1, 4, 4, 0, 0, 0, 2, 1
 )
-"""Two results below, one to watch, three unknown, some of which were repeated."""
+"""Two results below and one to watch, some of which were repeated."""
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,6 @@ async def test_a_measurement_is_never_null_for_a_number(tmp_path: Path) -> None:
         await append_round(store.session(key), closed(each, [Result(test, measurements=(zero,))]), (), judged_by="j")
         (found,) = numbers(store.path)
         assert found["value"] == 0.0
-        assert store.list_sessions()[0].passes == 0
         assert Level.PASS not in {
             verdict.level for stored in store.session(key).read_rounds(FABRIC) for verdict in stored.verdicts
         }

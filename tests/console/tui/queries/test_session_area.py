@@ -14,7 +14,7 @@ from benchconsole.store.model import SessionState, SessionSummary, StoredVerdict
 
 SUMMARY = SessionSummary(
     "7f3a21c0", "before", "toy", "default", False, 1000.0, 1052.0, SessionState.COMPLETE, "", 1, 1, 4, 4, 0, 0, 0, 2, 1,
-    0, 1, StoredVerdict(RULES, "fail", "x"),
+    StoredVerdict(RULES, "fail", "x"),
 )  # fmt: skip
 
 
