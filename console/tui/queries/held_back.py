@@ -45,6 +45,7 @@ _MEANT = {OmissionReason.PRODUCTION: "i-mean-production", OmissionReason.IN_USE:
 """The option that names nodes to load them all the same, by the reason for which they are spared."""
 
 _NOT_RECORDED = "the reason says what is in the way; the session was stored without a record of what releases it"
+_NO_REASON = dict.fromkeys((True, False), _NOT_RECORDED)
 _TESTS = {
     FailedAt.NO_PASSWORD: "give the password when the run asks for it, ",
     FailedAt.IN_USE: "wait until the nodes are free, ",
@@ -103,7 +104,7 @@ def _list_all(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool) -> 
     for part in view.left_out:
         words = sanitize(part.words)
         what, sign, why = words.partition(": ")
-        release = name_keys(_PARTS[part.reason][may_run], "plan") if part.reason in _PARTS else _NOT_RECORDED
+        release = name_keys(_PARTS.get(part.reason, _NO_REASON)[may_run], "plan")
         yield HeldBack(what if sign else "a stage", (), why or words, release, reason=part.reason.value)
     for nodes in view.spared:
         what, _, why = sanitize(nodes.words).partition(": ")

@@ -3,7 +3,7 @@
 import ast
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -117,10 +117,16 @@ class Reader(ast.NodeVisitor):
 
     def visit_Assign(self, node: ast.Assign) -> None:
         names = [each.id for each in node.targets if isinstance(each, ast.Name)]
-        if names in (["DEFAULT_CSS"], ["CSS"]):
-            return
+        if names not in (["DEFAULT_CSS"], ["CSS"]):
+            self._visit_value(node.value, names)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self._visit_value(node.value, [node.target.id] if isinstance(node.target, ast.Name) else [])
+
+    def _visit_value(self, value: ast.expr, names: Sequence[str]) -> None:
         before, self._constant = self._constant, self._spell(names[0]) if names and names[0].isupper() else ""
-        self.visit(node.value)
+        self.visit(value)
         self._constant = before
 
     def visit_Call(self, node: ast.Call) -> None:
