@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, cast
@@ -20,7 +21,17 @@ from benchconsole.store.sqlite import Connection
 from benchconsole.store.store import Store
 from benchconsole.store.writing.write_queue import FunctionJob
 from benchconsole.topology.model.fabric import Fabric, Node, NodeId
+from tests import plain_sqlite
 from tests.store.played import FABRIC, NODES, append_round, closed, failed, measured, new, numbers, planned, verdicts
+
+
+def count_verdicts(path: Path, *levels: str) -> tuple[int, ...]:
+    """Sums over the last judgement of the last attempt at each round, straight from the file."""
+    sums = ", ".join(f"sum({level})" for level in levels)
+    last = "SELECT max(judging.id) FROM judging JOIN attempt ON attempt.id = attempt_id GROUP BY round_id"
+    with closing(plain_sqlite.connect(path)) as connection:
+        (found,) = connection.execute(f"SELECT {sums} FROM judging WHERE id IN ({last})")  # noqa: S608 - names of ours
+    return tuple(found)
 
 
 @pytest.fixture
@@ -68,6 +79,7 @@ async def test_the_list_counts_tests_and_verdicts_of_the_last_attempt(path: Path
         (line,) = store.list_sessions()
         assert (line.tested, line.failed, line.unreachable, line.skipped) == (1, 0, 0, 3)
         assert (line.fails, line.watches) == (4, 0)
+        assert count_verdicts(path, "unknowns", "passes") == (0, 0)
 
         await append_round(store.session(key), closed(first), verdicts(first, Level.WATCH), judged_by="j")
         mixed = [
@@ -82,6 +94,7 @@ async def test_the_list_counts_tests_and_verdicts_of_the_last_attempt(path: Path
         assert (line.rounds, line.rounds_closed, line.planned) == (3, 2, 12)
         assert (line.tested, line.failed, line.unreachable, line.skipped) == (5, 1, 2, 0)
         assert (line.fails, line.watches) == (0, 4)
+        assert count_verdicts(path, "unknowns", "passes") == (4, 0)
         assert store.session(key).list_closed_rounds() == {(1, 1), (1, 2), (2, 1)}
         assert [stored.attempt for stored in store.session(key).read_rounds(FABRIC)] == [1, 2, 1]
         assert [found["current"] for found in numbers(path)] == [False, True, True, True, True, True]
@@ -124,6 +137,7 @@ async def test_judging_again_adds_and_the_last_one_counts(path: Path) -> None:
         (stored,) = store.session(key).read_rounds(FABRIC)
         assert (stored.judged_by, stored.verdicts) == ("criteria 2", verdicts(each)[:1])
         assert store.list_sessions()[0].fails == 0
+        assert count_verdicts(path, "passes") == (1,)
         with pytest.raises(ConflictError, match="was judged by criteria 1 before"):
             await store.session(key).append_verdicts({(1, 1): ()}, judged_by="criteria 1")
         with pytest.raises(ConflictError, match="is not stored"):

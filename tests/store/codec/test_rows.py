@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from benchconsole.store.errors import RefusedError
 from benchconsole.store.model import NewSession
 from benchconsole.store.store import Store
 from benchconsole.topology.units import Unit
+from tests import plain_sqlite
 from tests.store import strategies
 from tests.store.played import FABRIC, NODES, append_round, closed, measured, new, numbers, planned, verdicts
 
@@ -155,6 +157,8 @@ async def test_a_measurement_is_never_null_for_a_number(tmp_path: Path) -> None:
         await append_round(store.session(key), closed(each, [Result(test, measurements=(zero,))]), (), judged_by="j")
         (found,) = numbers(store.path)
         assert found["value"] == 0.0
+        with closing(plain_sqlite.connect(store.path)) as connection:
+            assert connection.execute("SELECT sum(passes) FROM judging").fetchone() == (0,)
         assert Level.PASS not in {
             verdict.level for stored in store.session(key).read_rounds(FABRIC) for verdict in stored.verdicts
         }
