@@ -12,8 +12,8 @@ after the other, to one shell. It gives the guarantee of ``probes.reach.watchdog
    something did not die.
 3. The end of M's stdin, whoever closed it, is the order to end everything. M then signals R, again and again, R's trap
    ends the command's group and what carries its marker, and M exits with R's status. When R has finished its command
-   it only has words left to say, so a signal ends it at once, even where nobody reads them. Where somebody has killed
-   R, M itself ends what carries the marker.
+   it only has words left to say, so a signal ends it at once, even where nobody reads them; ksh and yash write on, so
+   M kills R after five seconds. Where R was killed, M itself ends what carries the marker.
 4. A shell that waits holds no directory of the user, which somebody may want to unmount; R goes back there.
 5. Each command has the node's own limit, by ``timeout``. M itself lives for ``LIFE`` at most, under ``timeout`` too,
    for sshd does not notice a cable that is cut. The client takes no shell that is older than ``REUSED_FOR``.
@@ -59,7 +59,8 @@ _SCRIPT = (
     "case $b in 2) ;; 1) b=2 j=0; case $(timeout --help) in *--foreground*) a= ;; esac ;; *) b=1 ;; esac; "
     'run "$@" & r=$! ; }; '
     'over() { trap "" TERM HUP INT; [ "$r" ] || exit 0; '
-    "(exec 3<&- 4>&- 5>&-; while kill -TERM $r; do sleep 1; done) & h=$! ; exec 3<&- 4>&- 5>&-; "
+    "(exec 3<&- 4>&- 5>&-; for t in 1 1 1 1 1; do kill -TERM $r || exit; sleep $t; done; kill -KILL $r) & h=$! ; "
+    "exec 3<&- 4>&- 5>&-; "
     "wait $r; s=$?; [ $s -lt 256 ] || s=$((128+s%128)); kill -KILL $h; "
     'if [ $s = 137 ]; then r= p= s=143 k=".01 .04 .1 .2 .3 .4"; gone TERM "$g" || gone KILL "$k" || s=96; fi; '
     "exit $s; }; "

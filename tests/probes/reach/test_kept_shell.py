@@ -14,7 +14,7 @@ import pytest
 from benchconsole.probes.reach import kept_shell
 from benchconsole.probes.reach.kept_shell import LIFE, LONGEST_TIME, REUSED_FOR, open_shell, write_request
 from benchconsole.probes.reach.watchdog import parse_first_line
-from tests.probes.reach.ssh.conftest import marked, wait_until
+from tests.probes.reach.ssh.conftest import children, marked, wait_until
 from tests.probes.reach.test_watchdog import SHELLS, link_as_sh
 
 SESSION = f"kept-{os.getpid()}"
@@ -213,10 +213,20 @@ def test_a_runner_that_somebody_kills_does_not_free_its_command(shell: Shell) ->
     assert marked(SESSION) == []
 
 
+def _find_runners(shell: Shell) -> list[int]:
+    """The processes that wait for a command and then tell how it ended."""
+    return [runner for kept in children(shell.process.pid) for runner in children(kept)]
+
+
+def _is_writing(pid: int) -> bool:
+    return "pipe_write" in Path(f"/proc/{pid}/wchan").read_text()
+
+
 def test_words_that_nobody_reads_do_not_keep_the_shell(shell: Shell) -> None:
     """The command has filled the pipe to its brim, so the last line does not fit any more."""
-    shell.tell(["sh", "-c", "head -c 65536 /dev/zero"])
-    wait_until(lambda: marked(SESSION) == [])
+    shell.tell(["timeout", "1", "head", "-c", "1000000", "/dev/zero"])
+    wait_until(lambda: any(map(_is_writing, _find_runners(shell))))
+    assert marked(SESSION) == []
     assert shell.hang_up() == 143
 
 
