@@ -55,20 +55,30 @@ in_time() {
 }
 each_nic() {
     command -v ethtool >/dev/null 2>&1 || return 127
-    count=0
-    for nic in /sys/class/net/*; do
+    # ports and bonds first: a host of containers has hundreds of virtual interfaces
+    listed=
+    for nic in /sys/class/net/*/device /sys/class/net/*/bonding /sys/class/net/*/mtu; do
+        [ -e "$nic" ] || continue
+        nic=${nic%/*}
         nic=${nic##*/}
-        [ "$nic" = lo ] && continue
+        case " lo $listed" in *" $nic "*) continue;; esac
+        listed="$listed$nic "
+    done
+    count=0
+    # a name may hold a star
+    set -f
+    for nic in $listed; do
         count=$((count + 1))
         if [ "$count" -gt 64 ] || ! in_time; then
             printf '# only the first %d interfaces\n' "$((count - 1))"
-            return 0
+            break
         fi
         printf 'Settings for %s:\n' "$nic"
         $limit ethtool -i "$nic"
         $limit ethtool "$nic"
         [ -e "/sys/class/net/$nic/device" ] && each_part
     done
+    set +f
     return 0
 }
 each_part() {
