@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 def list_verdict(session: "SessionSummary") -> ListedVerdict:
     """The verdict of a session in a list: one that was stored by these rules and still holds, or that it is unknown.
 
-    Counts are of all results, those that were repeated among them: none stands beside a verdict that would deny it.
-    What could not be judged is counted among the gaps.
+    Low results are counted where the verdict counted them. What could not be judged is counted among the gaps.
     """
     if session.state.value == "running":
         return ListedVerdict(Outcome.RUNNING, Outcome.RUNNING)
@@ -21,9 +20,8 @@ def list_verdict(session: "SessionSummary") -> ListedVerdict:
     if stored is None or stored.rules != RULES:
         return ListedVerdict(None, NOT_KNOWN)
     outcome = Outcome(stored.outcome)
-    below, watched = ((session.fails, "below"),), ((session.watches, "to watch"),)
-    counts = {Outcome.FAIL: (*below, *watched), Outcome.WATCH: watched}.get(outcome, ())
-    words = [outcome.value, *(f"{number:,} {name}" for number, name in counts if number)]
+    low = ((session.fails, "below"), (session.watches, "to watch"))
+    words = [outcome.value, *(f"{number:,} {name}" for number, name in low if number)]
     return ListedVerdict(outcome, ", ".join(words) + _format_gaps(stored.missing))
 
 

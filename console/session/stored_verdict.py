@@ -9,7 +9,7 @@ from benchconsole.console.view.reducer import read_judged
 from benchconsole.console.view.session_verdict import SessionVerdict, decide
 from benchconsole.console.view.stored_verdict import RULES
 from benchconsole.probes.model.judgement import ClosedRound
-from benchconsole.store.model import SessionState, StoredVerdict
+from benchconsole.store.model import SessionCounts, SessionState, StoredVerdict
 
 if TYPE_CHECKING:
     from benchconsole.store.session_store import SessionStore
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 def make_stored_verdict(verdict: SessionVerdict) -> StoredVerdict:
     """The verdict as the store keeps it."""
-    return StoredVerdict(RULES, verdict.outcome.value, verdict.sentence, verdict.missing)
+    covered = verdict.covered
+    counts = SessionCounts(
+        *(covered.planned, covered.tested, covered.failed, covered.unreachable, covered.skipped),
+        fails=verdict.fails,
+        watches=verdict.watches,
+    )
+    return StoredVerdict(RULES, verdict.outcome.value, verdict.sentence, verdict.missing, counts)
 
 
 async def keep_verdict(store: "Store", key: str, verdict: SessionVerdict) -> None:

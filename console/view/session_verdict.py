@@ -52,15 +52,19 @@ STATES: Mapping[Outcome, State] = {
 class SessionVerdict:
     """The verdict in a word, in a sentence, and ``missing``: what was not tested or judged, one sentence each.
 
-    ``strays`` counts steered streams that were slow by no cause that was found.
+    ``strays`` counts steered streams that were slow by no cause that was found, ``fails`` and ``watches`` results that
+    are low, ``covered`` the tests that were not planned again.
     All text is sanitized. ``missing`` may stand beside any outcome but pass and watch, and is never cut: the sentence
     names the first gaps, long ones in part.
     """
 
     outcome: Outcome
     sentence: str
+    covered: Coverage
     missing: tuple[str, ...] = ()
     strays: int = 0
+    fails: int = 0
+    watches: int = 0
 
     @property
     def is_brief(self) -> bool:
@@ -127,7 +131,8 @@ def decide(view: RunView) -> SessionVerdict:
     if view.session and view.ended is None:
         low = sum(verdict.level is Level.FAIL for verdict in verdicts)
         below = f" {count(low, 'result')} below the threshold." if low else ""
-        return SessionVerdict(Outcome.RUNNING, f"Running: {_format_tested(judged.covered)} so far.{below}")
+        told = f"Running: {_format_tested(judged.covered)} so far.{below}"
+        return SessionVerdict(Outcome.RUNNING, told, judged.covered)
     missing = tuple(_list_missing(view, judged))
     outcome = _find_outcome(view, judged, missing)
     parts = [
@@ -136,7 +141,16 @@ def decide(view: RunView) -> SessionVerdict:
         _name_gaps(missing),
         _format_checklists(view.checklists),
     ]
-    return SessionVerdict(outcome, " ".join(filter(None, parts)), missing, len(strays))
+    levels = Counter(verdict.level for verdict in verdicts)
+    return SessionVerdict(
+        outcome,
+        " ".join(filter(None, parts)),
+        judged.covered,
+        missing,
+        len(strays),
+        fails=levels[Level.FAIL],
+        watches=levels[Level.WATCH],
+    )
 
 
 def _is_stray(verdict: Verdict) -> bool:

@@ -15,7 +15,14 @@ from benchconsole.store.codec.values import parse_strings
 from benchconsole.store.errors import UnknownSessionError
 from benchconsole.store.files import ownership
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import Baseline, SessionState, SessionSummary, StoredSession, StoredVerdict
+from benchconsole.store.model import (
+    Baseline,
+    SessionCounts,
+    SessionState,
+    SessionSummary,
+    StoredSession,
+    StoredVerdict,
+)
 from benchconsole.store.schema.tables import BASIS
 from benchconsole.store.sqlite import Connection
 
@@ -24,19 +31,15 @@ _LAST = re.compile(r"last(?:-(?P<back>[0-9]+))?")
 
 _SUMMARIES = f"""
 WITH latest AS (SELECT max(id) AS id FROM attempt WHERE ended IS NOT NULL GROUP BY round_id),
-judged AS (SELECT max(id) AS id FROM judging GROUP BY attempt_id),
 drive AS (SELECT max(id) AS id FROM driver GROUP BY session_id),
 done AS (
     SELECT round.session_id, count(*) AS closed, sum(tested) AS tested, sum(failed) AS failed,
-        sum(unreachable) AS unreachable, sum(skipped) AS skipped, sum(fails) AS fails,
-        sum(watches) AS watches
+        sum(unreachable) AS unreachable, sum(skipped) AS skipped
     FROM latest JOIN attempt USING (id) JOIN round ON round.id = attempt.round_id
-    LEFT JOIN judging ON judging.attempt_id = attempt.id AND judging.id IN (SELECT id FROM judged)
     GROUP BY round.session_id)
 SELECT session.key, label, fabric, suite, simulated, started, rounds, coalesce(closed, 0), tests,
-    coalesce(tested, 0), coalesce(failed, 0), coalesce(unreachable, 0), coalesce(skipped, 0),
-    coalesce(fails, 0), coalesce(watches, 0),
-    rules, outcome, sentence, missing,
+    coalesce(done.tested, 0), coalesce(done.failed, 0), coalesce(done.unreachable, 0), coalesce(done.skipped, 0),
+    rules, outcome, sentence, missing, {", ".join(f"session_verdict.{name}" for name in SessionCounts._fields)},
     driver.id, host, pid, born, token, heartbeat, driver.ended, complete, because,
     session.id IS (SELECT session_id FROM baseline WHERE baseline.fabric = session.fabric ORDER BY id DESC LIMIT 1)
 FROM session LEFT JOIN done ON done.session_id = session.id
@@ -47,9 +50,10 @@ ORDER BY session.id
 """  # noqa: S608 - an expression of ours
 _COLUMNS = (
     *("id", "label", "fabric", "suite", "simulated", "started", "rounds", "rounds_closed", "planned"),
-    *("tested", "failed", "unreachable", "skipped", "fails", "watches"),
+    *("tested", "failed", "unreachable", "skipped"),
 )
 """The fields of ``SessionSummary`` that ``_SUMMARIES`` begins with, before those of the verdict and of the driver."""
+_OF_VERDICT = 4 + len(SessionCounts._fields)
 
 
 def list_sessions(database: Database, now: float) -> tuple[SessionSummary, ...]:
@@ -59,21 +63,26 @@ def list_sessions(database: Database, now: float) -> tuple[SessionSummary, ...]:
 
 
 def _make_summary(row: tuple[Any, ...], now: float) -> SessionSummary:
-    columns, verdict, driver_row = row[: len(_COLUMNS)], row[len(_COLUMNS) :][:4], row[len(_COLUMNS) + 4 : -1]
+    fields = dict(zip(_COLUMNS, row, strict=False))
+    rest = row[len(_COLUMNS) : -1]
+    verdict, driver_row = rest[:_OF_VERDICT], rest[_OF_VERDICT:]
     driver = None if driver_row[0] is None else ownership.parse_driver(driver_row)
-    fields = dict(zip(_COLUMNS, columns, strict=True))
+    said = None if verdict[0] is None else _make_verdict(*verdict)
+    counts = said.counts._asdict() if said is not None and said.counts is not None else {}
     return SessionSummary(
-        **fields | {"simulated": bool(fields["simulated"])},
+        **fields | {"simulated": bool(fields["simulated"])} | counts,
         ended=driver.ended if driver else None,
         state=driver.state(now) if driver else SessionState.INTERRUPTED,
         because=driver.because if driver else "",
-        verdict=None if verdict[0] is None else _make_verdict(*verdict),
+        verdict=said,
         is_baseline=bool(row[-1]),
     )
 
 
-def _make_verdict(rules: int, outcome: str, sentence: str, missing: str) -> StoredVerdict:
-    return StoredVerdict(rules, outcome, sentence, parse_strings(missing))
+def _make_verdict(rules: int, outcome: str, sentence: str, missing: str, *counts: int | None) -> StoredVerdict:
+    known = [number for number in counts if number is not None]
+    counted = SessionCounts(*known) if len(known) == len(counts) else None
+    return StoredVerdict(rules, outcome, sentence, parse_strings(missing), counted)
 
 
 _NODES = """SELECT key, count(*) FROM (

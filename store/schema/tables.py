@@ -445,6 +445,12 @@ def _add_test_indexes(connection: Connection) -> None:
     connection.execute("DROP INDEX verdict_of")  # the new one leads from a judgement to its verdicts, too
 
 
+def _add_counts_of_verdict(connection: Connection) -> None:
+    """Give a verdict what it counted. NULL: an older program stored it."""
+    for count in ("planned", "tested", "failed", "unreachable", "skipped", "fails", "watches"):
+        connection.execute(f"ALTER TABLE session_verdict ADD COLUMN {count} INTEGER")
+
+
 STEPS: tuple[Step, ...] = (
     _make_tables,
     _add_criteria,
@@ -458,6 +464,7 @@ STEPS: tuple[Step, ...] = (
     _add_probe_of_test,
     _add_words,
     _add_test_indexes,
+    _add_counts_of_verdict,
 )
 """Every change of shape there ever was, the first one from an empty file to shape ``FIRST``."""
 

@@ -29,7 +29,7 @@ from benchconsole.store.codec.rows import (
 from benchconsole.store.codec.values import dump_document, dump_json, make_row, replace_surrogates, require_finite
 from benchconsole.store.codec.verdict_rows import NamedVerdictRow, VerdictRow, make_verdict_row
 from benchconsole.store.errors import ConflictError, RefusedError
-from benchconsole.store.model import ChosenCriteria, JudgedMeasurements, NewSession, StoredVerdict
+from benchconsole.store.model import ChosenCriteria, JudgedMeasurements, NewSession, SessionCounts, StoredVerdict
 from benchconsole.store.reading.remark_reading import list_remarks
 from benchconsole.store.reading.session_reading import NEWEST_JUDGING
 from benchconsole.store.schema.tables import BASIS
@@ -308,10 +308,12 @@ def _read_numbers(connection: Connection, session: int) -> dict[str, int]:
 def append_session_verdict(connection: Connection, session: int, verdict: StoredVerdict) -> None:
     """Write the verdict on a session as it stands now; it holds until something that it rests on changes."""
     words = map(replace_surrogates, (verdict.outcome, verdict.sentence))
+    names = SessionCounts._fields
+    counts = verdict.counts or (None,) * len(names)
     connection.execute(
-        f"""INSERT INTO session_verdict (session_id, rules, outcome, sentence, missing, basis)
-        SELECT id, ?, ?, ?, ?, {BASIS} FROM session WHERE id = ?""",  # noqa: S608 - an expression of ours
-        (verdict.rules, *words, dump_json(list(verdict.missing), "a verdict"), session),
+        f"""INSERT INTO session_verdict (session_id, rules, outcome, sentence, missing, {", ".join(names)}, basis)
+        SELECT id, ?, ?, ?, ?, {", ".join("?" * len(names))}, {BASIS} FROM session WHERE id = ?""",  # noqa: S608 - ours
+        (verdict.rules, *words, dump_json(list(verdict.missing), "a verdict"), *counts, session),
     )
 
 

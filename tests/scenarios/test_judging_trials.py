@@ -209,6 +209,8 @@ def test_a_failure_that_was_repeated_stays_in_the_report(tmp_path: Path) -> None
     assert sentence in report.read_text()
     levels = [(row["superseded"], row["level"]) for row in site.verdicts() if row["metric"] == "stream.triad"]
     assert levels == [(True, "fail"), (False, "pass")]
+    (listed,) = json.loads(site.call("sessions", "--json")[1])
+    assert [listed[name] for name in ("planned", "tested", "fails", "watches")] == [1, 1, 0, 0]
 
 
 @pytest.mark.parametrize(("first", "second"), [(50.0, 100.0), (100.0, 50.0)])

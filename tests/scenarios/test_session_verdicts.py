@@ -95,6 +95,11 @@ def read_everywhere(site: Site, code: int, monkeypatch: pytest.MonkeyPatch) -> T
     outcome = Outcome(verdict["outcome"])
     _, listed = site.call("sessions")
     assert re.search(rf" of [\d,]+ {outcome}\b", listed), listed
+    counts = json.loads(site.call("sessions", "--json")[1])[-1]
+    covered = json.loads(said["json"])["coverage"]
+    assert covered["failed_to_run"] == counts["failed"]
+    for name in ("planned", "tested", "unreachable", "skipped"):
+        assert covered[name] == counts[name], name
     monkeypatch.setenv("BENCHCONSOLE_DB", str(db))
     assert _make_start_model().sessions[0].verdict.outcome is outcome
     state, lead, rest = make_quiet_headline(read_view(db), TotalsCache())

@@ -1,6 +1,7 @@
 """The verdict on a whole session: it is listed as long as what it rests on is the same, and older files have none."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -8,13 +9,14 @@ import pytest
 from benchconsole.probes.model.checklist import Checklist, Mark, Step, StepState
 from benchconsole.probes.model.judgement import Level
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import StoredVerdict
-from benchconsole.store.schema.tables import FIRST, STEPS
+from benchconsole.store.model import SessionCounts, SessionSummary, StoredVerdict
+from benchconsole.store.schema.tables import FIRST, STEPS, columns
 from benchconsole.store.store import Store
 from tests.store.played import append_round, closed, new, planned, verdicts
 
-SAID = StoredVerdict(3, "incomplete", "Not everything: \udcff.", ("2 tests not run: n[1-2]", "the rest"))
-KEPT = StoredVerdict(3, "incomplete", "Not everything: �.", SAID.missing)
+COUNTS = SessionCounts(planned=7, tested=3, failed=1, unreachable=1, skipped=2, fails=5, watches=6)
+SAID = StoredVerdict(3, "incomplete", "Not everything: \udcff.", ("2 tests not run: n[1-2]", "the rest"), COUNTS)
+KEPT = StoredVerdict(3, "incomplete", "Not everything: �.", SAID.missing, COUNTS)
 MINE = Checklist("mine", "Plan", (Step("a", "one"),), "schema: 1\n")
 Change = Callable[[Store, str], Awaitable[object]]
 
@@ -48,6 +50,30 @@ async def test_the_verdict_of_the_end_is_listed(store: Store) -> None:
     other = StoredVerdict(4, "pass", "All.")
     await store.append_verdict(key, other)
     assert listed(store) == other
+
+
+def counted(store: Store) -> tuple[int | None, ...]:
+    """The counts of the only session."""
+    (found,) = store.list_sessions()
+    return (found.planned, found.tested, found.failed, found.unreachable, found.skipped, found.fails, found.watches)
+
+
+async def test_a_list_counts_what_the_verdict_counted_as_long_as_it_holds(store: Store) -> None:
+    key = await begin(store)
+    rows = (8, 4, 0, 0, 0, None, None)
+    assert counted(store) == rows
+    await store.session(key).end(at=9.0, complete=False, verdict=SAID)
+    assert counted(store) == tuple(COUNTS)
+    await judge(store, key)
+    assert counted(store) == rows
+    await store.append_verdict(key, replace(SAID, counts=None))
+    assert counted(store) == rows
+    assert listed(store) == replace(KEPT, counts=None)
+
+
+def test_every_count_of_a_verdict_is_one_of_the_list() -> None:
+    assert set(SessionCounts._fields) <= {each.name for each in fields(SessionSummary)}
+    assert columns()["session_verdict"][-len(SessionCounts._fields) :] == SessionCounts._fields
 
 
 async def test_an_end_without_a_verdict_leaves_none(store: Store) -> None:

@@ -219,35 +219,43 @@ def test_the_sentence_names_some_gaps_and_counts_the_others() -> None:
     assert verdict.sentence.endswith("; and 2 more gaps.")
 
 
-SUMMARY = SessionSummary(
-    "s1", "", "f", "default", False, 0.0, 9.0, SessionState.COMPLETE, "", 1, 1, 4, 4, 0, 0, 0, 2, 1
-)
-"""Two results below and one to watch, some of which were repeated."""
+SUMMARY = SessionSummary("s1", "", "f", "default", False, 0.0, 9.0, SessionState.COMPLETE, "", 1, 1, 4, 4, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
-    ("state", "verdict", "outcome", "words"),
+    ("state", "verdict", "low", "outcome", "words"),
     [
-        (SessionState.COMPLETE, None, None, NOT_KNOWN),
-        (SessionState.INTERRUPTED, None, None, NOT_KNOWN),
-        (SessionState.RUNNING, None, Outcome.RUNNING, "running"),
-        (SessionState.RUNNING, StoredVerdict(RULES, "pass", "x"), Outcome.RUNNING, "running"),
-        (SessionState.COMPLETE, StoredVerdict(RULES - 1, "pass", "x"), None, NOT_KNOWN),
-        (SessionState.COMPLETE, StoredVerdict(RULES + 1, "pass", "x"), None, NOT_KNOWN),
-        (SessionState.COMPLETE, StoredVerdict(RULES, "fail", "x"), Outcome.FAIL, "fail, 2 below, 1 to watch"),
-        (SessionState.COMPLETE, StoredVerdict(RULES, "pass", "x"), Outcome.PASS, "pass"),
-        (SessionState.COMPLETE, StoredVerdict(RULES, "watch", "x"), Outcome.WATCH, "watch, 1 to watch"),
-        (SessionState.COMPLETE, StoredVerdict(RULES, "incomplete", "x", ("a",)), Outcome.INCOMPLETE, "incomplete; missing: a"),
+        (SessionState.COMPLETE, None, (None, None), None, NOT_KNOWN),
+        (SessionState.INTERRUPTED, None, (None, None), None, NOT_KNOWN),
+        (SessionState.RUNNING, None, (None, None), Outcome.RUNNING, "running"),
+        (SessionState.RUNNING, StoredVerdict(RULES, "pass", "x"), (0, 0), Outcome.RUNNING, "running"),
+        (SessionState.COMPLETE, StoredVerdict(RULES - 1, "fail", "x"), (2, 1), None, NOT_KNOWN),
+        (SessionState.COMPLETE, StoredVerdict(RULES + 1, "fail", "x"), (2, 1), None, NOT_KNOWN),
+        (SessionState.COMPLETE, StoredVerdict(RULES, "fail", "x"), (2000, 1), Outcome.FAIL, "fail, 2,000 below, 1 to watch"),
+        (SessionState.COMPLETE, StoredVerdict(RULES, "fail", "x"), (1, 0), Outcome.FAIL, "fail, 1 below"),
+        (SessionState.COMPLETE, StoredVerdict(RULES, "fail", "x"), (0, 0), Outcome.FAIL, "fail"),
+        (SessionState.COMPLETE, StoredVerdict(RULES, "fail", "x"), (None, None), Outcome.FAIL, "fail"),
+        (SessionState.COMPLETE, StoredVerdict(RULES, "pass", "x"), (0, 0), Outcome.PASS, "pass"),
+        (SessionState.COMPLETE, StoredVerdict(RULES, "watch", "x"), (0, 1), Outcome.WATCH, "watch, 1 to watch"),
         (
-            SessionState.COMPLETE, StoredVerdict(RULES, "fail", "x", ("a", "b")),
+            SessionState.COMPLETE, StoredVerdict(RULES, "incomplete", "x", ("a",)), (0, 0),
+            Outcome.INCOMPLETE, "incomplete; missing: a",
+        ),
+        (
+            SessionState.COMPLETE, StoredVerdict(RULES, "fail", "x", ("a", "b")), (2, 1),
             Outcome.FAIL, "fail, 2 below, 1 to watch; missing: a, and 1 more",
         ),
     ],
 )  # fmt: skip
 def test_lists_show_what_is_stored_as_long_as_it_holds(
-    state: SessionState, verdict: StoredVerdict | None, outcome: Outcome | None, words: str
+    state: SessionState,
+    verdict: StoredVerdict | None,
+    low: tuple[int | None, int | None],
+    outcome: Outcome | None,
+    words: str,
 ) -> None:
-    assert list_verdict(replace(SUMMARY, state=state, verdict=verdict)) == (outcome, words)
+    session = replace(SUMMARY, state=state, verdict=verdict, fails=low[0], watches=low[1])
+    assert list_verdict(session) == (outcome, words)
 
 
 def test_tests_that_were_not_started_are_told_by_reason_and_probe() -> None:
