@@ -305,18 +305,26 @@ async def test_names_that_a_shell_would_read_are_refused(bench: Bench, name: str
 
 @pytest.mark.fault("F08")
 async def test_dead_nodes_do_not_hold_up_the_others(bench: Bench, server: Server) -> None:
-    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read()
+    """The others are there while every dead one still waits: no clock decides."""
+    seen = asyncio.Event()
 
-    async with _listening(silent) as port:
+    async def be_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await seen.wait()
+        writer.close()
+
+    async with _listening(be_silent) as port:
         config = (
             f"Host dead*\n HostName {ADDRESS}\n Port {port}\n"
             f"Host live*\n HostName {server.address}\n Port {server.port}\n"
         )
-        reach = bench.reach(bench.access(config=config), SshLimits(login=2))
-        names = [*(f"dead{n}" for n in range(30)), *(f"live{n}" for n in range(3))]
-        found = await asyncio.gather(*(reach.remote(node(name)) for name in names), return_exceptions=True)
-    assert [isinstance(one, RemoteError) for one in found] == [True] * 30 + [False] * 3
+        reach = bench.reach(bench.access(config=config), SshLimits(login=300))
+        dead = [asyncio.ensure_future(reach.remote(node(f"dead{n}"))) for n in range(30)]
+        await asyncio.gather(*(reach.remote(node(f"live{n}")) for n in range(3)))
+        waited = [not one.done() for one in dead]
+        seen.set()
+        found = await asyncio.gather(*dead, return_exceptions=True)
+    assert waited == [True] * 30
+    assert [isinstance(one, RemoteError) for one in found] == [True] * 30
 
 
 async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
