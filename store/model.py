@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Labels, Proof, Result, Round
+from benchconsole.store.session_summary import SessionState
 from benchconsole.topology.model.fabric import Criterion
 from benchconsole.topology.units import Shown, Unit
 
@@ -16,14 +16,6 @@ if TYPE_CHECKING:
     from benchconsole.topology.arrays import Indices
 
 Options = Mapping[str, str | int | float]
-
-
-class SessionState(StrEnum):
-    """The state of a session. Interrupted: not run to its end, and no process drives it."""
-
-    RUNNING = "running"
-    COMPLETE = "complete"
-    INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,79 +37,6 @@ class NewSession:
     options: Options = field(default_factory=lambda: MappingProxyType({}))
     simulated: bool = False
     program: str = ""
-
-
-class SessionCounts(NamedTuple):
-    """What a verdict on a session counted, each test by its newest result.
-
-    ``planned`` counts tests without those that were planned again, ``tested``, ``failed``, ``unreachable`` and
-    ``skipped`` what became of them, ``fails`` and ``watches`` results that are low.
-    """
-
-    planned: int = 0
-    tested: int = 0
-    failed: int = 0
-    unreachable: int = 0
-    skipped: int = 0
-    fails: int = 0
-    watches: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class StoredVerdict:
-    """The verdict on a whole session, as whoever judged it words it: in a word, in a sentence, and what is missing.
-
-    ``rules`` is the number of the rules by which it was made. ``counts`` is None where an older program stored it.
-    """
-
-    rules: int
-    outcome: str
-    sentence: str
-    missing: tuple[str, ...] = ()
-    counts: SessionCounts | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
-    """One line of the list of sessions.
-
-    ``planned`` counts tests; ``tested``, ``failed``, ``unreachable`` and ``skipped`` (cancelled, or of a closed round
-    without a result) count them by the last attempt at their round, and what is missing to ``planned`` is still to
-    come. ``ended`` is None while running and when the console died; ``because`` says why it ended. ``verdict`` is None
-    where none was stored since something of the session was run, judged, planned or checked. Where it has counts, all
-    counts are those: a test that was planned again counts once. ``fails`` and ``watches`` are known from it alone.
-    ``is_baseline``: later sessions of its fabric are held against it.
-    """
-
-    id: str
-    label: str
-    fabric: str
-    suite: str
-    simulated: bool
-    started: float
-    ended: float | None
-    state: SessionState
-    because: str
-    rounds: int
-    rounds_closed: int
-    planned: int
-    tested: int
-    failed: int
-    unreachable: int
-    skipped: int
-    fails: int | None = None
-    watches: int | None = None
-    verdict: StoredVerdict | None = None
-    is_baseline: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """The ``session`` (its id) that later ones of its fabric are held against, who named it and when (UTC seconds)."""
-
-    session: str
-    by: str
-    at: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,12 @@ from benchconsole.probes.model.checklist import Checklist, Evidence, Mark
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Proof, Result, Round
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import (
-    ChangeMark,
-    ChosenCriteria,
-    JudgedMeasurements,
-    SessionChanges,
-    SessionNote,
-    StoredVerdict,
-)
+from benchconsole.store.model import ChangeMark, ChosenCriteria, JudgedMeasurements, SessionChanges, SessionNote
 from benchconsole.store.reading.changes import ChangeReader
 from benchconsole.store.reading.lazy_parts import StoredFacts, StoredOutputs, share_address
 from benchconsole.store.reading.report_reading import find_basis
 from benchconsole.store.reading.session_reading import SessionReader
+from benchconsole.store.session_summary import StoredVerdict
 from benchconsole.store.spool.spool_file import Spool
 from benchconsole.store.writing import round_rows, session_rows
 from benchconsole.store.writing.write_cache import WriteCache

@@ -15,9 +15,10 @@ from benchconsole.store.errors import StoreError
 from benchconsole.store.files import ownership
 from benchconsole.store.files.connection import BUSY_SECONDS
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import Baseline, NewSession, SessionSummary, SpoolImport, StoredVerdict
+from benchconsole.store.model import NewSession, SpoolImport
 from benchconsole.store.reading import session_list
 from benchconsole.store.session_store import SessionStore
+from benchconsole.store.session_summary import Baseline, SessionSummary, StoredVerdict
 from benchconsole.store.spool import spool_import
 from benchconsole.store.spool.spool_file import Spool
 from benchconsole.store.writing import removal, session_rows

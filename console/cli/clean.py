@@ -20,7 +20,7 @@ from benchconsole.probes.model.remote import Reach, Remote, ask_all
 from benchconsole.probes.scratch import root_of
 from benchconsole.store.errors import UnknownSessionError
 from benchconsole.store.files.paths import default_path
-from benchconsole.store.model import SessionState, SessionSummary
+from benchconsole.store.session_summary import SessionState, SessionSummary
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select

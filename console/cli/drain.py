@@ -20,7 +20,7 @@ from benchconsole.probes.model.judgement import Confidence, Finding, Level, Susp
 from benchconsole.probes.model.remote import Remote
 from benchconsole.probes.reach.slurm.drain import drain, reason_for
 from benchconsole.probes.reach.slurm.local_steps import LocalRemote
-from benchconsole.store.model import SessionState
+from benchconsole.store.session_summary import SessionState
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.selection import select

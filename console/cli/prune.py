@@ -14,7 +14,7 @@ from benchconsole.console.session.session_removal import remove_session, split_r
 from benchconsole.topology.units import Unit, UnitError, counted, disk_size, parse
 
 if TYPE_CHECKING:
-    from benchconsole.store.model import SessionSummary
+    from benchconsole.store.session_summary import SessionSummary
     from benchconsole.store.store import Store
 
 

@@ -10,7 +10,7 @@ import click
 from benchconsole.console.cli.common import db_option, json_option, print_json
 
 if TYPE_CHECKING:
-    from benchconsole.store.model import SessionSummary
+    from benchconsole.store.session_summary import SessionSummary
 
 
 @click.command("sessions")

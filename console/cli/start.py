@@ -18,7 +18,7 @@ from benchconsole.console.tui.app.start_app import run_start
 from benchconsole.console.tui.start_model import Demo, Interrupted, KnownFile, Past, Start, StartChoice, StartModel
 from benchconsole.store.errors import StoreError
 from benchconsole.store.files.paths import default_path
-from benchconsole.store.model import SessionState, SessionSummary
+from benchconsole.store.session_summary import SessionState, SessionSummary
 
 SHOWN = 9
 """Sessions on the page: one digit each."""

@@ -30,7 +30,8 @@ from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.probes.model.probe_names import AVAILABILITY
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.store.errors import StoreError
-from benchconsole.store.model import ProbeOutcome, SessionState
+from benchconsole.store.model import ProbeOutcome
+from benchconsole.store.session_summary import SessionState
 from benchconsole.topology.model.fabric import Fabric, Stage, Suite
 
 if TYPE_CHECKING:

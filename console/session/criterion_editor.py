@@ -23,8 +23,8 @@ from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.planning.vocabulary import make_vocabulary
 from benchconsole.store.errors import StoreError
-from benchconsole.store.model import SessionState
 from benchconsole.store.reading.criteria_reading import read_criteria
+from benchconsole.store.session_summary import SessionState
 from benchconsole.topology.description.document import MAX_BYTES, read_text, source_text
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.errors import TopologyError

@@ -23,8 +23,9 @@ from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.model.remark import Remark
 from benchconsole.probes.planning.round_limits import compute_time_limit
-from benchconsole.store.model import ChangeMark, SessionChanges, SessionNote, SessionState, StoredSession
+from benchconsole.store.model import ChangeMark, SessionChanges, SessionNote, StoredSession
 from benchconsole.store.reading.remark_reading import read_remarks
+from benchconsole.store.session_summary import SessionState
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe

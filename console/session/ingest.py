@@ -25,7 +25,7 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.labels import tell_labels
 from benchconsole.probes.model.measuring import Reading, Result, Round
-from benchconsole.store.model import SessionState
+from benchconsole.store.session_summary import SessionState
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric
 

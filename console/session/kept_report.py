@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, TextIO
 import benchconsole
 from benchconsole.console.text.cells import to_ascii
 from benchconsole.store.errors import StoreError
-from benchconsole.store.model import SessionState
 from benchconsole.store.reading.report_reading import read_kept_report
+from benchconsole.store.session_summary import SessionState
 
 if TYPE_CHECKING:
     from benchconsole.console.reports.content import ReportOptions, SessionDetails

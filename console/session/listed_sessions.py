@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.probes.model.remark import About, Remark, list_standing
-from benchconsole.store.model import SessionState, SessionSummary
 from benchconsole.store.reading import integrity
 from benchconsole.store.reading.remark_reading import read_all_remarks
 from benchconsole.store.reading.session_list import count_nodes
+from benchconsole.store.session_summary import SessionState, SessionSummary
 
 if TYPE_CHECKING:
     from benchconsole.store.store import Store

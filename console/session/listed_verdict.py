@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from benchconsole.console.view.stored_verdict import NOT_KNOWN, RULES, ListedVerdict, Outcome, shorten_gap
 
 if TYPE_CHECKING:
-    from benchconsole.store.model import SessionSummary
+    from benchconsole.store.session_summary import SessionSummary
 
 
 def list_verdict(session: "SessionSummary") -> ListedVerdict:

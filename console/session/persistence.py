@@ -14,7 +14,7 @@ from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.store.errors import StoreError
-from benchconsole.store.model import StoredVerdict
+from benchconsole.store.session_summary import StoredVerdict
 
 if TYPE_CHECKING:
     from benchconsole.probes.judging.detectable_loss import DetectableLoss

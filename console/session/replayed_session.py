@@ -25,7 +25,8 @@ from benchconsole.console.view.events import (
 from benchconsole.console.view.reducer import advance_all, opened
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import ClosedRound
-from benchconsole.store.model import SessionState, StoredSession
+from benchconsole.store.model import StoredSession
+from benchconsole.store.session_summary import SessionState
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe

@@ -52,9 +52,10 @@ from benchconsole.probes.planning.plan_rounds import split_into_waves
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.planning.sweeps import SweepEndings
 from benchconsole.probes.running.runner import can_be_resumed
-from benchconsole.store.model import SessionNote, SessionState
+from benchconsole.store.model import SessionNote
 from benchconsole.store.reading.loss_reading import read_losses
 from benchconsole.store.reading.remark_reading import read_remarks
+from benchconsole.store.session_summary import SessionState
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold
 

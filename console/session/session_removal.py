@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from benchconsole.store.errors import ConflictError, DrivenError, StoreError
 
 if TYPE_CHECKING:
-    from benchconsole.store.model import SessionSummary
+    from benchconsole.store.session_summary import SessionSummary
     from benchconsole.store.store import Store
 
 

@@ -9,7 +9,7 @@ from benchconsole.console.view.reducer import read_judged
 from benchconsole.console.view.session_verdict import SessionVerdict, decide
 from benchconsole.console.view.stored_verdict import RULES
 from benchconsole.probes.model.judgement import ClosedRound
-from benchconsole.store.model import SessionCounts, SessionState, StoredVerdict
+from benchconsole.store.session_summary import SessionCounts, SessionState, StoredVerdict
 
 if TYPE_CHECKING:
     from benchconsole.store.session_store import SessionStore

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchconsole.store.codec.values import replace_surrogates, require_finite
 from benchconsole.store.errors import DrivenError
-from benchconsole.store.model import SessionState
+from benchconsole.store.session_summary import SessionState
 from benchconsole.store.sqlite import Connection
 
 _PROC = Path("/proc")

@@ -11,10 +11,11 @@ from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.store.errors import LockedError
 from benchconsole.store.files import ownership
-from benchconsole.store.model import ChangeMark, OpenRound, SessionChanges, SessionState
+from benchconsole.store.model import ChangeMark, OpenRound, SessionChanges
 from benchconsole.store.reading import session_reading
 from benchconsole.store.reading.session_list import find_number
 from benchconsole.store.reading.session_reading import AttemptRow, SessionReader
+from benchconsole.store.session_summary import SessionState
 from benchconsole.store.sqlite import Connection
 from benchconsole.topology.model.fabric import Fabric
 

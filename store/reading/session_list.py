@@ -10,20 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchconsole.store.codec.rows import SessionRow, parse_session
 from benchconsole.store.codec.values import parse_strings
 from benchconsole.store.errors import UnknownSessionError
 from benchconsole.store.files import ownership
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import (
-    Baseline,
-    SessionCounts,
-    SessionState,
-    SessionSummary,
-    StoredSession,
-    StoredVerdict,
-)
 from benchconsole.store.schema.tables import BASIS
+from benchconsole.store.session_summary import Baseline, SessionCounts, SessionState, SessionSummary, StoredVerdict
 from benchconsole.store.sqlite import Connection
 
 _LIST = "list them with: benchconsole sessions"
@@ -149,25 +141,6 @@ def asking_session(database: Database, key: str) -> Iterator[tuple[Connection, i
     """``Database.reading`` with the number of the session with this id; UnknownSessionError when there is none."""
     with database.reading() as connection:
         yield connection, find_number(connection, key, database.path)
-
-
-_SESSION = f"SELECT {', '.join(SessionRow._fields)}, rounds, tests FROM session WHERE id = ?"  # noqa: S608
-
-
-def read_session(database: Database, key: str, now: float) -> StoredSession:
-    """One session by its id; UnknownSessionError when there is none."""
-    with asking_session(database, key) as (connection, number):
-        *row, rounds, tests = connection.execute(_SESSION, (number,)).fetchone()
-        driver = ownership.read_driver(connection, number)
-        return StoredSession(
-            id=key,
-            new=parse_session(SessionRow._make(row)),
-            state=driver.state(now) if driver else SessionState.INTERRUPTED,
-            ended=driver.ended if driver else None,
-            because=driver.because if driver else "",
-            rounds=rounds,
-            tests=tests,
-        )
 
 
 def find_number(connection: Connection, key: str, path: Path) -> int:

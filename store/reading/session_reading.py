@@ -13,25 +13,30 @@ from benchconsole.store.codec.rows import (
     ProofRow,
     ResultRow,
     RoundRow,
+    SessionRow,
     TestRow,
     name_nodes,
     parse_failure,
     parse_labels,
     parse_proof,
     parse_round,
+    parse_session,
     parse_test,
 )
 from benchconsole.store.codec.values import members_by_value, parse_document, parse_strings
 from benchconsole.store.codec.verdict_rows import NamedVerdictRow, VerdictParser, VerdictRow
 from benchconsole.store.errors import ConflictError
+from benchconsole.store.files import ownership
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import OpenRound, ProbeOutcome, ProofSet, SessionNote, StoredSession
 from benchconsole.store.reading.lazy_parts import AttemptAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.measurement_columns import read_measurements
-from benchconsole.store.reading.session_list import asking_session, read_session
+from benchconsole.store.reading.session_list import asking_session
+from benchconsole.store.session_summary import SessionState
 from benchconsole.store.sqlite import Connection
 from benchconsole.topology.model.fabric import Fabric
 
+_SESSION = f"SELECT {', '.join(SessionRow._fields)}, rounds, tests FROM session WHERE id = ?"  # noqa: S608 - ours
 NEWEST_JUDGING = """SELECT max(judging.id) FROM judging JOIN attempt ON attempt.id = attempt_id
     JOIN round ON round.id = round_id WHERE session_id = ?"""
 
@@ -45,7 +50,19 @@ class SessionReader:
         self._clock = clock
 
     def describe(self) -> StoredSession:
-        return read_session(self.database, self.id, self._clock())
+        """The session as it was created, and its state."""
+        with asking_session(self.database, self.id) as (connection, number):
+            *row, rounds, tests = connection.execute(_SESSION, (number,)).fetchone()
+            driver = ownership.read_driver(connection, number)
+        return StoredSession(
+            id=self.id,
+            new=parse_session(SessionRow._make(row)),
+            state=driver.state(self._clock()) if driver else SessionState.INTERRUPTED,
+            ended=driver.ended if driver else None,
+            because=driver.because if driver else "",
+            rounds=rounds,
+            tests=tests,
+        )
 
     def read_plan(self, fabric: Fabric) -> tuple[Round, ...]:
         with asking_session(self.database, self.id) as (connection, session):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cache
 
+from benchconsole.store.schema.views import MEASUREMENT_VIEW, VERDICT_VIEW
 from benchconsole.store.sqlite import Connection, open_memory
 
 APPLICATION = 0x424E4348
@@ -23,45 +24,6 @@ FIRST = 6
 
 Step = Callable[[Connection], None]
 """One change of shape. It gets a connection inside a transaction and must not end that."""
-
-_MEASUREMENT_VIEW = """CREATE VIEW v_measurement AS
-    SELECT session.key AS session, session.label, session.fabric, session.simulated,
-        round.number AS round, attempt.number AS attempt, round.stage, {probe},
-        test.key AS test, test.node, test.peer,
-        metric.name AS metric, measurement.value, metric.unit, labels.shown AS labels,
-        measurement.raw, measurement.at, measurement.key AS measurement,
-        attempt.id IS (SELECT max(id) FROM attempt AS other
-        WHERE other.round_id = round.id AND other.ended IS NOT NULL) AS current,
-        attempt.ended IS NOT NULL AS closed, test.members, result.drift
-    FROM measurement
-    JOIN result ON result.id = measurement.result_id
-    JOIN attempt ON attempt.id = result.attempt_id
-    JOIN round ON round.id = attempt.round_id
-    JOIN test ON test.id = result.test_id
-    JOIN session ON session.id = round.session_id
-    JOIN metric ON metric.id = measurement.metric_id
-    JOIN labels ON labels.id = measurement.labels_id"""
-"""The view of measurements; ``probe`` is where that of a test stands."""
-
-_VERDICT_VIEW = """CREATE VIEW v_verdict AS
-        SELECT session.key AS session, session.label, session.fabric, session.simulated,
-            round.number AS round, attempt.number AS attempt, round.stage, verdict.probe,
-            verdict.test, verdict.subject, verdict.nodes, metric.name AS metric,
-            verdict.value, verdict.expected, verdict.required, nullif(metric.unit, '') AS unit,
-            labels.shown AS labels, verdict.level, verdict.kind, verdict.because,
-            verdict.text, verdict.expected_text, verdict.source, verdict.limiting,
-            verdict.evidence, judging.judged_by, judging.at AS judged_at,
-            judging.id = (SELECT max(id) FROM judging AS other WHERE other.attempt_id = attempt.id)
-            AND attempt.id = (SELECT max(id) FROM attempt AS other
-                WHERE other.round_id = round.id AND other.ended IS NOT NULL) AS current{more}
-        FROM verdict
-        JOIN judging ON judging.id = verdict.judging_id
-        JOIN attempt ON attempt.id = judging.attempt_id
-        JOIN round ON round.id = attempt.round_id
-        JOIN session ON session.id = round.session_id
-        JOIN metric ON metric.id = verdict.metric_id
-        JOIN labels ON labels.id = verdict.labels_id"""
-"""The view of verdicts; ``more`` are the columns that later shapes added."""
 
 _TABLES = (
     """CREATE TABLE session (
@@ -299,8 +261,8 @@ _TABLES = (
     )""",
     "CREATE INDEX checklist_attachment_of ON checklist_attachment (mark_id)",
     # The views are a promise to people who open the file with another tool: columns may be added.
-    _MEASUREMENT_VIEW.format(probe="round.probe"),
-    _VERDICT_VIEW.format(more=""),
+    MEASUREMENT_VIEW.format(probe="round.probe"),
+    VERDICT_VIEW.format(more=""),
 )
 
 
@@ -358,7 +320,7 @@ def _add_session_verdict(connection: Connection) -> None:
 def _add_low_end(connection: Connection) -> None:
     connection.execute("ALTER TABLE verdict ADD COLUMN least REAL")
     connection.execute("DROP VIEW v_verdict")
-    connection.execute(_VERDICT_VIEW.format(more=", verdict.least"))
+    connection.execute(VERDICT_VIEW.format(more=", verdict.least"))
 
 
 def _add_detectable_loss(connection: Connection) -> None:
@@ -426,7 +388,7 @@ def _add_checksum(connection: Connection) -> None:
 def _add_probe_of_test(connection: Connection) -> None:
     connection.execute("ALTER TABLE test ADD COLUMN probe TEXT NOT NULL DEFAULT ''")  # empty: that of its round
     connection.execute("DROP VIEW v_measurement")
-    connection.execute(_MEASUREMENT_VIEW.format(probe="coalesce(nullif(test.probe, ''), round.probe) AS probe"))
+    connection.execute(MEASUREMENT_VIEW.format(probe="coalesce(nullif(test.probe, ''), round.probe) AS probe"))
 
 
 def _add_words(connection: Connection) -> None:

@@ -39,7 +39,7 @@ from benchconsole.store.codec.verdict_rows import VerdictParser
 from benchconsole.store.errors import SpoolError
 from benchconsole.store.files.filesystem import make_directory, make_private
 from benchconsole.store.files.paths import spool_places
-from benchconsole.store.model import StoredVerdict
+from benchconsole.store.session_summary import StoredVerdict
 from benchconsole.store.writing.round_rows import RoundEnd, make_round_end
 from benchconsole.store.writing.session_rows import Judgement, make_judgement
 from benchconsole.topology.units import Unit

@@ -29,10 +29,11 @@ from benchconsole.store.codec.rows import (
 from benchconsole.store.codec.values import dump_document, dump_json, make_row, replace_surrogates, require_finite
 from benchconsole.store.codec.verdict_rows import NamedVerdictRow, VerdictRow, make_verdict_row
 from benchconsole.store.errors import ConflictError, RefusedError
-from benchconsole.store.model import ChosenCriteria, JudgedMeasurements, NewSession, SessionCounts, StoredVerdict
+from benchconsole.store.model import ChosenCriteria, JudgedMeasurements, NewSession
 from benchconsole.store.reading.remark_reading import list_remarks
 from benchconsole.store.reading.session_reading import NEWEST_JUDGING
 from benchconsole.store.schema.tables import BASIS
+from benchconsole.store.session_summary import SessionCounts, StoredVerdict
 from benchconsole.store.sqlite import Connection, ConstraintError
 from benchconsole.store.writing.bulk_insert import insert_rows, insert_values
 from benchconsole.store.writing.write_cache import WriteCache

@@ -58,6 +58,16 @@ def test_cheap_commands_import_nothing_heavy(arguments: list[str], tmp_path: Pat
     assert count < 260, f"{count} modules"
 
 
+def test_the_list_of_sessions_knows_nothing_of_probes_nor_of_topologies() -> None:
+    code = """
+import sys
+import benchconsole.console.session.listed_verdict, benchconsole.store.reading.session_list
+bad = [name for name in sys.modules if name.startswith(("benchconsole.probes", "benchconsole.topology"))]
+sys.exit(f"loaded {sorted(bad)}" if bad else 0)
+"""
+    assert run_fresh(code) == (0, "")
+
+
 def test_completion_imports_nothing_heavy(tmp_path: Path) -> None:
     packages, count = loaded(
         [], tmp_path, _BENCHCONSOLE_COMPLETE="bash_complete", COMP_WORDS="benchconsole se", COMP_CWORD="1"

@@ -13,7 +13,7 @@ import pytest
 
 from benchconsole.probes.model.measuring import Round, Target, Test
 from benchconsole.store.errors import DrivenError
-from benchconsole.store.model import SessionState
+from benchconsole.store.session_summary import SessionState
 from benchconsole.store.store import Store
 from tests import plain_sqlite
 from tests.store.played import (

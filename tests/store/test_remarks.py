@@ -9,9 +9,9 @@ import pytest
 
 from benchconsole.probes.model.remark import About, Remark, RemarkKind, list_standing
 from benchconsole.store.errors import ConflictError, RefusedError
-from benchconsole.store.model import StoredVerdict
 from benchconsole.store.reading.remark_reading import read_all_remarks, read_remarks
 from benchconsole.store.reading.report_reading import read_kept_report, read_report_basis
+from benchconsole.store.session_summary import StoredVerdict
 from benchconsole.store.store import Store
 from tests.store.played import FABRIC, new
 

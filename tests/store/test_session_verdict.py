@@ -9,8 +9,8 @@ import pytest
 from benchconsole.probes.model.checklist import Checklist, Mark, Step, StepState
 from benchconsole.probes.model.judgement import Level
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import SessionCounts, SessionSummary, StoredVerdict
 from benchconsole.store.schema.tables import FIRST, STEPS, columns
+from benchconsole.store.session_summary import SessionCounts, SessionSummary, StoredVerdict
 from benchconsole.store.store import Store
 from tests.store.played import append_round, closed, new, planned, verdicts
 

@@ -13,10 +13,10 @@ from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level
 from benchconsole.probes.model.measuring import FailedAt, Round
 from benchconsole.store.errors import ConflictError, DrivenError, RefusedError, StoreError, UnknownSessionError
 from benchconsole.store.files import ownership
-from benchconsole.store.model import SessionState
 from benchconsole.store.reading.report_reading import read_report_basis
 from benchconsole.store.reading.session_list import asking_session, count_nodes
 from benchconsole.store.reading.session_reading import read_plan_after
+from benchconsole.store.session_summary import SessionState
 from benchconsole.store.sqlite import Connection
 from benchconsole.store.store import Store
 from benchconsole.store.writing.write_queue import FunctionJob

@@ -26,7 +26,7 @@ from benchconsole.topology.units import counted
 
 if TYPE_CHECKING:
     from benchconsole.console.session.session_archive import SessionArchive
-    from benchconsole.store.model import SessionSummary
+    from benchconsole.store.session_summary import SessionSummary
 
 NO_ARCHIVE = "This console was opened without a database of sessions."
 

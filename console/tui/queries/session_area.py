@@ -14,7 +14,7 @@ from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.session_verdict import STATES
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
-from benchconsole.store.model import SessionState, SessionSummary
+from benchconsole.store.session_summary import SessionState, SessionSummary
 from benchconsole.topology.units import Shown, Unit, disk_size
 
 _SCALES = {

@@ -23,7 +23,7 @@ from benchconsole.console.cli.open import BROWSER_DRIVER, has_screen
 from benchconsole.console.exits import BadInput, Exit
 from benchconsole.console.simulator.cluster import SimulatedCluster
 from benchconsole.store.errors import StoreError
-from benchconsole.store.model import SessionState
+from benchconsole.store.session_summary import SessionState
 from benchconsole.store.store import Store
 from tests.console.cli.test_compare import measure
 from tests.console.web.serving import SECONDS, read_until

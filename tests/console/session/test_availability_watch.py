@@ -32,7 +32,7 @@ from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.probe_names import AVAILABILITY
 from benchconsole.probes.tools.availability.probe import Availability as Probe
 from benchconsole.store.errors import DrivenError
-from benchconsole.store.model import SessionState, StoredVerdict
+from benchconsole.store.session_summary import SessionState, StoredVerdict
 from benchconsole.store.store import Store
 from tests.console.watched import T0, PlayedClock, PlayedNodes
 from tests.fabrics import SMALL, fabric

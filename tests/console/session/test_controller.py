@@ -24,7 +24,7 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.interval import current_outputs
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.running import interval_ticker
-from benchconsole.store.model import SessionState
+from benchconsole.store.session_summary import SessionState
 from benchconsole.store.store import Store
 from tests import plain_sqlite
 from tests.fabrics import SMALL, fabric

@@ -13,7 +13,7 @@ from benchconsole.console.session.listed_sessions import (
     measure_sessions,
 )
 from benchconsole.probes.model.remark import About, Remark, RemarkKind
-from benchconsole.store.model import SessionState
+from benchconsole.store.session_summary import SessionState
 from benchconsole.store.store import Store
 from tests.store.played import append_round, closed, new, planned, verdicts
 

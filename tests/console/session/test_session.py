@@ -27,8 +27,8 @@ from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.kept_readings import KeptReadings
 from benchconsole.probes.model.measuring import Round
 from benchconsole.store.errors import StoreError
-from benchconsole.store.model import SessionState
 from benchconsole.store.session_store import SessionStore
+from benchconsole.store.session_summary import SessionState
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import NodeId
 from tests import plain_sqlite

@@ -14,7 +14,7 @@ from benchconsole.console.session.session import Session
 from benchconsole.console.simulator.cluster import SimulatedCluster
 from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.screens.plan import PlanSheet
-from benchconsole.store.model import SessionState
+from benchconsole.store.session_summary import SessionState
 from benchconsole.store.store import Store
 from tests.console.tui.looking import PLAIN, Look
 from tests.console.tui.playing import Player

@@ -13,7 +13,7 @@ from benchconsole.console.view.stored_verdict import NOT_KNOWN, RULES, Outcome, 
 from benchconsole.probes.model.checklist import Checked, CheckedList, Mark, Step, StepState
 from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Level, Suspect, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FailedAt, Failure, Round
-from benchconsole.store.model import SessionState, SessionSummary, StoredVerdict
+from benchconsole.store.session_summary import SessionState, SessionSummary, StoredVerdict
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, NodeId
 from benchconsole.topology.units import Unit
 from tests.probes.judging.rounds import close, flow, star

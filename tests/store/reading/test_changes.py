@@ -14,7 +14,8 @@ import pytest
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Proof
 from benchconsole.store.errors import MissingError, UnknownSessionError
-from benchconsole.store.model import OpenRound, ProofSet, SessionNote, SessionState
+from benchconsole.store.model import OpenRound, ProofSet, SessionNote
+from benchconsole.store.session_summary import SessionState
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import NodeId
 from tests import plain_sqlite

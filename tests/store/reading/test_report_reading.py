@@ -7,9 +7,9 @@ import pytest
 
 from benchconsole.probes.model.measuring import Proof
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import StoredVerdict
 from benchconsole.store.reading.report_reading import read_kept_report, read_report_basis
 from benchconsole.store.schema.tables import STEPS
+from benchconsole.store.session_summary import StoredVerdict
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import NodeId
 from tests.store.test_session_verdict import Change, add_checklist, begin, judge, mark, plan_more, run_more

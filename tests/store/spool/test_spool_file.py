@@ -28,7 +28,8 @@ from benchconsole.store.errors import (
     SpoolError,
     StoreError,
 )
-from benchconsole.store.model import ProofSet, SessionNote, SessionState, SpoolImport
+from benchconsole.store.model import ProofSet, SessionNote, SpoolImport
+from benchconsole.store.session_summary import SessionState
 from benchconsole.store.spool import spool_file
 from benchconsole.store.spool.spool_file import Spool, make_line
 from benchconsole.store.store import Store

@@ -10,9 +10,10 @@ from benchconsole.probes.model.measuring import Proof
 from benchconsole.store.errors import ConflictError, DrivenError, UnknownSessionError
 from benchconsole.store.files import file_check
 from benchconsole.store.files.maintenance import vacuum
-from benchconsole.store.model import ChosenCriteria, StoredVerdict
+from benchconsole.store.model import ChosenCriteria
 from benchconsole.store.reading.report_reading import read_report_basis
 from benchconsole.store.schema import tables
+from benchconsole.store.session_summary import StoredVerdict
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import NodeId
 from tests import plain_sqlite

@@ -10,7 +10,7 @@ from benchconsole.console.tui.queries.area import find_state
 from benchconsole.console.tui.queries.session_area import is_running, list_session_rows
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.stored_verdict import RULES
-from benchconsole.store.model import SessionState, SessionSummary, StoredVerdict
+from benchconsole.store.session_summary import SessionState, SessionSummary, StoredVerdict
 
 SUMMARY = SessionSummary(
     "7f3a21c0", "before", "toy", "default", False, 1000.0, 1052.0, SessionState.COMPLETE, "", 1, 1, 4, 4, 0, 0, 0, 2, 1,
