@@ -12,7 +12,6 @@ from statistics import median
 from typing import NamedTuple
 
 from benchconsole.probes.judging.grading import (
-    describe_implausible,
     grade,
     rounded,
     speaks_of_labels,
@@ -23,6 +22,7 @@ from benchconsole.probes.judging.summed_rates import sum_rates
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.labels import read_typed
 from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
+from benchconsole.probes.model.plausible_numbers import describe_implausible
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.probes.statistics.peers import FEWEST
 from benchconsole.topology.grouping import group_by_key
