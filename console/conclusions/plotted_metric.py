@@ -354,9 +354,8 @@ def pair_plots(metrics: Iterable[ComparedMetric], names: tuple[str, str]) -> Ite
 
 def _take_sample(sample: MetricSample, labels: Labels) -> PlottedMetric:
     """The numbers of a sample without verdicts: these are of its session, and are not read for a comparison."""
-    drawn = np.flatnonzero(np.abs(sample.values) < MOST)
-    tests = [sample.tests[place] for place in drawn.tolist()]
+    number = len(sample.tests)
     return PlottedMetric(
-        sample.key, sample.shown, sample.values[drawn], tests, [""] * len(tests), np.full(len(tests), np.nan), {}, {},
-        PlotBounds(), labels, len(sample.values) - len(drawn),
+        sample.key, sample.shown, sample.values, sample.tests, [""] * number, np.full(number, np.nan), {}, {},
+        PlotBounds(), labels, sample.left_out,
     )  # fmt: skip

@@ -56,6 +56,13 @@ def test_numbers_that_cannot_be_right_are_no_part_of_a_path(wrong: float) -> Non
     assert section.ticks == ("2.00 GB/s", "1.00 GB/s", "0 B/s")
 
 
+@pytest.mark.parametrize("wrong", [*WRONG, 1e300, 5e-324])
+@pytest.mark.parametrize("kind", ["html", "md", "json", "csv", "text"])
+def test_every_report_is_written_whatever_a_number_is(kind: str, wrong: float) -> None:
+    view = view_of({"1": [[1e9, 1e9]], "2": [[wrong, 2e9]], "4": [[wrong, wrong]]}, required="800000000.0")
+    assert written(kind, view)
+
+
 def test_paths_are_digits_and_fixed_letters_within_the_picture() -> None:
     ((section,), left) = make_sections(swept())
     assert left == ""
