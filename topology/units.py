@@ -437,11 +437,15 @@ def show_with_error(value: float, error: float, unit: Unit, shown: Shown = Shown
     return f"{number} ± {spread} {prefix}{symbol}".rstrip()
 
 
+_MOST_PLACES = 30
+"""Decimals up to which the smallest number is told."""
+
+
 def _find_last_place(error: float) -> int:
     """How many decimals show the first significant digit of ``error``, and the second where the first is 1."""
     if not error:
         return 0
-    place = -math.floor(math.log10(error))
+    place = min(-math.floor(math.log10(error)), _MOST_PLACES)
     first = round(error * 10.0**place, 1)
     return place + 1 if 1 <= first < 2 else place
 

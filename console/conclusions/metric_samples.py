@@ -16,6 +16,7 @@ from benchconsole.console.view.run_view import INGESTED, RunView, share_result, 
 from benchconsole.probes.model.kept_readings import list_numbers
 from benchconsole.probes.model.labels import TYPED, TypedStatistic, read_typed
 from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
+from benchconsole.probes.model.plausible_numbers import MOST
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.probes.statistics.comparison import Sample
@@ -40,12 +41,16 @@ class SampleKey(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MetricSample:
-    """The finite numbers of one metric, in the unit of ``key``, each with its test, in the order of the plan."""
+    """The finite numbers of one metric, in the unit of ``key``, each with its test, in the order of the plan.
+
+    ``left_out`` counts those of ``MOST`` and more, which no machine gives: nothing could be computed with them.
+    """
 
     key: SampleKey
     shown: Shown
     values: Floats
     tests: Sequence[Test]
+    left_out: int = 0
 
     @property
     def statistic(self) -> str:
@@ -116,7 +121,8 @@ def list_samples(view: RunView) -> tuple[MetricSample, ...]:
         found.setdefault(find_key(part.tests[0].round, part.key), []).append(part)
     order = {stage: place for place, stage in enumerate(dict.fromkeys(each.stage for each in view.plan))}
     in_order = sorted(found, key=lambda key: (order.get(key.stage, len(order)), key))
-    return tuple(_join(key, found[key], shown.get((key.probe, key.unit), Shown.PLAIN)) for key in in_order)
+    samples = (_join(key, found[key], shown.get((key.probe, key.unit), Shown.PLAIN)) for key in in_order)
+    return tuple(sample for sample in samples if len(sample.values))
 
 
 class _Part(NamedTuple):
@@ -128,8 +134,11 @@ class _Part(NamedTuple):
 
 
 def _join(key: SampleKey, parts: Sequence[_Part], shown: Shown) -> MetricSample:
-    values = np.concatenate([each.values for each in parts])
-    return MetricSample(key, shown, values, [test for each in parts for test in each.tests])
+    values, tests = np.concatenate([each.values for each in parts]), [test for each in parts for test in each.tests]
+    kept = np.flatnonzero(np.abs(values) < MOST)
+    if len(kept) == len(values):
+        return MetricSample(key, shown, values, tests)
+    return MetricSample(key, shown, values[kept], [tests[place] for place in kept.tolist()], len(values) - len(kept))
 
 
 def _read_results(view: RunView) -> Iterator[_Part]:

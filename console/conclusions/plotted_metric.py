@@ -21,6 +21,7 @@ from benchconsole.console.view.result_rows import ResultRow, list_current_rows
 from benchconsole.console.view.run_view import RunView, State, share_result
 from benchconsole.probes.model.judgement import Level, Yardstick
 from benchconsole.probes.model.measuring import Labels, Test
+from benchconsole.probes.model.plausible_numbers import MOST
 from benchconsole.probes.statistics.log_scale import is_positive, is_wide
 from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.grouping import group_by_key
@@ -29,9 +30,6 @@ from benchconsole.topology.units import RATES, Shown, Unit
 
 FEWEST = 2
 """Of fewer numbers there is nothing to draw."""
-
-BEYOND = 1e21
-"""A number of this size, in any base unit, is no measurement: it is counted in words, for it would squeeze others."""
 
 _DIGITS = 6
 """Bounds that agree in so many digits are one bound."""
@@ -61,7 +59,7 @@ class PlottedMetric:
     Of each number: its ``tests``, the ``ids`` of measurements and ``moments`` (UTC seconds, NaN where none is known).
     ``alone`` are the verdicts on one number, by its id, the worst first; ``summed`` those on a sum that it is a part
     of. ``told`` are the labels that tell it from the other metrics of its name and stage. ``left_out`` counts numbers
-    of ``BEYOND`` and more.
+    of ``MOST`` and more, which would squeeze the others.
     """
 
     key: SampleKey
@@ -256,7 +254,7 @@ def _group_numbers(view: RunView) -> dict[SampleKey, tuple[list[_Number], int]]:
         if own not in keys:
             keys[own] = find_key(*own)
         found.setdefault(keys[own], []).append(_Number(reading.value, test, reading.id, reading.at))
-    drawn = {key: [each for each in own if abs(each.value) < BEYOND] for key, own in found.items()}
+    drawn = {key: [each for each in own if abs(each.value) < MOST] for key, own in found.items()}
     return {key: (own, len(found[key]) - len(own)) for key, own in drawn.items()}
 
 
@@ -356,9 +354,8 @@ def pair_plots(metrics: Iterable[ComparedMetric], names: tuple[str, str]) -> Ite
 
 def _take_sample(sample: MetricSample, labels: Labels) -> PlottedMetric:
     """The numbers of a sample without verdicts: these are of its session, and are not read for a comparison."""
-    drawn = np.flatnonzero(np.abs(sample.values) < BEYOND)
-    tests = [sample.tests[place] for place in drawn.tolist()]
+    number = len(sample.tests)
     return PlottedMetric(
-        sample.key, sample.shown, sample.values[drawn], tests, [""] * len(tests), np.full(len(tests), np.nan), {}, {},
-        PlotBounds(), labels, len(sample.values) - len(drawn),
+        sample.key, sample.shown, sample.values, sample.tests, [""] * number, np.full(number, np.nan), {}, {},
+        PlotBounds(), labels, sample.left_out,
     )  # fmt: skip

@@ -19,6 +19,7 @@ from benchconsole.console.view.run_view import RunView, State, state_of, state_o
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.labels import ASKED, CHOSEN
 from benchconsole.probes.model.measuring import Labels, LeftOutPoint, Round, Swept
+from benchconsole.probes.model.plausible_numbers import find_implausible
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.sweep import CLIENTS, parse_number, sort_values
@@ -39,11 +40,15 @@ class NumberKey(NamedTuple):
 
 @dataclass(slots=True)
 class SweepRound:
-    """One round of a sweep: tests of each cohort, what they gave by measurement, why others gave nothing."""
+    """One round of a sweep: tests of each cohort, what they gave by measurement, why others gave nothing.
+
+    ``wrong`` are the tests of which a number cannot be right: it is none of the ``numbers``.
+    """
 
     planned: dict[Labels, set[str]] = field(default_factory=dict)
     missing: dict[Labels, Counter[tuple[State, str]]] = field(default_factory=dict)
     numbers: dict[NumberKey, dict[str, tuple[str, float]]] = field(default_factory=dict)
+    wrong: dict[NumberKey, set[str]] = field(default_factory=dict)
     verdicts: list[Verdict] = field(default_factory=list)
 
 
@@ -104,7 +109,11 @@ def read_sweep_round(view: RunView, each: Round) -> SweepRound:
             continue
         for reading in result.measurements:
             key = NumberKey(cohort, reading.metric, reading.unit, select_labels(reading.labels, cohort))
-            made.numbers.setdefault(key, {})[reading.id] = (test.id, reading.value)
+            known = made.numbers.setdefault(key, {})
+            if find_implausible(reading.value):
+                made.wrong.setdefault(key, set()).add(test.id)
+            else:
+                known[reading.id] = (test.id, reading.value)
         made.verdicts += (verdict for verdict in view.verdicts.get(test.id, ()) if verdict.value is not None)
     return made
 
@@ -245,12 +254,16 @@ class _ChartMaker:
 
 
 class PointRepetition(NamedTuple):
-    """One repetition of a point: its numbers, tests that gave one, tests planned, verdicts over these numbers."""
+    """One repetition of a point: its numbers, tests that gave one, tests planned, verdicts over these numbers.
+
+    ``wrong`` tests gave none but such as cannot be right; ``partial`` gave one that makes no sum without the others.
+    """
 
     values: tuple[float, ...]
     tests: int
     planned: int
     judged: tuple[Verdict, ...]
+    wrong: int = 0
     partial: int = 0
 
 
@@ -268,22 +281,26 @@ class CurveSelection(NamedTuple):
         numbers = {measurement: number for each in rounds for measurement, number in self._numbers(each)}
         planned = {test for each in rounds for cohort in self.cohorts for test in each.planned.get(cohort, ())}
         tests = {test for test, _ in numbers.values()}
+        wrong = {test for each in rounds for key in self._find_keys(each) for test in each.wrong.get(key, ())}
         judged = [each for found in rounds for each in found.verdicts if each.metric == self.metric]
         if not self.is_summed:
             alone = (each for each in judged if len(each.evidence) == 1 and each.evidence[0] in numbers)
-            return PointRepetition(
-                tuple(value for _, value in numbers.values()), len(tests), len(planned), tuple(alone)
-            )
-        if not numbers or tests != planned:
-            return PointRepetition((), len(tests), len(planned), (), len(tests))
+            values = tuple(value for _, value in numbers.values())
+            return PointRepetition(values, len(tests), len(planned), tuple(alone), len(wrong - tests))
+        if wrong or not numbers or tests != planned:
+            return PointRepetition((), len(tests - wrong), len(planned), (), len(wrong), len(tests - wrong))
         whole = (each for each in judged if each.evidence and set(each.evidence) == numbers.keys())
         return PointRepetition((sum(value for _, value in numbers.values()),), len(tests), len(planned), tuple(whole))
 
     def _numbers(self, found: SweepRound) -> Iterator[tuple[str, tuple[str, float]]]:
-        for key, numbers in found.numbers.items():
+        for key in self._find_keys(found):
+            yield from found.numbers[key].items()
+
+    def _find_keys(self, found: SweepRound) -> Iterator[NumberKey]:
+        for key in found.numbers:
             wanted = key.cohort in self.cohorts and key.metric == self.metric
             if wanted and _drop_labels(key.labels, self.pooled) == self.labels:
-                yield from numbers.items()
+                yield key
 
 
 def _list_missing(
@@ -294,9 +311,12 @@ def _list_missing(
         for cohort in cohorts:
             counts.update(found.missing.get(cohort, {}))
     partial = sum(turn.partial for turn in turns)
-    silent = sum(turn.planned - turn.tests for turn in turns) - sum(counts.values())
+    wrong = sum(turn.wrong for turn in turns)
+    silent = sum(turn.planned - turn.tests for turn in turns) - sum(counts.values()) - wrong
     made = [Missing(state, why, tests, why in _OPEN) for (state, why), tests in counts.items()]
     made.sort(key=lambda each: (each.state.rank, -each.tests))
+    if wrong:
+        made.append(Missing(State.UNKNOWN, "gave a number that cannot be right", wrong))
     if silent > 0:
         made.append(Missing(State.MEASURED, "gave other numbers, not this one", silent))
     if partial:

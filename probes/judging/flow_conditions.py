@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.grading import describe_implausible
 from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.probes.model.kept_readings import list_numbers
 from benchconsole.probes.model.measuring import Reading
+from benchconsole.probes.model.plausible_numbers import describe_implausible
 from benchconsole.topology.analysis.wan import HEADERS, read_trip
 from benchconsole.topology.model.fabric import Link
 from benchconsole.topology.units import Shown, duration

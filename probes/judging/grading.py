@@ -1,6 +1,5 @@
 """The comparison of numbers with bounds, and which measurements a criterion means. Equal to the bound is good."""
 
-import math
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -9,17 +8,13 @@ import numpy as np
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.labels import read_typed
 from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
-from benchconsole.topology.arrays import Flags, Floats
+from benchconsole.topology.arrays import Floats
 from benchconsole.topology.model.conditions import accept_labels
 from benchconsole.topology.model.fabric import Comparator, Criterion
-from benchconsole.topology.units import Shown, show
 
 POSSIBLE = 1.05
 """Share of what a wire carries, or of a stated peak, above which a rate was not measured right, or the description
 is wrong; less may be bursts and rounding."""
-
-MOST = 1e21
-"""A value from which on nothing was measured, in any base unit: the largest machine computes 1e18 FLOP/s (2026)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +56,6 @@ def grade(
 ) -> Level:  # fmt: skip
     """The level of ``rank``: pass, watch between bound and target, fail."""
     return LEVELS[int(rank(value, required, comparator=comparator, target=target, step=step))]
-
-
-def find_implausible(values: N) -> Flags:
-    """Which values no measurement gives: NaN, infinity, MOST and beyond, less than 0."""
-    return np.asarray(np.logical_not((values >= 0.0) & (values < MOST)), bool)
-
-
-def describe_implausible(reading: Reading, shown: Shown) -> str:
-    """Why no measurement gives the value of ``reading``, as ``find_implausible`` has it; empty where one may."""
-    if not find_implausible(reading.value):
-        return ""
-    if not math.isfinite(reading.value):
-        return f"{reading.value} is no number that can be measured"
-    how = "less than 0" if reading.value < 0 else "more than any machine gives"
-    return f"{show(reading.value, reading.unit, shown)} is {how}: the number is wrong"
 
 
 def grade_range(value: tuple[float, float], required: tuple[float, float]) -> Level:

@@ -15,6 +15,7 @@ from benchconsole.probes.judging.peer_class import PeerClass, find_peer_class
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measurement_table import MeasurementTable, tabulate
 from benchconsole.probes.model.measuring import Labels, Result, Test
+from benchconsole.probes.model.plausible_numbers import find_implausible
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.topology.arrays import Floats, Indices
@@ -96,7 +97,7 @@ class PeerRates:
         for kind, places in table.group_by_kind():
             if kind.unit not in RATES or kind.metric in flows:
                 continue
-            chosen = places[(node[table.result[places]] >= 0) & np.isfinite(table.value[places])]
+            chosen = places[(node[table.result[places]] >= 0) & ~find_implausible(table.value[places])]
             if len(chosen):
                 labels = tuple(pair for pair in kind.labels if pair[0] != REPETITION)
                 key = PeerKey(judged.round.stage, judged.round.probe, kind.metric, kind.unit, labels)

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.grading import POSSIBLE, describe_implausible, find_implausible
+from benchconsole.probes.judging.grading import POSSIBLE
 from benchconsole.probes.judging.yardsticks.capacity import describe_overload, name_subject
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measurement_table import MeasurementTable
 from benchconsole.probes.model.measuring import Against, Reading, Test
+from benchconsole.probes.model.plausible_numbers import describe_implausible, find_implausible
 from benchconsole.topology.analysis.fan_in import list_port_rates
 from benchconsole.topology.analysis.storage_ceilings import list_ceilings, name_operation
 from benchconsole.topology.arrays import Floats

@@ -10,10 +10,11 @@ from math import inf
 
 import numpy as np
 
-from benchconsole.probes.judging.grading import describe_implausible, matching
+from benchconsole.probes.judging.grading import matching
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import INWARD, Reading, Result, Test
+from benchconsole.probes.model.plausible_numbers import describe_implausible
 from benchconsole.probes.model.sending import Directions
 from benchconsole.probes.planning.stream_placement import PortForks, StreamPaths, compute_most
 from benchconsole.probes.readers.numbers import parse_decimal

@@ -7,12 +7,11 @@ its numbers; those of a baseline are one for each set of its labels as well.
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import NamedTuple
 
 from benchconsole.probes.judging.grading import (
-    describe_implausible,
     grade,
     rounded,
     speaks_of_labels,
@@ -23,6 +22,7 @@ from benchconsole.probes.judging.summed_rates import sum_rates
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.labels import read_typed
 from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
+from benchconsole.probes.model.plausible_numbers import describe_implausible
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.probes.statistics.peers import FEWEST
 from benchconsole.topology.grouping import group_by_key
@@ -147,17 +147,18 @@ def _judge_statistic(criterion: Criterion, numbers: Sequence[Number], shown: Sho
 
     level, words = _grade(criterion, value, 1.0 if is_share else None, write)
     if criterion.statistic == "sum" and unit in RATES:
-        level, words = _weigh_times(criterion, numbers, value, write)
+        level, words = _weigh_times(criterion, numbers, values, write)
     told = f"{write(value)}{_name_base(criterion)}, {words}"
     return SessionJudgement(criterion, subject, level, told, value, criterion.required, len(numbers), is_share)
 
 
 def _weigh_times(
-    criterion: Criterion, numbers: Sequence[Number], value: float, write: Callable[[float], str]
+    criterion: Criterion, numbers: Sequence[Number], values: Sequence[float], write: Callable[[float], str]
 ) -> tuple[Level, str]:
-    """The level of a sum of rates, by the time in which its tests ran; ``value`` may be in shares."""
-    found = sum_rates((each.result, each.reading) for each in numbers)
-    summed = found._replace(value=value, least=value * found.least / found.value if found.value else value)
+    """The level of a sum of rates, by the time in which its tests ran; ``values`` are those added, maybe shares."""
+    summed = sum_rates(
+        (each.result, replace(each.reading, value=value)) for each, value in zip(numbers, values, strict=True)
+    )
     base = None if criterion.basis is Basis.ABSOLUTE else 1.0
     level, amount = summed.grade(lambda each: _grade(criterion, each, base, write)[0])
     asked = (

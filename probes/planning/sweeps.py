@@ -27,6 +27,7 @@ from benchconsole.probes.model.measuring import (
     Target,
     TestOutcome,
 )
+from benchconsole.probes.model.plausible_numbers import find_implausible
 from benchconsole.probes.planning.design_options import Options
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.cohorts import name_cohort
@@ -239,16 +240,19 @@ class SweepEndings:
         return len(points), ""
 
     def _totals(self, point: Sequence[Round], metric: str) -> Totals:
-        """The metric at a point by labels: summed over tests, the median of repetitions; empty where one lacks it."""
+        """The metric at a point by labels: summed over tests, the median of repetitions.
+
+        Empty where a test lacks it, or has a number of it that cannot be right.
+        """
         sums: defaultdict[Labels, defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
         for each in point:
             turn = each.swept.repetition if each.swept is not None else 1
             for result in self._closed[each.number].results:
-                if result.failure is not None:
+                numbers = [found for found in result.measurements if found.metric == metric]
+                if result.failure is not None or any(find_implausible(found.value) for found in numbers):
                     return {}
-                for found in result.measurements:
-                    if found.metric == metric:
-                        sums[found.labels][turn] += found.value
+                for found in numbers:
+                    sums[found.labels][turn] += found.value
         repetitions = group_by_key(
             (tuple(pair for pair in labels if pair != (REPETITION, str(turn))), value)
             for labels, times in sums.items()

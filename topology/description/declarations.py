@@ -109,10 +109,24 @@ def _read_rule(
     if any(isinstance(each, bool) for each in several):
         report.add(location, repr(value), "a list of numbers and texts such as on")
         return None
-    values = [_read_value(name, each, location, report) for each in several]
+    values = [_read_wanted(name, each, location, report) for each in several]
     if None in values:
         return None
     return FactRule(tuple(v for v in values if v is not None), text=" or ".join(str(each).strip() for each in several))
+
+
+def _read_wanted(name: str, value: raw.Scalar, location: Location, report: ProblemReport) -> str | float | None:
+    """A value that is asked for; a number in quotes is text, for 8.10 and 8.1 are two versions."""
+    is_text = isinstance(value, str) and name not in _QUANTITIES and _is_bare_number(value)
+    return str(value) if is_text else _read_value(name, value, location, report)
+
+
+def _is_bare_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_value(name: str, value: raw.Scalar, location: Location, report: ProblemReport) -> str | float | None:

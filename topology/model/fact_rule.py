@@ -1,5 +1,6 @@
 """What a class asks of a fact of its nodes, by the name of the fact: one of some values, or a bound."""
 
+import math
 from dataclasses import dataclass
 
 
@@ -19,12 +20,17 @@ class FactRule:
 
     def accepts(self, reported: str | float) -> bool:
         """Whether a reported value is asked for: numbers as numbers, text by its words whatever their case."""
-        number = _read_number(reported)
         if self.values:
-            return any(_are_alike(reported, number, value) for value in self.values)
+            return any(_are_alike(reported, value) for value in self.values)
+        number = _read_number(reported)
         if number is None:
             return False
         return (self.at_least is None or number >= self.at_least) and (self.at_most is None or number <= self.at_most)
+
+    def resembles(self, reported: str | float) -> bool:
+        """Whether a reported text is a number that is asked for, in another writing: 8.10 and 8.1 are two versions."""
+        number = _read_number(reported) if isinstance(reported, str) else None
+        return number is not None and any(_are_near(number, each) for each in self.values if isinstance(each, float))
 
 
 NEAR = 1e-6
@@ -33,13 +39,20 @@ NEAR = 1e-6
 
 def _read_number(value: str | float) -> float | None:
     try:
-        return float(value)
+        number = float(value)
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
 
 
-def _are_alike(reported: str | float, number: float | None, value: str | float) -> bool:
-    wanted = _read_number(value)
-    if number is not None and wanted is not None:
-        return abs(number - wanted) <= NEAR * abs(wanted)
-    return " ".join(str(reported).split()).casefold() == " ".join(str(value).split()).casefold()
+def _are_near(number: float, wanted: float) -> bool:
+    return abs(number - wanted) <= NEAR * abs(wanted)
+
+
+def _are_alike(reported: str | float, value: str | float) -> bool:
+    """Text is compared with text, and with a number as that is written: digits of a version are no number."""
+    if isinstance(reported, str):
+        wanted = value if isinstance(value, str) else f"{value:.15g}"
+        return " ".join(reported.split()).casefold() == " ".join(wanted.split()).casefold()
+    asked = _read_number(value)
+    return asked is not None and _are_near(reported, asked)

@@ -13,7 +13,6 @@ from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.topology.units import counted
 
-_PLAN = {True: "R, then o: {field}; benchconsole run --{words}", False: "benchconsole run --{words}"}
 _AGAIN = {True: "then r plans just these tests again", False: "then run just these tests again"}
 _GOES_ON = {True: "it goes on by itself when that is over; S stops it", False: "it goes on by itself when that is over"}
 _LATER = {
@@ -120,5 +119,5 @@ def _release_nodes(spared: Omission, what: str, *, may_run: bool) -> str:
     option = _MEANT.get(spared.reason)
     if option is None:
         return _NOT_RECORDED
-    field, words = f"{option} {what}", shlex.join((option, what))  # a shell takes brackets for file names
-    return name_keys(_PLAN[may_run], "plan").format(field=field, words=words)
+    by_key = f"{name_keys('R, then o:', 'plan')} {option} {what}; " if may_run else ""
+    return f"{by_key}benchconsole run --{shlex.join((option, what))}"  # a shell takes brackets for file names

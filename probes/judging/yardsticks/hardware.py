@@ -140,6 +140,11 @@ def _judge_rule(told: _Told, name: str, rule: FactRule) -> Verdict:
         level, because = Level.PASS, "as asked"
     elif len(wrong) < len(values) and name.startswith("nic.") and not told.ports:
         level, because = Level.UNKNOWN, f"of some ports only, and none is known to carry tests; asked {rule.text}"
+    elif all(map(rule.resembles, wrong)):
+        level, because = (
+            Level.UNKNOWN,
+            f"the same number in other words; asked {rule.text}: put what is meant in quotes",
+        )
     else:
         level, because = Level.FAIL, f"asked {rule.text}"
     return _make_verdict(told.result, name, level, because, text, rule.text, rule.where)
@@ -147,7 +152,8 @@ def _judge_rule(told: _Told, name: str, rule: FactRule) -> Verdict:
 
 def _is_asked(rule: FactRule, name: str, value: str | float) -> bool:
     """Whether a rule asks for a value; of sizes as near as where they are declared by themselves."""
-    return rule.accepts(value) or any(is_as_declared(name, value, each) for each in rule.values)
+    is_size = isinstance(value, float)
+    return rule.accepts(value) or (is_size and any(is_as_declared(name, value, each) for each in rule.values))
 
 
 def _make_verdict(

@@ -12,9 +12,10 @@ from benchconsole.probes.judging.yardsticks.criteria import Scale, describe_leve
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measurement_table import MeasurementKind
 from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
+from benchconsole.probes.model.plausible_numbers import describe_implausible
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Comparator, Criterion
-from benchconsole.topology.units import counted, percent, show
+from benchconsole.topology.units import Shown, counted, percent, show
 
 _Number = tuple[Result, Reading]
 
@@ -90,18 +91,14 @@ def _grade(
     """The level of a sum, and why; ``load`` are the tests that were meant to run at once, and their numbers."""
     tests, numbers = load
     told = f"sum of {counted(len(numbers), 'number')}"
-    meant = sum(speaks_of_test(criterion, test) for test in tests)
-    if meant < len(tests):
-        return Level.UNKNOWN, f"{told}: the criterion speaks of {meant} of {len(tests)} tests that ran at once"
-    if scale.value is None:
-        return Level.UNKNOWN, f"{told}: {scale.why}"
     unit, shown = numbers[0][1].unit, context.shown(criterion.metric)
     apart = summed.describe(lambda value: show(value, unit, shown))
+    why = _find_obstacle(criterion, scale, load, shown)
+    if why or scale.value is None:
+        return Level.UNKNOWN, f"{told}: {why}"
     if summed.value > POSSIBLE * scale.value:
         above = f"above the ceiling {show(scale.value, unit, shown)}"
         return Level.UNKNOWN, f"{told}: {above}: a cache, or the number or the description is wrong{apart}"
-    if len({result.test.id for result, _ in numbers}) < len(numbers):
-        return Level.UNKNOWN, f"{told}: tests with several numbers each, of which none is their sum"
     target = None if criterion.target is None else criterion.target * scale.value
     step, required = criterion.step(scale.value), criterion.required * scale.value
     level, amount = summed.grade(
@@ -113,6 +110,21 @@ def _grade(
     if len(numbers) < len(tests) and not is_proven:
         return Level.UNKNOWN, f"{words}; {len(tests) - len(numbers)} of {counted(len(tests), 'test')} gave none"
     return level, words
+
+
+def _find_obstacle(
+    criterion: Criterion, scale: Scale, load: tuple[Sequence[Test], Sequence[_Number]], shown: Shown
+) -> str:
+    """Why a sum cannot be held against its ceiling; empty where it can."""
+    tests, numbers = load
+    meant = sum(speaks_of_test(criterion, test) for test in tests)
+    if meant < len(tests):
+        return f"the criterion speaks of {meant} of {len(tests)} tests that ran at once"
+    if scale.value is None:
+        return scale.why
+    if len({result.test.id for result, _ in numbers}) < len(numbers):
+        return "tests with several numbers each, of which none is their sum"
+    return next(filter(None, (describe_implausible(each, shown) for _, each in numbers)), "")
 
 
 def _describe(context: JudgingContext, criterion: Criterion, level: Level, near: float, scale: Scale) -> str:

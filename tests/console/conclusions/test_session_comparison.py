@@ -70,6 +70,16 @@ def test_the_sense_of_a_metric_tells_better_from_worse(metric: str, factor: floa
     assert found.outcome is outcome
 
 
+def test_a_number_that_no_machine_gives_is_counted_and_none_of_a_sample() -> None:
+    story = Story(fabric())
+    for place, test in enumerate(story.round("stream", "stream", NODES)):
+        story.answer(test, "stream.triad", 1.7e308 if place < 2 else 1e9, Unit.BYTE_RATE, raw="")
+    (sample,) = list_samples(story.view())
+    assert (len(sample.values), len(sample.tests), sample.left_out) == (10, 10, 2)
+    (line,) = list_statistics(story.view())
+    assert line.summary.mean == 1e9
+
+
 def test_unlike_labels_are_refused_once_with_the_nearest() -> None:
     found = compare(measure(1, 1, threads=16, kernel="triad"), measure(1, 2, threads=24, kernel="triad"))
     assert [(each.outcome, each.why) for each in found] == [(Outcome.NOT_COMPARABLE, "threads 16 against 24")]

@@ -230,6 +230,33 @@ def test_points_without_a_number_say_why_and_are_not_made_up() -> None:
     assert make_point_rows(chart)[2].cells["note"] == f"not needed any more: {why}"
 
 
+WRONG = (math.nan, math.inf, -1e9, 1e21, 1.7e308)
+"""Numbers that no measurement gives: of a database that was edited, or of a plugin."""
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_number_that_cannot_be_right_is_none_of_its_point(wrong: float) -> None:
+    chart = only(view_of({"1": [[1e9, 1e9]], "2": [[2e9, wrong]], "4": [[2.01e9, 2.02e9]]}))
+    second = chart.curves[0].points[1]
+    assert second.values == (2e9,)
+    assert [(each.state, each.why, each.tests) for each in second.missing] == [
+        (State.UNKNOWN, "gave a number that cannot be right", 1)
+    ]
+    assert format_sentences(chart) == ["knee at tasks=2, 2.00 GB/s: no later point gained 5 %"]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_sum_has_no_part_that_cannot_be_right(wrong: float) -> None:
+    chart = only(view_of({"1": [[1e9, 1e9]], "2": [[2e9, wrong]]}, axis="clients"))
+    assert [point.values for point in chart.curves[0].points] == [(2e9,), ()]
+
+
+def test_a_chart_of_which_no_number_can_be_right_says_so() -> None:
+    chart = only(view_of({"1": [[math.nan, math.nan]]}))
+    assert chart.metric == "ior.write"
+    assert make_point_rows(chart)[0].cells["note"] == "gave a number that cannot be right"
+
+
 def test_a_sweep_without_any_number_is_still_there() -> None:
     chart = only(view_of({"1": [[failed(FailedAt.MISSING_TOOL, "no ior")]], "2": [[failed(FailedAt.TOOL)]]}))
     assert (chart.metric, format_chart_name(chart), chart.values) == ("", "nothing measured yet", ("1", "2"))

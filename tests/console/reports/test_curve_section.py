@@ -10,7 +10,7 @@ from benchconsole.console.reports import ReportOptions, render
 from benchconsole.console.reports.curve_section import HEIGHT, MOST, WIDTH, make_sections
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.measuring import FailedAt
-from tests.console.curves.test_curve_model import Told, failed, view_of
+from tests.console.curves.test_curve_model import WRONG, Told, failed, view_of
 from tests.console.reports.parsing import parsed
 from tests.console.reports.test_html import ALLOWED, WORST, page_of
 
@@ -47,6 +47,20 @@ def test_a_session_without_a_sweep_has_no_such_section() -> None:
     assert "Sweeps" not in written("html", plain)
     assert "## Sweeps" not in written("md", plain)
     assert make_sections(plain) == ((), "")
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_numbers_that_cannot_be_right_are_no_part_of_a_path(wrong: float) -> None:
+    ((section,), _) = make_sections(view_of({"1": [[1e9, wrong]], "2": [[wrong, 2e9]]}))
+    assert _PATH.fullmatch(section.curves[0].line)
+    assert section.ticks == ("2.00 GB/s", "1.00 GB/s", "0 B/s")
+
+
+@pytest.mark.parametrize("wrong", [*WRONG, 1e300, 5e-324])
+@pytest.mark.parametrize("kind", ["html", "md", "json", "csv", "text"])
+def test_every_report_is_written_whatever_a_number_is(kind: str, wrong: float) -> None:
+    view = view_of({"1": [[1e9, 1e9]], "2": [[wrong, 2e9]], "4": [[wrong, wrong]]}, required="800000000.0")
+    assert written(kind, view)
 
 
 def test_paths_are_digits_and_fixed_letters_within_the_picture() -> None:

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from benchconsole.probes.judging.grading import (
-    MOST,
     DefaultCriterion,
-    describe_implausible,
-    find_implausible,
     grade,
     grade_range,
     matching,
@@ -17,6 +14,7 @@ from benchconsole.probes.judging.grading import (
 )
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Reading
+from benchconsole.probes.model.plausible_numbers import MOST, describe_implausible, find_implausible
 from benchconsole.probes.model.sending import Sending
 from benchconsole.topology.model.fabric import Comparator, Criterion, NodeId
 from benchconsole.topology.units import Shown, Unit

@@ -113,6 +113,16 @@ def test_a_fast_node_is_no_finding() -> None:
     assert find(fabric, measure(fabric, {**play(fabric, 2), "n007": 130e9})) == ()
 
 
+@pytest.mark.parametrize("wrong", [-88e9, 1e22, float("nan")])
+def test_a_number_that_cannot_be_right_is_no_peer(wrong: float) -> None:
+    fabric = machine()
+    values = play(fabric, 2)
+    assert find(fabric, measure(fabric, {**values, "n007": wrong})) == ()
+    half = {name: wrong if place % 2 else value for place, (name, value) in enumerate(values.items())}
+    (found,) = find(fabric, measure(fabric, {**half, "n007": 88e9}))
+    assert (found.nodes, found.what[:52]) == (("n007",), "n007 at 88 % of the median of its 159 peers: stream.")
+
+
 def _play_two_groups(fabric: Fabric, seed: int) -> tuple[dict[str, float], set[str]]:
     """Leaf switches 1 to 4 at 112 GB/s, the others at 98 GB/s, and five nodes of any at 88 % of their own group."""
     rng = np.random.default_rng(seed)

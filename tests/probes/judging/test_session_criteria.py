@@ -143,6 +143,25 @@ def test_a_sum_of_rates_of_tests_that_ran_apart_is_not_known(late: float, unit: 
     )
 
 
+def run_from(start: float, end: float, result: Result) -> Result:
+    """The result of a test that ran from ``start`` to ``end``."""
+    reading = replace(result.measurements[0], at=1e9 + end)
+    return replace(result, outputs=(Output(("hpl",), seconds=end - start),), measurements=(reading,))
+
+
+def test_shares_of_unlike_peaks_are_weighed_by_their_own_times() -> None:
+    text = TEXT.replace("bare: {}", "bare: {peak: 80 TFLOP/s}")
+    asked = "  - {metric: hpl.rate, statistic: sum, at_least: 90 %, of: peak}\n"
+    fabric = load_text(f"{text}{asked}", "toy.yaml")
+    closed = close(fabric, "hpl.rate", {"n1": 0.8e12, "m1": 8e12}, unit=Unit.FLOP_RATE)
+    short, long = closed.results
+    apart = replace(closed, results=(run_from(0, 1, short), run_from(1, 101, long)))
+    (found,) = judge(fabric, apart)
+    assert found.level is Level.UNKNOWN
+    assert found.value == pytest.approx(1.1)
+    assert "they gave 10.9 % together" in found.because
+
+
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), 1e21])
 @pytest.mark.parametrize("statistic", ["mean", "median", "highest", "sum", "p50"])
 def test_of_a_statistic_with_a_number_that_no_machine_gives_nothing_is_known(statistic: str, value: float) -> None:

@@ -96,6 +96,14 @@ def test_a_point_without_all_its_numbers_is_no_evidence() -> None:
     assert told == []
 
 
+@pytest.mark.parametrize("wrong", [1.7e308, -1e12, float("nan")])
+def test_a_point_with_a_number_that_cannot_be_right_is_no_evidence(wrong: float) -> None:
+    found = rounds("sweep: {tasks: 1..5}, stop: {gain: 5 %}")
+    ran, told = run(found, lambda test: wrong if test.target.key == "n2" and test.round == 2 else test.round * 1e9)
+    assert len(ran) == 5
+    assert told == []
+
+
 def test_a_slow_repetition_is_outvoted() -> None:
     found = rounds("sweep: {tasks: 1..4}, repeat: 3, stop: {gain: 5 %}")
     ran, told = run(found, lambda test: 1.0 if ("repetition", "2") in test.target.labels else test.round * 1e9)

@@ -18,6 +18,9 @@ def read(facts: str, more: str = "") -> dict[str, FactRule]:
     ("written", "rule"),
     [
         ("{nic.txqueuelen: 10000}", FactRule((10000.0,), text="10000")),
+        ('{os.version: "8.10"}', FactRule(("8.10",), text="8.10")),
+        ("{os.version: 8.10}", FactRule((8.1,), text="8.1")),
+        ('{memory.dimm_size: ["16 GiB", "32 GiB"]}', FactRule((16 * 2.0**30, 32 * 2.0**30), text="16 GiB or 32 GiB")),
         ("{nic.pause_rx: off}", FactRule(("off",), text="off")),
         ("{nic.txqueuelen: [500, 1000]}", FactRule((500.0, 1000.0), text="500 or 1000")),
         ("{nic.driver_version: 1.3.47}", FactRule(("1.3.47",), text="1.3.47")),

@@ -18,6 +18,15 @@ from benchconsole.topology.model.fact_rule import NEAR, FactRule
         (FactRule((500.0, 1000.0)), 1000.0, True),
         (FactRule((500.0, 1000.0)), 2000.0, False),
         (FactRule(("1.3.47",)), "1.3.4", False),
+        (FactRule(("8.10",)), "8.10", True),
+        (FactRule(("8.10",)), "8.1", False),
+        (FactRule(("0104",)), "104", False),
+        (FactRule(("0E10",)), "0E99", False),
+        (FactRule((8.1,)), "8.1", True),
+        (FactRule((8.1,)), "8.10", False),
+        (FactRule(("10000",)), 10000.0, True),
+        (FactRule(("off",)), 10000.0, False),
+        (FactRule(at_least=16.0), "inf", False),
         (FactRule(at_least=16.0), 16.0, True),
         (FactRule(at_least=16.0), 15.9, False),
         (FactRule(at_most=2.5e9), 2.5e9, True),
@@ -27,3 +36,18 @@ from benchconsole.topology.model.fact_rule import NEAR, FactRule
 )
 def test_a_rule_accepts_what_it_asks_for(rule: FactRule, reported: str | float, accepted: bool) -> None:
     assert rule.accepts(reported) is accepted
+
+
+@pytest.mark.parametrize(
+    ("rule", "reported", "resembles"),
+    [
+        (FactRule((8.1,)), "8.10", True),
+        (FactRule((8.1,)), "8.2", False),
+        (FactRule(("8.1",)), "8.10", False),
+        (FactRule((8.1,)), "eight", False),
+        (FactRule((8.1,)), 8.2, False),
+        (FactRule(at_least=8.1), "8.10", False),
+    ],
+)
+def test_a_number_in_another_writing_may_be_meant(rule: FactRule, reported: str | float, resembles: bool) -> None:
+    assert rule.resembles(reported) is resembles

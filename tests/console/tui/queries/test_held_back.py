@@ -10,6 +10,7 @@ from benchconsole.console.session.metadata import TESTS_AT_ONCE, SessionChoice
 from benchconsole.console.session.next_rounds import plan_suite
 from benchconsole.console.session.run_limits import describe_time_stop
 from benchconsole.console.session.safety import SafetyPolicy
+from benchconsole.console.tui.actions import find_key, use_keymap
 from benchconsole.console.tui.queries.held_back import is_held, list_held_back
 from benchconsole.console.view.events import LEFT_OUT, SPARED, make_noticed, name_omission
 from benchconsole.console.view.reducer import advance
@@ -104,6 +105,17 @@ def test_spared_nodes_are_released_by_name(tmp_path: Path, view: RunView) -> Non
     assert release_nodes(first) == "benchconsole run --i-mean-production 'n[1-2]'"
     assert release_nodes(second) == "benchconsole run --i-mean-busy n3"
     assert release(view, second, kind=SPARED) == "R, then o: i-mean-busy n3; benchconsole run --i-mean-busy n3"
+
+
+@pytest.mark.parametrize("key", ["left_curly_bracket", "right_curly_bracket"])
+def test_a_key_is_no_place_of_a_sentence(view: RunView, key: str) -> None:
+    use_keymap({"plan": (key,)})
+    try:
+        found = release(view, Omission("R: tagged production", OmissionReason.PRODUCTION), kind=SPARED)
+        shown = find_key("plan")
+    finally:
+        use_keymap({})
+    assert found == f"{shown}, then o: i-mean-production R; benchconsole run --i-mean-production R"
 
 
 @pytest.mark.parametrize("reason", OmissionReason)

@@ -254,6 +254,16 @@ def test_a_rule_on_a_fact_is_met_by_every_value_that_counts(
     assert (verdict.level, verdict.expected_text) == (level, "10000")
 
 
+@pytest.mark.parametrize(
+    ("wanted", "told", "level"),
+    [("8.10", "8.1", Level.FAIL), ("8.10", "8.10", Level.PASS), (8.1, "8.10", Level.UNKNOWN), (8.1, "8.1", Level.PASS)],
+)
+def test_a_version_is_no_decimal_number(wanted: str | float, told: str, level: Level) -> None:
+    (verdict,) = judge_rules({"os.version": FactRule((wanted,), text=str(wanted))}, [Fact("os.version", told)])
+    assert verdict.level is level
+    assert ("in quotes" in verdict.because) is (level is Level.UNKNOWN)
+
+
 def test_one_of_two_governors_is_not_enough() -> None:
     facts = [Fact("cpu.governor", "performance"), Fact("cpu.governor", "powersave")]
     (verdict,) = judge_rules({"cpu.governor": FactRule(("performance",), text="performance")}, facts)

@@ -1,5 +1,6 @@
 """The sum of what loads a storage system at once against its ceiling: levels, unknown sums, and that no part fails."""
 
+import math
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -122,6 +123,15 @@ def test_a_sum_above_the_ceiling_is_unknown_also_where_its_tests_ran_apart() -> 
     assert verdict.level is Level.UNKNOWN
     assert "above the ceiling" in verdict.because
     assert "in the 1:00 from the first start to the last end they gave 2.80 GB/s together" in verdict.because
+
+
+@pytest.mark.parametrize(
+    ("one", "why"), [(math.nan, "nan is no number"), (-0.3, "is less than 0"), (1e15, "any machine")]
+)
+def test_a_sum_with_a_number_that_cannot_be_right_is_unknown(one: float, why: str) -> None:
+    (verdict,) = judge(("n[1-4]", one), ("n[5-7]", 1.0))
+    assert verdict.level is Level.UNKNOWN
+    assert why in verdict.because
 
 
 def test_of_a_part_of_what_ran_at_once_nothing_is_said() -> None:
