@@ -38,13 +38,22 @@ def command(topology: Path, nodes: str | None, exclude: str | None, yes: bool) -
     offers, silent = asyncio.run(_ask_host_keys(fabric, select(fabric, nodes, exclude)))
     for reason, names in group_alike(silent.items()):
         complain(f"{fold_names(names)}: {reason}")
-    for offer in offers:
-        click.echo(f"{offer.name}  {offer.kind}  {offer.fingerprint}")
-    if offers and (yes or click.confirm(f"trust {_format_these(len(offers))} in {path}?", default=False)):
-        from benchconsole.probes.reach.ssh.known_hosts import add_keys
-
-        click.echo(f"{counted(add_keys(path, offers), 'new key')} in {path}")
+    _take_keys(path, offers, yes=yes)
     raise click.exceptions.Exit(Exit.UNTESTED if silent else Exit.PASSED)
+
+
+def _take_keys(path: Path, offers: "Sequence[OfferedKey]", *, yes: bool) -> None:
+    """Show the keys that ``path`` does not have yet and, with consent, add them; those that it has are counted."""
+    from benchconsole.probes.reach.ssh.known_hosts import add_keys, find_new_keys
+
+    new = find_new_keys(path, offers)
+    known = len(offers) - len(new)
+    if known:
+        click.echo(f"{counted(known, 'key')} known already in {path}")
+    for offer in new:
+        click.echo(f"{offer.name}  {offer.kind}  {offer.fingerprint}")
+    if new and (yes or click.confirm(f"trust {_format_these(len(new))} in {path}?", default=False)):
+        click.echo(f"{counted(add_keys(path, new), 'new key')} in {path}")
 
 
 def _format_these(number: int) -> str:

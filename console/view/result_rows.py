@@ -38,7 +38,10 @@ class RowOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One verdict; or one number that was not judged by itself; or one test that gave no number."""
+    """One verdict; or one number that was not judged by itself; or one test that gave no number.
+
+    ``summed_in`` names the flows that ran at once and whose sum is judged in the place of this number.
+    """
 
     state: State
     outcome: RowOutcome
@@ -53,6 +56,7 @@ class ResultRow:
     measurement: Reading | None = None
     shown: Shown = Shown.PLAIN
     affected_by: str = ""
+    summed_in: str = ""
 
 
 def make_verdict_row(verdict: Verdict, stage: str, blame: Blame, result: Result | None = None) -> ResultRow:
@@ -198,7 +202,7 @@ def _unjudged(
     for measurement in result.measurements:
         # A reading does not say whether its rate is bits or bytes; the verdicts of its probe do.
         how = shown.get((test.probe, measurement.unit), Shown.PLAIN)
-        yield replace(row, measurement=measurement, shown=how)
+        yield replace(row, measurement=measurement, shown=how, summed_in=test.bundle or "")
 
 
 @lru_cache(maxsize=65_536)  # a session has as many subjects as nodes, each in the tables of all metrics

@@ -62,3 +62,18 @@ def test_nothing_is_trusted_without_consent(
     assert run(monkeypatch, "trust", topology, "-w", nodes) == Exit.PASSED
     assert asked in capsys.readouterr().out
     assert not topology.with_name("known_hosts").exists()
+
+
+@pytest.mark.parametrize("names", ["n1", "n1,10.0.0.1"])
+def test_keys_that_are_known_are_counted_and_not_asked_for(
+    topology: Path, names: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = topology.with_name("known_hosts")
+    kept.write_text(f"{names} ssh-ed25519 AAAAn1\n")
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert run(monkeypatch, "trust", topology, "-w", "n[1-2]") == Exit.PASSED
+    said = capsys.readouterr().out
+    assert said.startswith(f"1 key known already in {kept}\nn2  ssh-ed25519  SHA256:n2\ntrust this key in {kept}?")
+    assert run(monkeypatch, "trust", topology, "-w", "n[1-2]") == Exit.PASSED
+    assert capsys.readouterr().out == f"2 keys known already in {kept}\n"
+    assert kept.read_text().splitlines() == [f"{names} ssh-ed25519 AAAAn1", "n2 ssh-ed25519 AAAAn2"]

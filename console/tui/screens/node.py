@@ -12,7 +12,7 @@ from benchconsole.console.tui.queries.node_path import complete_hops
 from benchconsole.console.tui.queries.node_results import NodeResult, list_node_results
 from benchconsole.console.tui.rows.text_rows import CellText
 from benchconsole.console.tui.rows.themes import MUTED
-from benchconsole.console.tui.screens.base.page import OpenPage, Page
+from benchconsole.console.tui.screens.base.page import OPENING, OpenPage, Page
 from benchconsole.console.tui.screens.facts import FactsScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.headline import Headline, clauses
@@ -26,7 +26,7 @@ from benchconsole.console.view.remark_words import group_remarks
 from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.console.view.session_control import FlowHop
 from benchconsole.console.view.severity_signs import SEVERITIES
-from benchconsole.console.view.wording import SIGNS
+from benchconsole.console.view.wording import SIGNS, format_reading
 from benchconsole.probes.model.measuring import Test
 from benchconsole.probes.model.remark import About, RemarkSubject
 from benchconsole.topology.model.fabric import NodeId
@@ -90,7 +90,12 @@ class NodeScreen(Page):
         self.headline.show(*make_node_headline(view, seen), why=self.said)
         self.remarks.show(group_remarks(view.remarks, (About.NODE,)).get(self.node, ()))
         self.inventory.show(seen)
-        self.results.show(list_node_results(view, seen), tested=bool(seen.results), may_plan="plan" not in self.refused)
+        self.results.show(
+            list_node_results(view, seen),
+            tested=bool(seen.results),
+            may_plan="plan" not in self.refused,
+            reading=view.reading is not None,
+        )
         self._select()
 
     def _select(self) -> None:
@@ -172,7 +177,8 @@ class NodeScreen(Page):
         """The raw output in full."""
         chosen, view = self.results.chosen, self.run_view
         if chosen is None or view is None or chosen.test not in view.results:
-            self.say("Nothing was run for this row.")
+            reads = view is not None and view.reading is not None
+            self.say(OPENING if reads else "Nothing was run for this row.")
             return
         ids = chosen.verdict.evidence if chosen.verdict else ()
         found = raw_output.find_measurement(view, ids, chosen.test)
@@ -253,6 +259,8 @@ def make_node_headline(view: RunView, seen: NodeView) -> tuple[State | None, str
         return worst.state, f"{name}: {worst.probe}", f", {worst.verdict_words}"
     if worst is not None:
         return worst.state, f"{name}: {worst.subject} {worst.measured}", f" of {worst.expected}, {worst.verdict_words}"
+    if not seen.results and view.reading is not None:
+        return None, "The session is being read:", f" {format_reading(view.reading)}"
     if not seen.results:
         return None, f"{name} was not tested yet.", ""
     if seen.state is State.PASS:

@@ -16,10 +16,14 @@ class ResultList(Listing[NodeResult]):
 
     tested = False
     may_plan = True
+    reading = False
 
-    def show(self, results: Sequence[NodeResult], *, tested: bool, may_plan: bool) -> None:
-        """``tested``: any test of the node has ended, with or without a row. ``may_plan``: a run may be planned."""
-        self.tested, self.may_plan = tested, may_plan
+    def show(self, results: Sequence[NodeResult], *, tested: bool, may_plan: bool, reading: bool = False) -> None:
+        """``tested``: any test of the node has ended, with or without a row. ``may_plan``: a run may be planned.
+
+        ``reading``: the session is being read, so that nothing is known of what it lacks.
+        """
+        self.tested, self.may_plan, self.reading = tested, may_plan, reading
         here, self.items = self.chosen, results
         self.cursor = find_again(here, results, lambda each: (each.test, each.metric), otherwise=0)
         self.redraw()
@@ -50,6 +54,8 @@ class ResultList(Listing[NodeResult]):
         if self.tested:
             line = CellLine(width).to(3).put("Its tests gave facts and no number.  ", MUTED)
             return [line.put(find_key("facts"), ACTIVE).put(" shows them", MUTED).row()]
+        if self.reading:
+            return [CellLine(width).to(3).put("The session is being read.", MUTED).row()]
         line = CellLine(width).to(3).put("No test has run on this node yet.  ", MUTED)
         return [(line.put(find_key("plan"), ACTIVE).put(" plans a run", MUTED) if self.may_plan else line).row()]
 

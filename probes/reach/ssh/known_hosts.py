@@ -196,21 +196,36 @@ def add_keys(path: Path, keys: Iterable[OfferedKey]) -> int:
 
     TrustError when the file knows another key of the same kind for the same name.
     """
-    text = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
-    lines = text.removesuffix("\n").split("\n") if text else []
-    fields = [line.split() for line in lines if not line.startswith(("#", "@", "|"))]
+    new = find_new_keys(path, keys)
+    if new:
+        _replace(path, [*_read_lines(path), *(each.line for each in new)])
+    return len(new)
+
+
+def find_new_keys(path: Path, keys: Iterable[OfferedKey]) -> list[OfferedKey]:
+    """The keys that no line of the file has for their name, each once.
+
+    TrustError when the file knows another key of the same kind for the same name.
+    """
+    fields = [line.split() for line in _read_lines(path) if not line.startswith(("#", "@", "|"))]
     known = {(name, each[1]): each[2] for each in fields if len(each) >= 3 for name in each[0].split(",")}
     new = []
     for offered in keys:
-        if known.setdefault((offered.name, offered.kind), offered.key) != offered.key:
+        place = offered.name, offered.kind
+        if known.get(place, offered.key) != offered.key:
             raise TrustError(
-                f"{path} knows another {offered.kind} key for {offered.name}; remove its line first if it has to go"
+                f"{path} knows another {offered.kind} key for {offered.name}, which offers {offered.fingerprint}; "
+                "remove its line first if it has to go"
             )
-        if offered.line not in lines and offered.line not in new:
-            new.append(offered.line)
-    if new:
-        _replace(path, [*lines, *new])
-    return len(new)
+        if place not in known:
+            known[place] = offered.key
+            new.append(offered)
+    return new
+
+
+def _read_lines(path: Path) -> list[str]:
+    text = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 def _replace(path: Path, lines: Sequence[str]) -> None:

@@ -92,6 +92,21 @@ def test_a_node_of_which_nothing_was_judged_does_not_pass(
     assert (told, lead + rest) == (state, sentence)
 
 
+async def test_while_a_session_is_read_no_node_of_it_is_called_untested() -> None:
+    story = healthy()
+    view = replace(advance_all(RunView(story.fabric), list(story.events())[:1]), reading=(3, 21))
+    async with looking(story) as look:
+        look.app.navigation.open_node(NodeId("n001"))
+        await look.settle()
+        page = look.app.screen
+        assert isinstance(page, NodeScreen)
+        page.show(view, look.app.session.badges)
+        told = make_node_headline(view, view.nodes[NodeId("n001")])
+        assert told == (None, "The session is being read:", " 3 of 21 rounds.")
+        (row,) = page.results.empty(120)
+        assert "".join(cell.text for cell in row).strip() == "The session is being read."
+
+
 def test_a_headline_of_a_node_has_no_labels() -> None:
     story = healthy()
     view = advance_all(RunView(story.fabric), story.events())
