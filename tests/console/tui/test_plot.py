@@ -136,6 +136,11 @@ def test_each_value_over_time_has_the_sign_of_its_level_and_the_worst_of_a_cell_
     assert (cells.count("✗"), cells.count("·")) == (1, 0)
 
 
+def test_values_over_time_on_few_rows_have_a_tick_beside_them() -> None:
+    lines = draw(plot_of([7.4, 24.7, 99.0], None), Picture.SERIES, None, PlotLook(80, 8))
+    assert [line.split("┼")[0].strip() for line in lines if "┼" in line] == ["50"]
+
+
 def test_a_pause_is_a_gap_of_the_axis() -> None:
     metric = replace(plot_of([10.0, 11.0, 12.0]).first, moments=np.array([0.0, 50.0, 10_000.0]))
     busy = [(0.0, 50.0), (9_950.0, 10_000.0)]
