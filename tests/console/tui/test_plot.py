@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.conclusions.metric_samples import SampleKey
-from benchconsole.console.conclusions.plotted_metric import Plot, PlotBounds, PlottedMetric, list_plots
+from benchconsole.console.conclusions.plotted_metric import ClassNumbers, Plot, PlotBounds, PlottedMetric, list_plots
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.rows.text_rows import plain_text, row_width
 from benchconsole.console.tui.rows.themes import FAIL, Depth, Ground
@@ -493,7 +493,7 @@ def test_classes_that_do_not_fit_are_counted_and_a_strip_is_never_cut() -> None:
     story = tell_classes(9)
     strips = ClassStrips()
     (plot,) = list_plots(story)
-    strips.show(plot)
+    strips.show(plot, is_turned=False)
     assert strips.wanted == MOST_CLASSES
     rows = [plain_text(row) for row in strips.draw(100, MOST_CLASSES)]
     assert rows[-1].strip() == "4 more classes"
@@ -501,6 +501,19 @@ def test_classes_that_do_not_fit_are_counted_and_a_strip_is_never_cut() -> None:
     assert all(row_width(row) <= 62 for row in strips.draw(62, MOST_CLASSES))
     assert "━" not in "".join(plain_text(row) for row in strips.draw(62, MOST_CLASSES))
     assert sum("│" in row for row in rows) == MOST_CLASSES - 1
+
+
+def test_strips_of_classes_are_logarithmic_where_the_axis_is() -> None:
+    metric = replace(plot_of([1.0, 10.0, 100.0], None).first, shown=Shown.PLAIN)
+    plot, strips = Plot((metric,)), ClassStrips()
+    assert plot.is_log()
+    for is_turned, share in ((False, 0.5), (True, 0.09)):
+        strips.show(plot, is_turned=is_turned)
+        strips.parts = [ClassNumbers("compute", 3, 37.0, 54.7, (1.0, 5.5, 10.0, 55.0, 100.0))]
+        (row,) = strips.draw(100, 1)
+        text = plain_text(row)
+        start = text.index("─")
+        assert (text.index("│") - start) / (len(text) - start) == pytest.approx(share, abs=0.04)
 
 
 def tell_classes(number: int) -> RunView:
