@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.fabric_map.map_cells import MapLine, MapPicture, bracketed, slots_of
+from benchconsole.console.tui.fabric_map.map_cells import MapLine, MapPicture, slots_of
 from benchconsole.console.tui.fabric_map.shape import FabricShape
 from benchconsole.console.tui.fabric_map.tiers import draw_cables
 from benchconsole.console.tui.rows import link_glyphs
@@ -88,8 +88,7 @@ def _draw_wire(wires: _Wires, spine: SwitchId, links: Mapping[int, Link], pictur
     for place, link in links.items():
         at = wires.start + place * wires.step
         line.put("─" * max(at - 1 - line.at, 0), TRACK)
-        bracketed(line, at, 0, slots_of(picture.view, link), picture.mark, (link,))
-        line.to(line.at + (picture.mark is None or picture.mark.link != link.id))
+        line.to(at).extend(slots_of(picture.view, link)).put(" ")
     end = wires.start + len(wires.names) * wires.step - _GAP
     line.put("─" * max(end - line.at, 0), TRACK).put("  ")
     return line.extend(draw_cables(picture, tuple(links.values()), _CABLES) if wires.counts else ()).row()

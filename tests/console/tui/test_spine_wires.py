@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from msgspec.structs import replace as replace_fields
 
-from benchconsole.console.tui.fabric_map.map_cells import MapMark, MapPicture
+from benchconsole.console.tui.fabric_map.map_cells import MapPicture
 from benchconsole.console.tui.fabric_map.map_layout import lay_out_map
 from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
 from benchconsole.console.tui.fabric_map.spine_wires import MOST_RACKS, MOST_SPINES, list_spine_wires
@@ -77,9 +77,9 @@ def test_a_lost_member_is_red_where_it_is_and_counted_at_its_spine() -> None:
     story = faulty()
     view = advance_all(RunView(story.fabric), story.events())
     lines = list_spine_wires(read_shape(story.fabric), 200)
-    rows = [line.draw(MapPicture(view, MapMark(link=LinkId("leaf3--spine1"))), 200) for line in lines]
+    rows = [line.draw(MapPicture(view), 200) for line in lines]
     head, first, second = map(plain_text, rows)
-    assert first[head.index("leaf3") - 1 :].startswith("[▮▯]")
+    assert first[head.index("leaf3") :].startswith("▮▯ ─")
     assert first.rstrip().endswith("15 of 16 cables below")
     assert second.rstrip().endswith("all 16 cables below")
     assert [piece.text for row in rows for piece in row if piece.tone == FAIL_CELL] == ["▯"]
