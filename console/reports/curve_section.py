@@ -82,7 +82,7 @@ def _make_section(chart: Chart) -> CurveSection:
     return CurveSection(
         stage=sanitize(chart.stage),
         name=format_chart_name(chart),
-        unit=format_value(chart) if chart.metric else "",
+        unit=_describe_values(chart) if chart.metric else "",
         axis=sanitize(chart.axis) + (", logarithmic" if chart.is_axis_log() else ""),
         curves=tuple(_draw_curve(chart, index, across, up) for index in range(len(chart.curves)))
         if chart.metric
@@ -94,6 +94,11 @@ def _make_section(chart: Chart) -> CurveSection:
         headings=headings,
         rows=rows,
     )
+
+
+def _describe_values(chart: Chart) -> str:
+    """What one value is, and that the axis of the values is logarithmic."""
+    return format_value(chart) + ("; the axis of the values is logarithmic" if chart.is_value_log() else "")
 
 
 def _draw_curve(chart: Chart, index: int, across: dict[str, int], up: ValueScale) -> CurvePaths:

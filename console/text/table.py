@@ -21,6 +21,7 @@ class Column(NamedTuple):
     """A heading; ``right`` for numbers. ``wraps`` marks what may be broken into lines, ``least`` its width.
 
     ``kept`` names the words of a row, a part of the cell, that are in sight where a screen has to cut it.
+    ``outlasts``: a screen without room for both gives up a column of words before this one.
     """
 
     heading: str
@@ -28,6 +29,7 @@ class Column(NamedTuple):
     wraps: bool = False
     least: int = 0
     kept: str = ""
+    outlasts: bool = False
 
 
 class Table(NamedTuple):
@@ -39,9 +41,9 @@ class Table(NamedTuple):
     note: str = ""
 
 
-def number(heading: str) -> Column:
+def number(heading: str, *, outlasts: bool = False) -> Column:
     """A column of numbers."""
-    return Column(heading, right=True)
+    return Column(heading, right=True, outlasts=outlasts)
 
 
 def words(heading: str, least: int = 12, kept: str = "") -> Column:

@@ -109,8 +109,18 @@ def _cards(fabric: Fabric, shape: FabricShape, width: int, height: int) -> list[
     cards = choose_cards(fabric, shape, width, height - frame.height - (1 if frame.height else 0))
     if cards is None:
         return None
-    roomy = _add_numbers(fabric, shape, frame, width).around(cards) if width >= _WIDE and shape.servers else []
-    return roomy if 0 < len(roomy) <= height else frame.around(cards)
+    roomy = _add_numbers(fabric, shape, frame, width) if width >= _WIDE and shape.servers else frame
+    frame = roomy if len(roomy.around(cards)) <= height else frame
+    wired = _add_wires(shape, frame, width) if width >= _WIDE else frame
+    return (wired if len(wired.around(cards)) <= height else frame).around(cards)
+
+
+def _add_wires(shape: FabricShape, frame: MapFrame, width: int) -> MapFrame:
+    """The frame with the spines as wires above the cards."""
+    from benchconsole.console.tui.fabric_map.spine_wires import list_spine_wires  # here: few maps have room for it
+
+    wires = list_spine_wires(shape, width)
+    return MapFrame((*frame.above, BLANK_LINE, *wires), frame.below) if wires else frame
 
 
 def _add_numbers(fabric: Fabric, shape: FabricShape, frame: MapFrame, width: int) -> MapFrame:

@@ -71,7 +71,7 @@ def _draw_tags(
     for link, words in worded:
         line.put("   ").extend(_state_words(picture, link, words))
     if below:
-        line.put("   ").extend(_cables(picture, below, line.room))
+        line.put("   ").extend(draw_cables(picture, below, line.room))
     return line.row()
 
 
@@ -99,7 +99,7 @@ def _live_words(picture: MapPicture, link: Link) -> Row:
     return (CellText(f"  now {'  '.join(said)}"),)
 
 
-def _cables(picture: MapPicture, links: Sequence[Link], room: int) -> Row:
+def draw_cables(picture: MapPicture, links: Sequence[Link], room: int) -> Row:
     """How many links go down, and how many of their members are missing; shorter where there is no room."""
     lost = view_queries.find_lost_members(picture.view)
     total = sum(link.count for link in links)

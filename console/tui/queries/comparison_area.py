@@ -51,13 +51,15 @@ CLIPPED = 0.20
 """The share of a change at which its bar ends."""
 
 _HALF = 10
+_BAR = "-20 %     0    +20 %"
+"""The heading of the bars, with the signs that numbers have."""
 
 
 def list_compared(report: ComparisonReport, *, has_bars: bool = False) -> Area:
     """Metrics that differ, worse first, then what else differs, then metrics that do not; ``has_bars``: drawn, too."""
     columns = {
         "outcome": Column("outcome"), "what": words("what", 18, kept=TELLING), "of": words("of", 10), "a": number("A"),
-        "b": number("B"), "change": number("B to A"), "bar": Column("−20 %     0    +20 %"),
+        "b": number("B"), "change": number("B to A", outlasts=True), "bar": Column(_BAR),
         "interval": words("95 % interval", 10), "kind": words("kind", 8), "stage": words("stage", 8),
         "why": words("why", 12),
     }  # fmt: skip
@@ -152,7 +154,7 @@ def list_subjects(each: ComparedMetric) -> Area:
     """
     columns = {
         "outcome": Column("outcome"), "of": words("of"), "a": number("A"), "b": number("B"),
-        "change": number("B to A"), "bar": Column("−20 %     0    +20 %"), "n": number("n"),
+        "change": number("B to A"), "bar": Column(_BAR), "n": number("n"),
     }  # fmt: skip
     before, after = (sample.group() for sample in each.samples)
     tests = [_list_tests(each, side) for side in (0, 1)]

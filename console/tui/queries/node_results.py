@@ -8,7 +8,7 @@ from benchconsole.console.view.run_view import NodeView, RunView, State, state_o
 from benchconsole.console.view.wording import SIGNS, format_expected, format_measured, format_share
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.labels import tell_labels
-from benchconsole.probes.model.measuring import Result
+from benchconsole.probes.model.measuring import Result, Target
 from benchconsole.topology.model.fabric import NodeId
 
 
@@ -46,7 +46,7 @@ def list_node_results(view: RunView, node: NodeView) -> tuple[NodeResult, ...]:
         test = result.test
         summed = result.failure is None and (test.round, test.bundle) in judged
         if test.id not in judged and not summed and (result.failure is not None or result.measurements):
-            made.append(_of_result(result))
+            made.append(_of_result(result, node.node.id))
     return tuple(sorted(made, key=lambda each: each.state.rank))
 
 
@@ -93,10 +93,17 @@ def _company(view: RunView, name: str, verdict: Verdict) -> list[str]:
     target = result.test.target
     if verdict.subject != target.key:
         return [f"{verdict.subject}, {len(verdict.evidence)} flows"]
-    return [f"to {result.test.target.peer.id}" if target.node.id == name else f"from {target.node.id}"]
+    return [_name_other_end(target, name)]
 
 
-def _of_result(result: Result) -> NodeResult:
+def _name_other_end(target: Target, name: str) -> str:
+    """``to n2`` on the page of the sender, ``from n1`` on that of the receiver; empty without a receiver."""
+    if target.peer is None:
+        return ""
+    return f"to {target.peer.id}" if target.node.id == name else f"from {target.node.id}"
+
+
+def _of_result(result: Result, name: str) -> NodeResult:
     test, failure = result.test, result.failure
     state = State.MEASURED
     words, shown = "measured, no criterion speaks of it", "–"
@@ -104,5 +111,5 @@ def _of_result(result: Result) -> NodeResult:
         state = state_of_failure(failure.stage)
         words = sanitize(f"{failure.stage}: {failure.detail}" if failure.detail else failure.stage.value)
         shown = "✗ err" if state is State.UNKNOWN else "–"
-    metric = sanitize(f"to {test.target.peer.id}" if test.target.peer else test.target.node.id)
+    metric = sanitize(_name_other_end(test.target, name) or name)
     return NodeResult(state, sanitize(test.probe), metric, metric, shown, "–", "", "–", "", words, test.id)

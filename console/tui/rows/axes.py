@@ -94,8 +94,7 @@ def make_value_axis(low: float, high: float, factor: float, most: int) -> ValueA
     if high - low <= max(abs(low), abs(high)) * _ALIKE:
         room = abs(high) * 0.05 or factor
         low, high = low - room, high + room
-    wanted = (high - low) / factor / max(most - 1, 1)
-    return ValueAxis(low, high, _choose_step(wanted, _STEPS) * factor, factor)
+    return ValueAxis(low, high, _choose_ticked(low, high, factor, most), factor)
 
 
 def make_log_axis(
@@ -115,7 +114,7 @@ def make_log_axis(
         marked = list_round_numbers(low, high, most, is_binary=True)
     else:
         marked = [number * factor for number in list_round_numbers(low / factor, high / factor, most)]
-    step = _choose_step((high - low) / factor / max(most - 1, 1), _STEPS) * factor
+    step = _choose_ticked(low, high, factor, most)
     is_marked = len(marked) >= min(_FEWEST, most)
     return ValueAxis(
         low, high, step, factor, is_log=True, marked=tuple(marked) if is_marked else (),
@@ -140,6 +139,19 @@ def make_count_axis(most_counted: int, most: int) -> ValueAxis:
     """An axis from 0 to a number of things with ``most`` ticks or fewer, each a whole number."""
     wanted = max(most_counted / max(most - 1, 1), 1.0)
     return ValueAxis(0.0, float(max(most_counted, 1)), _choose_step(wanted, _WHOLE), 1.0)
+
+
+def _choose_ticked(low: float, high: float, factor: float, most: int) -> float:
+    """What ``most`` ticks or fewer are apart; a smaller step where an axis from 7 to 99 would have none."""
+    wanted = (high - low) / factor / max(most - 1, 1)
+    step = _choose_step(wanted, _STEPS)
+    for _ in _STEPS:
+        first = math.ceil(low / factor / step - 1e-6)
+        first = max(first, 1) if low > 0 else first
+        if first * step <= high / factor + step * 1e-6:
+            break
+        step = _choose_step(step * 0.4, _STEPS)
+    return step * factor
 
 
 def _choose_step(wanted: float, steps: Sequence[float]) -> float:

@@ -1,6 +1,7 @@
 """An area as a page: pairs, results, links, rounds or criteria, each row opens what it is of."""
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -31,6 +32,12 @@ WORST_FIRST = ("results", "criteria", "links")
 MOST_ROWS = 50_000
 """Rows from which on those that pass are not listed; 2 kB each."""
 
+MAPPED = "pairs"
+"""The area that has a map."""
+
+SPARED = {"pairs": ("remark",), "links": ("plot",), "rounds": ("next_fault", "remark", "plot")}
+"""Actions that the last row does not offer, by area: its rows have no state, no metric, or are of no one element."""
+
 LIMITED = {"results": partial(list_results, most=MOST_ROWS), "pairs": partial(list_pairs, most=MOST_ROWS)}
 
 
@@ -51,6 +58,7 @@ class AreaScreen(AreaPage):
         self._is_making = False
         self.find_remarked = partial(_find_remarked, self)
         self.wish_plot = partial(_wish_plot, self)
+        self.keys.show(list_keys(self.KEYS, name))
         if name in WORST_FIRST:
             self.table.sorts = [("state", False)]
 
@@ -119,7 +127,7 @@ class AreaScreen(AreaPage):
 
     def action_values(self) -> None:
         """Pairs as a map."""
-        if self.name_of_area == "pairs":
+        if self.name_of_area == MAPPED:
             self.post_message(OpenPage(PairMapScreen(tab=self.tab)))
         else:
             self.say("Pairs alone have a map.")
@@ -131,6 +139,12 @@ class AreaScreen(AreaPage):
             self.post_message(PlanRun(only=tests))
         else:
             self.say("Nothing was run for this row.")
+
+
+def list_keys(every: Sequence[Shown], area: str) -> tuple[Shown, ...]:
+    """The keys that the last row offers on an area."""
+    own = [each for each in every if (each if isinstance(each, str) else each[0]) not in SPARED.get(area, ())]
+    return (own[0], ("values", "as a map"), *own[1:]) if area == MAPPED else tuple(own)
 
 
 def _find_remarked(page: AreaScreen) -> Remarked | None:

@@ -233,7 +233,9 @@ class FabricScreen(HeatPage):
             _explain(self.legend, self.run_view, self.map)
 
     def action_zoom(self) -> None:
-        """Draw only the part of the fabric that the cursor stands in."""
+        """Draw only the part of the fabric that the cursor stands in; without a cursor that of the headline's fault."""
+        if self.map.mark is None and self.faults:
+            self.action_walk(1)
         shape = None if self.run_view is None else self.find_shape(self.run_view.fabric)
         if self.run_view is None or shape is None or self.map.mark is None:
             self.say(name_keys(ZOOM_HINT, "zoom"))

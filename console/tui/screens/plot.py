@@ -162,7 +162,6 @@ class PlotScreen(FilteredPage):
             self._number = find_again_value(self._drawn, self._number, plot) if is_same else find_first(plot)
         if plot is not self._drawn or not self.told.said:
             self.told.show([] if plot is None else [(words, TEXT) for words in format_sentences(plot)])
-            self.strips.show(plot)
         self._drawn = plot
         self._show_value()
         _share_height(self)
@@ -172,6 +171,7 @@ class PlotScreen(FilteredPage):
         plot = self._drawn
         is_turned = plot is not None and plot.question in self.turned
         self.picture.show(plot, self.picture.picture, self._number, is_turned=is_turned)
+        self.strips.show(plot, is_turned=is_turned)
         few = format_few(len(self.every) - len(self.plots.every))
         if plot is None or self._number is None:
             self.status.show("", few)
@@ -269,7 +269,7 @@ def _share_height(page: PlotScreen) -> None:
     is_tall = height >= TALL
     most = 4 if not is_tall else 9 if height < _HIGH else 15
     page.plots.styles.height = max(min(page.plots.count + 1, most), 2)
-    page.told.styles.height = min(page.told.wanted(width), 5 if is_tall else 3)
+    page.told.styles.height = min(page.told.wanted(width), 5 if is_tall else 4)
     page.strips.styles.height = min(page.strips.wanted, 8 if is_tall else 2)
     page.picture.styles.height = "1fr"
 

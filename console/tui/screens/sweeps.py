@@ -95,7 +95,8 @@ class SweepsScreen(FilteredPage):
         self.plot.show(chart, row.value if row is not None and self.points.has_focus else "", turned)
         said = [] if chart is None else [(words, TEXT) for words in format_sentences(chart)]
         if row is not None and row.lacks and chart is not None:
-            said.append((f"{sanitize(chart.axis)}={row.value}: {row.lacks}", MUTED))
+            lacks = f"{sanitize(chart.axis)}={sanitize(row.value)}: {row.lacks}", MUTED
+            said.insert(0 if self.points.has_focus else len(said), lacks)  # first where the cursor asks for it
         if row is not None and chart is not None:
             at = f"{REMARKED} {sanitize(chart.axis)}={sanitize(row.value)}"
             said[:0] = [(f"{at}: {text}", TEXT) for text in remarks.get(row.value, ())]  # first: there may be two rows
@@ -155,7 +156,7 @@ def _share_size(page: SweepsScreen) -> None:
     width, height = page.size
     is_wide, is_tall = width >= BESIDE, height >= TALL
     lists = max(min(page.charts.count + 1, (8 if height < 50 else 14) if is_tall else 4), 2)
-    told = min(page.told.wanted(width), 4 if is_tall else 2)
+    told = min(page.told.wanted(width), 4 if is_tall or page.points.has_focus else 2)
     page.charts.styles.height = lists
     page.told.styles.height = told
     page.body.styles.layout = "horizontal" if is_wide else "vertical"

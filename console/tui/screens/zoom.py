@@ -92,6 +92,7 @@ class ZoomScreen(HeatPage):
         self.crumb.show(path, *tallies(view, self.counts, len(self.section.nodes)))
         _show_numbers(self, view)
         _share_height(self, view)
+        _offer_keys(self)
         self.map.show(view, self.section.shape)
         self.node_line.show(view, self.map.mark, find_numbers(self.map))
         self.heat.follow(view)
@@ -147,6 +148,7 @@ class ZoomScreen(HeatPage):
     @on(FabricMap.Marked)
     def _marked(self) -> None:
         self.heat.tell()
+        _offer_keys(self)
         if self.run_view is not None:
             self.node_line.show(self.run_view, self.map.mark, find_numbers(self.map))
             _show_numbers(self, self.run_view)
@@ -163,6 +165,12 @@ class ZoomScreen(HeatPage):
                 self.say(f"No finding speaks of this {'link' if event.mark.link else 'switch'}.")
             else:
                 self.post_message(found)
+
+
+def _offer_keys(page: ZoomScreen) -> None:
+    """The keys of the last row: a level further in only where there is one."""
+    is_inmost = page.section.rack is not None and (page.map.mark is None or page.map.mark.node is None)
+    page.keys.show([each for each in page.KEYS if each[0] != "zoom" or not is_inmost])
 
 
 def _show_numbers(page: ZoomScreen, view: RunView) -> None:

@@ -183,10 +183,17 @@ class AreaTable(SortedTable[AreaRow]):
         return made
 
     def _choose_dropped(self, shown: Sequence[str]) -> str:
-        """The column that is given up first: words after the first two that name the row, then the last one."""
+        """The column that is given up first: words after the first two that name the row, then the last one.
+
+        One that outlasts words goes after all but the first of them.
+        """
         free = [name for name in shown if name != self.columns[self.picked]]
-        words = _list_words(self.area, shown)[_NAMING:]
-        return next((name for name in reversed(words) if name in free), free[-1])
+        words = _list_words(self.area, shown)
+        last = next((name for name in reversed(words[_NAMING:]) if name in free), free[-1])
+        return next((name for name in reversed(words[1:]) if name in free and self._outlasts(last)), last)
+
+    def _outlasts(self, name: str) -> bool:
+        return self.area is not None and self.area.columns[name].outlasts
 
     def _is_number(self, name: str) -> bool:
         return self.area is not None and self.area.columns[name].right

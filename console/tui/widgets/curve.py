@@ -11,7 +11,7 @@ from typing import NamedTuple
 from benchconsole.console.curves.curve_model import Chart, Curve, Point, ValueScale, make_scale
 from benchconsole.console.curves.curve_shape import TOLERANCE, find_shape
 from benchconsole.console.curves.curve_text import format_chart_name, format_cohort_name
-from benchconsole.console.text.cells import measure_width, wrap_clipped
+from benchconsole.console.text.cells import clip_text, measure_width, wrap_clipped
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.scales import Scale, scale_for
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row
@@ -294,6 +294,9 @@ class CurveText(CellWidget):
         return sum(len(wrap_clipped(text, width - 2, 3)) for text, _ in self.said)
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """Each sentence in at most three rows."""
+        """Each sentence in at most three rows; the last row goes on with what has none, and shows that it is cut."""
         lines = [(line, tone) for text, tone in self.said for line in wrap_clipped(text, width - 2, 3)]
-        return [CellLine(width).to(1).put(line, tone).row() for line, tone in lines[:height]]
+        if len(lines) > height:
+            rest = " ".join(line for line, _ in lines[height - 1 :])
+            lines[height - 1 :] = [(clip_text(rest, width - 2), lines[height - 1][1])]
+        return [CellLine(width).to(1).put(line, tone).row() for line, tone in lines]

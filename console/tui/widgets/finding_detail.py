@@ -32,6 +32,10 @@ from benchconsole.topology.units import Shown, Unit
 
 GUTTER = 13
 _LONGEST = 400
+_MOST = 3
+"""Rows of a section at most where not all have room."""
+_URGENT = {"cannot tell": 0, "do": 1, "means": 2}
+"""Sections that are whole before others, the first one first."""
 _NO_VERDICT = "the description alone; no verdict, count or exit code rests on it"
 
 
@@ -107,15 +111,29 @@ class FindingDetail(CellWidget):
             return []
         rule: list[Row] = [CellLine(width).put("─" * width, TRACK).row()]
         title = self._title(self.finding, width)
-        sections: list[list[Row]] = []
-        for most, blanks in ((9, True), (3, True), (3, False), (2, False), (1, False)):
-            sections = _sections(self.view, self.finding, self.said, width, most)
+        for most, blanks in ((9, True), (3, True), (3, False)):
             rows = rule + title
-            for section in sections:
+            for section in _sections(self.view, self.finding, self.said, width, most):
                 rows += ([BLANK] if blanks else []) + _cut(section, most)
             if len(rows) <= height:
                 return rows
-        return (title if height < 8 else rule + title) + [row for section in sections for row in _cut(section, 1)]
+        head = title if height < 8 else rule + title
+        return head + self._fill(self.view, self.finding, width, height - len(head))
+
+    def _fill(self, view: RunView, finding: Finding, width: int, room: int) -> list[Row]:
+        """A row for each section; what is left goes first to those that say what is not known and what to do."""
+        named = [(name, texts) for name, texts in _name_parts(finding, self.said) if any(texts)]
+        measured = _measured(view, finding, width)
+        spare = room - len(named) - bool(measured)
+        most = dict.fromkeys((name for name, _ in named), 1)
+        for name, texts in sorted(named, key=lambda each: _URGENT.get(each[0], len(_URGENT))):
+            more = min(len(wrap_under(name, texts, width, GUTTER, _MOST)) - 1, spare, _MOST - 1)
+            most[name] += max(more, 0)
+            spare -= max(more, 0)
+        rows = _cut(measured, 1) if measured else []
+        return rows + [
+            row for name, texts in named for row in wrap_under(name, texts, width, GUTTER, most[name])[: most[name]]
+        ]
 
     def _title(self, finding: Finding, width: int) -> list[Row]:
         aside = f"{self.place}, {finding.confidence.value}"

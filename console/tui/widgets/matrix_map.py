@@ -35,6 +35,7 @@ class MatrixMap(CellWidget, Generic[Cell], can_focus=True):
         self.matrix: Matrix[Cell] | None = None
         self.row = self.column = 0
         self.top = self.left = 0
+        self.cell_width = self.CELL
         self.rows_in_sight: Sequence[tuple[int, int]] = ()
         """Where rows stand in the widget, and which."""
 
@@ -104,27 +105,43 @@ class MatrixMap(CellWidget, Generic[Cell], can_focus=True):
             return [CellLine(width).to(1).put(self.ABSENT, MUTED).row()]
         names = [*matrix.sources, _SUM]
         gutter = 2 + min(max(measure_width(sanitize(name)) for name in names), _WIDEST)
-        tall = min(max(measure_width(sanitize(name)) for name in matrix.sinks), _TALLEST)
-        columns = max((width - gutter - self.CELL - 1) // self.CELL, 1)
+        longest = max(measure_width(sanitize(name)) for name in matrix.sinks)
+        self.cell_width, tall = self._choose_cells(longest, len(matrix.sinks), width - gutter)
+        columns = max((width - gutter - self.CELL - 1) // self.cell_width, 1)
         rows = max(height - tall - 2, 1)
         self._keep_in_sight(rows, columns)
         shown = matrix.sinks[self.left : self.left + columns]
-        end = gutter + self.CELL * len(shown)
+        end = gutter + self.cell_width * len(shown)
         drawn = [self._head(line, tall, shown, gutter, end, width) for line in range(tall)]
         in_sight = matrix.sources[self.top : self.top + rows]
         self.rows_in_sight = [(tall + at, self.top + at) for at in range(len(in_sight))]
         drawn += [self._line(source, shown, gutter, end, width) for source in in_sight]
         line = CellLine(width).to(1).put(_SUM if matrix.by_sink else "", MUTED)
         for at, sink in enumerate(shown):
-            line.to(gutter + self.CELL * at).extend(self._draw_sum(matrix.by_sink.get(sink)))
+            line.to(self._find_cell(gutter, at)).extend(self._draw_sum(matrix.by_sink.get(sink)))
         return [*drawn, line.row()]
 
+    def _choose_cells(self, longest: int, number: int, room: int) -> tuple[int, int]:
+        """Columns of a cell and rows of the heads: names lie in one row where all fit, else they stand upright."""
+        wide = max(self.CELL, longest + 1)
+        fits = wide * number + self.CELL + 1 <= room and longest <= _WIDEST
+        if wide == self.CELL or fits:
+            return wide, 1
+        return self.CELL, min(longest, _TALLEST)
+
+    def _find_cell(self, gutter: int, at: int) -> int:
+        """The column in which a cell begins, at the right end of its room."""
+        return gutter + self.cell_width * (at + 1) - self.CELL
+
     def _head(self, line: int, tall: int, shown: tuple[str, ...], gutter: int, end: int, width: int) -> Row:
-        """One row of the names of receivers, which stand upright, and end at the matrix."""
+        """One row of the names of receivers: whole, or a letter of each, which end at the matrix."""
         made = CellLine(width)
         for at, sink in enumerate(shown):
-            name = sanitize(sink)[-tall:].rjust(tall)
             tone = ACTIVE if self.place is not None and sink == self.place[1] else MUTED
+            if tall == 1:
+                made.to(gutter + self.cell_width * at).put(sanitize(sink), tone, self.cell_width, ">")
+                continue
+            name = sanitize(sink)[-tall:].rjust(tall)
             made.to(gutter + self.CELL * at + self.CELL - 1).put(name[line], tone)
         return made.to(end + 1).put(_SUM if line == tall - 1 else "", MUTED).row()
 
@@ -136,7 +153,9 @@ class MatrixMap(CellWidget, Generic[Cell], can_focus=True):
         for at, sink in enumerate(shown):
             cell = matrix.cells.get((source, sink)) if matrix is not None else None
             drawn = (CellText(" " * self.CELL, FAINT),) if cell is None else (self.draw_cell(cell),)
-            line.to(gutter + self.CELL * at).extend(selected(drawn) if is_here and here == (source, sink) else drawn)
+            line.to(self._find_cell(gutter, at)).extend(
+                selected(drawn) if is_here and here == (source, sink) else drawn
+            )
         if matrix is not None:
             line.to(end).extend(self._draw_sum(matrix.by_source.get(source)))
         return line.row()

@@ -1,5 +1,6 @@
 """The parts of the page of plots: the list of metrics, the picture of one, a row for each class of nodes."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -140,11 +141,17 @@ class ClassStrips(CellWidget):
 
     plot: Plot | None = None
     parts: Sequence[ClassNumbers] = ()
+    is_log = False
 
-    def show(self, plot: Plot | None) -> None:
+    def show(self, plot: Plot | None, *, is_turned: bool) -> None:
+        """Take a plot; strips are logarithmic where the axis of its picture is."""
+        is_log = plot is not None and plot.is_log(turned=is_turned)
         if plot is not self.plot:
             self.plot, self.parts = plot, [] if plot is None else list_classes(plot)
-            self.redraw()
+        elif is_log == self.is_log:
+            return
+        self.is_log = is_log
+        self.redraw()
 
     @property
     def wanted(self) -> int:
@@ -165,18 +172,19 @@ class ClassStrips(CellWidget):
             line.put("  median ", MUTED).put(format_number(metric, each.median), BRIGHT, 12)
             line.put(format_deviation(each), MUTED, 14)
             size = min(line.room - 1, _STRIP)
-            strip = _draw_strip(each, (metric.in_order[0], metric.in_order[-1]), size) if size >= _LEAST_STRIP else ()
+            ends = metric.in_order[0], metric.in_order[-1]
+            strip = _draw_strip(each, ends, size, is_log=self.is_log) if size >= _LEAST_STRIP else ()
             rows.append(line.extend(strip).row())
         if len(shown) < len(self.parts):
             rows.append(CellLine(width).to(1).put(f"{len(self.parts) - len(shown):,} more classes", MUTED).row())
         return rows
 
 
-def _draw_strip(each: ClassNumbers, ends: tuple[float, float], size: int) -> Row:
+def _draw_strip(each: ClassNumbers, ends: tuple[float, float], size: int, *, is_log: bool) -> Row:
     """Where a class stands between the ends of all: the lowest to the highest, the middle half, the median."""
-    low, high = ends
+    low, high, *quartiles = map(math.log, (*ends, *each.quartiles)) if is_log else (*ends, *each.quartiles)
     span = high - low
-    places = [min(int((end - low) / span * size), size - 1) if span > 0 else 0 for end in each.quartiles]
+    places = [min(int((end - low) / span * size), size - 1) if span > 0 else 0 for end in quartiles]
     line = CellLine(size)
     for column in range(size):
         if column == places[2]:

@@ -210,7 +210,7 @@ def _draw_series(plot: Plot, number: int | None, look: PlotLook) -> list[Row]:
     metric, scale = plot.first, choose_scale(plot)
     bounds = list(list_bounds(metric.bounds))
     upward = _make_axis(plot, scale, max(look.height // 4, 2), look)
-    margin = max(measure_width(tick.label) for tick in upward.ticks) + 2
+    margin = max((measure_width(tick.label) for tick in upward.ticks), default=0) + 2
     known = metric.moments[metric.by_time]
     name = draw_legend(plot, f" over time, {_name_axis(scale, upward)}".rstrip(", "), look)
     if not len(known):

@@ -60,7 +60,7 @@ class ResultList(Listing[NodeResult]):
         return [(line.put(find_key("plan"), ACTIVE).put(" plans a run", MUTED) if self.may_plan else line).row()]
 
     def _columns(self, width: int) -> list[tuple[str, int, int, str]]:
-        """Name, column, width and alignment; what matters less goes first when it narrows."""
+        """Name, column, width and alignment; what says nothing is left out, what matters less goes as it narrows."""
         probe = min(max([7, *(measure_width(each.probe) for each in self.items)]), 10)
         longest = min(max([6, *(measure_width(each.metric) for each in self.items)]), 36 if width >= 120 else 30)
         source = min(max([4, *(measure_width(each.source) for each in self.items)]), 16)
@@ -76,6 +76,9 @@ class ResultList(Listing[NodeResult]):
             ("limit", limit, "<"),
             ("verdict", 24 if width >= 100 else 8, "<"),
         ]
+        said = [("limit", any(each.limit for each in self.items)), ("from", any(each.source for each in self.items))]
+        bare = [name for name, is_told in said if self.items and not is_told]
+        wanted = [each for each in wanted if each[0] not in bare]
         for dropped in ("limit", "from", "verdict", "probe"):
             if sum(wide + 2 for _, wide, _ in wanted) + 2 <= width:
                 break

@@ -11,6 +11,9 @@ from benchconsole.console.tui.rows.themes import BOLD, MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import StageView, State
 
+_LEAST_RESULT, _WIDEST_RESULT = 21, 44
+"""Cells that results have before the words on what runs."""
+
 
 class Stages(CellWidget):
     """One row a stage; what is done folds into one row where it is tight."""
@@ -39,7 +42,9 @@ class Stages(CellWidget):
         wire = 24 if width >= 160 else 12 if width >= 100 else 8 if width >= 70 else 0
         left = any(stage.left + stage.overrun >= 0.5 for stage in self.stages)
         longest = max(map(measure_width, self.because.values()), default=0)
-        about = min(max(width - name - wire - 59, 0), max(longest, 9)) if width >= 90 else 0
+        result = min(max([_LEAST_RESULT, *map(measure_width, self.results.values())]), _WIDEST_RESULT)
+        room = width - name - wire - result - (38 if left else 29)
+        about = min(max(room, 0), max(longest, 9)) if width >= 90 else 0
         head = CellLine(width).to(1).put("stage", MUTED).to(3 + name + 2)
         if about:
             head.put("what runs", MUTED, about).put("  ")

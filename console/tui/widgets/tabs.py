@@ -59,7 +59,7 @@ def badge_row(badges: Badges) -> Row:
 
 
 class Tabs(CellWidget):
-    """Tabs at the left, badges at the right; tabs are cut before badges are."""
+    """Tabs at the left, badges at the right; tabs lose their names, then their places, before badges do."""
 
     DEFAULT_CSS = "Tabs { height: 1; dock: top; }"
     GROUND = Ground.PANEL
@@ -84,35 +84,43 @@ class Tabs(CellWidget):
         badges = badge_row(self.badges)
         line = CellLine(width)
         room = width - row_width(badges) - 1
-        for name in self._tabs(room):
-            key = _find_tab_key(name)
-            if name == self.active:
+        for tab, name in self._tabs(room):
+            key = _find_tab_key(tab)
+            if tab == self.active:
                 line.put(f" {key}", _SELECTED_KEY).put(f" {name} ", _SELECTED)
             else:
-                line.put(f" {key} {name} ", MUTED)
+                line.put(f" {key} {name} " if name else f" {key} ", MUTED)
         line.right(badges, margin=0)
         return [line.row()]
 
     def on_click(self, event: events.Click) -> None:
-        places = self.list_places()
-        tab = next((tab for x, tab in reversed(places) if event.x >= x - 1), "")
-        if tab and event.x < places[-1][0] - 1 + _measure_tab(places[-1][1]):
+        tab = next((tab for x, tab in reversed(self.list_places()) if event.x >= x - 1), "")
+        if tab and event.x < sum(map(_measure_tab, self._shown)):
             self.post_message(self.Clicked(tab))
 
     def list_places(self) -> list[tuple[int, str]]:
         """Each tab that is drawn, behind the column of its key."""
         places, x = [], 1
-        for name in self._tabs(self.size.width - row_width(badge_row(self.badges)) - 1):
-            places.append((x, name))
-            x += _measure_tab(name)
+        for shown in self._shown:
+            places.append((x, shown[0]))
+            x += _measure_tab(shown)
         return places
 
-    def _tabs(self, room: int) -> list[str]:
-        """As many as fit; the active one always."""
-        every = list(TABS)
-        while sum(map(_measure_tab, every)) > room and len(every) > 1:
-            every.remove(next(tab for tab in reversed(every) if tab != self.active))
-        return every
+    @property
+    def _shown(self) -> list[tuple[str, str]]:
+        return self._tabs(self.size.width - row_width(badge_row(self.badges)) - 1)
+
+    def _tabs(self, room: int) -> list[tuple[str, str]]:
+        """Those that fit with their names, from the right the key alone where that fits; the active one always."""
+        shown = {tab: tab for tab in TABS}
+        for is_dropped in (False, True):
+            for tab in reversed([tab for tab in TABS if tab != self.active]):
+                if sum(map(_measure_tab, shown.items())) <= room:
+                    break
+                shown[tab] = ""
+                if is_dropped:
+                    del shown[tab]
+        return list(shown.items())
 
 
 def _find_tab_key(tab: str) -> str:
@@ -120,6 +128,7 @@ def _find_tab_key(tab: str) -> str:
     return find_key(tab.lower())
 
 
-def _measure_tab(tab: str) -> int:
-    """The cells of a tab: its key and its name, with a blank before, between and behind."""
-    return measure_width(_find_tab_key(tab)) + len(tab) + 3
+def _measure_tab(shown: tuple[str, str]) -> int:
+    """The cells of a tab: its key, and its name where it is shown, with a blank before, between and behind."""
+    tab, name = shown
+    return measure_width(_find_tab_key(tab)) + 2 + (len(name) + 1 if name else 0)

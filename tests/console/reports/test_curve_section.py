@@ -84,6 +84,12 @@ def test_the_required_line_is_there_where_a_verdict_was_made() -> None:
     assert "dashed: required" not in written("html", swept(required="0"))
 
 
+def test_an_axis_of_values_that_is_logarithmic_says_so() -> None:
+    wide: Told = {"1": [[1e6]], "2": [[2e9]]}
+    assert "the axis of the values is logarithmic" in written("html", view_of(wide))
+    assert "the axis of the values is logarithmic" not in written("html", swept())
+
+
 def test_markdown_has_the_table() -> None:
     text = written("md", swept())
     assert "### ior over tasks: ior.write" in text

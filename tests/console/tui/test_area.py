@@ -299,3 +299,18 @@ def test_a_table_that_is_alone_says_which_columns_it_leaves_out(width: int, stag
     assert above == ([said] if said else [])
     assert heading.startswith("name")
     assert len(beside.heading(width)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "offered", "spared"),
+    [
+        ("pairs", "v as a map", "m remark"), ("links", "m remark", "D plot"), ("rounds", "t in full", "n next fault"),
+        ("results", "D plot", "v as a map"),
+    ],
+)  # fmt: skip
+async def test_the_last_row_offers_what_the_rows_of_an_area_have(name: str, offered: str, spared: str) -> None:
+    async with looking(faulty(), (160, 40)) as look:
+        await look.press("colon", *name, "enter")
+        await look.settle()
+        assert offered in look.lines[-1]
+        assert spared not in look.lines[-1]

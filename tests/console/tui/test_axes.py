@@ -33,6 +33,16 @@ def test_ticks_are_on_the_axis_and_no_more_than_there_is_room_for(
     assert [tick.place for tick in ticks] == sorted(tick.place for tick in ticks)
 
 
+@given(some.floats(1e-6, 1e6), some.floats(1.001, 1e9), some.integers(2, 15))
+def test_an_axis_has_a_tick_whatever_its_ends_are(low: float, ratio: float, most: int) -> None:
+    assert list(make_value_axis(low, low * ratio, 1.0, most).ticks)
+    assert list(make_log_axis(low, low * ratio, [], 1.0, most).ticks)
+
+
+def test_a_low_axis_between_two_multiples_of_its_step_has_a_smaller_step() -> None:
+    assert [tick.label for tick in make_value_axis(7.4, 99.0, 1.0, 2).ticks] == ["50"]
+
+
 @pytest.mark.parametrize(
     ("low", "high", "factor", "labels"),
     [

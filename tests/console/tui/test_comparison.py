@@ -151,3 +151,12 @@ async def test_a_strip_tells_both_sessions_with_their_own_verdicts(site: Site, s
             assert time.strftime("%Y-%m-%d %H:%M", time.localtime(each.started)) in line
             assert ("finding" in line) is (size[0] >= 80)
         assert look.lines[at + 2].startswith(" differs ")
+
+
+async def test_the_change_is_in_sight_where_both_sessions_and_all_words_are_not(site: Site) -> None:
+    async with opened(site, (80, 24)) as look:
+        await compared(look)
+        await look.settle()
+        head = next(line for line in look.lines if line.startswith(" outcome")).split()
+        assert head[:2] == ["outcome", "what"]
+        assert head[-5:] == ["A", "B", "B", "to", "A"]

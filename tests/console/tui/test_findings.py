@@ -5,9 +5,12 @@ from dataclasses import replace
 import pytest
 
 from benchconsole.console.tui.queries import expression
+from benchconsole.console.tui.rows.text_rows import plain_text
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.raw import RawScreen
-from benchconsole.console.view.run_view import NotJudged
+from benchconsole.console.tui.widgets.finding_detail import FindingDetail
+from benchconsole.console.view.reducer import advance_all
+from benchconsole.console.view.run_view import NotJudged, RunView
 from benchconsole.console.view.session_verdict import SessionVerdict
 from benchconsole.probes.model.judgement import Finding, Level
 from benchconsole.topology.analysis.static_finding import Severity
@@ -33,6 +36,26 @@ async def test_where_it_is_low_every_section_keeps_a_line() -> None:
         await look.press("4")
         for name in ("measured", "because", "rules out", "cannot tell", "means", "do"):
             assert sum(line.startswith(f" {name}") for line in look.lines) == 1, name
+
+
+def test_rows_that_are_left_go_to_what_is_not_known_and_what_to_do() -> None:
+    story = faulty()
+    view = advance_all(RunView(story.fabric), story.events())
+    long = {"because": ("b " * 200,), "means": "m " * 60, "do": "d " * 60, "cannot_tell": "c " * 60}
+    detail = FindingDetail()
+    detail.show(view, replace(view.findings[0], **long), "finding 1 of 1", may_run=True)
+
+    def count_rows(height: int, letter: str) -> int:
+        rows = [plain_text(row)[13:].split() for row in detail.draw(80, height)]
+        assert len(rows) <= height
+        return sum(row[:1] == [letter] for row in rows)
+
+    least = next(height for height in range(9, 20) if count_rows(height, "c") == 2)
+    for more, wanted in enumerate(("cdm", "cDm", "cDM")):
+        assert [count_rows(least + more, letter) for letter in "cdm"] == [
+            2,
+            *(1 + each.isupper() for each in wanted[1:]),
+        ]
 
 
 async def test_n_goes_on_and_the_detail_follows() -> None:

@@ -6,10 +6,13 @@ import pytest
 
 from benchconsole.console.tui.queries import raw_output
 from benchconsole.console.tui.queries.evidence import MarkedText
+from benchconsole.console.tui.queries.node_results import NodeResult
+from benchconsole.console.tui.rows.text_rows import plain_text
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen, make_node_headline
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.widgets.results import ResultList
 from benchconsole.console.view.events import SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance_all, opened
 from benchconsole.console.view.run_view import NodeView, RunView, State
@@ -142,6 +145,19 @@ async def test_a_silent_node_says_at_which_stage_it_failed() -> None:
         assert "n120 could not be asked:" in look.lines[3]
         assert "not counted as passed" in look.lines[3]
         assert "the test failed on n120: unreachable" in look.text
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_columns_that_say_nothing_leave_their_room_to_the_reason(width: int) -> None:
+    silent = NodeResult(
+        State.UNREACHABLE, "iperf3", "to n2", "to n2", "–", "–", "", "–", "", "unreachable: no answer", "t"
+    )  # fmt: skip
+    listing = ResultList()
+    listing.show([silent], tested=True, may_plan=True)
+    assert plain_text(listing.heading(width)[0]).split()[-4:] == ["expected", "of", "exp", "verdict"]
+    assert "unreachable: no answer" in plain_text(listing.row(0, width))
+    listing.show([replace(silent, limit="leaf1 to spine1", source="clause 3")], tested=True, may_plan=True)
+    assert ("limit" in plain_text(listing.heading(width)[0])) is (width > 100)
 
 
 async def test_keys_of_a_node() -> None:

@@ -1,5 +1,7 @@
 """The map of pairs: its cells and means, how it is walked, and what a cell opens."""
 
+import re
+
 import pytest
 
 from benchconsole.console.tui.queries.matrix import MOST_NODES, Place
@@ -66,6 +68,20 @@ async def test_the_cursor_begins_on_the_worst_cell_and_what_it_holds_is_told(siz
         assert f"{' to '.join(find_worst())}: fail" in look.lines[-2]
         assert "by switch" in look.lines[-2]
         assert all(len(line) <= size[0] for line in look.lines)
+
+
+async def test_names_of_receivers_lie_in_one_row_where_all_fit_and_stand_upright_elsewhere() -> None:
+    async with looking(faulty(), (120, 40)) as look:
+        screen = await pair_map(look)
+        assert screen.map.matrix is not None
+        sinks = screen.map.matrix.sinks
+        head = next(line for line in look.lines if sinks[0] in line and sinks[-1] in line)
+        assert head.split() == [*sinks, "mean"]
+        mean = next(line for line in look.lines if line.startswith(" mean"))
+        assert [at.end() for at in re.finditer(r"\S+", head)][:-1] == [at.end() for at in re.finditer(r"\S+", mean)][1:]
+    async with looking(faulty(), (60, 24)) as look:
+        await pair_map(look)
+        assert not any(sinks[0] in line and sinks[-1] in line for line in look.lines)
 
 
 async def test_enter_goes_to_the_nodes_then_to_the_pairs_and_esc_comes_back() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from msgspec.structs import replace as replace_fields
 
 from benchconsole.console.conclusions.metric_samples import SampleKey
-from benchconsole.console.conclusions.plotted_metric import Plot, PlotBounds, PlottedMetric, list_plots
+from benchconsole.console.conclusions.plotted_metric import ClassNumbers, Plot, PlotBounds, PlottedMetric, list_plots
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.rows.text_rows import plain_text, row_width
 from benchconsole.console.tui.rows.themes import FAIL, Depth, Ground
@@ -134,6 +134,11 @@ def test_each_value_over_time_has_the_sign_of_its_level_and_the_worst_of_a_cell_
     alike = list_plots(told([(10.0, Level.PASS, 9.0), (10.0, Level.FAIL, 12.0)]))[0]
     cells = "".join(picture_of(draw(alike, Picture.SERIES)))
     assert (cells.count("✗"), cells.count("·")) == (1, 0)
+
+
+def test_values_over_time_on_few_rows_have_a_tick_beside_them() -> None:
+    lines = draw(plot_of([7.4, 24.7, 99.0], None), Picture.SERIES, None, PlotLook(80, 8))
+    assert [line.split("┼")[0].strip() for line in lines if "┼" in line] == ["50"]
 
 
 def test_a_pause_is_a_gap_of_the_axis() -> None:
@@ -488,7 +493,7 @@ def test_classes_that_do_not_fit_are_counted_and_a_strip_is_never_cut() -> None:
     story = tell_classes(9)
     strips = ClassStrips()
     (plot,) = list_plots(story)
-    strips.show(plot)
+    strips.show(plot, is_turned=False)
     assert strips.wanted == MOST_CLASSES
     rows = [plain_text(row) for row in strips.draw(100, MOST_CLASSES)]
     assert rows[-1].strip() == "4 more classes"
@@ -496,6 +501,19 @@ def test_classes_that_do_not_fit_are_counted_and_a_strip_is_never_cut() -> None:
     assert all(row_width(row) <= 62 for row in strips.draw(62, MOST_CLASSES))
     assert "━" not in "".join(plain_text(row) for row in strips.draw(62, MOST_CLASSES))
     assert sum("│" in row for row in rows) == MOST_CLASSES - 1
+
+
+def test_strips_of_classes_are_logarithmic_where_the_axis_is() -> None:
+    metric = replace(plot_of([1.0, 10.0, 100.0], None).first, shown=Shown.PLAIN)
+    plot, strips = Plot((metric,)), ClassStrips()
+    assert plot.is_log()
+    for is_turned, share in ((False, 0.5), (True, 0.09)):
+        strips.show(plot, is_turned=is_turned)
+        strips.parts = [ClassNumbers("compute", 3, 37.0, 54.7, (1.0, 5.5, 10.0, 55.0, 100.0))]
+        (row,) = strips.draw(100, 1)
+        text = plain_text(row)
+        start = text.index("─")
+        assert (text.index("│") - start) / (len(text) - start) == pytest.approx(share, abs=0.04)
 
 
 def tell_classes(number: int) -> RunView:

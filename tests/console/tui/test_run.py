@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from benchconsole.console.tui.rows.text_rows import plain_text
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.plan import PlanView
+from benchconsole.console.tui.widgets.stages import Stages
 from benchconsole.console.view import events
 from benchconsole.console.view.interval_rates import ToldInterval
+from benchconsole.console.view.run_view import StageView, State
 from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.api import Interval, Unit
 from benchconsole.probes.model.judgement import ClosedRound, Level
@@ -47,6 +50,20 @@ async def test_a_finished_run_says_what_each_stage_found() -> None:
         assert "st3 at 42 %" in rows["disk"]
         assert "0:52" in rows["inventory"]
         assert any(line.startswith(" ∅ not judged") and "None of them counts as passed." in line for line in look.lines)
+
+
+def test_what_a_stage_found_has_room_before_what_it_runs() -> None:
+    stages, found = Stages(), "leaf3 to spine1 at 50 %, 12 more of them"
+    stage = StageView("iperf3 trunks", "iperf3", 11, 11, 300, 8.0, 0.0, State.FAIL)
+    stages.show(
+        [stage],
+        {"iperf3 trunks": "links between switches and wide NICs, each filled by flows"},
+        {"iperf3 trunks": found},
+    )
+    for width in (100, 120, 160):
+        (_, row) = stages.draw(width, 2)
+        assert found in plain_text(row)
+        assert "links" in plain_text(row)
 
 
 async def test_an_open_round_is_measured_and_not_judged() -> None:

@@ -9,10 +9,11 @@ import pytest
 
 from benchconsole.console.curves.curve_model import make_scale
 from benchconsole.console.tui.rows.terminal import Terminal
-from benchconsole.console.tui.rows.themes import Depth
+from benchconsole.console.tui.rows.text_rows import plain_text
+from benchconsole.console.tui.rows.themes import TEXT, Depth
 from benchconsole.console.tui.screens.run import RunScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
-from benchconsole.console.tui.widgets.curve import MARKS, choose_labels
+from benchconsole.console.tui.widgets.curve import MARKS, CurveText, choose_labels
 from benchconsole.console.view.events import RoundStarted, SessionEnded
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import FailedAt, Failure, LeftOutPoint
@@ -319,6 +320,15 @@ async def test_of_many_sizes_each_so_many_th_is_told_and_the_last() -> None:
         assert len({after - before for before, after in pairwise(shown[:-1])}) == 1
 
 
+def test_sentences_that_have_no_row_are_seen_to_be_cut() -> None:
+    text = CurveText()
+    text.show([("the first of two sentences", TEXT), ("the second of them is longer than what is left", TEXT)])
+    assert [plain_text(row).strip() for row in text.draw(80, 3)][1].startswith("the second")
+    (row,) = text.draw(60, 1)
+    assert plain_text(row).strip().startswith("the first of two sentences the second")
+    assert plain_text(row).rstrip().endswith("…")
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_points_that_a_limit_left_out_are_in_sight_with_the_reason(size: tuple[int, int]) -> None:
     what: Told = {"1": [[1e9]], "2": [[1e9, 0.9e9]]}
@@ -335,5 +345,4 @@ async def test_points_that_a_limit_left_out_are_in_sight_with_the_reason(size: t
         assert "it rests on fewer points, without clients=4, 8" in text
         assert "8 tests skippe" in text
         await look.press("tab", "down", "down", "down")
-        is_whole = "clients=8: 8 tests skipped: the limit is --tests-at-once 2" in " ".join(look.text.split())
-        assert is_whole is (size[1] >= 40)  # two rows below the list hold the knee alone
+        assert "clients=8: 8 tests skipped: the limit is --tests-at-once 2" in " ".join(look.text.split())

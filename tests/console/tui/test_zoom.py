@@ -16,7 +16,7 @@ from benchconsole.console.tui.screens.nodes import NodesScreen
 from benchconsole.console.tui.screens.zoom import ZoomScreen
 from benchconsole.probes.model.measuring import Result
 from benchconsole.topology.model.fabric import LinkId, NodeId, SwitchId
-from tests.console.tui.looking import Look, boxes, faulty, large, looking
+from tests.console.tui.looking import Look, boxes, faulty, healthy, large, looking
 from tests.console.tui.test_heat import choose
 
 
@@ -68,8 +68,26 @@ async def test_a_name_goes_to_its_part_at_once_and_a_node_at_last_to_itself() ->
         assert isinstance(look.app.screen, ZoomScreen)
 
 
-async def test_without_a_cursor_and_above_all_levels_it_says_so() -> None:
+async def test_without_a_cursor_it_goes_to_the_fault_of_the_headline() -> None:
     async with looking(faulty()) as look:
+        assert "leaf3" in look.lines[3]
+        await look.press("Z")
+        assert isinstance(look.app.screen, ZoomScreen)
+        assert look.lines[1].startswith(" mini › fabric › leaf3 ")
+
+
+async def test_the_last_row_offers_a_level_further_in_only_where_there_is_one() -> None:
+    async with looking(boxes()) as look:
+        await go(look, MapMark(switch=SwitchId("c07a")))
+        await look.press("Z")
+        assert "Z one level in" not in look.lines[-1]
+        await go(look, MapMark(node=NodeId("c07n09")))
+        await look.settle()
+        assert "Z one level in" in look.lines[-1]
+
+
+async def test_without_a_cursor_and_above_all_levels_it_says_so() -> None:
+    async with looking(healthy()) as look:
         await look.press("Z")
         assert "Nothing is chosen" in look.lines[-1]
         await go(look, MapMark(switch=SwitchId("spine1")))

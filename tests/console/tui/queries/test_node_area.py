@@ -7,10 +7,14 @@ from benchconsole.console.tui.queries.node_area import list_node
 from benchconsole.console.tui.queries.node_facts import list_node_facts
 from benchconsole.console.tui.queries.node_path import find_binding, find_node_path, list_pair_tests
 from benchconsole.console.tui.queries.node_results import list_node_results
-from benchconsole.console.view.reducer import advance_all
+from benchconsole.console.view.events import SessionOpened
+from benchconsole.console.view.reducer import advance_all, opened
 from benchconsole.console.view.run_view import RunView, State
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Target, Test
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.reports import fixture
+from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import faulty
 from tests.console.tui.queries.test_areas import NASTY
 
@@ -38,6 +42,20 @@ def test_a_node_with_a_fault_says_so_first() -> None:
     assert rows[0].words("state") == "fail"
     assert rows[0].record["finding"]
     assert rows[1].record["state"] == "fail"
+
+
+def test_a_test_without_a_number_names_the_other_end() -> None:
+    fabric = mini(leaves=1, per_leaf=2)
+    sender, receiver = (fabric.nodes[NodeId(name)] for name in ("n001", "n002"))
+    test = Test("t", "iperf3", Target(sender, receiver), 1)
+    result = Result(test, failure=Failure(FailedAt.TIMEOUT, "60 s", sender.id))
+    planned = Round(1, "iperf3", "iperf3", (test,), 1.0, "")
+    seen = advance_all(
+        opened(SessionOpened("s", "", fabric, "default", (planned,), 0.0)),
+        [ClosedRound(planned, (result,), CloseReason.COMPLETE, 0.0, 1.0)],
+    )
+    told = [list_node_results(seen, seen.nodes[each.id])[0].metric for each in (sender, receiver)]
+    assert told == ["to n002", "from n001"]
 
 
 def test_a_node_that_was_not_tested_passes_nothing() -> None:
