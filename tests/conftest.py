@@ -1,6 +1,8 @@
 """What every test has: the laboratory on request, and a home of its own."""
 
+import itertools
 import os
+import re
 import signal
 import tempfile
 from collections import Counter
@@ -31,8 +33,10 @@ def pytest_configure() -> None:
     """Hear SIGINT and SIGHUP even where a shell or nohup had them ignored: children inherit that, and no trap helps.
 
     The umask is the usual one: sshd reads a user's keys as that user, and fixtures of a whole run write such files.
+    Commands find their bytecode, as those of an installed program do: thousands are run, and compiling takes two seconds.
     """
     os.umask(_UMASK)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
@@ -61,6 +65,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{count} not run: {reason.removeprefix('Skipped: ')}", red=True)
 
 
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test's own. That of pytest lists all folders of the run for each new one: of thousands, twenty ms."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    return tmp_path_factory.mktemp(f"{name}-{next(_NUMBERS)}", numbered=False)
+
+
 @pytest.fixture
 def memory_path(tmp_path: Path) -> Iterator[Path]:
     """A folder in memory, where the machine has one: a database there waits for no disk at each of its commits."""
@@ -72,14 +86,23 @@ def memory_path(tmp_path: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.fixture
+def _home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where a test's database would be: in the folder of a test that has one, else in one that is not made."""
+    if "tmp_path" in request.fixturenames:
+        found: Path = request.getfixturevalue("tmp_path")
+        return found
+    return tmp_path_factory.getbasetemp() / f"home-{next(_NUMBERS)}"
+
+
 @pytest.fixture(autouse=True)
-def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _own_places(_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Keep the developer's own database, configuration and colours out of the tests, and the umask of a command run here."""
     os.umask(_UMASK)
     for name in ("NO_COLOR", "BENCHCONSOLE_DB", "BENCHCONSOLE_ASCII", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(_home / "data"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(_home / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(_home / "config"))
     yield
     os.umask(_UMASK)  # never the one found: a fixture of a module may have run a command before this one began

@@ -115,16 +115,16 @@ async def _count_changes(folder: Path, key: str) -> int:
 
 @JOURNALS
 @pytest.mark.parametrize("code", [apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_FULL])
-async def test_one_change_that_fails_costs_its_own_transaction(tmp_path: Path, code: int) -> None:
-    (tmp_path / "made").mkdir()
-    key = (await _make(tmp_path / "made/s.db")).key
+async def test_one_change_that_fails_costs_its_own_transaction(memory_path: Path, code: int) -> None:
+    (memory_path / "made").mkdir()
+    key = (await _make(memory_path / "made/s.db")).key
     assert key is not None
-    changes = await _count_changes(tmp_path / "made", key)
+    changes = await _count_changes(memory_path / "made", key)
     refused = 0
     with mount_disk() as disk:
         disk.code = code
         for number in _list_faults(disk, changes):
-            path = _copy(tmp_path / "made", tmp_path / "fails")
+            path = _copy(memory_path / "made", memory_path / "fails")
             told = await _work(path, key)
             disk.fail_at = 0
             assert told.parts <= _read_parts(path, key), number
@@ -137,36 +137,36 @@ async def test_one_change_that_fails_costs_its_own_transaction(tmp_path: Path, c
 
 
 @JOURNALS
-async def test_a_power_cut_at_any_change_loses_nothing_acknowledged(tmp_path: Path) -> None:
-    (tmp_path / "made").mkdir()
-    key = (await _make(tmp_path / "made/s.db")).key
+async def test_a_power_cut_at_any_change_loses_nothing_acknowledged(memory_path: Path) -> None:
+    (memory_path / "made").mkdir()
+    key = (await _make(memory_path / "made/s.db")).key
     assert key is not None
-    changes = await _count_changes(tmp_path / "made", key)
+    changes = await _count_changes(memory_path / "made", key)
     lost = 0
     for number in range(1, changes + 1):
         with mount_disk() as disk:
             disk.fail_at, disk.stays = number, True
-            told = await _work(_copy(tmp_path / "made", tmp_path / "fails"), key)
+            told = await _work(_copy(memory_path / "made", memory_path / "fails"), key)
         for seed in range(CUTS):
-            found = _read_parts(_cut(disk, tmp_path, number * CUTS + seed), key)
+            found = _read_parts(_cut(disk, memory_path, number * CUTS + seed), key)
             assert told.parts <= found, (number, seed)
             lost += len(found) < 4
     assert lost > changes  # the cuts do take what nobody was told of
 
 
 @JOURNALS
-async def test_a_power_cut_while_the_file_is_made_leaves_it_whole_or_new(tmp_path: Path) -> None:
-    (tmp_path / "count").mkdir()
+async def test_a_power_cut_while_the_file_is_made_leaves_it_whole_or_new(memory_path: Path) -> None:
+    (memory_path / "count").mkdir()
     with mount_disk() as disk:
-        assert (await _make(tmp_path / "count/s.db")).key is not None
+        assert (await _make(memory_path / "count/s.db")).key is not None
         changes = disk.changes
     for number in range(1, changes + 1):
-        shutil.rmtree(tmp_path / "fails", ignore_errors=True)
-        (tmp_path / "fails").mkdir()
+        shutil.rmtree(memory_path / "fails", ignore_errors=True)
+        (memory_path / "fails").mkdir()
         with mount_disk() as disk:
             disk.fail_at, disk.stays = number, True
-            told = await _make(tmp_path / "fails/s.db")
-        path = _cut(disk, tmp_path, number)
+            told = await _make(memory_path / "fails/s.db")
+        path = _cut(disk, memory_path, number)
         if told.key is not None:
             assert _read_parts(path, told.key) == set()
         else:

@@ -1,6 +1,7 @@
 """A short list to choose from: key, word, meaning."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, measure_width
@@ -17,6 +18,24 @@ class Option(NamedTuple):
     help: str
     value: str
     group: str = ""
+
+
+class _Widths(NamedTuple):
+    """Columns that the keys, words and groups of a list take."""
+
+    keys: int
+    words: int
+    groups: int
+
+
+@lru_cache(maxsize=4)
+def _measure_options(options: tuple[Option, ...]) -> _Widths:
+    """Kept, for each row asks for them: of 60 options every row would measure 180 texts."""
+    keys, words, groups = (
+        max(measure_width(text) for text in texts)
+        for texts in zip(*((each.key, each.word, each.group) for each in options), strict=True)
+    )
+    return _Widths(max(1, keys), max(6, words), groups)
 
 
 class OptionListing(Listing[Option]):
@@ -37,14 +56,12 @@ class OptionListing(Listing[Option]):
 
     def row(self, index: int, width: int) -> Row:
         option = self.items[index]
-        keys = max([1, *(measure_width(each.key) for each in self.items)])
-        words = min(max([6, *(measure_width(each.word) for each in self.items)]), width // 2)
+        widths = _measure_options(tuple(self.items))
         line = CellLine(width).to(2)
-        groups = max(measure_width(each.group) for each in self.items)
-        if groups:
+        if widths.groups:
             is_first = index == self.top or self.items[index - 1].group != option.group
-            line.put(option.group if is_first else "", MUTED, groups).put("  ")
-        line.put(option.key, KEY, keys).put("  ").put(option.word, BOLD, words).put("  ")
+            line.put(option.group if is_first else "", MUTED, widths.groups).put("  ")
+        line.put(option.key, KEY, widths.keys).put("  ").put(option.word, BOLD, min(widths.words, width // 2)).put("  ")
         return line.put(clip_text(option.help, max(line.room - 1, 0)), MUTED).row()
 
     def empty(self, width: int) -> list[Row]:

@@ -89,6 +89,8 @@ class Look:
             async with asyncio.timeout(MOST_SECONDS):
                 while not reached():
                     await self.settle()
+                    if not reached():
+                        await self.pilot.pause(0.01)  # a thread that works needs the interpreter
         except TimeoutError:
             raise AssertionError(f"never reached; the last line says {self.lines[-1].strip()!r}") from None
 

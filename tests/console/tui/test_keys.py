@@ -194,8 +194,8 @@ async def test_no_key_pressed_twice_ends_the_console(place: str, moment: str, mo
                 player.running = is_running
                 PLACES[place](look.app)
                 placed = look.app.screen
-            if until:
-                await look.pilot.pause()
+                if until:
+                    await look.pilot.pause()
             press_at_once(look.app, *(key for key in keys for _ in range(2)))
             await look.pilot.pause()
             assert look.app._exception is None, f"{keys}: {look.app._exception!r}"

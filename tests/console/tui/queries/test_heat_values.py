@@ -152,9 +152,8 @@ def test_shades_change_seldom_enough_for_a_terminal(spread: str) -> None:
     heat = number_heat(values)
     shades = [cell.shade for cell in heat.cells.values()]
     assert sum(one != other for one, other in pairwise(shades)) <= MOST_CHANGES
-    assert signs(heat) == "".join(
-        str(min(int(10 * (value - min(values)) / (max(values) - min(values))), 9)) for value in values
-    )
+    least, most = min(values), max(values)
+    assert signs(heat) == "".join(str(min(int(10 * (value - least) / (most - least)), 9)) for value in values)
     if spread != "many":
         worst = heat.find_worst(heat.cells)
         assert worst is not None

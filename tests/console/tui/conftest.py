@@ -1,0 +1,10 @@
+"""What every test of the console has."""
+
+import pytest
+
+from tests.console.tui.quiet import Quiet
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    Quiet().watch(monkeypatch)

@@ -1,0 +1,75 @@
+"""How long a test waits for the console: until there is nothing left to do, not for a time.
+
+Textual's own wait sleeps a fiftieth of a second at least, twice for every key, and sends a message to every widget: most
+of the time of these tests was that.
+"""
+
+import asyncio
+import time
+from asyncio.base_events import BaseEventLoop
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import pytest
+import textual.app
+import textual.pilot
+from textual._wait import wait_for_idle
+from textual.pilot import Pilot
+
+MOST_TURNS = 10_000
+"""Turns of the event loop after which a task that never rests is left to itself."""
+
+LONGEST = 0.5
+"""Seconds for which all waits together wait for one call in a thread: some tests have one that ends when they say so."""
+
+
+class Quiet:
+    """Knows what a loop has to do: what is ready in it, and what was given to its threads."""
+
+    def __init__(self) -> None:
+        self._in_threads: WeakKeyDictionary[asyncio.Future[Any], float] = WeakKeyDictionary()
+        """For each call how long it was waited for."""
+
+    def watch(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Take the place of the waits of Textual, and see what goes to threads."""
+        monkeypatch.setattr(textual.app, "wait_for_idle", self.wait)
+        monkeypatch.setattr(textual.pilot, "wait_for_idle", self.wait)
+        monkeypatch.setattr(Pilot, "_wait_for_screen", lambda _pilot, *_: self.wait())
+        press = Pilot.press
+
+        async def press_each(pilot: Pilot[Any], *keys: str) -> None:
+            for key in keys:
+                await press(pilot, key)
+                await pilot.pause()  # paints, as a sixtieth of a second later: some work waits for that
+                await self.wait()
+
+        monkeypatch.setattr(Pilot, "press", press_each)
+        give = BaseEventLoop.run_in_executor
+
+        def watch_given(loop: BaseEventLoop, *given: Any) -> Any:
+            future = give(loop, *given)
+            self._in_threads[future] = 0.0
+            return future
+
+        monkeypatch.setattr(BaseEventLoop, "run_in_executor", watch_given)
+
+    async def wait(self, *_: float) -> None:
+        """Until nothing is ready and no thread works."""
+        await _run_what_is_ready()
+        while working := self._find_working():
+            began = time.monotonic()
+            await wait_for_idle(0)
+            await _run_what_is_ready()
+            for each in working:
+                self._in_threads[each] += time.monotonic() - began
+
+    def _find_working(self) -> list[asyncio.Future[Any]]:
+        return [each for each, waited in self._in_threads.items() if not each.done() and waited < LONGEST]
+
+
+async def _run_what_is_ready() -> None:
+    loop: Any = asyncio.get_running_loop()
+    for _ in range(MOST_TURNS):
+        await asyncio.sleep(0)
+        if not loop._ready:  # asyncio says it nowhere else
+            return
