@@ -38,7 +38,7 @@ def command(db: Path | None, as_json: bool, with_size: bool) -> None:
         click.echo("no session yet; benchconsole demo makes one, benchconsole run TOPOLOGY another")
         return
     click.echo(
-        f"{'id':8}  {'label':16} {'fabric':12} {'when':16} {'tests run':>13}{_fit_size('holds', with_size)}  verdict"
+        f"{'id':8}  {'label':16} {'fabric':12} {'when':16} {'tested':>13}{_fit_size('holds', with_size)}  verdict"
     )
     for each in reversed(found):
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.started))

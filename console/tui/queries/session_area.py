@@ -29,7 +29,7 @@ def list_session_rows(listed: Iterable[ListedSession], shown: str, now: float) -
     columns = {
         "state": Column("state"), "id": Column("id", least=8), "label": words("label"),
         "began": Column("began", least=16), "lasted": number("lasted"), "run": Column("run"),
-        "verdict": words("verdict", 16), "tested": number("tests run"), "nodes": number("nodes"),
+        "verdict": words("verdict", 16), "tested": number("tested"), "nodes": number("nodes"),
         "holds": number("holds"), "is": words("is", 8), "fabric": words("fabric"), "cluster": words("cluster", 9),
         "remark": words("remark"),
     }  # fmt: skip

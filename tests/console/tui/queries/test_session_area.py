@@ -88,12 +88,6 @@ def test_filters_take_the_words_and_numbers_of_the_columns() -> None:
         assert [row.words("label") for row in area.filter(text).rows] == kept, text
 
 
-def test_repeats_are_counted_as_runs_and_not_as_tests() -> None:
-    area = list_session_rows([ListedSession(replace(SUMMARY, planned=6, tested=5))], "", 2000.0)
-    assert area.columns["tested"].heading == "tests run"
-    assert area.rows[0].words("tested") == "5 of 6"
-
-
 def test_labels_and_remarks_are_only_text() -> None:
     nasty = "[@click=app.quit]x[/]\x1b]52;c;aGVsbG8=\x07\u202e"
     row = row_of(ListedSession(replace(SUMMARY, label=nasty, fabric=nasty), nasty))
