@@ -138,4 +138,5 @@ def _tell_marks(table: AreaTable) -> str:
     hidden = marked - sum(row.record["id"] in table.marked for row in table.items)
     away = f", {hidden:,} of them not shown" if hidden else ""
     compares = name_keys("c compares the two, ", "compare") if marked == 2 else ""
-    return f"{marked:,} marked{away}: {compares}{name_keys('x removes them', 'remove')}"
+    removes = name_keys("x removes it", "remove") if marked == 1 else name_keys("x removes them", "remove")
+    return f"{marked:,} marked{away}: {compares}{removes}"
