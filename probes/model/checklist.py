@@ -13,7 +13,7 @@ PLACE = "@"
 
 
 class StepState(StrEnum):
-    """What was said of a step."""
+    """The state that somebody gave a step."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -64,7 +64,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What somebody said of a step at a time (UTC seconds)."""
+    """A record that somebody gave a step a state at a time (UTC seconds)."""
 
     state: StepState
     by: str
