@@ -49,7 +49,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DetectableLoss:
-    """The loss that the tests of a run could have shown of ``elements`` of one kind; ``seen`` counts those seen at all.
+    """The loss that the tests of a run could have shown on ``elements`` of one kind; ``seen`` counts those seen at all.
 
     ``loss`` is the share of the capacity of the worst of those seen that may be gone unseen, in [0, 1); None where
     none is seen. Of a fault of one size (a lost leg or member, half speed) it is that size. ``widest`` is the

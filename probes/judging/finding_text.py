@@ -409,7 +409,7 @@ _SETTINGS = (
 
 
 def make_hardware_finding(nodes: Sequence[str], parts: Sequence[tuple[tuple[str, str, str], list[Verdict]]]) -> Finding:
-    """The finding on ``parts`` of ``nodes`` that are not as declared: metric, found, declared, with the verdicts."""
+    """The finding on ``parts``, alike on ``nodes`` and not as declared: metric, found, declared, with the verdicts."""
     words = [f"{metric} {text or 'nothing'}, declared {wanted}" for (metric, text, wanted), _ in parts]
     members = [verdict for _, group in parts for verdict in group]
     where = fold(nodes)

@@ -225,7 +225,7 @@ def _load_at_once(column: Iterable[tuple[FlowClass, float]], machines: _Machines
 
 
 def list_demands(probe: Probe | None, targets: Sequence[Target]) -> list[Demands]:
-    """The demands of each test besides links; none where the probe is not installed any more."""
+    """The demands of each test besides links; empty where the probe is not installed any more."""
     if probe is None or not targets:
         return [Demands()] * len(targets)
     if type(probe).demands is Probe.demands:  # it looks at no target, and there may be 120,000 of them

@@ -1,4 +1,4 @@
-"""Findings of a whole look at a database: damage of pages, rows that refer to nothing, outputs that were changed.
+"""Results of a full check of a database: damage of pages, rows that refer to nothing, outputs that were changed.
 
 And how much each session holds of it.
 """

@@ -75,7 +75,7 @@ def _list_criteria(context: JudgingContext, closed: ClosedRound) -> list[Criteri
 
 
 class Scale(NamedTuple):
-    """The base of bounds as shares, in the unit of the measurement, in words too; None, and why it is not known."""
+    """The base of relative bounds, in the unit of the measurement, in words too; None, and why it is not known."""
 
     value: float | None
     basis: str = ""

@@ -24,7 +24,7 @@ _TEXT = {
 }  # fmt: skip
 
 _NO_RELEASE = "0.0"
-"""The release of firmware that numbers none."""
+"""The release number of firmware that numbers no releases."""
 
 _SHORT = 4096
 """Characters of a block that is kept for the next node: all that are kept hold 4 MB at most."""
