@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "*_cache", "__pycache__", "*.egg-info", "build", "dist", "pictures")
 SECONDS = 300
-"""What the tests of one protection may take."""
+"""Seconds that the tests of one protection may take."""
 
 HEAD = "| no. | protection | taken out of | test | failed |\n|---|---|---|---|---|"
 

@@ -42,7 +42,7 @@ from benchmarks.reach_rivals import Client, Figures, Tool, Twice, clients, insta
 from benchmarks.reach_targets import MODULE, serve, served, target
 
 ALONE = 50
-"""What is run with so few hosts is no rival, but shows what ssh costs with its own exchange of keys."""
+"""Hosts: a tool that is run with no more is no rival, but shows what ssh costs with its own exchange of keys."""
 ENOUGH = 400
 """Hosts from which rivals are run once."""
 SILENCES = {"sshd": "give no answer", "farm": "accept and say nothing"}

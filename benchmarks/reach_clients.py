@@ -83,7 +83,7 @@ async def by_hand(directory: Path, *, once: bool) -> dict[str, float]:
 
 
 def _make_options(directory: Path) -> "asyncssh.SSHClientConnectionOptions":
-    """What asyncssh by hand is told of the hosts, once for all of them."""
+    """Options of asyncssh by hand for the hosts, once for all of them."""
     import asyncssh
 
     key = asyncssh.import_public_key((directory / "host.pub").read_bytes())

@@ -1,4 +1,4 @@
-"""What ``reach.py`` measures on: a real sshd, or the scripted server in its own process, and files for clients."""
+"""Targets of ``reach.py``: a real sshd, or the scripted server in its own process, and files for clients."""
 
 import asyncio
 import gc
@@ -196,7 +196,7 @@ def prepare(directory: Path, hosts: Sequence[str], mute: Sequence[str]) -> None:
 
 
 def configure(directory: Path, hosts: Sequence[str]) -> None:
-    """What every client is given: one key, one configuration, the host keys."""
+    """Write the files that every client is given: one key, one configuration, the host keys."""
     (directory / "key").chmod(0o600)
     key = (directory / "host.pub").read_text().split()[:2]
     (directory / "known_hosts").write_text("".join(f"[{host}]:{port(directory)} {' '.join(key)}\n" for host in hosts))

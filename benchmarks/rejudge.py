@@ -59,7 +59,7 @@ class Took(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What counts of a session: the number of its verdicts and findings, and a checksum over all of each."""
+    """The result of judging a session: the number of its verdicts and findings, and a checksum over all of each."""
 
     verdicts: int
     verdict_sum: str

@@ -1,4 +1,4 @@
-"""What a round costs beyond its commands, from 100 to 10,000 tests at once: python -m benchmarks.runner [RUNS].
+"""Costs of a round beyond its commands, from 100 to 10,000 tests at once: python -m benchmarks.runner [RUNS].
 
 Nodes are played and answer at once. ``bare`` is the same commands in one gather, without any of the guards; the
 ratio of a row to the first shows whether anything grows faster than the number of tests. Medians.

@@ -62,7 +62,7 @@ def cpu() -> float:
 
 @dataclass
 class Farm:
-    """What the process of the simulated cluster has used."""
+    """Processor time and memory of the process of the simulated cluster."""
 
     pid: int
 
@@ -80,7 +80,7 @@ class Farm:
 
 @dataclass
 class Bare:
-    """What asyncssh alone costs here, CPU seconds."""
+    """Costs of asyncssh alone here, CPU seconds."""
 
     login: float = 0.0
     command: float = 0.0
@@ -122,7 +122,7 @@ async def bare(access: Access, addresses: Sequence[str]) -> Bare:
 
 @dataclass
 class Told:
-    """What a run told; ``peak`` megabytes that the process held at most until its end."""
+    """Results of a run; ``peak`` megabytes that the process held at most until its end."""
 
     wall: float = 0.0
     peak: float = 0.0

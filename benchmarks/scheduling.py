@@ -52,7 +52,7 @@ LIMITS: Mapping[str, Mapping[str, float]] = {
     "chassis limits": {"leaf": UNBOUND, "spine": UNBOUND},
     "rack switch limits": {},
 }
-"""What links between switches carry more than described, by the role of their lower end."""
+"""Factors by which links between switches carry more than described, by the role of their lower end."""
 
 
 def jetstream(factors: Mapping[str, float]) -> Fabric:

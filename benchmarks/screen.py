@@ -54,7 +54,7 @@ ON_FABRIC: tuple[tuple[str, float, Sequence[bytes]], ...] = (
     ("Fabric: down", 12.0, [DOWN] * 12),
     ("Fabric: values", 30.0, [b"v"] * 6),
 )
-"""What is pressed on Fabric: name, goal in CPU milliseconds, the keys."""
+"""Measurements on Fabric: name, goal in CPU milliseconds, the pressed keys."""
 
 ON_NODES: tuple[tuple[str, float, Sequence[bytes]], ...] = (
     ("Nodes: down", 12.0, [DOWN] * 12),
@@ -131,7 +131,7 @@ class Plain(App):
 
 
 class Cost(NamedTuple):
-    """What one key cost: CPU milliseconds and bytes written; of a start the wall milliseconds, too."""
+    """The cost of one key: CPU milliseconds and bytes written; of a start the wall milliseconds, too."""
 
     cpu: float
     size: int
@@ -166,7 +166,7 @@ class Screen:
         raise TimeoutError(f"{text!r} was not shown within {longest:.0f} s")
 
     def read(self, seconds: float) -> bytes:
-        """What comes next within so many seconds, if anything does; nothing when the program has ended."""
+        """The bytes that come next within so many seconds, if any do; nothing when the program has ended."""
         try:
             return os.read(self._terminal, 1 << 16) if select.select([self._terminal], [], [], seconds)[0] else b""
         except OSError as error:
@@ -178,7 +178,7 @@ class Screen:
     def rest(self) -> Cost:
         """Wait until nothing was written for a second in which the process used less than a twentieth of it.
 
-        What it used until then, and when its last byte came, from now on.
+        Returns the cost until then, and when its last byte came, from now on.
         """
         began = last = time.monotonic()
         size, ends = 0, began + 120.0

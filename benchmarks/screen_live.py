@@ -1,7 +1,7 @@
 """The console over a session of ``benchmarks.screen`` that is fed results at a steady rate: the live rows of its table.
 
 Nothing is run and nothing stored: rounds are planned, played and judged before the screen opens, and their events told
-through the control of a real session again and again. What the process uses is then the screen, and the feeding.
+through the control of a real session again and again. The process then works for the screen and the feeding.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ class FedSession:
                 judged.add(closed)
 
     async def events(self) -> AsyncIterator[Event]:
-        """What a run tells, each time of all in time: late batches are made up for."""
+        """The events of a run, each result at its time: late batches are made up for."""
         yield SessionOpened("", "live", self.fabric, "default", self.plan, time.time())
         began, told = time.monotonic(), 0
         while True:

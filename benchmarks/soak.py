@@ -60,7 +60,7 @@ class Asks(Probe):
 
 
 class Usage(NamedTuple):
-    """What this process holds after a run: bytes, numbers, and bytes of the database with its journal."""
+    """Resources that this process holds after a run: bytes, numbers, and bytes of the database with its journal."""
 
     memory: float
     descriptors: float

@@ -117,7 +117,7 @@ class Probe(ABC):
         return ()
 
     def demands(self, target: Target) -> Demands:
-        """What one test loads besides links; the scheduler keeps apart what would share it.
+        """Resources besides links that one test loads; the scheduler keeps tests apart that would share them.
 
         A probe that only reads needs nothing for itself; one that loads a node has its processor,
         memory and disk to itself, one that sends between two nodes leaves NICs to the design.

@@ -20,7 +20,7 @@ from benchconsole.probes.scratch import LOOK, MARK, PREFIX, one_line
 
 MARKER = "BENCHCONSOLE_SESSION"
 _RUN = "BENCHCONSOLE_RUN"
-"""What the processes of one command of ours share."""
+"""Environment variable that the processes of one command of ours share."""
 _TIMEOUT = 20.0
 _REMOVING = 60.0
 """Seconds that the removal of directories may take: a file system may have to free many blocks."""
@@ -30,7 +30,7 @@ _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 # Arguments: session or nothing, "own" or "all", scratch directories. The search itself carries the marker,
 # so that its own run is left out by number. The value of a variable may hold a line that looks like our marker,
-# so its line ends become blanks before each entry becomes a line. What separates the answers is taken out of what
+# so its line ends become blanks before each entry becomes a line. The separators of answers are taken out of what
 # others named.
 _LIST = one_line(
     r"""
@@ -143,7 +143,7 @@ class LeftoverDirectory:
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
-    """What is left on a node. ``unseen`` says what could not be searched: then nothing is proven."""
+    """Processes and directories left on a node. ``unseen`` says what could not be searched: then nothing is proven."""
 
     processes: tuple[LeftoverProcess, ...] = ()
     directories: tuple[LeftoverDirectory, ...] = ()
@@ -163,7 +163,7 @@ class Leftovers:
 async def find_leftovers(
     remote: Remote, session: str | None = None, scratch: Collection[str] = (), *, privileged: bool = False
 ) -> Leftovers:
-    """What is left on the node of one session, or of any: processes, and directories directly below ``scratch``.
+    """The leftovers of one session, or of any, on the node: processes, and directories directly below ``scratch``.
 
     ``privileged``: as the administrator, who sees the processes of every user. ProbeOutputError where the
     answer is none.

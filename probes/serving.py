@@ -85,7 +85,7 @@ async def serving(
 def joined(here: Remote, path: str, there: Remote, far: str) -> AbstractAsyncContextManager[None]:
     """Inside the context the Unix socket ``path`` of ``here`` leads to the one that listens at ``far`` on ``there``.
 
-    What passes goes through the console: meant for orders and results, not for loads. ``path`` belongs into a
+    All bytes pass through the console: meant for orders and results, not for loads. ``path`` belongs into a
     directory that nobody else may enter (``probes.scratch``). RemoteError where a node cannot or may not do that.
     """
     if not isinstance(here, Joining):

@@ -52,7 +52,7 @@ class ReadOnlyError(StoreError):
 
 
 class FullError(StoreError):
-    """No room left on the disk. What was acknowledged before is kept."""
+    """No room left on the disk. Everything that was acknowledged before is kept."""
 
 
 class MissingError(StoreError):

@@ -1,4 +1,4 @@
-"""What is given to the store and what it answers: sessions, stored rounds, changes. All frozen."""
+"""Inputs and answers of the store: sessions, stored rounds, changes. All frozen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

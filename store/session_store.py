@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class SessionStore(SessionReader):
     """The session ``id`` of a store; ``Store.session`` makes it and asks the file nothing.
 
-    Writing raises as ``Store`` says; UnknownSessionError where there is no such session. What is
-    written to a session needs that this store drives it (DrivenError), unless a method says otherwise.
+    Writing raises as ``Store`` says; UnknownSessionError where there is no such session. A write
+    to a session needs that this store drives it (DrivenError), unless a method says otherwise.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class SessionStore(SessionReader):
     async def begin_round(self, number: int, *, at: float) -> int:
         """Note that a planned round begins at ``at`` (UTC seconds); the number of this attempt at it.
 
-        What an earlier attempt left open is given up with it. ConflictError for a round that is not planned.
+        Tests that an earlier attempt left open are given up with it. ConflictError for a round that is not planned.
         """
         return await self._writer.run(
             lambda cache: round_rows.begin_round(cache, cache.require_driven(self.id), number, at=at)
@@ -108,7 +108,7 @@ class SessionStore(SessionReader):
         now on those of the session (None: as before), ``notes`` what is to be said of that. It needs no claim.
         ConflictError when ``judged_by`` has judged one of them before, or one of them is not stored.
 
-        What a report on it rests on now, if it rested on ``basis`` until now; None if something had changed since.
+        Returns the basis of a report on it now, if that was ``basis`` until now; None if something had changed since.
         """
 
         def append(cache: WriteCache) -> str | None:
@@ -208,7 +208,7 @@ class SessionStore(SessionReader):
         return spool
 
     def read_changes(self, fabric: Fabric, since: ChangeMark | None = None) -> SessionChanges:
-        """What is new since a mark (None: everything); cheap to ask several times in a second.
+        """The changes since a mark (None: everything); cheap to ask several times in a second.
 
         Locks nothing, and says ``late`` where another process has locked the file.
         """

@@ -97,7 +97,7 @@ def tell_run(number: int, faults: Sequence[Fault], told: Score, outcome: Outcome
 
 
 def list_conditions(options: argparse.Namespace) -> Sequence[Condition]:
-    """What is chosen, in every combination, or those that tell most."""
+    """The chosen conditions in every combination, or those that tell most."""
     if not (options.suite or options.truth or options.fabric):
         return CONDITIONS
     chosen = (options.suite or ["default"], options.truth or ["stream-hash"], options.fabric or ["jetstream"])

@@ -208,7 +208,7 @@ class SimulatedRun:
         return fill(crossing, self._capacity, weight, np.array([each.demand for each in streams]))
 
     def _line_rates(self, streams: Sequence[_Stream], owner: Sequence[int]) -> Floats:
-        """What each test can be told at most: the payload of the legs that its streams use, at the lesser end."""
+        """The most that each test can be told: the payload of the legs that its streams use, at the lesser end."""
         cabling, capacity = self._simulator.cabling, self._simulator.capacity
         ends: list[tuple[set[int], set[int]]] = [(set(), set()) for _ in range(max(owner, default=-1) + 1)]
         for place, each in zip(owner, streams, strict=True):

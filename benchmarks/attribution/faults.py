@@ -15,7 +15,7 @@ Member = tuple[str, int]
 
 
 class FaultKind(StrEnum):
-    """What is broken."""
+    """The kind of a fault."""
 
     NIC_ONE_WAY = "NIC 30 % one way"
     NIC = "NIC 30 %"
@@ -88,7 +88,7 @@ class FaultDraw:
 
 
 def make_damage(faults: Sequence[Fault]) -> Damage:
-    """What faults on different cables do to a fabric together."""
+    """The damage that faults on different cables do to a fabric together."""
     left = {cable: share for fault in faults for cable, share in fault.left.items()}
     lost = frozenset(cable for cable, share in left.items() if share == 0)
     return Damage(lost, MappingProxyType({cable: share for cable, share in left.items() if share > 0}))

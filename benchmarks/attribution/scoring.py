@@ -35,7 +35,7 @@ class Grade(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class NamedElement:
-    """What a finding says is at fault: an element and the ``cables`` of the part that it means.
+    """The element that a finding says is at fault, and the ``cables`` of the part that it means.
 
     ``is_tie``: it names further elements, and does not tell which it is; ``cables`` are those of all of them.
     ``switches`` are those that it names, alone or among others. ``members_up`` of a LAG and ``legs_up`` of a bond are
@@ -92,7 +92,7 @@ AS_DETECTABLE: Mapping[FaultKind, tuple[Detectable, float]] = MappingProxyType(
         FaultKind.STORAGE: (Detectable.NIC, 0.7),
     }
 )
-"""What a report calls each kind, and the share of its capacity that is gone; a cable of a LAG is like a lost member."""
+"""Each kind's name in a report, and the share of its capacity that is gone; a cable of a LAG is like a lost member."""
 
 
 class FindingReader:
@@ -102,7 +102,7 @@ class FindingReader:
         self._fabric = fabric
 
     def read(self, finding: Finding) -> NamedElement | None:
-        """What it names; None for a finding that names no element."""
+        """The element that it names; None for a finding that names none."""
         if finding.suspect is Suspect.FABRIC:
             return None
         own = self._list_own(finding)
@@ -192,7 +192,7 @@ def is_told_unseen(fabric: Fabric, fault: Fault, losses: Iterable[DetectableLoss
 
 
 def _grade(fabric: Fabric, fault: Fault, found: NamedElement, every: Sequence[NamedElement]) -> Grade:
-    """What one finding is worth for one fault; ``every`` one of the run, for a node may be named leg by leg."""
+    """The grade of one finding for one fault; ``every`` one of the run, for a node may be named leg by leg."""
     if found.cables.isdisjoint(fault.cables):
         return Grade.MISSED
     if fault.kind is FaultKind.SWITCH:

@@ -18,7 +18,7 @@ HARD = "wrong-paths"
 
 
 class Condition(NamedTuple):
-    """What is examined."""
+    """The condition that is examined: suite, truth and fabric."""
 
     suite: str
     truth: str

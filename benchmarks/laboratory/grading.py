@@ -19,7 +19,7 @@ from benchmarks.laboratory.planting import Expected, PlantedFault
 
 
 class Outcome(StrEnum):
-    """What the report of a faulty run is worth."""
+    """The grade of the report of a faulty run."""
 
     EXACT = "exact"
     LOCATED = "located"
@@ -53,7 +53,7 @@ def grade_report(
     failures: Iterable[Mapping[str, Any]],
     losses: Iterable[Mapping[str, Any]] = (),
 ) -> Outcome:
-    """What these findings, failures and detectable losses of a report are worth where these faults were planted."""
+    """The outcome of a report with these findings, failures and detectable losses, where these faults were planted."""
     failed = list(failures)
     if any(each["node"] != planted.node for each in failed):
         return Outcome.WRONG

@@ -69,7 +69,7 @@ def measure(argv: list[str], runs: int) -> tuple[float, float]:
 
 
 def answer(peer: str, path: Path) -> None:
-    """What a peer answers, in the child."""
+    """Print the answer of a peer, in the child."""
     from benchconsole.topology.capacity.expect import expect, expect_merged
     from benchconsole.topology.capacity.flow_groups import FlowSet
     from benchconsole.topology.capacity.flow_streams import Model

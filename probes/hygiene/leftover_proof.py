@@ -46,7 +46,7 @@ class Touched:
 
 
 def touched(rounds: Iterable[Round], probes: Mapping[str, Probe] = MappingProxyType({})) -> Touched:
-    """What ``rounds`` touch; nodes in the order in which they first occur.
+    """Nodes and scratch directories that ``rounds`` touch; nodes in the order in which they first occur.
 
     Of ``probes`` those that destroy run as the administrator.
     """

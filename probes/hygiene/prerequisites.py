@@ -1,4 +1,4 @@
-"""What tests need of a node before they can run, and what it says of itself: tools, clock, administrator, room, Slurm.
+"""Prerequisites of tests on a node, and the answers of the node: tools, clock, administrator, room, Slurm.
 
 Each node is asked once, by one command of a few hundred milliseconds that only looks; what it lacks becomes a reason
 not to start the tests that need it. Versions are asked of tools that are known to print theirs and end. Nothing is
@@ -25,7 +25,7 @@ _TIMEOUT = 30.0
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 _NO_SUDO = "absent"
 _NO_CLUSTER = ("Could not establish a configuration source", "Unable to process configuration file")
-"""What Slurm's client says on a machine that belongs to no cluster."""
+"""Messages of Slurm's client on a machine that belongs to no cluster."""
 
 # Without a configuration sinfo asks the DNS for one, and waits for it. timeout ends with 124 where it had to end a
 # tool, with 137 where it had to kill it.
@@ -99,7 +99,7 @@ class ScratchRoom:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What a node says of itself. ``tools`` maps those that are there to the version they tell, maybe empty.
+    """The answers of a node about itself. ``tools`` maps those that are there to the version they tell, maybe empty.
 
     ``hung`` are tools that had to be ended when they were asked for it.
     ``offset`` is its wall clock minus ours in seconds, known to ``within`` seconds. ``rooms`` are scratch
@@ -215,7 +215,7 @@ class Tool:
 
 @dataclass(slots=True)
 class Needs:
-    """What the tests of one probe need of one node. ``rooms`` is bytes by scratch directory."""
+    """The needs of the tests of one probe on one node. ``rooms`` is bytes by scratch directory."""
 
     tools: dict[str, Tool] = field(default_factory=dict)
     rooms: dict[str, float] = field(default_factory=dict)
@@ -263,7 +263,7 @@ def tools_of(probe: Probe, options: Options) -> Iterator[Tool]:
 
 
 def needs_of(rounds: Iterable[Round], probes: Mapping[str, Probe]) -> dict[NodeId, dict[str, Needs]]:
-    """What the tests of ``rounds`` need of each node, by probe."""
+    """The needs of the tests of ``rounds`` on each node, by probe."""
     found: dict[NodeId, dict[str, Needs]] = {}
     seen: set[tuple[str, int, NodeId]] = set()
     for each in rounds:

@@ -88,8 +88,8 @@ class Cause:
 class Attributor:
     """Explains the low observations of a session, and remembers what of it has not changed since.
 
-    What was explained together is explained anew only when an observation joined or left it, or when flows were added
-    that tell of its faults: a pure function of these, so remembering changes nothing.
+    A group that was explained together is explained anew only when an observation joined or left it, or when flows were
+    added that tell of its faults: a pure function of these, so remembering changes nothing.
     """
 
     def __init__(self, context: JudgingContext, loads: PartLoads, evidence: FlowEvidence) -> None:
@@ -191,7 +191,7 @@ class _Explanation:
     def _tell(self, fit: FaultFit, parts: Parts, components: Components) -> None:
         """Give each observation to the fault that lowers its rate most; none to a fault that hardly lowers it.
 
-        What several hold back alike, so that none of them lowers it beside the others, is given to one of them.
+        An observation that several hold back alike, so that none lowers it beside the others, is given to one of them.
         """
         model, fitted = fit.model, fit.fit()
         beside, alone = (

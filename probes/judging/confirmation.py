@@ -2,7 +2,7 @@
 
 A tie, and a cause that rests on paths which source ports are only assumed to take, is a suspicion. NICs and switches
 are tested by the neighbours of the node with many streams, links between switches by flows that fill little else:
-member by member where hashes are described as steered. What then carries what it should is no candidate any more.
+member by member where hashes are described as steered. An element that then carries its load is no candidate any more.
 
 A bundle whose flows ran apart is not known to be sound or not: a member with little left holds up the connections of
 those that come late. It is repeated with so much left out at both ends that only the time counts in which all ran.
@@ -86,7 +86,7 @@ def plan_confirmation(
 
     Without ``steers`` source ports choose no members, whatever the file says. Behind them tests are repeated that
     failed in passing, and bundles whose flows ran apart. The rounds of a session together keep to ``bounds``; those of
-    ``judged`` that were added so count. What was tested so already is not tested again.
+    ``judged`` that were added so count. Nothing that was tested so already is tested again.
     """
     left = bounds.seconds - sum(each.round.seconds for each in judged if each.round.because.startswith(_BECAUSE))
     found: list[Round] = []
@@ -168,7 +168,7 @@ def _group_by_network(
 def _repeat(
     context: JudgingContext, probes: Mapping[str, Probe], judged: Sequence[ClosedRound], nodes: Collection[NodeId]
 ) -> Iterator[Round]:
-    """What failed in passing once more, and bundles of which nothing is known but that their flows ran apart.
+    """Repeats of tests that failed in passing, and of bundles of which it is only known that their flows ran apart.
 
     More is left out of what is measured.
     """

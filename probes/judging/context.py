@@ -1,4 +1,4 @@
-"""What every yardstick may look at: the fabric, the declared metrics, the criteria in force, the flows of a round."""
+"""Inputs of every yardstick: the fabric, the declared metrics, the criteria in force, the flows of a round."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class JudgingContext:
 
     @cached_property
     def ceilings(self) -> tuple[GroupCeilings, ...]:
-        """What each storage system allows each set of its clients."""
+        """The ceiling of each storage system for each set of its clients."""
         return compute_ceilings(self.fabric)
 
     @cached_property

@@ -193,8 +193,8 @@ def _name_subjects(criterion: Criterion, test: Test) -> Iterator[Subject]:
 def _may_concern(criterion: Criterion, test: Test, result: Result | None) -> bool:
     """False where the labels of a test, or of all that it measured, say that the criterion means another one.
 
-    A label that is missing says nothing: the criterion may mean this test, and nothing was held against it. What a
-    node measured alone never frees it: another test of the same node has to carry the label.
+    A label that is missing says nothing: the criterion may mean this test, and nothing was held against it. The
+    measurements of a node alone never free it: another test of the same node has to carry the label.
     """
     asked = dict(criterion.where)
     if not asked:

@@ -4,7 +4,7 @@ A lone flow or a bundle with the expectation E fails below its bound b. Of E the
 filled to f; with the part x of its capacity gone it carries f - (1 - x) of f less, so the verdict is a fail where
 s * (1 - (1 - x) / f) > 1 - b / E. Of all tests the best counts for each element, of all elements the worst for each
 kind. Where several tests share a link only their mean loss is certain (max-min fairness), so there the one that sees
-least counts. What hashes make of it beside that is in ``b`` (``FlowSubject.fails_below``). A cable of several that are
+least counts. The effect of hashes beside that is in ``b`` (``FlowSubject.fails_below``). A cable of several that are
 equally long is expected to lose its own part only: what crosses the others stays.
 """
 
@@ -49,7 +49,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DetectableLoss:
-    """What the tests of a run could have shown of ``elements`` of one kind; ``seen`` is how many of them at all.
+    """The loss that the tests of a run could have shown on ``elements`` of one kind; ``seen`` counts those seen at all.
 
     ``loss`` is the share of the capacity of the worst of those seen that may be gone unseen, in [0, 1); None where
     none is seen. Of a fault of one size (a lost leg or member, half speed) it is that size. ``widest`` is the
@@ -69,7 +69,7 @@ class DetectableLoss:
 
 
 class DetectableLosses:
-    """What judged rounds could have shown, kept up to date as they close: ``sum_up`` looks at none of them.
+    """The losses that judged rounds could have shown, kept up to date as they close: ``sum_up`` looks at no round.
 
     Verdicts that are unknown show nothing, nor do tests without a number. A round whose number is known counts instead
     of the one before.
@@ -336,7 +336,7 @@ class _Losses:
 
 
 def _identify_criterion(criterion: Criterion) -> tuple[str, Labels, frozenset[str], bool]:
-    """What tells criteria apart, the metric first; not the bound, which a bundle may have mixed."""
+    """The properties that tell criteria apart, the metric first; not the bound, which a bundle may have mixed."""
     return criterion.metric, criterion.where, frozenset(criterion.nodes), isinstance(criterion, DefaultCriterion)
 
 
@@ -350,7 +350,7 @@ def _find_losses(share: Floats, filled: Floats, margin: Floats) -> Floats:
 
 
 def _sum_crossings(subjects: Sequence[FlowSubject], size: int, apart: Flags) -> tuple[Indices, Indices, Floats]:
-    """What each subject is expected to send over each part, in byte/s: subject, part and load of each crossing.
+    """The load that each subject is expected to put on each part, in byte/s: subject, part and load of each crossing.
 
     Which one of several parts that are ``apart`` a flow crosses is not known where it names none: it crosses none then.
     """

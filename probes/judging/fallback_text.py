@@ -30,14 +30,14 @@ class FallenNodes:
 
     @property
     def grounds(self) -> tuple[object, ...]:
-        """What a finding on them rests on, the same objects while it does not change."""
+        """The grounds of a finding on them, the same objects while they do not change."""
         return *self.seen, sys.intern(f"{self.is_certain} {' '.join(self.nodes)}")
 
 
 def part_by_networks(
     context: JudgingContext, low: Sequence[LowVerdict], proven: Callable[[int], float]
 ) -> tuple[list[LowVerdict], list[FallenNodes]]:
-    """What no other network explains, and the nodes that fell back to one: together where they did so alike."""
+    """Low throughputs that no other network explains, and the nodes that fell back to one: together where alike."""
     rest, found = list[LowVerdict](), list[tuple[LowVerdict, Fallback]]()
     together = _find_shared(context, low)
     for seen in low:

@@ -131,7 +131,7 @@ class FaultFit:
         return len(found) < number
 
     def _weigh(self, fault: Fault) -> float:
-        """What a fault adds, beyond a smaller one."""
+        """The gain of a fault, beyond a smaller one."""
         return self.model.weigh(fault) - COSTS.get(fault.component.kind, 0.0)
 
     def _fit_one(self, pool: _Pool, tied: AbstractSet[Fault], before: Sequence[Fault]) -> FittedCause | None:
@@ -304,7 +304,7 @@ class FaultFit:
                     yield Fault(component, max(min(left, most), _LEAST))
 
     def _estimate_left(self, component: Component, low: Indices) -> Floats:
-        """What each low flow over a component saw of the part of it that carried most, as a share of capacity.
+        """The share of capacity that each low flow over a component saw left on its part that carried most.
 
         Of flows that divide over this component and others, all that is missing is taken to be missing here.
         """

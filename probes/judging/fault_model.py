@@ -290,7 +290,7 @@ def _look_up(keys: Indices, values: Floats, wanted: Indices) -> Floats:
 
 
 class _Scene:
-    """What a set of flows crosses once there are faults, and ``limits``, byte/s of payload that each part carries.
+    """The crossings of a set of flows once there are faults, and ``limits``, byte/s of payload that each part carries.
 
     ``divided`` are the flows that divide over equal parts.
     """
@@ -360,7 +360,7 @@ class _Scene:
         self._use = CrossingTable(*(np.concatenate(pair) for pair in zip(kept, added, strict=True)))
 
     def split(self) -> tuple[CrossingTable, Indices, Floats]:
-        """What streams cross, the flow of each, and the share of the flow that each is.
+        """The crossings of streams, the flow of each, and the share of the flow that each is.
 
         A flow that divides and crosses something slow with a part of itself is two: that part, and the rest. Of equal
         parts that are all slow both carry as much as the flow does.

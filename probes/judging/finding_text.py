@@ -230,7 +230,7 @@ class Place:
         return f", as {share * count:.1f} of {count} {noun} would{loss}"
 
     def say_unknown(self) -> str:
-        """What the measurements leave open."""
+        """The question that the measurements leave open."""
         link = self.links[0]
         if self.component.kind is ComponentKind.SWITCH:
             return "whether the switch is at fault or each link by itself"
@@ -405,11 +405,11 @@ _SETTINGS = (
     "irqbalance.", "tuned.", "mpi.", "gcc.", "gfortran.", "clang.", "icx.", "nvc.", "lustre.", "beegfs.", "ceph.",
     "gpfs.", "qemu.", "openstack.", "apptainer.", "slurm.",
 )  # fmt: skip
-"""What is installed or set on a machine, by the beginning of the fact; everything else is a part of it."""
+"""Software and settings of a machine, by the beginning of the fact; everything else is a part of it."""
 
 
 def make_hardware_finding(nodes: Sequence[str], parts: Sequence[tuple[tuple[str, str, str], list[Verdict]]]) -> Finding:
-    """What ``nodes`` have in common that is not as declared: metric, found, declared, with the verdicts."""
+    """The finding on ``parts``, alike on ``nodes`` and not as declared: metric, found, declared, with the verdicts."""
     words = [f"{metric} {text or 'nothing'}, declared {wanted}" for (metric, text, wanted), _ in parts]
     members = [verdict for _, group in parts for verdict in group]
     where = fold(nodes)

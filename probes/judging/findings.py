@@ -2,7 +2,7 @@
 
 Closed rounds and their verdicts in, findings out, worst first; the same rounds give the same
 findings, one by one or all at once. Network causes come from ``attribution``; nodes, storage and
-hardware from their own verdicts. What a further round has not touched is not made anew.
+hardware from their own verdicts. A finding that a further round has not touched is not made anew.
 """
 
 import sys
@@ -287,7 +287,7 @@ class Findings:
         return further, patterns
 
     def _unexplained(self) -> Iterator[Finding]:
-        """What no component explains; no flow of which every element was confirmed.
+        """Findings on observations that no component explains; on no flow of which every element was confirmed.
 
         Nor streams on paths that are only assumed: so few of them are slow that they met by chance, or others did.
         """

@@ -18,7 +18,7 @@ from benchconsole.topology.units import Shown, duration
 
 @dataclass(frozen=True, slots=True)
 class FlowConditions:
-    """What the test of ``each`` measured beside its rate."""
+    """The readings of the test of ``each`` beside its rate."""
 
     each: MeasuredFlow
 

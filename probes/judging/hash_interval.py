@@ -42,7 +42,7 @@ _WHOLE = 1 - 1e-9
 
 @dataclass(frozen=True, slots=True)
 class HashInterval(RateInterval):
-    """What flows reach together, in byte/s of payload: ``least`` in the unluckiest likely placement, ``most`` at best.
+    """The sum that flows reach, in byte/s of payload: ``least`` in the unluckiest likely placement, ``most`` at best.
 
     ``expected`` is the number to hold them against, from ``least`` to ``most``. So many ``placed`` streams (pairs of
     nodes, where the hash does not see ``by_stream``) are put on ``ways``, ``called`` legs, members or paths.
@@ -151,7 +151,7 @@ class HashIntervals:
         return self._lone[key]
 
     def _identify_class(self, flow: Flow) -> Hashable:
-        """What flows have in common that have the same forks: the cabling of both ends, the VLAN and the network."""
+        """The key that flows with the same forks share: the cabling of both ends, the VLAN and the network."""
         vlan = self._routes.attachments.vlan(flow) if self._is_channelled else None
         ends = (self._find_end(flow.source, flow.leg), self._find_end(flow.sink, flow.last_leg))
         return (*ends, vlan, flow.network)
@@ -208,7 +208,7 @@ class HashIntervals:
 
 
 def _weigh_alone(read: RouteForks, each: MeasuredFlow, streams: int) -> _Lone:
-    """What a flow of so many streams reaches alone. Without forks that were read its expectation stands."""
+    """The rates that a flow of so many streams reaches alone. Without forks that were read its expectation stands."""
     asked = each.flow.demand
     limits = [] if asked is None else [asked]
     fluid = min([*(cut.fluid for cut in read.cuts), *limits], default=each.expected.value)

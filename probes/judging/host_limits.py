@@ -35,7 +35,7 @@ class HostLimit:
 
 
 def part_by_hosts(context: JudgingContext, low: Sequence[LowVerdict]) -> tuple[list[LowVerdict], list[HostLimit]]:
-    """What its ends do not explain, and the limits that explain the others: one for each node and reason."""
+    """Observations that no end explains, and the limits that explain the others: one for each node and reason."""
     rest = list[LowVerdict]()
     found: list[tuple[tuple[Cause, str, str], tuple[LowVerdict, Reason]]] = []
     for seen in low:

@@ -65,7 +65,7 @@ def count_members(count: int, share: float | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class RackLoad:
-    """What goes over links that leave one rack: all together, and over each; byte/s of payload, None where unknown."""
+    """The load of the links that leave one rack: all together, and each; byte/s of payload, None where unknown."""
 
     total: float | None
     links: Mapping[LinkId, float | None]

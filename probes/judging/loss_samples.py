@@ -1,4 +1,4 @@
-"""What flows lost on their way: those that tell of it, because no queue of their own making overflows.
+"""Losses of flows on their way: of those that tell of it, because no queue of their own making overflows.
 
 Each cable on the way of such a flow has room for all that could be put on it, beside others half of it at most; TCP is
 bound by its own NIC first, datagrams by the rate that they are held to. Flows that fill a link together, or that a hash
@@ -75,7 +75,7 @@ class SampleReader:
         return any(_may_have_lost(flows.results[place]) for place in self._list_roomy(flows))
 
     def read(self, judged: ClosedRound, metric: str) -> Mapping[FlowKey, LossSample]:
-        """What each flow lost that tells of its way."""
+        """The loss of each flow that tells of its way."""
         flows = self._context.flows.read(judged, metric)
         found: dict[FlowKey, LossSample] = {}
         for place in self._list_roomy(flows):

@@ -109,7 +109,7 @@ FAR_TRIP = 0.05
 
 
 def _say_meaning(cause: LossCause) -> str:
-    """What is lost, and what one stream would reach far away under this loss, by Mathis."""
+    """The share that is lost, or the rate that one stream would reach far away under this loss, by Mathis."""
     share = cause.share
     if all(each.protocol == "udp" for each in cause.lossy):
         return f"1 of {1 / share:,.0f} datagrams over it is lost"

@@ -17,7 +17,7 @@ from benchconsole.topology.model.network import NetworkRole
 from benchconsole.topology.units import network_rate
 
 NEAR = (0.85, 1.05)
-"""What was measured over what the other network carries: below, it is not its limit; above, it cannot be."""
+"""Measured rate over the rate that the other network carries: below, it is not its limit; above, it cannot be."""
 
 FAR = 0.5
 """The other network carries at most this share of what was expected: between equals a rate does not tell them apart."""
@@ -40,7 +40,7 @@ SEEN = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """What explains a flow: the network that it was meant for and the one that it took, with byte/s on its wire.
+    """The explanation of a flow: the network that it was meant for and the one that it took, with byte/s on its wire.
 
     ``shared`` is how many flows of a round took it together.
     """

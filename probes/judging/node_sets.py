@@ -72,7 +72,7 @@ class SetCause:
 
 
 def read_sets(rounds: Sequence[ClosedRound], standing: Iterable[Verdict]) -> list[JudgedSet]:
-    """What was tested on several nodes together or on a shared storage system; ``rounds`` in their order.
+    """The sets of nodes that were tested together or on a shared storage system; ``rounds`` in their order.
 
     A node by itself is such a set where its probe tested others. ``standing`` are the low verdicts that count; only
     their probes are read.

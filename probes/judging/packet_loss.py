@@ -79,7 +79,7 @@ class LossCause:
 class PacketLosses:
     """Takes in the rounds of a session; of a test that was repeated the newest round counts.
 
-    What flows lost is read only once one that tells of its way lost some, and of each round only once.
+    The loss of flows is read only once one that tells of its way lost some, and of each round only once.
     """
 
     def __init__(self, context: JudgingContext) -> None:
@@ -223,7 +223,7 @@ class _Told:
 
 
 class _Samples:
-    """What all flows lost that tell of their ways, each test once.
+    """The losses of all flows that tell of their ways, each test once.
 
     ``lossy`` are those far above their like, the flows of the same kind in the same round: so what is added by a round
     changes nothing of others. ``crossing`` are the flows over each part.

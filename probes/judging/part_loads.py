@@ -76,7 +76,7 @@ class PartLoads:
         self.slow += np.bincount(crossed.part, crossed.share * slow, minlength=size)
 
     def _add_shared(self, flows: RoundFlows) -> None:
-        """What parts that share a load carried at least: all of it less what the others can carry at most.
+        """Add the least that parts with a shared load carried: all of it less what the others can carry at most.
 
         Only flows that cross such parts with all of themselves count: how much of another one came there is not known.
         """

@@ -1,8 +1,8 @@
-"""What patterns in the matrix of pairs say of low throughput, beside the components that explain it.
+"""Causes of low throughput from patterns in the matrix of pairs, beside the components that explain it.
 
-A pattern that agrees with a component is said in the finding on it. What no component explains is one finding on the
-pattern. Everything slow alike replaces the findings on components: no element is at fault for all of it, but where one
-component alone explains it, the finding on that says that what all hosts share would look the same.
+A pattern that agrees with a component is said in the finding on it. Observations that no component explains are one
+finding on the pattern. Everything slow alike replaces the findings on components: no element is at fault for all of it.
+But where one component alone explains it, the finding on that says that what all hosts share would look the same.
 """
 
 from collections.abc import Callable, Sequence

@@ -118,7 +118,7 @@ def _word_gateways(made: Finding, gateways: Sequence[str]) -> Finding:
 
 
 def _word_way(made: Finding, pattern: Pattern) -> Finding:
-    """What pairs share between groups of nodes; between VLANs, or within one, its path."""
+    """The finding on the way between groups of nodes; between VLANs, or within one, on the path of the VLAN."""
     if pattern.grouping == VLAN:
         return replace(
             made,

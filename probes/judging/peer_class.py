@@ -7,5 +7,5 @@ PeerClass = tuple[str, tuple[tuple[str, str], ...]]
 
 
 def find_peer_class(node: Node) -> PeerClass:
-    """What the peers of a node have in common with it; equal for peers, and for nobody else."""
+    """The properties that a node has in common with its peers; equal for peers, and for nobody else."""
     return node.hardware.name, node.cohorts

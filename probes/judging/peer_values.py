@@ -24,7 +24,7 @@ from benchconsole.topology.units import RATES, Unit
 
 
 class PeerKey(NamedTuple):
-    """What may be compared: one metric of one stage with the same labels, repetitions apart."""
+    """The key of numbers that may be compared: one metric of one stage with the same labels, repetitions apart."""
 
     stage: str
     probe: str

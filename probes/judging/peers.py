@@ -183,7 +183,7 @@ def _name_values(name: str, values: Sequence[str]) -> str:
 def read_properties(
     inventories: Mapping[NodeId, Result], groupings: Mapping[str, Mapping[str, str]]
 ) -> dict[str, dict[NodeId, str]]:
-    """What nodes may be told apart by: facts of their inventory, then their places in the fabric."""
+    """Properties by which nodes may be told apart: facts of their inventory, then their places in the fabric."""
     found: dict[str, dict[NodeId, str]] = {}
     for node, result in inventories.items():
         for fact in result.facts:

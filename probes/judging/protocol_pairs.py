@@ -15,7 +15,7 @@ from benchconsole.topology.units import digits3, network_rate
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Datagrams:
-    """What arrived of one flow of UDP."""
+    """One measured flow of UDP, and the number of its round."""
 
     round: int
     flow: MeasuredFlow
@@ -45,7 +45,7 @@ class ProtocolPairs:
         self._datagrams.clear()
 
     def list_beside(self, seen: Sequence[LowVerdict]) -> tuple[object, ...]:
-        """What is known of UDP of the pairs of low throughputs: the same objects while nothing is new."""
+        """The known flows of UDP of the pairs of low throughputs: the same objects while nothing is new."""
         pairs = ((each.flow.source, each.flow.sink) for _, flows in seen for each in flows)
         return tuple(self._datagrams[pair] for pair in pairs if pair in self._datagrams)
 

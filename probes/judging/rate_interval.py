@@ -16,7 +16,7 @@ SPARE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class RateInterval:
-    """What flows reach together, in byte/s of payload: ``least`` at worst, ``expected`` is what counts."""
+    """The sum that flows reach, in byte/s of payload: ``least`` at worst, ``expected`` is what counts."""
 
     least: float
     expected: float

@@ -29,7 +29,7 @@ LEAST_SAMPLES = 3
 """Samples of a test from which a median speaks of it, and not of its beginning or end."""
 
 WINDOW_NEAR = (0.7, 1.3)
-"""What was measured over what a window allows: below, the window was not used; above, it was larger at times.
+"""Measured rate over the rate that a window allows: below, the window was not used; above, it was larger at times.
 A window that the kernel tunes is about twice what is in flight, so that a full link stays below."""
 
 FOLLOWS_MATHIS = 10.0
@@ -50,7 +50,7 @@ COMMON = 0.5
 
 
 class Cause(StrEnum):
-    """What held a flow back, the strongest first."""
+    """Limits that hold a flow back, the strongest first."""
 
     PROCESSOR = "processor"
     NETWORK = "network"
@@ -152,7 +152,7 @@ def _explain_sampled_cores(told: _Told, nodes: Iterable[str]) -> Iterator[Reason
 
 
 def _explain_network(context: JudgingContext, told: _Told) -> Iterator[Reason]:
-    """What another network of both nodes carries, and no more, went over it."""
+    """The flow reached the rate that another network of both nodes carries, and no more: it may have gone over that."""
     found = find_fallback(context, told.each)
     if found is not None:
         text = f"the {found.words} carries that ({network_rate(found.wire)}), so this may have gone over it"
@@ -160,7 +160,7 @@ def _explain_network(context: JudgingContext, told: _Told) -> Iterator[Reason]:
 
 
 def _explain_window(told: _Told, trip: float, words: str) -> Iterator[Reason]:
-    """What may be in flight at once bounds the rate: one window for each round trip."""
+    """The bytes that may be in flight at once bound the rate: one window for each round trip."""
     size, source = _find_window(told)
     if not size or not trip:
         return

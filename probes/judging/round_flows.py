@@ -281,7 +281,7 @@ class RoundFlows:
 
     @cached_property
     def expectations(self) -> tuple[Expectation, ...]:
-        """What each flow should have reached beside all others of the round; steered ones on their members."""
+        """The rate that each flow should have reached beside all others of the round; steered ones on their members."""
         return expect(self._routes.fabric, self.flows, routes=self._routes, members=self._members)
 
     def measured(self, criterion: Criterion) -> tuple[MeasuredFlow, ...]:

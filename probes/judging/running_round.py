@@ -46,7 +46,7 @@ class RunningRound:
         self.ways = join_ways(self._context.routes.graph, read)
 
     def find_expected(self, test: str, interval: Interval) -> float | None:
-        """What a number of a test should reach, in its base unit; None where nothing says so beforehand."""
+        """The value that a number of a test should reach, in its base unit; None where nothing says so beforehand."""
         if self._is_of_flows(interval.metric) and self._tests[test].flows:
             return self._flows.get(interval.metric, {}).get((test, INWARD in interval.labels))
         return self._find_bound(self._tests[test], interval)
@@ -84,7 +84,7 @@ def _list_expected(flows: RoundFlows) -> Mapping[tuple[str, bool], float]:
 
 
 def _assume_numbers(test: Test, metric: str) -> Result:
-    """A result with a number for each flow of ``test``. What is expected of flows does not depend on the numbers."""
+    """A result with a number for each flow of ``test``. The expectations of flows do not depend on the numbers."""
     inward = [flow.source != test.target.node.id for flow in test.flows]
     readings = (Reading(metric, 1.0, Unit.BYTE_RATE, (INWARD,) if each else ()) for each in inward)
     return Result(test, measurements=tuple(readings))

@@ -186,7 +186,7 @@ def _pool(statistic: str, values: Sequence[float], weights: Sequence[int]) -> fl
 
 
 def _find_scale(criterion: Criterion, test: Test) -> float:
-    """What one number of a statistic is divided by; 0 where it is not known."""
+    """The divisor of one number of a statistic; 0 where it is not known."""
     if criterion.basis is Basis.REFERENCE:
         return criterion.reference
     if criterion.basis is not Basis.PEAK:
@@ -216,7 +216,7 @@ def _grade(criterion: Criterion, value: float, base: float | None, write: Callab
 
 
 class _Subject(NamedTuple):
-    """What a share is of: a node, a pair or a set, with its numbers."""
+    """The subject of a share: a node, a pair or a set, with its numbers."""
 
     name: str
     numbers: Sequence[Number]
@@ -293,7 +293,7 @@ def _judge_against_baseline(
 def _find_base(
     baseline: BaselineNumbers, value: BaselineValue | None, numbers: Sequence[Number]
 ) -> tuple[float | None, str]:
-    """What a place is held against, or why there is nothing: unlike options give unlike numbers."""
+    """The number that a place is held against, or why there is none: unlike options give unlike numbers."""
     if value is None:
         return None, baseline.why or f"the baseline {baseline.name} has no value of it there"
     if value.wrong:

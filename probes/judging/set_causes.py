@@ -1,4 +1,4 @@
-"""What explains that nodes together, or clients of a storage system, are below a criterion: one cause for all of it.
+"""Causes of nodes together, or clients of a storage system, that are below a criterion: one cause for all of it.
 
 In order: a storage system whose clients are low alike; the gateways of the clients that are low; the node that all low
 sets have in common; else the nodes together (``node_sets``). The known fault of one node may explain a set with it.
@@ -56,7 +56,7 @@ def list_causes(context: JudgingContext, sets: Sequence[JudgedSet]) -> Iterator[
 
 
 def _find_shared(system: Storage, own: Sequence[JudgedSet], sets: Sequence[JudgedSet]) -> SharedCause | None:
-    """What all low ``own`` sets of one probe on ``system`` share, and no good one does; None where they differ."""
+    """The cause of all low ``own`` sets of one probe on ``system``, and of no good one; None where they differ."""
     asked = [each for each in own if each.nodes.isdisjoint(system.servers)]
     low, good = [each for each in asked if each.low], [each for each in asked if each.is_good]
     asking = frozenset().union(*(each.nodes for each in low))

@@ -28,7 +28,7 @@ def make_set_finding(context: JudgingContext, cause: Explained, others: Sequence
 
 
 def _make_base(context: JudgingContext, low: Sequence[JudgedSet], good: Sequence[JudgedSet]) -> Finding:
-    """What all findings on sets have in common, with the numbers of the worst set."""
+    """The fields that all findings on sets have in common, with the numbers of the worst set."""
     verdicts = [each for own in low for each in own.low]
     made = make_node_finding(context, verdicts[0].nodes[0], verdicts)
     return replace(

@@ -46,7 +46,7 @@ class SummedRates(NamedTuple):
         return Level.WATCH, self.value if most is Level.WATCH else self.least
 
     def describe(self, write: Callable[[float], str]) -> str:
-        """What there was on the whole, where the tests ran apart, to be added to a reason; else empty."""
+        """The sum over the whole time, where the tests ran apart, to be added to a reason; else empty."""
         if not self.ran_apart:
             return ""
         time = f"in the {duration(self.seconds)} from the first start to the last end"

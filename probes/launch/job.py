@@ -89,7 +89,7 @@ class Options:
 
 
 DEFAULTS: Mapping[str, str | int | float] = MappingProxyType(asdict(Options()))
-"""What a probe that launches adds to its own options."""
+"""Options that a probe that launches adds to its own."""
 
 
 def slots(node: Node, options: Options) -> int:
@@ -100,7 +100,7 @@ def slots(node: Node, options: Options) -> int:
 
 
 def host(node: Node, options: Options) -> str:
-    """What the head node calls ``node``; LaunchError when that is no single word of a host name or address."""
+    """The head node's name for ``node``; LaunchError when that is no single word of a host name or address."""
     from benchconsole.topology.selection import NAME  # ClusterShell is slow to load, and every command loads the probes
 
     called = {"address": node.address, "name": str(node.id), "data": node.data_address}[options.hosts]

@@ -13,7 +13,7 @@ PLACE = "@"
 
 
 class StepState(StrEnum):
-    """What was said of a step."""
+    """The states that somebody may give a step."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -64,7 +64,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What somebody said of a step at a time (UTC seconds)."""
+    """The state that somebody gave a step at a time (UTC seconds)."""
 
     state: StepState
     by: str

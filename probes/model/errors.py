@@ -18,7 +18,7 @@ class ProbeOutputError(ProbeError):
 
 
 class ToolError(ProbeOutputError):
-    """What a tool says itself of why it failed, whatever its exit status."""
+    """A tool's own words on why it failed, whatever its exit status."""
 
 
 class PlanError(ProbeError):

@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class FetchedSequence(Sequence[T]):
-    """Equal to any sequence of the same items. What it holds is ``_fetch``, and ``len`` is known without."""
+    """Equal to any sequence of the same items. ``_fetch`` gives its items, and ``len`` is known without."""
 
     __slots__ = ()
 

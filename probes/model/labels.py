@@ -72,7 +72,7 @@ def add_labels(reading: Reading, target: Target, conditions: Labels = ()) -> Rea
     """``reading`` with the labels of its target, and those of ``conditions`` that it has not itself, besides its own.
 
     A label that the parser gives itself stays as it is where it says the same. Where both are words and differ,
-    what was asked for stands beside it (``asked pattern``). What the tool was not told (cohorts, how many nodes
+    what was asked for stands beside it (``asked pattern``). A label that the tool was not told (cohorts, how many nodes
     run at once) keeps its name, and the parser's label gets another (``own clients``). ProbeOutputError where
     the parser says another number than the tool was told.
     """

@@ -16,7 +16,7 @@ from benchconsole.topology.units import Unit
 
 
 class MeasurementKind(NamedTuple):
-    """What measurements of a round have in common."""
+    """The properties that measurements of a round have in common."""
 
     metric: str
     unit: Unit

@@ -274,7 +274,7 @@ class Test:
 
     @property
     def flows(self) -> tuple[Flow, ...]:
-        """What it sends between its nodes: one flow, two where it sends both ways, none without a peer."""
+        """The flows that it sends between its nodes: one, two where it sends both ways, none without a peer."""
         node, peer = self.target.node, self.target.peer
         if peer is None:
             return ()
@@ -305,7 +305,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class SetValue:
-    """What sets the ``value`` of an axis on ``nodes`` (a node set) before a round, and what sets it back afterwards.
+    """The commands that set the ``value`` of an axis on ``nodes`` (a node set) before a round, and back afterwards.
 
     ``run`` and ``undo`` are argument lists; ``timeout`` is seconds for each node.
     """
@@ -353,7 +353,7 @@ _AND = "+"
 
 
 def join_probes(names: Iterable[str]) -> str:
-    """What a round whose tests are of several probes says as its probe."""
+    """The name of the probe of a round whose tests are of several probes."""
     return _AND.join(dict.fromkeys(names))
 
 

@@ -1,4 +1,4 @@
-"""What a plan leaves out: a sentence for people, with the reason as data for whoever decides by it."""
+"""Omissions of a plan: a sentence for people, with the reason as data for whoever decides by it."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -13,7 +13,7 @@ LONGEST = 20_000
 
 
 class RemarkKind(StrEnum):
-    """What a remark is: an observation, something that was changed, a conclusion, or what was asked for.
+    """The kind of a remark: an observation, something that was changed, a conclusion, or what was asked for.
 
     With ``ACCEPTED`` somebody answers for a finding; no verdict asks for it.
     """
@@ -70,7 +70,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class RemarkSubject:
-    """What a remark is of that is to be written: its kind, and ``about`` what and of which name it is.
+    """The subject of a remark that is to be written: its kind, and ``about`` what and of which name it is.
 
     ``withdraws`` is the number of the remark that it takes back, 0 for none.
     """

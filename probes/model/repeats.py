@@ -14,7 +14,7 @@ TestKey = tuple[str, str, str, str, str, Labels]
 
 
 def make_test_key(test: Test, stage: str) -> TestKey:
-    """What makes two tests of a session the same one, repeated: stage, probe, both ends, bundle, point of a sweep."""
+    """The key that a test of a session and its repeats share: stage, probe, both ends, bundle, point of a sweep."""
     target = test.target
     here = target.key if target.members else target.node.id
     there = "" if target.members or target.peer is None else ":".join((target.peer.id, *_list_ports(test)))

@@ -69,7 +69,7 @@ class SendingOptions:
         return tuple(name for field in fields(self) if (name := getattr(self, field.name)))
 
     def read(self, given: Given) -> Sending:
-        """What a test with these options sends; PlanError for a value that is out of range."""
+        """The sending of a test with these options; PlanError for a value that is out of range."""
         directions = Directions.FORWARD
         if self.both and given.flag(self.both):
             directions = Directions.BOTH

@@ -138,8 +138,8 @@ def withhold(
 ) -> tuple[Suite, tuple[Withheld, ...]]:
     """``suite`` on ``nodes`` (None: all) without what cannot be held to the caps, and what that is.
 
-    Probes that only read are left alone; so is a probe that is not installed, which ``plan`` refuses. What was to run
-    at once with a stage that is left out is left out too.
+    Probes that only read are left alone; so is a probe that is not installed, which ``plan`` refuses. Stages
+    that were to run at once with a stage that is left out are left out too.
     """
     if fabric.caps.link is None and not fabric.caps.storage:
         return suite, ()
@@ -176,7 +176,7 @@ class _CappedStage:
     members: tuple[NodeId, ...]
 
     def find_withheld(self) -> Withheld | None:
-        """What of it is left out; None where all of it can be held to the caps."""
+        """Its nodes that are left out, and why; None where all of it can be held to the caps."""
         if self.probe.safety is Safety.READS:
             return None
         every = list(self._options())
@@ -231,7 +231,7 @@ class _CappedStage:
         return most != 1 and len(self.members) > 1
 
     def _sending(self) -> Withheld | None:
-        """What is left out of tests that send as fast as they can: all, or the servers of capped systems."""
+        """The nodes that are left out of tests that send as fast as they can: all, or the servers of capped systems."""
         cap = self._cap_on_links()
         if cap:
             return self._left(self.members, f"it keeps no rate, and a cap holds {cap}")

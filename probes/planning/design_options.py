@@ -48,7 +48,7 @@ def make_example_target(probe: Probe, options: Options, nodes: Sequence[Node] = 
 
 
 def _make_example(index: int, nodes: Sequence[Node], keeps_names: bool) -> Node:
-    """What stands for the node of this ``index``, or for one more."""
+    """The example that stands for the node of this ``index``, or for one more."""
     address = str(_FIRST + index)
     if index >= len(nodes):
         return Node(NodeId(f"example{index + 1}"), NodeRole.COMPUTE, _ROOMY, address, address)

@@ -37,7 +37,7 @@ class NodeSide:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowClass:
-    """What all flows from one group of nodes to another have in common.
+    """The rate and the loads that all flows from one group of nodes to another have in common.
 
     ``nominal`` is byte/s of payload. Loads: ``first`` and ``last`` on the legs, ``inner`` on links between switches,
     ``systems`` on the caps of storage systems. ``shared`` are those of ``inner`` on which a hash decides.
@@ -53,7 +53,7 @@ class FlowClass:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Path:
-    """What does not depend on the number of streams: the route of one flow of a class, and where its legs are in it."""
+    """The path of a class for any number of streams: the route of one of its flows, and where its legs are in it."""
 
     ways: Indices
     shares: Floats
@@ -140,7 +140,7 @@ class FlowClasses:
         return self._sides[node, leg]
 
     def _alike(self, legs: Legs, systems: tuple[str, ...]) -> object:
-        """What nodes have in common that share classes; those that forward, or are cabled to nodes, share none."""
+        """The key of nodes that share classes; those that forward, or are cabled to nodes, share none."""
         fabric = self.routes.fabric
         to_nodes = any(each not in fabric.switches for each in legs.attachment.devices)
         if to_nodes or legs.device in self.routes.graph.vertex:

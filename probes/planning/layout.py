@@ -32,7 +32,7 @@ class FlowLoad:
 
 @dataclass(slots=True)
 class FlowLayout:
-    """What is to be run for one reason: ``pairs`` that stand alone, and ``loads``.
+    """The flows that are to be run for one reason: ``pairs`` that stand alone, and ``loads``.
 
     ``any_order``: the scheduler may look for an order that needs fewer rounds. ``apart``: no two of the flows may share
     a link whose hash could put them on one member.
@@ -47,7 +47,7 @@ class FlowLayout:
 
 @dataclass(frozen=True, slots=True)
 class DesignRequest:
-    """What a design is asked: which nodes of which fabric, and the options of the stage after all defaults.
+    """The request to a design: which nodes of which fabric, and the options of the stage after all defaults.
 
     ``written`` are the options of the file, without defaults. ``flow_classes`` knows which nodes have a path to which,
     and counts every stream that a flow could use. ``sending`` names the options by which the probe is told how to send.

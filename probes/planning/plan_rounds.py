@@ -50,7 +50,7 @@ from benchconsole.topology.model.sweep import CLIENTS, Sweep
 from benchconsole.topology.routing.routes import Routes
 
 SHARED_OPTIONS: Options = MappingProxyType({"licences": 1, NETWORK: "", LEG: "", PEER_LEG: ""})
-"""What every stage may set: how many tests may hold a licence at once, and which network and ports they use."""
+"""Options that every stage may set: how many tests may hold a licence at once, and which network and ports they use."""
 
 DESIGN_OPTIONS: Options = MappingProxyType(
     {
@@ -81,9 +81,9 @@ def plan(
 ) -> tuple[Round, ...]:
     """Rounds of at most ``most`` tests for every stage of ``suite`` on ``nodes`` (None: all), numbered from ``first``.
 
-    ``cohorts`` are labels of the whole session, by dimension. What nothing can hold to the caps of the fabric is left
-    out, as ``withhold`` says, and what needs more tests at once. Raises PlanError for an unknown probe, design or
-    option, a demand that cannot be met, or when nothing is left to run.
+    ``cohorts`` are labels of the whole session, by dimension. Tests that nothing can hold to the caps of the fabric are
+    left out, as ``withhold`` says, and loads that need more tests at once. Raises PlanError for an unknown probe,
+    design or option, a demand that cannot be met, or when nothing is left to run.
     """
     return plan_parts(fabric, suite, probes, nodes=nodes, first=first, most=most, cohorts=cohorts).rounds
 
@@ -166,7 +166,7 @@ def _plan_stage(
 
 
 def name_stage(probe: Probe, stage: Stage) -> str:
-    """What the rounds of a stage are called, before the ports that it uses and a number where others are alike."""
+    """The name of the rounds of a stage, before the ports that it uses and a number where others are alike."""
     name = _name_point(probe, stage)
     return name if stage.sweep is None else format_stage_name(name, stage.sweep)
 
@@ -226,7 +226,7 @@ class _StagePlanner:
         self.most = 1 if self.sending.directions is Directions.BOTH else self.wide.most
 
     def _send(self, options: Options) -> Sending:
-        """What each test sends with these options, and over which network."""
+        """The sending of each test with these options, and its network."""
         sending = self.probe.sending(options) if self.probe.shape is Shape.PAIR else ONE_STREAM
         turned = sending.directions is Directions.REVERSED
         leg, peer = reversed(self.legs) if turned else self.legs
@@ -234,7 +234,7 @@ class _StagePlanner:
 
     @property
     def name(self) -> str:
-        """What the rounds of one point are called."""
+        """The name of the rounds of one point."""
         return _name_point(self.probe, self.stage)
 
     def rounds(self, members: Sequence[NodeId], first: int) -> list[Round]:
@@ -346,7 +346,7 @@ class _StagePlanner:
         return _Job(targets, sendings, bundle)
 
     def _send_to(self, leg: str | None, sending: Sending) -> Sending:
-        """What a flow sends that its design sends to one port of the receiver."""
+        """The sending of a flow that its design directs to one port of the receiver."""
         if leg is None:
             return sending
         return replace(sending, leg=leg) if self._is_turned else replace(sending, peer_leg=leg)
@@ -438,7 +438,7 @@ class _StagePlanner:
 
 
 def make_test_id(number: int, probe: str, index: int, target: Target) -> str:
-    """What a test is called: unique in a plan, and told apart by eye."""
+    """The id of a test: unique in a plan, and told apart by eye."""
     return f"{number:04d}/{probe}/{index:04d}/{target.key}"
 
 

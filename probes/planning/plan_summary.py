@@ -30,7 +30,7 @@ _TRIED = 5_000
 
 @dataclass(frozen=True, slots=True)
 class HeaviestLoad:
-    """What is loaded most: ``share`` of what it can carry, or of its budget, in ``round``.
+    """The element that is loaded most: ``share`` of what it can carry, or of its budget, in ``round``.
 
     ``meant``: by the tests of one bundle, which fill it on purpose; what is beyond 1 waits.
     """
@@ -43,7 +43,7 @@ class HeaviestLoad:
 
 @dataclass(frozen=True, slots=True)
 class SweepSummary:
-    """What a stage varies: ``axes`` with their values as text, so many ``points``, each run ``repeat`` times.
+    """The sweep of a stage: ``axes`` with their values as text, so many ``points``, each run ``repeat`` times.
 
     ``order`` is in words; ``ending`` is when it may end early, with the metric that is then compared.
     """
@@ -170,7 +170,7 @@ def _sum_up_together(parts: "Sequence[_StageSums]") -> StageSummary:
 
 
 def find_coverage(fabric: Fabric, rounds: Sequence[Round]) -> PlanCoverage:
-    """What ``rounds`` leave out. Asks no probe, so that it can be told of tests that were run elsewhere, too."""
+    """The coverage of ``rounds``. Asks no probe, so that it can be told of tests that were run elsewhere, too."""
     return _cover(fabric, FlowClasses(Routes(fabric)), rounds)
 
 
@@ -308,7 +308,7 @@ class _StageSums:
         return _heaviest(found)
 
     def _loads(self, each: Round) -> tuple[dict[int, float], set[int]]:
-        """What each directed link, by number, is offered as a share of its capacity; those that a bundle loads."""
+        """The load offered to each directed link, by number, as a share of its capacity; those that a bundle loads."""
         load: defaultdict[int, float] = defaultdict(float)
         meant: set[int] = set()
         sent: dict[object, FlowClasses] = {}
@@ -335,7 +335,7 @@ class _StageSums:
 def list_uncrossed_links(fabric: Fabric, rounds: Sequence[Round]) -> tuple[Link, ...]:
     """Links that no flow of ``rounds`` crosses in one of their directions, in file order.
 
-    What no test sends over cannot be found faulty: it is told, never passed. Empty where the plan
+    A link that no test sends over cannot be found faulty: it is told, never passed. Empty where the plan
     has no flows at all; legs that stand by are left out.
     """
     return tuple(link for link, _ in _list_idle(_list_sent(FlowClasses(Routes(fabric)), rounds)))

@@ -117,7 +117,7 @@ class ResourceUse:
         return side.device if side is not None else node
 
     def _ends(self, source: NodeId, sink: NodeId, flow_class: FlowClass | None) -> tuple[int, ...]:
-        """What a lone flow takes of its two nodes, and of the storage systems that they serve."""
+        """The slots that a lone flow takes of its two nodes, and of the storage systems that they serve."""
         out = into = 1.0
         if self.fans_out and flow_class is not None:
             out = max((load for _, load in flow_class.first), default=0.0)
@@ -144,7 +144,7 @@ class ResourceUse:
             self._add(tuple(self.slot((_WAY, way), 1.0) for way in sorted(taken)))
 
     def demand(self, demands: Sequence[Sequence[tuple[Target, Demands]]], fabric: Fabric, options: Options) -> None:
-        """What the tests of each job, in their order, take besides links.
+        """Add the slots that the tests of each job, in their order, take besides links.
 
         Where any test has a part of its nodes to itself, a node is in one test of a round only.
         """
@@ -179,7 +179,7 @@ class ResourceUse:
         return self.uses
 
     def name(self, key: Hashable) -> str:
-        """What a resource is called in a plan."""
+        """The name of a resource in a plan."""
         if not isinstance(key, tuple):
             return ""
         what, which = key
@@ -225,7 +225,7 @@ def _load_at_once(column: Iterable[tuple[FlowClass, float]], machines: _Machines
 
 
 def list_demands(probe: Probe | None, targets: Sequence[Target]) -> list[Demands]:
-    """What each test demands besides links; nothing where the probe is not installed any more."""
+    """The demands of each test besides links; empty where the probe is not installed any more."""
     if probe is None or not targets:
         return [Demands()] * len(targets)
     if type(probe).demands is Probe.demands:  # it looks at no target, and there may be 120,000 of them
@@ -234,7 +234,7 @@ def list_demands(probe: Probe | None, targets: Sequence[Target]) -> list[Demands
 
 
 def sum_shared(demands: Iterable[Demands]) -> dict[str, float]:
-    """What tests that run at once take of each shared budget."""
+    """The amount of each shared budget that tests which run at once take."""
     taken: defaultdict[str, float] = defaultdict(float)
     for wanted in demands:
         for name, amount in wanted.shared.items():

@@ -33,7 +33,7 @@ def compute_overrun(rounds: Sequence[Round], probes: Mapping[str, Probe]) -> flo
 
 
 def _read_time_limit(probe: Probe, options: Mapping[str, str | int | float]) -> float:
-    """What a probe says of itself; nothing, where its code fails or gives no number: the runner ends its tests."""
+    """Seconds that a probe allows; infinite where its code fails or gives no number: the runner ends its tests."""
     try:
         seconds = float(probe.time_limit(options))
     except Exception:

@@ -24,7 +24,7 @@ OPTION, PEER_OPTION = "leg", "peer_leg"
 
 @dataclass(frozen=True)
 class StageLegs:
-    """What a stage is planned on for one pair of ports (``leg`` of senders, ``peer_leg`` of receivers; empty: any)."""
+    """The fabric of a stage for one pair of ports (``leg`` of senders, ``peer_leg`` of receivers; empty: any)."""
 
     leg: str
     peer_leg: str
@@ -34,7 +34,7 @@ class StageLegs:
 
     @property
     def name(self) -> str:
-        """What the name of the stage ends with."""
+        """The end of the name of the stage."""
         if not self.leg:
             return ""
         return f" {self.leg}" if self.leg == self.peer_leg else f" {self.leg} to {self.peer_leg}"

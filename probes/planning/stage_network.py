@@ -24,7 +24,7 @@ OPTION = "network"
 
 @dataclass(frozen=True)
 class StageNetwork:
-    """What a stage is planned on. ``name`` is empty where the machine has one network, or several that are joined.
+    """The network of a stage. ``name`` is empty where the machine has one network, or several that are joined.
 
     ``fabric`` is that of the network alone, ``members`` the nodes of the stage that are in it.
     """

@@ -89,7 +89,7 @@ def _storage(fabric: Fabric) -> Iterator[Stage]:
 
 
 def _acceptance(fabric: Fabric) -> Iterator[Stage]:
-    """What the Jetstream acceptance report ran (4.1, 5.1), with its parameters; then members of LAGs as in ``lag``."""
+    """Stages of the Jetstream acceptance report (4.1, 5.1), with its parameters; then members of LAGs as in ``lag``."""
     compute = _of(fabric, NodeRole.COMPUTE)
     yield _paths(fabric)
     # The clause asks for at least half of the memory, and the order of the matrix is rounded down to whole blocks.

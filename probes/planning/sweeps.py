@@ -51,7 +51,7 @@ class SweepTurn:
     repetition: int
 
     def options(self, probe: Options, sweep: Sweep) -> Options:
-        """What the point gives the probe; ``clients`` only where that is an option of its own, and no step."""
+        """Options of the point for the probe; ``clients`` only where that is an option of its own, and no step."""
         steps = {step.axis for step in sweep.steps}
         options = ((name, value) for name, value in self.point if name not in steps)
         return {name: value for name, value in options if name != CLIENTS or CLIENTS in probe}
@@ -87,7 +87,7 @@ def label_point(point: Point) -> Labels:
 
 
 def make_swept(sweep: Sweep, turn: SweepTurn, first: int, left_out: Sequence[LeftOutPoint] = ()) -> Swept:
-    """What the rounds of one turn are told; ``first`` is the number of the first round of the sweep.
+    """The sweep data for the rounds of one turn; ``first`` is the number of the first round of the sweep.
 
     ``left_out`` are points that are not planned.
     """
@@ -105,7 +105,7 @@ def make_swept(sweep: Sweep, turn: SweepTurn, first: int, left_out: Sequence[Lef
 
 
 def format_steps(found: Swept) -> str:
-    """What is done on nodes before a point, for the plan: ``ip link set eth0 txqueuelen 500 on n[1-4]``."""
+    """The commands on nodes before a point, for the plan: ``ip link set eth0 txqueuelen 500 on n[1-4]``."""
     return "; ".join(f"set by {shlex.join(each.run)} on {each.nodes}" for each in found.steps)
 
 
@@ -120,7 +120,7 @@ def _join_values(found: Swept) -> str:
 
 
 def format_stage_name(base: str, sweep: Sweep) -> str:
-    """What the rounds of a sweep are called together."""
+    """The name of all rounds of a sweep together."""
     axes = ", ".join(axis.name for axis in sweep.axes)
     return f"{base} over {axes}" if axes else f"{base} repeated"
 

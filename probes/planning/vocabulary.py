@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def make_vocabulary(installed: "Mapping[str, Probe]") -> Vocabulary:
-    """What the ``installed`` probes, by name, let a file say."""
+    """The vocabulary that the ``installed`` probes, by name, give a file."""
     return Vocabulary(
         {metric.name: metric.unit for probe in installed.values() for metric in probe.metrics},
         {name: {**DESIGN_OPTIONS, **probe.options, "design": ""} for name, probe in installed.items()},

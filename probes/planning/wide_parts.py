@@ -15,7 +15,7 @@ _NAMED = 2
 
 @dataclass(slots=True)
 class WideParts:
-    """What takes more than ``most`` tests at once, each with its tests.
+    """Loads and points that take more than ``most`` tests at once, each with the number of its tests.
 
     ``loads`` are elements that a bundle fills, and clients of a point; ``points`` are those of sweeps of which nothing
     is left to run.

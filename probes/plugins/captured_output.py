@@ -54,7 +54,7 @@ class Ending:
 def read_captured(
     read: Callable[[Output], _Found], output: Output, closing: re.Pattern[str] | None = None
 ) -> tuple[_Found, Ending | None]:
-    """What ``read`` finds in ``output``, and its ending where that may have been lost.
+    """The result of ``read`` on ``output``, and its ending where that may have been lost.
 
     ``closing`` is the last line of a whole output of the tool, where it has one. ProbeOutputError as ``read`` raises
     it for the output with all its line ends.
@@ -85,7 +85,7 @@ def _find_closed(closing: re.Pattern[str], output: Output) -> Output | None:
 
 
 def _read_unended(read: Callable[[Output], _Found], output: Output) -> tuple[_Found, Ending | None]:
-    """What ``read`` finds in ``output``, and its last line where that has no end."""
+    """The result of ``read`` on ``output``, and its last line where that has no end."""
     ended = replace(output, stdout=_end_lines(output.stdout), stderr=_end_lines(output.stderr))
     if ended == output:
         return read(output), None

@@ -74,7 +74,7 @@ class IntervalReader:
         self._is_broken = False
 
     def read(self) -> tuple[Interval, ...]:
-        """What was told since the last reading: the newest number of each metric and its labels."""
+        """The intervals told since the last reading: the newest number of each metric and its labels."""
         if self._is_broken:
             return ()
         newest: dict[tuple[str, Labels], Interval] = {}

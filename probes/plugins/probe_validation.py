@@ -8,10 +8,10 @@ from benchconsole.probes.api import Against, Comparator, Metric, Probe, ProbeErr
 from benchconsole.topology.units import Shown
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-"""What a probe's name looks like: lower-case words and digits joined by hyphens."""
+"""The form of a probe's name: lower-case words and digits joined by hyphens."""
 
 VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)*")
-"""What a version looks like."""
+"""The form of a version."""
 
 _PART = re.compile(r"[a-z][a-z0-9_-]*")
 

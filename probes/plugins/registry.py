@@ -2,7 +2,7 @@
 
 A plugin is loaded, registered and asked inside its own guard and in a thread of its own, because one that raises
 would end a common hook call for all, and one that sleeps would end the start. A plugin that takes the name of another
-probe, or was made for a later interface, is left out. What one prints meanwhile is kept apart from our output.
+probe, or was made for a later interface, is left out. Text that one prints meanwhile is kept apart from our output.
 """
 
 import linecache
@@ -61,7 +61,7 @@ class BrokenPlugin:
 
 @dataclass(frozen=True, slots=True)
 class PrintedText:
-    """What a plugin printed while it was loaded."""
+    """Text that a plugin printed while it was loaded."""
 
     name: str
     distribution: str

@@ -1,7 +1,7 @@
 """The shell text that surrounds every remote command, and the reading of its first line.
 
 sshd does not end a command whose client has gone away, refuses signals for root logins and closes nothing that has left
-the session. So each command is sent inside a POSIX sh wrapper that ends it by itself. What the wrapper does, in order:
+the session. So each command is sent inside a POSIX sh wrapper that ends it by itself. Steps of the wrapper, in order:
 
 1. Moves the channel's stdin to descriptor 3. As long as the client lives and wants the command,
    that descriptor stays open; its end of file is the order to end everything. The client's

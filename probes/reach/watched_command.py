@@ -113,17 +113,17 @@ class OutputStream:
 
     @property
     def content(self) -> bytes:
-        """What the command said; empty as long as it has not started."""
+        """The output of the command; empty as long as it has not started."""
         return bytes(self._raw) if self.first_line is not None else b""
 
     @property
     def preamble(self) -> bytes:
-        """What was said although no command has started."""
+        """Text that came although no command has started."""
         return bytes(self._raw) if self.first_line is None else b""
 
 
 class SessionOutput:
-    """What the commands of a session that run have said, together at most ``bound`` bytes.
+    """The output of the running commands of a session, together at most ``bound`` bytes.
 
     Hundreds of nodes that flood at once pass it long before each has passed its own. Then the longest streams are cut,
     as those of floods, but none of less than 1 MiB: a whole cluster may say something sensible at once.
@@ -238,7 +238,7 @@ class CommandChannel(ABC):
             self._next_beat.cancel()
 
     def note_exit(self, status: int | None, signal_name: str | None = None) -> None:
-        """The wrapper has exited. What is left to be said follows at once, unless a process unknown to us holds it."""
+        """The wrapper has exited. The rest of the output follows at once, unless a process unknown to us holds it."""
         self._stop_beating()
         self.status, self.signal = status, signal_name
         loop = asyncio.get_running_loop()
@@ -354,7 +354,7 @@ class WatchedCommand:
         return self.error(FailedAt.CANCELLED, "the command was ended")
 
     def result(self) -> Output:
-        """What the command left behind, or RemoteError when it was not brought to its own end."""
+        """The output of the command, or RemoteError when it was not brought to its own end."""
         channel = self.channel
         if self.timed_out is not None:
             raise self.error(FailedAt.TIMEOUT, f"no end within {self.timed_out:g} s")

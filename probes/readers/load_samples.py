@@ -190,7 +190,7 @@ def _tell(name: str, values: Sequence[float], unit: Unit, **marks: str) -> Itera
 
 
 def _subtract(after: Sequence[float], before: Sequence[float] | None) -> tuple[float, ...] | None:
-    """What was added; None where a counter went backwards or was not there before."""
+    """The increase of each counter; None where one went backwards or was not there before."""
     if before is None or len(before) != len(after):
         return None
     added = tuple(late - early for early, late in zip(before, after, strict=True))
@@ -261,7 +261,7 @@ def _tell_memory(node: str, steps: _Steps) -> Iterator[Fact]:
 
 
 def _rates(steps: _Steps, pick: str) -> dict[str, list[tuple[float, ...]]]:
-    """What was added in a second, by disk or NIC; those with nothing to do are left out."""
+    """The increase of each counter per second, by disk or NIC; those with nothing to do are left out."""
     found: dict[str, list[tuple[float, ...]]] = {}
     for before, after in steps:
         earlier: Mapping[str, tuple[float, ...]] = getattr(before, pick)

@@ -23,7 +23,7 @@ def compute_patience(took: float) -> float:
 
 
 class HungTools:
-    """What hung in this run, by probe and node. ``hung`` are those that did before it."""
+    """Tools that hung in this run, by probe and node. ``hung`` are those that did before it."""
 
     def __init__(self, hung: Collection[tuple[str, NodeId]] = ()) -> None:
         self._strikes: dict[tuple[str, str], list[str]] = {key: ["when its version was asked for"] for key in hung}

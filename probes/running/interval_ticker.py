@@ -1,6 +1,6 @@
 """The interval numbers of a round that runs, read and told once a second.
 
-Nothing is read where nobody asked for it. What is told is one list for the whole round, however many tests it has.
+Nothing is read where nobody asked for it. The numbers are one list for the whole round, however many tests it has.
 """
 
 import asyncio

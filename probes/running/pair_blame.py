@@ -14,11 +14,11 @@ from benchconsole.topology.model.fabric import Node
 
 _SECONDS = 10.0
 _NO_WAY = re.compile(r"No route to host|Network is unreachable|Cannot assign requested address", re.IGNORECASE)
-"""What the kernel says where an address cannot be reached, or is not the node's own."""
+"""Messages of the kernel where an address cannot be reached, or is not the node's own."""
 _LEFT = re.compile(
     r"server has terminated|socket has closed|connection (?:refused|timed out|reset)|broken pipe", re.IGNORECASE
 )
-"""What a client or its kernel says where its server ended, or is not there."""
+"""Messages of a client or its kernel where its server ended, or is not there."""
 _BLIND = frozenset((FailedAt.TIMEOUT, FailedAt.TOOL, FailedAt.OUTPUT))
 """Failures of a client that may be the fault of its peer, or of a port."""
 _SILENT = frozenset((FailedAt.LOST, FailedAt.REBOOTED, FailedAt.TIMEOUT, FailedAt.UNREACHABLE))

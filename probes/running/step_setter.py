@@ -31,7 +31,7 @@ def _forget_value(step: SetValue) -> SetValue:
 
 @dataclass(slots=True)
 class StepSetter:
-    """What is set on the nodes of one run. ``record`` keeps a sentence before anything of it is done."""
+    """The values that are set on the nodes of one run. ``record`` keeps a sentence before anything of it is done."""
 
     reach: Reach
     nodes: Mapping[NodeId, Node]

@@ -39,7 +39,7 @@ class Difference(StrEnum):
 
 
 class Pairing(StrEnum):
-    """What the interval rests on."""
+    """The numbers that the interval rests on."""
 
     PAIRED = "paired"
     UNPAIRED = "unpaired"

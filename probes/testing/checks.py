@@ -176,7 +176,7 @@ def _said(found: Sequence[Reading | Fact]) -> Counter[_Said]:
 
 
 def _read(probe: Probe, output: Output) -> Counter[_Said]:
-    """What the probe reads; nothing when it refuses in the way that is meant for it."""
+    """The values that the probe reads; none when it refuses in the way that is meant for it."""
     try:
         return _said(probe.parse(output))
     except ProbeOutputError:

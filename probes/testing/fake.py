@@ -23,7 +23,7 @@ HANGS = _Hangs.HANGS
 """The answer of a command that never ends by itself and says nothing."""
 
 Answer = Output | RemoteError | _Hangs
-"""What a command does: leave an output, fail to be brought to its end, or hang."""
+"""The answer of a command: it leaves an output, fails to be brought to its end, or hangs."""
 
 Matcher = Callable[[tuple[str, ...]], bool]
 

@@ -52,7 +52,7 @@ class Manner(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a command says and how it ends.
+    """The output of a command and how it ends.
 
     With ``then`` it stays: that is awaited for the rest, and cancelled when the client hangs up.
     """

@@ -1,4 +1,4 @@
-"""What commands printed, as it lies in the file: deflated where that saves space, with a checksum of the plain bytes.
+"""Outputs of commands as they lie in the file: deflated where that saves space, with a checksum of the plain bytes.
 
 Outputs are most of a database, and text: level 1 of zlib makes an eighth of those of a run. SQLite's own check of a
 file sees pages that contradict each other, and no byte of an output that was changed; the checksum does.

@@ -209,7 +209,7 @@ class ResultRow(NamedTuple):
 
 
 class OutputRow(NamedTuple):
-    """What one command printed. ``checksum`` is that of the plain bytes, None where an older program stored it."""
+    """The output of one command. ``checksum`` is that of the plain bytes, None where an older program stored it."""
 
     node: str
     argv: str

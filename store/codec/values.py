@@ -97,11 +97,11 @@ def dump_strings(values: Iterable[str]) -> str:
 
 
 _WORDS = {"started": "start", "seconds": "length", "expected": "expected value", "required": "bound"}
-"""What a column is called in errors, where that is not its name."""
+"""Words for a column in errors, where that is not its name."""
 
 
 def name_column(name: str) -> str:
-    """What the number in a column is called in errors."""
+    """The words for the number in a column in errors."""
     return f"the {_WORDS.get(name, name)}"
 
 

@@ -85,7 +85,7 @@ def _require_kept(number: float | None, column: str, verdict: Verdict) -> float 
 
 
 class VerdictParser:
-    """Reads the verdicts of the round ``number``. What several of them have is one object: they fill the memory.
+    """Reads the verdicts of the round ``number``. Equal values of several of them are one object: they fill the memory.
 
     ``tests`` are the tests of the round: their names and those of their nodes are shared, too.
     """

@@ -50,7 +50,7 @@ _ELSEWHERE = "name another file; this one was left as it is"
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """What ``doctor`` says of the database. ``shape`` is the number of its shape, ``newest`` of the newest known."""
+    """Facts of the database for ``doctor``. ``shape`` is the number of its shape, ``newest`` of the newest known."""
 
     path: Path
     sqlite: str
@@ -281,8 +281,8 @@ def _require_ours(connection: Connection, path: Path) -> None:
 
 def _prepare(path: Path, steps: Sequence[tables.Step], busy: float, now: float, *, marked: bool) -> None:
     if not marked:
-        # First without touching a byte: merely closing a writer would tidy up a stranger's log. What is in use, or to
-        # be recovered, a writer will see.
+        # First without touching a byte: merely closing a writer would tidy up a stranger's log. A database in
+        # use, or to be recovered, is for the writer to see.
         with suppress(*REFUSALS), closing(connect(path, Mode.READ, busy=0)) as connection:
             _require_ours(connection, path)
     with closing(connect(path, Mode.WRITE, busy=busy)) as connection:

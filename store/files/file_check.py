@@ -36,7 +36,7 @@ def require_shape(connection: Connection, path: Path, *, newest: bool) -> None:
 
     ForeignError for triggers, which would run at our next write, and for a view, a virtual table or a
     computed column in the place of ours, which would run whenever we look. With ``newest`` all tables
-    and columns must be there, else DamagedError. What others keep beside ours is left alone.
+    and columns must be there, else DamagedError. Tables and columns of others beside ours are left alone.
     """
     triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
     if triggers:

@@ -37,7 +37,7 @@ class ChangeReader:
         self._driver: ownership.DriverRecord | None = None
 
     def read(self, fabric: Fabric, since: ChangeMark | None) -> SessionChanges:
-        """What is new since a mark; see ``SessionStore.read_changes``."""
+        """The changes since a mark; see ``SessionStore.read_changes``."""
         with self._lock:
             if since is None:
                 self._planned, self._driver, self._last = {}, None, None

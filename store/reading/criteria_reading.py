@@ -7,7 +7,7 @@ from benchconsole.store.reading.session_reading import SessionReader
 
 
 def read_criteria(session: SessionReader) -> ChosenCriteria | None:
-    """What ``session`` is judged with since it was last judged by hand; None where it never was.
+    """The criteria of ``session`` since it was last judged by hand; None where it never was.
 
     UnknownSessionError where there is no such session.
     """

@@ -282,7 +282,7 @@ class _Repeats:
         return False
 
     def list_before(self, place: _Place) -> set[_Same]:
-        """What the tests of the rounds that are newer than ``place`` repeat."""
+        """The keys of the tests that rounds newer than ``place`` repeat."""
         for each in self._unread:
             if each is not place:
                 self._same.update(self._connection.execute(_SAME_OF_ATTEMPT, (each.attempt,)))

@@ -1,4 +1,4 @@
-"""What a whole look at a database finds: damage of pages, rows that refer to nothing, outputs that were changed.
+"""Results of a full check of a database: damage of pages, rows that refer to nothing, outputs that were changed.
 
 And how much each session holds of it.
 """
@@ -49,7 +49,7 @@ def _list_damages(database: Database) -> Iterator[str]:
     with translate_errors(database.path), closing(database.connect_reader()) as connection:
         damages = connection.execute(f"PRAGMA integrity_check({_MOST_DAMAGES})").fetchall()
         if damages != [("ok",)]:
-            # What pages that contradict each other hold cannot be told row by row.
+            # The contents of pages that contradict each other cannot be told row by row.
             yield from (" ".join(found.replace("*", "").split()) for (found,) in damages)
             return
         for table, row, parent, _ in islice(connection.execute("PRAGMA foreign_key_check"), _MOST_DAMAGES):

@@ -7,7 +7,7 @@ from benchconsole.store.reading.session_reading import NEWEST_JUDGING, SessionRe
 
 
 def read_losses(session: SessionReader) -> tuple[DetectableLoss, ...] | None:
-    """What all judged rounds of ``session`` could have shown; None where it was not stored since the newest judgement.
+    """The losses that judged rounds of ``session`` could show; None where none were stored since the newest judgement.
 
     UnknownSessionError where there is no such session.
     """

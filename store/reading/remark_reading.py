@@ -15,7 +15,7 @@ _REMARKS = """SELECT key, kind, about, subject, text, who, at, written, withdraw
 
 
 def read_remarks(session: SessionReader) -> tuple[Remark, ...]:
-    """What people said of a session, in the order in which it was recorded; withdrawn remarks and withdrawals as well.
+    """Remarks on a session, in the order in which they were recorded; withdrawn remarks and withdrawals as well.
 
     UnknownSessionError where there is no such session.
     """

@@ -9,7 +9,7 @@ from benchconsole.store.sqlite import Connection
 
 
 def read_report_basis(session: SessionReader) -> str:
-    """What a report on ``session`` would rest on now; another text as soon as anything of it changes.
+    """The basis of a report on ``session`` now; another text as soon as anything of it changes.
 
     UnknownSessionError where there is no such session.
     """

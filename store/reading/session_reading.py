@@ -121,7 +121,7 @@ class SessionReader:
             return tuple(read_notes_after(connection, session, 0).values())
 
     def read_proofs(self) -> tuple[ProofSet, ...]:
-        """What the nodes showed of ours at the end of its runs, in order."""
+        """The proofs of the nodes at the end of each of its runs, in order."""
         with asking_session(self.database, self.id) as (connection, session):
             return read_proofs_after(connection, session, 0)[0]
 
@@ -303,7 +303,7 @@ T = TypeVar("T")
 
 
 class _Names(dict[int, T]):
-    """What the numbers of metrics or labels in the file mean, each read when it is first met and the same object."""
+    """Metrics or labels by their numbers in the file, each read when it is first met and the same object."""
 
     def __init__(self, connection: Connection, statement: str, parse: Callable[..., T]) -> None:
         super().__init__()

@@ -296,7 +296,7 @@ BASIS = """(SELECT coalesce(max(judging.id), 0) FROM round JOIN attempt ON attem
         (SELECT 1 FROM criteria WHERE session_id = session.id AND instr(content, 'baseline'))
         THEN coalesce((SELECT ' baseline ' || max(id) FROM baseline WHERE baseline.fabric = session.fabric), '')
         ELSE '' END"""
-"""What the verdict on a row of ``session`` rests on, as text: it changes with all that may change the verdict.
+"""The basis of the verdict on a row of ``session``, as text: it changes with all that may change the verdict.
 
 A baseline matters to sessions whose criteria may ask for shares of it.
 """
@@ -339,7 +339,7 @@ REPORT_BASIS = f"""{BASIS}
     || ' ' || coalesce((SELECT ended || ' ' || complete || ' ' || because FROM driver
         WHERE session_id = session.id ORDER BY id DESC LIMIT 1), '')
     || coalesce((SELECT ' remark ' || max(id) FROM remark WHERE session_id = session.id), '')"""  # noqa: S608 - ours
-"""What a report on a row of ``session`` rests on, as text; beyond ``BASIS`` what reports tell and no verdict asks."""
+"""The basis of a report on a row of ``session``, as text; beyond ``BASIS`` what reports tell and no verdict asks."""
 
 
 def _add_kept_report(connection: Connection) -> None:

@@ -196,7 +196,7 @@ class Spool:
         self._length = 0
         self._writing: set[asyncio.Future[None]] = set()
         self.files: list[Path] = []
-        """What was written and not brought back yet."""
+        """Files that were written and not brought back yet."""
 
     @property
     def path(self) -> Path:
@@ -243,7 +243,7 @@ class Spool:
         losses: Sequence["DetectableLoss"] | None = None,
         verdict: StoredVerdict | None = None,
     ) -> None:
-        """Keep that this stretch of work ended. What was concluded is not: it follows from the rest."""
+        """Keep that this stretch of work ended. Conclusions are not kept: they follow from the rest."""
         ended = require_finite(at, "an end")
         await self._keep(lambda: [EndRecord(self._session, self._token, ended, complete, replace_surrogates(because))])
 

@@ -1,4 +1,4 @@
-"""What the writer remembers between its transactions, so that storing a result asks the file nothing.
+"""The memory of the writer between its transactions, so that storing a result asks the file nothing.
 
 Numbers of metrics, labels and sessions, the attempts that run with the numbers of their tests, and
 whether this process drives a session (looked up once in each transaction). All of it is forgotten

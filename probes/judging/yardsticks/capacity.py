@@ -31,7 +31,7 @@ POSSIBLE_SUM = 1.25
 """As ``POSSIBLE``, of the sum of several flows: each is the mean of a time of its own, so short that they differ."""
 
 ANY_ROUTING = ", any routing"
-"""What is added to the name of a model where the low end is that of any routing."""
+"""Suffix of the name of a model where the low end is that of any routing."""
 
 SAY_ROUTING = "say `routing` of the network"
 
@@ -80,7 +80,7 @@ class FlowSubject:
 
     @property
     def share(self) -> float:
-        """What arrived over what was expected."""
+        """The measured rate over the expected rate."""
         return self.value / self.expected
 
     @property
@@ -213,7 +213,7 @@ def _refuse_flow(context: JudgingContext, refused: RefusedFlow, reading: Reading
 
 
 def _explain(subject: FlowSubject) -> str:
-    """What the tests measured of the reason, to be added to that of a low verdict."""
+    """The reason that the tests measured, to be added to that of a low verdict."""
     if subject.level not in (Level.WATCH, Level.FAIL):
         return ""
     required, target = subject.criterion.required, subject.criterion.target
@@ -395,8 +395,8 @@ def overlap(flows: Sequence[MeasuredFlow]) -> float:
     """The least share of their time that flows can have run together, in (0, 1].
 
     Means of flows that did not run at the very same time add up to more than the link carried.
-    The ends tell how far apart they were, the length of the command over how long it was averaged. What all of them
-    left out at their start and at their end may have been apart.
+    The ends tell how far apart they were, the length of the command over how long it was averaged. The seconds
+    that all of them left out at their start and at their end may have been apart.
     """
     if not flows:
         return 1.0

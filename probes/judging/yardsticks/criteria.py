@@ -75,7 +75,7 @@ def _list_criteria(context: JudgingContext, closed: ClosedRound) -> list[Criteri
 
 
 class Scale(NamedTuple):
-    """What bounds are shares of, in the unit of the measurement, in words too; None, and why it is not known."""
+    """The base of relative bounds, in the unit of the measurement, in words too; None, and why it is not known."""
 
     value: float | None
     basis: str = ""
@@ -131,7 +131,7 @@ def find_round_trip(context: JudgingContext, test: Test) -> Scale:
 
 
 class _Tests:
-    """What criteria ask of the tests of a round, each once for all measurements."""
+    """Properties of the tests of a round that criteria ask for, each read once for all measurements."""
 
     def __init__(self, tests: Sequence[Test]) -> None:
         self._tests = tests
@@ -206,7 +206,7 @@ class _Bound:
             yield _ABSOLUTE, places
 
     def _list_scales(self, kind: MeasurementKind) -> tuple[Sequence[Scale], Indices]:
-        """What the bounds of tests are shares of, each once, and which of them is that of each test."""
+        """The bases of the bounds of tests, each once, and which of them is that of each test."""
         if self.criterion.basis is Basis.PEAK:
             return self.tests.peaks
         if self.criterion.basis is Basis.RTT:

@@ -34,7 +34,7 @@ def make_bundle(
 ) -> Bundle:
     """The bundle of flows that are to fill ``way``, with the links between switches that are as full as it.
 
-    What fills together is named together. Where ``way`` cannot be filled, its equals are those
+    Links that fill together are named together. Where ``way`` cannot be filled, its equals are those
     that nothing else has ``covered`` and that are loaded just as far.
     """
     fill = full.get(way, 0.0)

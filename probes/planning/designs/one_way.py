@@ -23,7 +23,7 @@ PEER_LEGS = "peer_legs"
 """The option that names ports of the receivers, which senders are dealt to in turn."""
 
 OPTIONS: Options = MappingProxyType({"from": "", "to": "", "pairing": ONE_TO_ONE, PEER_LEGS: ""})
-"""What the design reads, with the defaults."""
+"""Options of the design, with the defaults."""
 
 _End = tuple[NodeId, str | None]
 """A receiver, and the port that it is sent to; None: whichever its address is at."""

@@ -278,12 +278,12 @@ class _Cables:
         return True
 
     def _room(self, cable: Cable) -> float:
-        """What a member may carry, as its part of what its link may."""
+        """The load that a member may carry, as its part of the load of its link."""
         link = self.graph.links[cable[0] >> 1]
         return float(self.flow_classes.capacity[cable[0]]) * link.members[cable[1]] / sum(link.members)
 
     def rank(self, among: Hashable) -> tuple[float, int]:
-        """What speaks against a choice: how much is on it in this round, and how often it was used before."""
+        """The cost of a choice: how much is on it in this round, and how often it was used before."""
         if isinstance(among, NextHop):
             return min(map(self.rank, self.graph.cables(among.ways)))
         taken = self._taken.get(among, 0.0) if isinstance(among, tuple) else 0.0

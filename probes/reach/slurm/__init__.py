@@ -1,1 +1,1 @@
-"""What Slurm knows of nodes and jobs, by its own commands, and how a suite runs inside an allocation of ours."""
+"""The state of nodes and jobs by Slurm's own commands, and how a suite runs inside an allocation of ours."""

@@ -21,7 +21,7 @@ class DrainError(ProbeError):
 
 
 def reason_for(session: str, probe: str, words: str) -> str:
-    """What is written: ``benchconsole SESSION PROBE: VALUE < THRESHOLD``, one line of at most 200 characters."""
+    """The written reason: ``benchconsole SESSION PROBE: VALUE < THRESHOLD``, one line of at most 200 characters."""
     return shorten(f"{PREFIX}{session} {probe}: {words}", _LONGEST)
 
 

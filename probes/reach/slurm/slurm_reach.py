@@ -44,7 +44,7 @@ _WORD = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is asked of Slurm. ``seconds`` bounds the whole session, ``patience`` the waiting for nodes.
+    """The allocation that is asked of Slurm. ``seconds`` bounds the whole session, ``patience`` the waiting for nodes.
 
     ``partition`` and ``account`` are Slurm's own choice where empty. ``exclusive``: no other job beside ours.
     """
@@ -331,7 +331,7 @@ class SlurmRunning:
         return await self._remote.settled(self._step, self._running.output())
 
     def make_output(self) -> Output:
-        """What it has said so far, with what the step said before it."""
+        """Its output so far, with what the step said before it."""
         return self._running.make_output()
 
 
@@ -392,7 +392,7 @@ class _Step:
         return FailedAt.TOOL, f"Slurm started no step: {lines[0] if lines else 'no message'}"
 
     def _own(self, output: Output) -> Output:
-        """What the command itself said: from our line on, without the lines that srun and slurmstepd add."""
+        """The command's own output: from our line on, without the lines that srun and slurmstepd add."""
         mark = self.nonce.encode()
         out = output.stdout.partition(mark)[2].partition(b"\n")[2]
         err = _OF_SRUN.sub(b"", output.stderr.partition(mark)[2].partition(b"\n")[2])

@@ -237,7 +237,7 @@ async def occupied(remote: Remote, *, session: str = "") -> Mapping[str, str] | 
 
 
 async def ask(remote: Remote, *argv: str) -> str | None:
-    """What a command of Slurm prints; None when there is no such command or no cluster behind it."""
+    """The text that a command of Slurm prints; None when there is no such command or no cluster behind it."""
     output = await remote.run(argv, timeout=_TIMEOUT)
     if output.exit_status == _NOT_FOUND or (
         output.exit_status and any(words in output.error_text for words in _NO_CLUSTER)

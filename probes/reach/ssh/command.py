@@ -29,19 +29,19 @@ Explain = Callable[[SshConnection, RemoteError], Awaitable[RemoteError]]
 """Says what became of a node whose connection was lost while a command ran."""
 
 _ENV = ("env", "LC_ALL=C")
-"""What sudo says is read here, so in one language."""
+"""Messages of sudo are read here, so they are in one language."""
 _ANNOUNCE = ("/bin/sh", "-c", 'echo "$0" >&2; exec "$@"')
 _LOG = ModuleLog(__name__)
 _REFUSALS = 20
 _REFUSAL_PAUSE = 0.05
 _CLOSING_PATIENCE = 2.0
 _WINDOW = 256 * 1024
-"""What a node may send ahead of us on one channel."""
+"""Bytes that a node may send ahead of us on one channel."""
 
 
 @dataclass(slots=True)
 class SudoPrompt:
-    """What is between us and sudo for one command. Without a ``secret`` sudo may not ask."""
+    """The dialogue with sudo for one command. Without a ``secret`` sudo may not ask."""
 
     secret: Secret | None = None
     decided: Callable[[bool], None] = lambda _: None

@@ -185,7 +185,7 @@ class SshConnection:
         return f"the jump host {self.node} went away: {self.lost}"
 
     def learn(self, leader: StartedProcess | None) -> None:
-        """What the first line of the first command says about the node and the login."""
+        """Take in what the first line of the first command says about the node and the login."""
         self.has_started_command = True
         if leader is not None:
             self.boot, self.is_root = leader.boot, leader.is_root

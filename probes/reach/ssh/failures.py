@@ -135,7 +135,7 @@ def make_timeout_error(attempt: ConnectionAttempt, seconds: float) -> RemoteErro
 
 
 CONNECTION_ERRORS = (asyncssh.Error, OSError, ValueError)
-"""What asyncssh and the network raise on the way to a node; ValueError for garbage that it decodes."""
+"""Errors that asyncssh and the network raise on the way to a node; ValueError for garbage that it decodes."""
 _LONGEST = 300
 _NO_ROUTE = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN)
 

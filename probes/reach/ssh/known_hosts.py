@@ -47,7 +47,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class TrustedKeys:
-    """What the files say about one host; ``places`` tells where the keys stand.
+    """The entries of the files on one host; ``places`` tells where the keys stand.
 
     ``inherited`` means that the keys stand there without the port that was asked for: they are as
     good as a match, but a different key on this port contradicts nothing.
@@ -93,7 +93,7 @@ class KnownHosts:
         return known
 
     def lookup(self, host: str, port: int, alias: str | None = None) -> TrustedKeys:
-        """What is trusted for ``host``. An alias stands for host and port together, as in ssh."""
+        """The trusted keys of ``host``. An alias stands for host and port together, as in ssh."""
         if alias:
             return self._trusted(alias, self._find(alias.lower()), inherited=False)
         plain = host.lower()

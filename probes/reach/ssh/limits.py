@@ -90,7 +90,7 @@ _GROWTH = 1.5
 class Throttle:
     """At most ``turns`` at once; whoever takes longer than ``patience`` seconds waits for others and counts no more.
 
-    What is throttled is our own work. A host that is silent costs none, so it must not hold up the rest. Nor must
+    Only our own work is throttled. A host that is silent costs none, so it must not hold up the rest. Nor must
     hosts that are far away: while turns are waited for and the event loop is idle, there are more of them, up to
     ``most``. They become ``turns`` again when the loop is not idle, or when nobody waits any more.
     """

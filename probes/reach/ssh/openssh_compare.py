@@ -82,7 +82,7 @@ class IgnoredSetting:
 
 
 async def find_ignored_settings(destination: Destination, access: Access) -> tuple[IgnoredSetting, ...]:
-    """What the ssh configuration says of ``destination`` and is not done here; sorted by keyword.
+    """Settings of the ssh configuration for ``destination`` that are not followed here; sorted by keyword.
 
     Raises OpensshError where there is no ssh client to ask, ConfigError where our own reading
     already refuses the configuration.

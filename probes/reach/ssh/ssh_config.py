@@ -174,7 +174,7 @@ class ResolvedHost:
 
 @dataclass(frozen=True, slots=True)
 class _HostClass:
-    """What hosts that are alike have in common; ``hostname`` is None where each goes by its own name."""
+    """Settings that hosts which are alike have in common; ``hostname`` is None where each goes by its own name."""
 
     options: asyncssh.SSHClientConnectionOptions
     hostname: str | None
@@ -185,7 +185,7 @@ class _HostClass:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSettings:
-    """What was taken from the configuration for one destination, by the keywords of ssh_config(5), for comparison."""
+    """Settings taken from the configuration for one destination, by the keywords of ssh_config(5), for comparison."""
 
     where: Mapping[str, str]
     files: Mapping[str, tuple[str, ...]]
@@ -403,7 +403,7 @@ class ConfigLookup:
         self._threads.submit(self._share_out, asked)
 
     def _share_out(self, asked: Sequence[tuple[Destination, "Future[ResolvedHost]"]]) -> None:
-        """What runs a command for each host is not queued behind others."""
+        """Hand destinations to threads, one by one where a command runs for each: none is then queued behind others."""
         at_once = 1 if self._configuration.host_classes.runs_commands else _MANY
         for start in range(0, len(asked), at_once):
             self._threads.submit(self._resolve_all, asked[start : start + at_once])

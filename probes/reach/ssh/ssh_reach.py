@@ -114,7 +114,7 @@ class SshReach:
         return tuple(found)
 
     def algorithms(self, node: NodeId) -> dict[str, str]:
-        """What was negotiated with ``node``: cipher, mac, compression, host key and server software; empty before."""
+        """Algorithms negotiated with ``node``: cipher, mac, compression, host key and server software; empty before."""
         link = self._nodes[node].last_connection if node in self._nodes else None
         return link.algorithms if link is not None else {}
 

@@ -119,7 +119,7 @@ class SudoRunner:
 
 
 def _result(call: SshCommand) -> Output:
-    """What the command left behind; what sudo said when it did not let it start is a failure of its own."""
+    """The output of the command; a refusal of sudo to start it is a failure of its own."""
     channel = call.channel
     if channel.out.first_line is not None or not channel.has_exited or call.timed_out is not None:
         return call.result()

@@ -123,7 +123,7 @@ class Aggregate(script_runner.NodeScript):
         return int(self.space(given.values)) + 1_000_000 + 100 * images, images + 16
 
     def limit(self, given: Given) -> float:
-        """What the slowest file system that is worth waiting for takes."""
+        """Seconds that the slowest file system that is worth waiting for takes."""
         images, size = _read_images(given)
         return 60.0 + 3 * images * size / script_runner.SLOWEST + 2 * images * _SLOWEST_FILE
 

@@ -2,8 +2,8 @@
 
 A connection begins with the word of the test and the number of its transfer; the receiver answers with one byte
 when it is ready. After the data the sender closes its half, and the receiver sends its counts as JSON:
-``[microseconds, bytes]`` by its own clock, 50 ms apart or more, from the first byte to the last. What came with the
-first byte came before the clock was read, so it is in the first sample and in no rate.
+``[microseconds, bytes]`` by its own clock, 50 ms apart or more, from the first byte to the last. Bytes that came with
+the first one came before the clock was read, so they are in the first sample and in no rate.
 """
 
 from benchconsole.probes.tools.python import script_runner

@@ -92,7 +92,7 @@ def _read_counted(match: re.Match[str]) -> Reading:
 
 
 def _read_rsync(match: re.Match[str]) -> Reading:
-    """What went over the wire both ways, which is what rsync divides by its time."""
+    """The rate of rsync, which divides the bytes over the wire both ways by its time."""
     sent, received = (int(match[name].replace(",", "")) for name in ("sent", "received"))
     marks = {"direction": "out" if sent >= received else "in", "size": sent + received}
     return _make("rsync", float(match["rate"].replace(",", "")), match[0], **marks)

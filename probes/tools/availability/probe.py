@@ -40,12 +40,12 @@ _STATES = {
     **dict.fromkeys(("active", "reloading", "refreshing"), 1.0),
     **dict.fromkeys(("inactive", "failed", "activating", "deactivating"), 0.0),
 }
-"""What systemctl(1) says that a unit is, and whether it runs."""
+"""States of a unit in the words of systemctl(1), and whether it runs."""
 
 _SCRIPT = """
 address=$1 port=$2 unit=$3 path=$4 seconds=$5
 
-# What hangs beyond a signal (a dead file system) must not hold this command: it is left behind, without our streams.
+# A tool that no signal ends (a dead file system) must not hold this command: it is left behind, without our streams.
 ends_well() {
     local status=
     exec 9< <(exec 2>/dev/null </dev/null; timeout -s KILL "$seconds" "$@" >/dev/null; echo "$?")
@@ -155,7 +155,7 @@ class Availability(Probe):
 
 
 def _read_sample(text: str) -> dict[str, str]:
-    """What stands between head and end of the only sample, by its name."""
+    """The values between head and end of the only sample, by name."""
     lines = strip_lines(text)
     if lines.count(_HEAD) != 1 or lines.count(_END) != 1:
         raise ProbeOutputError("no whole sample", f"one that begins with {_HEAD!r} and ends with {_END!r}")

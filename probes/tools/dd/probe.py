@@ -1,6 +1,6 @@
 """The node probe ``dd``: a large file written and read again in one stream, as Jetstream's acceptance did.
 
-What is read must come from the disk: direct I/O, or a file that the kernel was told to forget and has forgotten. Where
+Data must be read from the disk: direct I/O, or a file that the kernel was told to forget and has forgotten. Where
 direct I/O is refused, the run fails unless ``direct=0`` was asked for. Read is the output of GNU coreutils in any
 language, uutils, busybox, toybox and the BSDs: the rate is always bytes by seconds, and the rounded rate and the sizes
 in brackets must agree with it. Whether it wrote or read is known of our own runs, which are marked, and where the

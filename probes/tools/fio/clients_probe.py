@@ -157,7 +157,7 @@ class FioClients(Fio):
         return replace(one, shared=shared, writes=nodes * one.writes)
 
     def command(self, target: Target) -> Sequence[str]:
-        """What the first node runs when all servers are joined, but for where the sockets are."""
+        """The command of the first node when all servers are joined, but for where the sockets are."""
         names, runs = (node.id for node in target.nodes), " ".join(self.runs(target.options))
         return ["sh", "-c", _CLIENT, "benchconsole-fio-clients", *self.words(target), runs, _NOWHERE, *names]
 
@@ -186,7 +186,7 @@ class FioClients(Fio):
         return (scratch.heed(said, contact.here.node),)
 
     def _server(self, target: Target) -> Sequence[str]:
-        """What every node runs, but for the name of its socket."""
+        """The command of every node, but for the name of its socket."""
         given = self.given(target.options)
         # on what all share every node asks for room for all of them
         size = self.space(target.options) * (len(target.nodes) if given.text("shared") else 1)
@@ -245,7 +245,7 @@ async def _serving(remote: Remote, argv: Sequence[str], allowed: float) -> Async
 
 
 def _refuse_other_versions(servers: Sequence[_Server]) -> None:
-    """What fio speaks changes with its version, and a client of another one does not get far enough to say so."""
+    """The protocol of fio changes with its version, and a client of another one does not get far enough to say so."""
     for server in servers:
         if server.version != servers[0].version:
             other = f"{servers[0].remote.node} has {servers[0].version}"
@@ -254,7 +254,7 @@ def _refuse_other_versions(servers: Sequence[_Server]) -> None:
 
 
 async def _unless_one_ends(here: Remote, argv: Sequence[str], servers: Sequence[_Server], allowed: float) -> Output:
-    """What ``argv`` says on ``here``; RemoteError with the node of a server that ends before."""
+    """The output of ``argv`` on ``here``; RemoteError with the node of a server that ends before."""
     driving = asyncio.create_task(here.run(argv, timeout=allowed))
     endings = {asyncio.create_task(server.running.output()): server for server in servers}
     try:

@@ -18,7 +18,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _CACHED, _DIRECT = (("direct", "0"), ("buffered", "1")), (("direct", "1"), ("buffered", "0"), ("atomic", "1"))
 _FLUSHES = ("fsync", "fdatasync", "sync", "end_fsync", "fsync_on_close")
 _LIMITS = ("rate", "rate_iops", "thinktime")
-"""What holds a job below what it could do."""
+"""Options that hold a job below its possible rate."""
 _MIXED = ("rw", "readwrite", "randrw")
 _HALF = "50"
 """Per cent of reads in a mixed job that is not told otherwise."""
@@ -42,7 +42,7 @@ def parse_size(text: str, kilo: str = "1024") -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class JobOptions:
-    """What a job was ``given``; ``whole`` says that this is certainly all, so that any other option is at its default.
+    """Options that a job was ``given``; ``whole`` says that these are certainly all: any other is at its default.
 
     ``version`` is the major one of fio, 0 where it is not told.
     """
@@ -93,7 +93,7 @@ class JobOptions:
         return text if size is None else format_bytes(size)
 
     def find_conditions(self) -> dict[str, object]:
-        """What the numbers were measured under: as the options say, else fio's default where it is certain."""
+        """The conditions of the numbers: as the options say, else fio's default where it is certain."""
         found: dict[str, object] = {}
         if any(self.given.get(name) == value for name, value in _DIRECT):
             found["direct"] = 1

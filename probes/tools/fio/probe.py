@@ -71,7 +71,7 @@ def read_output(output: Output, probe: str) -> Sequence[Reading]:
 
 
 def read_interval_line(line: str, probe: str, given: Given) -> Sequence[Interval]:
-    """What one line tells of an interval, with the blocks that a test was ``given``; mostly nothing."""
+    """The intervals that one line tells, with the blocks that a test was ``given``; mostly none."""
     if not line.startswith(interval_lines.BEGIN):
         return ()
     blocks = {"sequential": given.size("large", 512), "random": given.size("small", 512)}

@@ -16,7 +16,7 @@ from benchconsole.probes.tools.mpi.program import MpiProgram, refuse_died
 
 _RESULT = "hpccoutf.txt"
 _LATENCY_BYTES = 1.6e9
-"""What one rank sends in the part LatencyBandwidth, whatever N is: 127 s at 100 Mb/s, measured with two nodes."""
+"""Bytes that one rank sends in the part LatencyBandwidth, whatever N is: 127 s at 100 Mb/s, measured with two nodes."""
 _START = 20.0
 
 _INPUT = "hpccinf.txt"

@@ -85,7 +85,7 @@ class Hpl(Probe):
         return Demands(frozenset(Part), writes=1e6)
 
     def job(self, target: Target, memory: float) -> Job:
-        """What is launched on nodes of ``memory`` bytes each; PlanError for options and networks that do not fit."""
+        """The job for nodes of ``memory`` bytes each; PlanError for options and networks that do not fit."""
         given = self.given(target.options)
         options = Options.of(given.values)
         each, nodes = given.whole("ranks", 0, 4096), target.nodes

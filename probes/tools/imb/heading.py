@@ -15,7 +15,7 @@ _CALLED = re.compile(r"# Calling sequence was:")
 _WRAPPED = re.compile(r"#\s{4,}\S")
 """A further line of the command."""
 _NEXT = re.compile(r"# [A-Z]")
-"""What comes after the command, such as ``# Minimum message length``."""
+"""The line after the command, such as ``# Minimum message length``."""
 _NAMED = re.compile(
     r"#\s*(?P<name>MPI_Datatype(?: for reductions)?|MPI_Op|MPI Thread Environment)\s*:\s*(?P<value>MPI_[A-Z_]{1,30})"
 )

@@ -27,7 +27,7 @@ class Inventory(Probe):
     """
 
     name = "inventory"
-    summary = "What a node is made of, how it is set and whom it is cabled to, read without changing anything"
+    summary = "Hardware, settings and cabling of a node, read without changing anything"
     source = "Jetstream acceptance report, 3.1; DESY storage report; SC11 report, listing 1; Fermilab storage report"
     tools = MappingProxyType({"lscpu": "util-linux", "lsblk": "util-linux", "ip": "iproute2"})
     options = MappingProxyType({"sudo": 0})
@@ -68,12 +68,12 @@ def _read_answer(answer: script.Answer) -> Sequence[Fact]:
 
 @lru_cache(maxsize=1024)
 def _read_again(source: str, text: str) -> Sequence[Fact]:
-    """What ``_read_shared`` gives: machines of one kind say much alike, word for word, and it is read once."""
+    """The facts of ``_read_shared``: machines of one kind say much alike, word for word, and it is read once."""
     return _read_shared(source, text)
 
 
 def _read_shared(source: str, text: str) -> Sequence[Fact]:
-    """What ``_read_text`` gives, each fact as the object that another node has: of 200 facts some 9 are its own."""
+    """The facts of ``_read_text``, each as the object that another node has: of 200 facts some 9 are its own."""
     return tuple(map(share_fact, _read_text(source, text)))
 
 

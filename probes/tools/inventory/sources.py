@@ -34,7 +34,7 @@ class Source:
 
     find_facts: Callable[[str], Iterable[Fact]]
     expected: str
-    """What the text should hold, as an error says it."""
+    """The expected content of the text, as an error says it."""
     answered: Container[int] = (0,)
     """Exit statuses with which the tool gave an answer; some of other tools are no failure."""
 

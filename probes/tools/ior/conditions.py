@@ -32,7 +32,7 @@ _PATTERN = re.compile(r"(?:segmented|strided) \((?P<segments>[0-9]{1,9}) segment
 
 @dataclass(frozen=True, slots=True)
 class CommandConditions:
-    """What a command line says of flushing, the page cache, amounts and order; unknown where it leads elsewhere.
+    """Conditions by a command line: flushing, the page cache, amounts and order; unknown where it leads elsewhere.
 
     From 3.2 on data that are checked (``-R``) are compared in the time of reading, before in a phase after it.
     """

@@ -40,7 +40,7 @@ class IorProgram(Probe):
     safety = Safety.LOADS
     shape = Shape.SET
     results: str
-    """What its output should hold, as an error says it."""
+    """The expected content of its output, as an error says it."""
 
     @abstractmethod
     def program(self, given: Given) -> Sequence[str]:
@@ -57,7 +57,7 @@ class IorProgram(Probe):
         return Demands(frozenset(Part), taken, job.writes)
 
     def job(self, target: Target) -> Job:
-        """What is launched; PlanError for options, names and networks that do not fit."""
+        """The job to launch; PlanError for options, names and networks that do not fit."""
         given = self.given(target.options)
         tasks = read_tasks(given) or len(target.nodes)
         sized = {**given.values, "tasks": tasks}

@@ -43,7 +43,7 @@ _API = re.compile(
     r"(?P<api>POSIX|MPIIO|HDF5|NCMPI|NC4|HDFS|S3|DFS|DAOS|DUMMY|MMAP|RADOS|CEPHFS|GFARM|Gfarm|IME|PMDK|LIBNFS"
     r"|CHFS|FINCHFS|AIO|aio|BFS|PLFS)(?![A-Za-z0-9_])"
 )
-"""What IOR calls its interfaces; versions and drivers may follow."""
+"""Names of IOR's interfaces; versions and drivers may follow."""
 _BEGAN = re.compile(r'^\s*"Began"\s*:', re.MULTILINE)
 """Where a JSON document speaks of its run, before its command line and results."""
 _COMMAND_KEY = re.compile(r'^\s*"Command line"\s*:\s*"(?P<words>[^"\n]*)",?\s*$', re.MULTILINE)
@@ -53,12 +53,12 @@ _JSON_OPERATIONS = {"max": "OPsMax", "min": "OPsMin", "mean": "OPsMean"}
 _TASKS = {"tasks": re.compile(r"([0-9]{1,7})"), "clients": re.compile(r"([0-9]{1,7}) \([0-9]{1,7} per node\)")}
 _SIZES = {"xfersize": "transfer", "blocksize": "block"}
 _TAIL_OF_2_10 = "#Tasks tPN reps fPP reord reordoff reordrand seed segcnt blksiz xsize aggsize Test# API"
-"""What the rows of 2.10 with ``-v`` hold after the seconds; its heading has other words, as many."""
+"""Columns of 2.10 with ``-v`` after the seconds; its heading has other words, as many."""
 
 
 @dataclass(slots=True)
 class _Test:
-    """What the test that is being printed says of itself: labels, bytes of one transfer, and its best rates."""
+    """The test that is being printed: labels, bytes of one transfer, and its best rates."""
 
     marks: dict[str, str] = field(default_factory=dict)
     transfer: float | None = None

@@ -1,6 +1,6 @@
 """Reader of IOR's input scripts (``IOR START`` ... ``RUN`` ... ``IOR STOP``) as options of the probe ``ior``.
 
-A directive holds until it is set again, over all runs of a script. What is not set is at IOR's own default, which is
+A directive holds until it is set again, over all runs of a script. One that is unset is at IOR's own default, which is
 not the probe's. Directives that the probe cannot run are refused, so that no other test is run in the script's name.
 
 Format: IOR 2.8 to 4.0, ``parse_options.c`` (DecodeDirective).

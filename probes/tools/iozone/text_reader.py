@@ -70,7 +70,7 @@ _PROCESSES: dict[str, tuple[str, Callable[[float, float], bool]]] = {
     "Max": ("max", lambda rate, mean: rate >= mean * 0.999 - 0.01),
     "Avg": ("mean", lambda rate, mean: abs(rate - mean) <= 0.001 * mean + 0.01),
 }
-"""What a line says of single processes: its statistic, and whether that can be beside the mean by their sum."""
+"""The statistic of a line on single processes, and whether that can be beside the mean by their sum."""
 
 
 @dataclass(slots=True)
@@ -180,7 +180,7 @@ def _read_row(line: str, run: _IozoneRun) -> Iterator[Reading]:
 
 
 def _find_operations(fields: Sequence[tuple[str, int]], run: _IozoneRun) -> list[str] | None:
-    """What the numbers of a row are, by their count and by their place; None where neither tells, or they disagree."""
+    """The operations in a row of numbers, by count and by place; None where neither tells, or they disagree."""
     titles = [name for name, _ in run.heading[2:]]
     chosen = titles if run.tests is None else run.tests
     counted = len(chosen) == len(fields) - 2 and set(chosen) <= set(titles)
@@ -191,7 +191,7 @@ def _find_operations(fields: Sequence[tuple[str, int]], run: _IozoneRun) -> list
 
 
 def _find_below(fields: Sequence[tuple[str, int]], heading: Sequence[tuple[str, int]]) -> list[str] | None:
-    """What the numbers are by the title that ends where they end, give or take two; None where that is not sure."""
+    """The operations of numbers by the titles that end where they do, give or take two; None where that is not sure."""
     found = []
     for _, end in fields:
         near = [index for index, (_, title_end) in enumerate(heading) if abs(title_end - end) <= 2]

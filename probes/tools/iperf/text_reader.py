@@ -174,7 +174,7 @@ def _read_stream(rows: Sequence[_Row], ids: Sequence[str], marks: Labels, asked:
 def _read_datagrams(
     rows: Sequence[_Row], ids: Sequence[str], marks: Labels, asked: float | None, *, is_report: bool
 ) -> Iterator[Reading]:
-    """What arrived of UDP, as the server counted it: rate and loss of all streams, and the jitter of each.
+    """Readings of UDP on arrival, as the server counted: rate and loss of all streams, and the jitter of each.
 
     ``is_report``: the lines are reports of the server to its client, which are of the whole run.
     """

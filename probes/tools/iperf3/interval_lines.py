@@ -5,8 +5,8 @@
     [SUM]   1.00-2.00   sec  2.07 GBytes  17.8 Gbits/sec
     [SUM][TX-S]   1.00-2.00   sec  11.9 MBytes  99.6 Mbits/sec    0
 
-The sums at the end have the same shape with a last word ``sender`` or ``receiver``. What the server received is what
-arrived; where the server sends (``-R``, TX-S) it is what it could send, which may not all have arrived. Read off
+The sums at the end have the same shape with a last word ``sender`` or ``receiver``. A server that receives tells
+what arrived; one that sends (``-R``, TX-S) tells what it could send, which may not all have arrived. Read off
 iperf3 3.12.
 """
 
@@ -31,7 +31,7 @@ def read_line(line: str, *, is_single: bool, sends: bool) -> tuple[Interval, ...
     """The throughput of one interval of all streams of a direction together, in byte/s; mostly none.
 
     ``is_single``: a direction has one stream, and no line of sums. ``sends``: the server does, where its lines do not
-    say so. What is omitted at the start is left out.
+    say so. Seconds that are omitted at the start are left out.
     """
     if not line.startswith("[") or line.startswith("[SUM]") is is_single:
         return ()

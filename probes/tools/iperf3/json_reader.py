@@ -235,8 +235,8 @@ def _read_streams(
 
 
 def _read_arrived(streams: Sequence[Document], marks: Labels, seconds: float) -> Iterator[Reading]:
-    """What arrived of each stream of UDP in the ``seconds`` of the receiver: a stream tells what was sent, and how long
-    that took.
+    """The rate at which each stream of UDP arrived, over ``seconds`` of the receiver: a stream tells what was sent,
+    and how long that took.
     """
     for number, stream in enumerate(streams, start=1):
         got = read_mapping(stream.get("udp"))
@@ -256,7 +256,7 @@ def _read_rate(got: Document, where: str) -> float:
 
 
 def _require_loss(got: Document, where: str) -> float:
-    """What must be taken off a rate that was sent."""
+    """The share that must be taken off a rate that was sent."""
     loss = _find_loss(got)
     if loss is None:
         raise ProbeOutputError(f"no count of lost datagrams in {where}", "lost_packets of packets")

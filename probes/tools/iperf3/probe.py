@@ -150,7 +150,7 @@ class Iperf3(PairProbe):
                 return (await contact.here.run(self.client(target, port, lines=lines), timeout=seconds + _LATE),)
 
     def read_intervals(self, line: str, target: Target) -> Sequence[Interval]:
-        """What the server prints each second: the client says nothing before its end."""
+        """The intervals that the server prints each second: the client says nothing before its end."""
         is_single = str(target.options.get("streams", self.options["streams"])) == "1"
         sends = str(target.options.get("reverse", "")) == "1"
         return interval_lines.read_line(line, is_single=is_single, sends=sends)

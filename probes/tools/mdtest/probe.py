@@ -54,7 +54,7 @@ class _SummaryTable:
     command: CommandConditions = UNKNOWN
 
     def summarize(self, *, of_rates: bool) -> None:
-        """Begin a summary. What one test said of itself is not said of the next."""
+        """Begin a summary. Labels of one test do not hold for the next."""
         self.marks = {} if self.rows else self.marks
         self.columns, self.of_rates, self.rows = [], of_rates, set()
 

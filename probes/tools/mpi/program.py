@@ -47,7 +47,7 @@ class MpiProgram(Probe):
 
     @abstractmethod
     def job(self, target: Target) -> Job:
-        """What is launched; PlanError for options and names that do not fit."""
+        """The job to launch; PlanError for options and names that do not fit."""
 
     def demands(self, target: Target) -> Demands:
         self.job(target).arguments()

@@ -24,7 +24,7 @@ _WHOLE, _REAL = r"-?[0-9]{1,15}", r"-?[0-9]{1,12}\.[0-9]{1,6}"
 
 
 class _Table(NamedTuple):
-    """What a test prints above its rows, its units put in, and its first row."""
+    """The lines that a test prints above its rows, its units put in, and its first row."""
 
     banner: str
     heading: str
@@ -72,7 +72,7 @@ def _add_headings(lines: Sequence[str], given: _Table | None) -> Iterator[str]:
 
 
 def _read_table(words: Sequence[str]) -> _Table | None:
-    """What the test of a command prints; None for a command that prints its headings itself."""
+    """The table that the test of a command prints; None for a command that prints its headings itself."""
     end = words.index("--") if "--" in words else len(words)
     own, of_test = words[:end], words[end:]
     options = read_options(own, _OPTIONS)

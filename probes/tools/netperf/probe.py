@@ -43,7 +43,7 @@ _KEYS = {
     "TCP_RR": f"REQUEST_SIZE,RESPONSE_SIZE,{_RATE},RT_LATENCY,P99_LATENCY",
     "UDP_RR": f"REQUEST_SIZE,RESPONSE_SIZE,{_RATE},RT_LATENCY,P99_LATENCY",
 }
-"""What is asked for, the sizes first, so that they are known of each number. TCP_SENDFILE has its table only."""
+"""The requested keys, the sizes first, so that they are known of each number. TCP_SENDFILE has its table only."""
 _MOST_PAIRS = 64
 _FRAME = 1472
 """Bytes of the longest UDP datagram in a frame of 1500; netperf's own default is cut into 45 fragments."""
@@ -152,7 +152,7 @@ class Netperf(PairProbe):
 
 
 def _read_pairs(lines: Sequence[str], count: int) -> Sequence[Reading]:
-    """What each pair reached, and first their sum where none is missing."""
+    """The readings of each pair, and first their sum where none is missing."""
     outputs: dict[str, list[str]] = {}
     for line in lines:
         if match := _OF_PAIR.match(line):

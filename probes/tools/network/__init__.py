@@ -1,1 +1,1 @@
-"""What probes between two nodes share."""
+"""Code that probes between two nodes share."""

@@ -37,7 +37,7 @@ class PairProbe(Probe):
         kind: str = "tcp",
         together: bool = True,
     ) -> Output:
-        """What the command ``client`` of a port says within ``limit`` seconds, against a ``server`` of its own.
+        """The output of the command ``client`` of a port within ``limit`` seconds, against a ``server`` of its own.
 
         It waits for the round first, unless ``together`` is False.
         """

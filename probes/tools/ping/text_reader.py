@@ -17,7 +17,7 @@ from benchconsole.probes.readers.numbers import parse_count, parse_decimal, requ
 from benchconsole.probes.readers.readings import add_labels, known_labels
 
 MTU_DOCUMENT = "ping-mtu"
-"""What our own document of a search for the largest packet calls itself."""
+"""The name of our own document of a search for the largest packet."""
 
 IP_MOST = 65_535
 """Bytes of the largest IP packet (RFC 791, section 3.1)."""

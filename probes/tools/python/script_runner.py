@@ -175,7 +175,7 @@ def read_seconds(found: Document, key: str) -> float:
 
 
 def read_results(found: Document, expected: int) -> Iterator[tuple[int, Document]]:
-    """What each of ``expected`` processes left, with its number from 1 on; ProbeOutputError unless all are there."""
+    """The results of ``expected`` processes, each with its number from 1 on; ProbeOutputError unless all are there."""
     each = [read_mapping(one) for one in read_array(found.get("results"))]
     numbers = [one.get("number") for one in each]
     if numbers != list(range(1, expected + 1)):

@@ -116,7 +116,7 @@ class Skim(script_runner.NodeScript):
         return int(self.space(given.values)) + 1, clients * (files + 2) + 16
 
     def limit(self, given: Given) -> float:
-        """What the slowest file system that is worth waiting for takes."""
+        """Seconds that the slowest file system that is worth waiting for takes."""
         return 60.0 + (_count_bytes(given) + self.space(given.values)) / script_runner.SLOWEST
 
     def parse(self, output: Output) -> Sequence[Reading]:

@@ -28,7 +28,7 @@ _MICROSECOND = 1e-6
 _LONGEST_US = 3.6e9
 _AGREE = 2e-3
 _PRINTED = 6e-4
-"""What three printed decimals leave open."""
+"""The uncertainty of three printed decimals."""
 
 _SILENT = 1472.0
 """Bytes of a message that sockperf has nothing to note about."""

@@ -81,7 +81,7 @@ class _PathHop:
 
 @dataclass(slots=True)
 class _TracedPath:
-    """What stood below one first line, which names ``goal``."""
+    """The lines below one first line, which names ``goal``."""
 
     goal: str
     size: str | None = None

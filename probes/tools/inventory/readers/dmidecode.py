@@ -24,7 +24,7 @@ _TEXT = {
 }  # fmt: skip
 
 _NO_RELEASE = "0.0"
-"""What firmware writes that numbers no releases."""
+"""The release number of firmware that numbers no releases."""
 
 _SHORT = 4096
 """Characters of a block that is kept for the next node: all that are kept hold 4 MB at most."""
@@ -41,7 +41,7 @@ _INDENTED = ("\t", "  ")
 _FURTHER = re.compile(r"On Board Device [0-9]{1,3} Information\s*")
 """One structure of the old type 10 tells of several devices, each below a title of its own."""
 _TELLS_SIZE = re.compile(r"(?!32767 MB)(?:[0-9]+ \S+|No.*)")
-"""A size, or none. What is as large as the field of old tables takes (SMBIOS 3.7, 7.18.4) may be any larger one."""
+"""A size, or none. A size as large as the field of old tables takes (SMBIOS 3.7, 7.18.4) may be any larger one."""
 
 _RATE = re.compile(r"(?P<number>[0-9]{1,6}) (?:MT/s|MHz)")
 _NO_RAM = re.compile(r"(?:Flash|E?E?PROM|FEPROM|ROM|VRAM|Logical non-volatile device)", re.IGNORECASE)

@@ -39,7 +39,7 @@ _MODES = {
     "IEEE 802.3ad Dynamic link aggregation": "802.3ad", "transmit load balancing": "balance-tlb",
     "adaptive load balancing": "balance-alb",
 }  # fmt: skip
-"""What the kernel prints to what ``mode=`` of the driver takes."""
+"""Words that the kernel prints, each with the word that ``mode=`` of the driver takes."""
 
 _OF_BOND = {
     "MII Status": "bond.state", "Currently Active Slave": "bond.active", "Aggregator ID": "bond.aggregator",

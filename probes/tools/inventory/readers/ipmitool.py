@@ -25,7 +25,7 @@ _STATES = {
 _READING = re.compile(r"(?P<number>-?[0-9]+(?:\.[0-9]+)?) (?P<unit>degrees [CF]|RPM|Watts|Volts|Amps|percent|CFM)")
 _NODE = re.compile(r"[\w.-]{1,80}: +(?=[^|]*\|)")
 _POWER = re.compile(r"(?P<number>[1-9][0-9]*) Watts")
-"""What a node draws; a controller that cannot measure it says 0."""
+"""The power that a node draws; a controller that cannot measure it says 0."""
 
 
 def find_facts(text: str) -> Iterator[Fact]:

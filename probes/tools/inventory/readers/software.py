@@ -34,7 +34,7 @@ _FORMS: dict[str, tuple[str, ...]] = {
     "slurm": (rf"slurm(?:-wlm)? {_V}",),
 }
 _MPI = {"OpenRTE": "Open MPI", "Intel": "Intel MPI", "": "Hydra"}
-"""What a launcher calls itself, and the library that it belongs to; Hydra is that of MPICH and of its kin."""
+"""The name that a launcher gives itself, and the library that it belongs to; Hydra is that of MPICH and of its kin."""
 
 
 def find_versions(text: str) -> Iterator[Fact]:

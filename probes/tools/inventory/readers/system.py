@@ -1,4 +1,4 @@
-"""What a running system says of itself, as facts: the distribution, the machine, the kernel's start and settings.
+"""Facts that a running system tells of itself: the distribution, the machine, the kernel's start and settings.
 
 ``sysctl`` ends with 1 (in some versions 255) where it does not know one of the keys; it printed the others. Files under
 ``/sys`` stand in for tools that are missing or need root. ``systemd-detect-virt`` ends with 1 where it prints ``none``:
@@ -74,7 +74,7 @@ _DMI_NAMES = {
 _NET = re.compile(r"(?P<place>/sys/class/net/(?P<nic>[^/\s]+)/)(?P<name>speed|duplex|mtu|operstate|carrier)")
 _CPU = re.compile(r"/sys/devices/system/cpu/cpu(?P<cpu>[0-9]+)/cpufreq/scaling_governor")
 _UNKNOWN_SPEEDS = ("0", "4294967295")
-"""What a link that is down answers besides -1."""
+"""Speeds that a link that is down answers besides -1."""
 
 
 def find_release(text: str) -> list[Fact]:
@@ -89,7 +89,7 @@ def find_release(text: str) -> list[Fact]:
 
 
 def _unquote(value: str) -> str:
-    """What a shell would read; nothing where a quotation does not end."""
+    """The text that a shell would read; none where a quotation does not end."""
     if value[:1] not in ('"', "'"):
         return value
     return _ESCAPED.sub(r"\1", value[1:-1]) if len(value) >= 2 and value.endswith(value[0]) else ""
