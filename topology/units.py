@@ -368,7 +368,8 @@ def duration(value: float) -> str:
 
 def percent(value: float) -> str:
     """A share as a whole percentage: 0.297 is ``30 %``."""
-    return f"{round(value * 100):d} %" if math.isfinite(value) else f"{value} %"
+    whole = value * 100
+    return f"{round(whole):d} %" if math.isfinite(whole) else f"{whole} %"
 
 
 def ratio(value: float | None) -> str:

@@ -204,6 +204,13 @@ def test_numbers_that_are_not_finite_can_be_shown(value: float, shown: Shown, un
     assert str(value) in show(value, unit, shown)
 
 
+@pytest.mark.parametrize("value", [1.7e308, -1.7e308, 5e-324])
+@pytest.mark.parametrize("shown", Shown)
+@pytest.mark.parametrize("unit", Unit)
+def test_the_largest_and_the_smallest_number_can_be_shown(value: float, shown: Shown, unit: Unit) -> None:
+    assert show(value, unit, shown)
+
+
 @pytest.mark.parametrize(
     ("value", "error", "unit", "shown", "text"),
     [
@@ -218,6 +225,7 @@ def test_numbers_that_are_not_finite_can_be_shown(value: float, shown: Shown, un
         (0.0, 0.5, Unit.ONE, Shown.PLAIN, "0.0 ± 0.5"),
         (2.0**37, 2.0**30, Unit.BYTE, Shown.MEMORY, "128.0 ± 1.0 GiB"),
         (9.9999e9, 0.099e9, Unit.BYTE_RATE, Shown.STORAGE, "10.00 ± 0.10 GB/s"),
+        (5e-324, 0.0, Unit.ONE, Shown.PLAIN, f"0.{'0' * 32} ± 0.{'0' * 32}"),
     ],
 )
 def test_a_value_ends_where_its_error_does(value: float, error: float, unit: Unit, shown: Shown, text: str) -> None:

@@ -1,6 +1,7 @@
 """What a class asks of a fact of its nodes, by the name of the fact: one of some values, or a bound."""
 
 import math
+import re
 from dataclasses import dataclass
 
 
@@ -23,15 +24,25 @@ class FactRule:
         if self.values:
             return any(_are_alike(reported, value) for value in self.values)
         number = _read_number(reported)
-        if number is None:
+        if number is None or self.leaves_open(reported):
             return False
         return (self.at_least is None or number >= self.at_least) and (self.at_most is None or number <= self.at_most)
 
-    def resembles(self, reported: str | float) -> bool:
-        """Whether a reported text is a number that is asked for, in another writing: 8.10 and 8.1 are two versions."""
-        number = _read_number(reported) if isinstance(reported, str) else None
+    def leaves_open(self, reported: str | float) -> bool:
+        """Whether it cannot be told if a reported text is asked for: of 5.9 and 5.10 either may be the later version.
+
+        It is a number that is asked for in another writing, or none that a bound can be held against.
+        """
+        if not isinstance(reported, str):
+            return False
+        if not self.values:
+            return _WHOLE.fullmatch(reported.strip()) is None
+        number = _read_number(reported)
         return number is not None and any(_are_near(number, each) for each in self.values if isinstance(each, float))
 
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+"""Text that is a number and no version."""
 
 NEAR = 1e-6
 """Share by which numbers may differ: that of writing one as text and reading it back."""

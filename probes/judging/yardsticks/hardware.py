@@ -140,11 +140,9 @@ def _judge_rule(told: _Told, name: str, rule: FactRule) -> Verdict:
         level, because = Level.PASS, "as asked"
     elif len(wrong) < len(values) and name.startswith("nic.") and not told.ports:
         level, because = Level.UNKNOWN, f"of some ports only, and none is known to carry tests; asked {rule.text}"
-    elif all(map(rule.resembles, wrong)):
-        level, because = (
-            Level.UNKNOWN,
-            f"the same number in other words; asked {rule.text}: put what is meant in quotes",
-        )
+    elif all(map(rule.leaves_open, wrong)):
+        remedy = "put what is meant in quotes" if rule.values else "no bound can be held against such a text"
+        level, because = Level.UNKNOWN, f"a text that may be meant or not; asked {rule.text}: {remedy}"
     else:
         level, because = Level.FAIL, f"asked {rule.text}"
     return _make_verdict(told.result, name, level, because, text, rule.text, rule.where)

@@ -255,13 +255,26 @@ def test_a_rule_on_a_fact_is_met_by_every_value_that_counts(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "told", "level"),
-    [("8.10", "8.1", Level.FAIL), ("8.10", "8.10", Level.PASS), (8.1, "8.10", Level.UNKNOWN), (8.1, "8.1", Level.PASS)],
+    ("rule", "told", "level", "because"),
+    [
+        (FactRule(("8.10",), text="8.10"), "8.1", Level.FAIL, "asked 8.10"),
+        (FactRule(("8.10",), text="8.10"), "8.10", Level.PASS, "as asked"),
+        (FactRule((8.1,), text="8.1"), "8.10", Level.UNKNOWN, "asked 8.1: put what is meant in quotes"),
+        (FactRule((8.1,), text="8.1"), "8.1", Level.PASS, "as asked"),
+        (
+            FactRule(at_least=5.1, text="at least 5.10"),
+            "5.9",
+            Level.UNKNOWN,
+            "no bound can be held against such a text",
+        ),
+        (FactRule(at_most=5000.0, text="at most 5000"), "4560 RPM", Level.UNKNOWN, "no bound can be held"),
+        (FactRule(at_least=4096.0, text="at least 4096"), "1024", Level.FAIL, "asked at least 4096"),
+    ],
 )
-def test_a_version_is_no_decimal_number(wanted: str | float, told: str, level: Level) -> None:
-    (verdict,) = judge_rules({"os.version": FactRule((wanted,), text=str(wanted))}, [Fact("os.version", told)])
+def test_a_version_is_no_decimal_number(rule: FactRule, told: str, level: Level, because: str) -> None:
+    (verdict,) = judge_rules({"os.version": rule}, [Fact("os.version", told)])
     assert verdict.level is level
-    assert ("in quotes" in verdict.because) is (level is Level.UNKNOWN)
+    assert because in verdict.because
 
 
 def test_one_of_two_governors_is_not_enough() -> None:
