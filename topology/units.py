@@ -338,7 +338,9 @@ def storage_rate(value: float) -> str:
 
 
 def disk_size(value: float) -> str:
-    """Bytes with SI prefixes, as disks are sold: ``4.00 TB``."""
+    """Bytes with SI prefixes, as disks are sold: ``4.00 TB``. A byte has no parts: ``152 B``, ``5 B``."""
+    if abs(value) < 999.5 and value == round(value):
+        return f"{value:.0f} B"
     return _format_with_prefix(value, "B")
 
 

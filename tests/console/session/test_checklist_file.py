@@ -222,7 +222,7 @@ def test_from_nothing_to_all_that_was_asked(on: Commands) -> None:
     code, out, _ = on("--session", "accept", "--step", "log-in", *more)
     assert code == Exit.BELOW
     assert "· log-in, 4.2: pass by bob, " in out
-    assert f"    shot.png, 5.00 B, SHA-256 {digest}\n" in out
+    assert f"    shot.png, 5 B, SHA-256 {digest}\n" in out
     code, out, _ = on(
         "--session", "accept", "--step", "refuses", "--state", "not-applicable", "--note", "no such thing"
     )
