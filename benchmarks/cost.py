@@ -31,9 +31,9 @@ PARTS = (
     Part("reach", "--sizes 1000 --targets far --tables cost", "--sizes 10 --targets far --repeats 1"),
     Part("store", "", "50 100"),
     Part("scheduling", "3 400", "1 16"),
-    Part("topology.static", "3 10000", "1 1000"),
+    Part("topology.static", "3 10000", "1 100"),
     Part("topology.maxmin", "3 100000", "1 347"),
-    Part("screen", "1000 10000", "40"),
+    Part("screen", "1000 10000", "40 --smallest"),
     Part("scale", "1000 --tables screen", "20 --tables screen --runs 1"),
     Part("scale", "10000", "20"),
 )

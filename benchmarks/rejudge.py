@@ -3,7 +3,8 @@
     python -m benchmarks.rejudge [--values N] [--flows N] [--nodes N] [--low SHARE ...] [--runs N] [--store FOLDER]
 
 Makes sessions through the public doors (``benchmarks.rejudge_sessions``): one of plain values of stream, fio and hpl
-on ``--nodes`` nodes, one of flows for each share ``--low`` of them that is low, and one with a switch that is slow.
+on ``--nodes`` nodes, one of flows for each share ``--low`` of them that is low, and one with a switch that is slow. A
+fabric of flows has 1,000 nodes, or fewer where there are fewer flows.
 Then ``judge``, ``show`` and ``report`` run as commands. CPU seconds are user and system of the command and the figure
 to trust where others use the machine; the goals are wall seconds. Medians of ``--runs``; a ``judge`` adds its verdicts.
 
@@ -104,7 +105,7 @@ def list_wanted(options: argparse.Namespace) -> Iterator[tuple[str, Wanted]]:
     if options.values:
         passes = max(round(options.values / options.nodes / PER_PASS), 1)
         yield "values", Wanted("values", describe_nodes(options.nodes, passes))
-    fabric = describe_fabric(FABRIC_NODES, options.flows)
+    fabric = describe_fabric(min(FABRIC_NODES, options.flows), options.flows)
     for low in options.low if options.flows else ():
         yield "flows", Wanted(f"flows, {low:.0%} low", fabric, low)
     if options.flows:

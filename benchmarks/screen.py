@@ -1,16 +1,16 @@
 """Cost of the screen: CPU milliseconds and bytes of keys, start and live results, on a real terminal of 200 x 50.
 
-    python -m benchmarks.screen [NODES ...]      (134 1000 10000)
+    python -m benchmarks.screen [NODES ...] [--smallest]      (134 1000 10000)
 
 For each size a session is made through the public doors (``benchmarks.rejudge_sessions``: leaves of 40 nodes, each
 measured with iperf3, one node in a thousand low), opened from the database, and keys are pressed one by one: the next
 when the terminal has been quiet for a while. CPU is that of all threads of the console as the kernel's scheduler counts
 it (``schedstat``), bytes are those that it wrote. Medians of the keys of one kind.
 
-Start rows are medians of ``STARTS``, from exec: "first frame" until the tab bar is painted, "the fabric" until a switch
+Start rows are medians of five, from exec: "first frame" until the tab bar is painted, "the fabric" until a switch
 is, "all of it" until the terminal is quiet and the process rests (for the wall: until the last byte). "Live" rows are
 those of one second while ``screen_live`` tells 500 results a second. From 20,000 nodes on the description alone is
-opened, without results.
+opened, without results. ``--smallest`` starts each once and presses two keys of a kind: it shows only that all runs.
 
 Beside it stand two plain Textual apps with as many rows of the same columns: a DataTable, and one Static with all rows
 in a scrolling container; live, the one changes as many cells, and the other all of its text ten times a second. "Bare
@@ -70,8 +70,6 @@ AREAS = ("pairs", "results", "links", "criteria", "rounds")
 FORM, LETTER = ":criteria, its form opens", ":criteria, a letter of its form"
 
 FIRST, FABRIC, LOADED = "first frame", "the fabric on it", "all of it"
-STARTS = 5
-LIVE_SECONDS = 4.0
 LIVE_PAGES = (("Fabric", b"1"), ("Nodes", b"2"), ("Run", b"3"))
 
 GOALS = {
@@ -128,6 +126,17 @@ class Plain(App):
         LIVE and self.set_interval(0.1, self.change)
 (Table if sys.argv[1] == "table" else Plain)().run()
 """
+
+
+class Effort(NamedTuple):
+    """How often each is started, how many keys of a kind are pressed, and seconds of live results that are counted."""
+
+    starts: int
+    keys: int
+    live: float
+
+
+WHOLE, SMALLEST = Effort(5, 12, 4.0), Effort(1, 2, 0.3)
 
 
 class Cost(NamedTuple):
@@ -200,7 +209,7 @@ class Screen:
             seen += self.read(0.05)
         return Cost(self.count_cpu(), len(seen), (time.monotonic() - since) * 1e3)
 
-    def count_second(self, seconds: float = LIVE_SECONDS) -> Cost:
+    def count_second(self, seconds: float) -> Cost:
         """CPU milliseconds and bytes of one second, over some."""
         before, began, size = self.count_cpu(), time.monotonic(), 0
         while (gone := time.monotonic() - began) < seconds:
@@ -263,56 +272,60 @@ def make_subject(folder: Path, nodes: int) -> list[str]:
     return ["open", f"n{nodes}", "--db", str(database)]
 
 
-def measure_start(argv: Sequence[str]) -> dict[str, Cost]:
-    """The medians of the rows of the start of a console; the first one, which may have to compile, counts not."""
+def measure_start(argv: Sequence[str], effort: Effort) -> dict[str, Cost]:
+    """The medians of the rows of the start of a console; the first of several may have to compile, and counts not."""
     told: dict[str, list[Cost]] = {FIRST: [], FABRIC: [], LOADED: []}
-    for _ in range(STARTS + 1):
+    for _ in _count_starts(effort):
         began = time.monotonic()
         with open_screen([sys.executable, "-m", "benchconsole.console.cli", *argv]) as screen:
             told[FIRST].append(screen.wait_for(b"Fabric", began))
             told[FABRIC].append(screen.wait_for(b"spine2", began))
             rest = screen.rest()
             told[LOADED].append(rest._replace(wall=told[FABRIC][-1].wall + rest.wall))
-    return {name: _take_median(costs[1:]) for name, costs in told.items()}
+    return {name: _take_median(costs[-effort.starts :]) for name, costs in told.items()}
 
 
-def measure_console(folder: Path, nodes: int) -> tuple[dict[str, Cost], list[float]]:
+def _count_starts(effort: Effort) -> range:
+    return range(effort.starts + (effort.starts > 1))
+
+
+def measure_console(folder: Path, nodes: int, effort: Effort) -> tuple[dict[str, Cost], list[float]]:
     """The median cost of each row, and the resident memory in MB after the keys of Fabric and Nodes, and after all."""
     argv = make_subject(folder, nodes)
-    found = measure_start(argv)
+    found = measure_start(argv, effort)
     with open_screen([sys.executable, "-m", "benchconsole.console.cli", *argv]) as screen:
         screen.wait_for(b"spine2", 0.0)
         screen.rest()
-        found |= _press_all(screen, ON_FABRIC)
+        found |= _press_all(screen, ON_FABRIC, effort)
         screen.press(b"2")
         screen.rest()
-        found |= _press_all(screen, ON_NODES)
+        found |= _press_all(screen, ON_NODES, effort)
         memory = [screen.count_memory()]
         for area in AREAS if nodes < LARGE else ():
-            found |= _measure_area(screen, area)
+            found |= _measure_area(screen, area, effort)
         for page in (b"3", b"4"):
             screen.press(page)
         memory.append(screen.count_memory())
-    return found | (measure_live(nodes) if nodes < LARGE else {}), memory
+    return found | (measure_live(nodes, effort) if nodes < LARGE else {}), memory
 
 
-def _measure_area(screen: Screen, area: str) -> dict[str, Cost]:
+def _measure_area(screen: Screen, area: str, effort: Effort) -> dict[str, Cost]:
     """A page that a command opens: what that costs the first time, with its imports, and its keys."""
     screen.press(b"\x1b")
     screen.press(b":")
     found = {f":{area} opens": screen.press(f"{area}\r".encode())}
     screen.rest()
     kinds = ((f":{area} down", 0.0, [DOWN, UP] * 4), (f":{area} page down", 0.0, [PAGE_DOWN, PAGE_UP] * 3))
-    found |= _press_all(screen, kinds)
+    found |= _press_all(screen, kinds, effort)
     if area == "criteria":
         found[FORM] = screen.press(b"a")
-        found |= _press_all(screen, ((LETTER, 0.0, [b"i", b"p", b"e", b"r"]),))
+        found |= _press_all(screen, ((LETTER, 0.0, [b"i", b"p", b"e", b"r"]),), effort)
         screen.press(b"\x1b")
     screen.press(b"\x1b")
     return found
 
 
-def measure_live(nodes: int) -> dict[str, Cost]:
+def measure_live(nodes: int, effort: Effort) -> dict[str, Cost]:
     """One second of each tab while results come."""
     code = f"from benchmarks.screen_live import show; show({describe(nodes)!r})"
     found = {}
@@ -320,37 +333,37 @@ def measure_live(nodes: int) -> dict[str, Cost]:
         screen.wait_for(b"spine2", 0.0)
         for page, key in LIVE_PAGES:
             screen.send(key)
-            screen.count_second(1.0)
-            found[f"live: {page}, one second"] = screen.count_second()
+            screen.count_second(min(1.0, effort.live))
+            found[f"live: {page}, one second"] = screen.count_second(effort.live)
     return found
 
 
-def measure_baseline(kind: str, nodes: int) -> dict[str, Cost]:
+def measure_baseline(kind: str, nodes: int, effort: Effort) -> dict[str, Cost]:
     """The same of a plain Textual app, which knows no values, sort and filter."""
     began = time.monotonic()
     with open_screen([sys.executable, "-c", BASELINE, kind, str(nodes)]) as screen:
         first = screen.wait_for(b"n00000", began)
         screen.rest()
-        found = {LOADED: first} | _press_all(screen, ON_NODES[:2])
+        found = {LOADED: first} | _press_all(screen, ON_NODES[:2], effort)
     with open_screen([sys.executable, "-c", BASELINE, kind, str(nodes), "live"]) as screen:
         screen.wait_for(b"n00000", began)
-        screen.count_second(1.0)
-        return found | {"live: Nodes, one second": screen.count_second()}
+        screen.count_second(min(1.0, effort.live))
+        return found | {"live: Nodes, one second": screen.count_second(effort.live)}
 
 
-def measure_bare() -> Cost:
+def measure_bare(effort: Effort) -> Cost:
     """The first frame of a Textual app that shows one word."""
     told = []
-    for _ in range(STARTS + 1):
+    for _ in _count_starts(effort):
         began = time.monotonic()
         with open_screen([sys.executable, "-c", BARE]) as screen:
             told.append(screen.wait_for(b"n00000", began))
-    return _take_median(told[1:])
+    return _take_median(told[-effort.starts :])
 
 
-def _press_all(screen: Screen, kinds: Sequence[tuple[str, float, Sequence[bytes]]]) -> dict[str, Cost]:
+def _press_all(screen: Screen, kinds: Sequence[tuple[str, float, Sequence[bytes]]], effort: Effort) -> dict[str, Cost]:
     """The median cost of each kind of key but for its first."""
-    return {name: _take_median([screen.press(key) for key in keys][1:]) for name, _, keys in kinds}
+    return {name: _take_median([screen.press(key) for key in keys[: effort.keys]][1:]) for name, _, keys in kinds}
 
 
 def _take_median(costs: Sequence[Cost]) -> Cost:
@@ -359,12 +372,13 @@ def _take_median(costs: Sequence[Cost]) -> Cost:
 
 
 def main() -> None:
-    sizes = [int(word) for word in sys.argv[1:]] or [134, 1_000, 10_000]
+    effort = SMALLEST if "--smallest" in sys.argv else WHOLE
+    sizes = [int(word) for word in sys.argv[1:] if word != "--smallest"] or [134, 1_000, 10_000]
     with tempfile.TemporaryDirectory() as folder:
         for nodes in sizes:
-            own, memory = measure_console(Path(folder), nodes)
-            others: dict[str, tuple[Cost, Cost | None]] = {FIRST: (measure_bare(), None)}
-            table, plain = (measure_baseline(kind, nodes) for kind in ("table", "plain"))
+            own, memory = measure_console(Path(folder), nodes, effort)
+            others: dict[str, tuple[Cost, Cost | None]] = {FIRST: (measure_bare(effort), None)}
+            table, plain = (measure_baseline(kind, nodes, effort) for kind in ("table", "plain"))
             others |= {name: (table[name], plain[name]) for name in table}
             _print_size(nodes, own, others, memory)
 

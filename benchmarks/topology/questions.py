@@ -2,6 +2,8 @@
 
     python -m benchmarks.topology.questions [RUNS [MOST]]      (3 runs; fabrics of more than MOST nodes are left out)
 
+The smallest fabrics have 1,000 nodes, or MOST where that is less.
+
 The fabric is that of ``benchmarks.topology.merging``: leaves of 25 nodes, 4 spines for 10 leaves, 8 cores, 16 storage
 servers. Each question is asked by a command of its own, RUNS times (3), start of the interpreter and reading of the
 file included; CPU and memory are those that the system counted for the child (wait4), medians of the runs. Ratios are
@@ -49,6 +51,9 @@ ROWS = (
     Row("expect @compute>@storage", 100_000, ("expect", "@compute>@storage"), ()),
     Row("200 draws of hashes", 1_000, ("expect", "--model", "hash", "@compute>@storage"), ("filling",)),
 )
+
+
+SMALLEST = min(row.nodes for row in ROWS)
 
 
 def run(argv: list[str]) -> tuple[float, float]:
@@ -105,16 +110,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         _ENVIRONMENT["PYTHONPYCACHEPREFIX"] = folder
         run([sys.executable, *ASK, "--version"])
-        for row in (each for each in ROWS if each.nodes <= most):
-            path = Path(folder) / f"{row.nodes}.yaml"
-            path.write_text(describe(row.nodes))
+        for row in (each for each in ROWS if each.nodes <= max(most, SMALLEST)):
+            nodes = min(row.nodes, most)
+            path = Path(folder) / f"{nodes}.yaml"
+            path.write_text(describe(nodes))
             command, *flows = row.words
             ours, memory = measure([sys.executable, *ASK, command, str(path), *flows], runs)
             others = []
             for peer in row.peers:
                 took, _ = measure([sys.executable, "-m", "benchmarks.topology.questions", peer, str(path)], runs)
                 others.append(f"{peer} {took:.2f} s ({took / ours:.1f} x)")
-            print(f"{row.title:26} {row.nodes:>8,} {ours:>6.2f} {memory:>5.0f}  {', '.join(others)}", flush=True)
+            print(f"{row.title:26} {nodes:>8,} {ours:>6.2f} {memory:>5.0f}  {', '.join(others)}", flush=True)
 
 
 if __name__ == "__main__":

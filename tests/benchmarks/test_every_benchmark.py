@@ -18,7 +18,7 @@ SMALLEST = {
     "runner": "1",
     "scale": "20; 20 --tables screen --runs 1; 20 --tables silence --runs 1",
     "scheduling": "1 16",
-    "screen": "40",
+    "screen": "40 --smallest",
     "soak": "0.01 --nodes 20",
     "startup": "1",
     "store": "50 100",
@@ -26,8 +26,8 @@ SMALLEST = {
     "topology.load": "1 347",
     "topology.maxmin": "1 347",
     "topology.merging": "100",
-    "topology.questions": "1 1000",
-    "topology.static": "1 1000",
+    "topology.questions": "1 100",
+    "topology.static": "1 100",
 }
 LINES = [(module, words) for module, lines in SMALLEST.items() for words in lines.split(";")]
 """A benchmark of several tables has a line for each: then none takes long."""

@@ -35,15 +35,29 @@ class Quiet:
         monkeypatch.setattr(textual.app, "wait_for_idle", self.wait)
         monkeypatch.setattr(textual.pilot, "wait_for_idle", self.wait)
         monkeypatch.setattr(Pilot, "_wait_for_screen", lambda _pilot, *_: self.wait())
-        press = Pilot.press
+        press, pause, resize = Pilot.press, Pilot.pause, Pilot.resize_terminal
 
         async def press_each(pilot: Pilot[Any], *keys: str) -> None:
             for key in keys:
                 await press(pilot, key)
-                await pilot.pause()  # paints, as a sixtieth of a second later: some work waits for that
-                await self.wait()
+                await pilot.pause()
 
+        async def pause_painted(pilot: Pilot[Any], delay: float | None = None) -> None:
+            """Paint twice, as in the next sixtieths of a second: some work waits for that, and changes what is shown."""
+            await pause(pilot, delay)
+            await self.wait()
+            await pause(pilot)
+            await self.wait()
+
+        async def resize_painted(pilot: Pilot[Any], width: int, height: int) -> None:
+            """Textual tells screens of a size when its timer says so: this does at once what the timer does."""
+            await resize(pilot, width, height)
+            pilot.app._check_resize()
+            await pilot.pause()
+
+        monkeypatch.setattr(Pilot, "resize_terminal", resize_painted)
         monkeypatch.setattr(Pilot, "press", press_each)
+        monkeypatch.setattr(Pilot, "pause", pause_painted)
         give = BaseEventLoop.run_in_executor
 
         def watch_given(loop: BaseEventLoop, *given: Any) -> Any:
