@@ -41,9 +41,11 @@ async def test_where_it_is_low_every_section_keeps_a_line() -> None:
 def test_rows_that_are_left_go_to_what_is_not_known_and_what_to_do() -> None:
     story = faulty()
     view = advance_all(RunView(story.fabric), story.events())
-    long = {"because": ("b " * 200,), "means": "m " * 60, "do": "d " * 60, "cannot_tell": "c " * 60}
+    long = replace(
+        view.findings[0], because=("b " * 200,), means="m " * 60, do="d " * 60, cannot_tell="c " * 60
+    )  # fmt: skip
     detail = FindingDetail()
-    detail.show(view, replace(view.findings[0], **long), "finding 1 of 1", may_run=True)
+    detail.show(view, long, "finding 1 of 1", may_run=True)
 
     def count_rows(height: int, letter: str) -> int:
         rows = [plain_text(row)[13:].split() for row in detail.draw(80, height)]
