@@ -143,7 +143,7 @@ class MatrixMap(CellWidget, Generic[Cell], can_focus=True):
                 continue
             name = sanitize(sink)[-tall:].rjust(tall)
             made.to(gutter + self.CELL * at + self.CELL - 1).put(name[line], tone)
-        return made.to(end + 1).put(_SUM if line == tall - 1 else "", MUTED).row()
+        return made.to(end).put(_SUM if line == tall - 1 else "", MUTED, self.CELL, ">").row()
 
     def _line(self, source: str, shown: tuple[str, ...], gutter: int, end: int, width: int) -> Row:
         matrix = self.matrix

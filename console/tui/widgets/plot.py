@@ -182,7 +182,7 @@ class ClassStrips(CellWidget):
 
 def _draw_strip(each: ClassNumbers, ends: tuple[float, float], size: int, *, is_log: bool) -> Row:
     """Where a class stands between the ends of all: the lowest to the highest, the middle half, the median."""
-    low, high, *quartiles = map(math.log, (*ends, *each.quartiles)) if is_log else (*ends, *each.quartiles)
+    low, high, *quartiles = [math.log(end) if is_log else end for end in (*ends, *each.quartiles)]
     span = high - low
     places = [min(int((end - low) / span * size), size - 1) if span > 0 else 0 for end in quartiles]
     line = CellLine(size)

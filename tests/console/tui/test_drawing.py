@@ -12,6 +12,7 @@ from benchconsole.console.tui.rows.strips import Painter, differing, to_ascii
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, plain_text, row_width, selected
 from benchconsole.console.tui.rows.themes import FAIL_CELL, MUTED, TEXT, Ground, Ink, Tone
 from benchconsole.console.view.run_view import State
+from benchconsole.console.view.wording import SIGNS
 
 ANY_TEXT = st.text(max_size=40).map(sanitize)
 
@@ -246,6 +247,11 @@ def _cells(row: tuple[CellText, ...]) -> list[tuple[str, Tone]]:
 def test_ascii_keeps_the_width() -> None:
     assert to_ascii("━╾▮▯◧·") == "==#_%."
     assert to_ascii("日本") == "????"
+
+
+def test_a_cut_in_ascii_is_no_end_of_a_sentence() -> None:
+    assert to_ascii(clip_text("counted in spine2 to leaf4.", 18)) == "counted in spine2$"
+    assert "$" not in to_ascii("".join(sign.glyph for sign in SIGNS.values()))
 
 
 def test_wrapped_text_breaks_at_spaces_and_cuts_the_last_line() -> None:

@@ -78,7 +78,9 @@ async def test_names_of_receivers_lie_in_one_row_where_all_fit_and_stand_upright
         head = next(line for line in look.lines if sinks[0] in line and sinks[-1] in line)
         assert head.split() == [*sinks, "mean"]
         mean = next(line for line in look.lines if line.startswith(" mean"))
-        assert [at.end() for at in re.finditer(r"\S+", head)][:-1] == [at.end() for at in re.finditer(r"\S+", mean)][1:]
+        ends = [at.end() for at in re.finditer(r"\S+", head)]
+        assert ends[:-1] == [at.end() for at in re.finditer(r"\S+", mean)][1:]
+        assert next(line for line in look.lines if line.startswith(f" {sinks[0]} "))[: ends[-1]].endswith("%")
     async with looking(faulty(), (60, 24)) as look:
         await pair_map(look)
         assert not any(sinks[0] in line and sinks[-1] in line for line in look.lines)
