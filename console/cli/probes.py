@@ -39,8 +39,8 @@ _SAFETY = {
 def command(names: tuple[str, ...], script: Path | None, as_json: bool) -> None:
     """List the probes; of every PROBE that is named, everything.
 
-    Shown are its nodes, its effect on a node in use, what it has to itself there, about how long one test takes
-    with its default options (seconds, or minutes:seconds), what it measures, and which report ran it so.
+    Shown are the nodes that it runs on, its effect on a node in use, what it has to itself there, about how long
+    one test takes with its default options (seconds, or minutes:seconds), what it measures, and which report ran it so.
     """
     catalogue = read_catalogue()
     for name in names:

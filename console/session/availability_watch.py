@@ -245,7 +245,7 @@ class AvailabilityWatch:
 
     @contextmanager
     def _to_spool(self) -> Iterator[None]:
-        """A refusal of the database is no end: the samples are kept in the spool, the rest is made again."""
+        """A temporary refusal of the database is no end: samples are kept in the spool, the rest is made again."""
         try:
             yield
         except StoreError as error:

@@ -67,7 +67,7 @@ def read_observations(view: RunView, nodes: Iterable[NodeId]) -> NodeObservation
 
 
 def read_node_facts(view: RunView) -> dict[NodeId, dict[str, str | float]]:
-    """The facts of each node as a whole in its newest inventory: those without labels."""
+    """The facts on each node as a whole in its newest inventory: those without labels."""
     results = (each for each in superseding(view).values() if each.test.probe == INVENTORY and each.failure is None)
     return {
         result.test.target.node.id: {fact.fact: fact.value for fact in result.facts if not fact.labels}

@@ -23,7 +23,7 @@ HELD = ("alt", "ctrl", "shift")
 """Keys that are held with another, in the order in which Textual names them."""
 
 _SAME = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter", "ctrl+h": "backspace"}
-"""Keys for which a terminal sends the same as for the other."""
+"""Keys that a terminal sends as another key."""
 
 EXPECTED = "a character, a name such as f4, pageup or space, or one of these behind ctrl+, alt+ or shift+"
 

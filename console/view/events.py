@@ -26,7 +26,7 @@ LEFT_OUT = "left out"
 """The beginning of the kind of a note on parts of a suite that were not run, and why; so of the text of its event."""
 
 SPARED = "spared"
-"""The beginning of the kind of a note on nodes which a plan does not load because somebody else needs them.
+"""The beginning of the kind of a note on nodes that a plan does not load because somebody else needs them.
 
 The notes of one plan have one time, and take the place of those of the plan before it.
 """

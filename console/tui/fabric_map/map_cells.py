@@ -37,7 +37,7 @@ class CellContent(StrEnum):
 
 
 def find_next_content(here: CellContent, *, is_live: bool) -> CellContent:
-    """The content after ``here``; loads only while tests tell them, and after a heat map states."""
+    """The content after ``here``; loads only while tests tell them; states after a heat map."""
     every = [CellContent.STATES, CellContent.SHARES, *([CellContent.LOADS] if is_live else [])]
     return every[(every.index(here) + 1) % len(every)] if here in every else CellContent.STATES
 

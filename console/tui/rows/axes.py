@@ -23,7 +23,7 @@ _ALIKE = 1e-9
 """Ends that differ by less than this share of their size are one value."""
 
 _AROUND = 1.05
-"""The ends of an axis around one value, as a factor."""
+"""The distance of the ends of an axis from its only value, as a factor."""
 
 _TIMES = (
     1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,

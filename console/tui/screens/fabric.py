@@ -349,7 +349,7 @@ def _find_remarked(page: FabricScreen) -> Remarked | None:
 
 
 def _show_remarks(page: FabricScreen, view: RunView) -> None:
-    """The remarks on the place under the cursor; without one there the places that have some."""
+    """Show the remarks on the place under the cursor; without one there, the places that have some."""
     if view.remarks:
         from benchconsole.console.tui.queries.fabric_remarks import tell_place
 
@@ -366,7 +366,7 @@ def _has_element_remarks(view: RunView) -> bool:
 
 
 def _explain(legend: Legend, view: RunView, drawn: FabricMap) -> None:
-    """The meaning of the signs on the map."""
+    """Explain the signs on the map."""
     lost, is_live = bool(view_queries.find_lost_members(view)), drawn.loads is not None
     legend.show(tally(view), drawn.content, lost=lost, is_live=is_live, heat=drawn.heat)
 
