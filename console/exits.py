@@ -8,7 +8,7 @@ from benchconsole.console.text.sanitize import sanitize
 
 
 class Exit(IntEnum):
-    """What a command ends with; scripts stand on it."""
+    """The exit codes of commands; scripts rely on them."""
 
     PASSED = 0
     BELOW = 1

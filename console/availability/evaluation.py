@@ -25,7 +25,7 @@ _SAYS = frozenset(("availability.up", "availability.service"))
 _DOWN = frozenset(
     (FailedAt.UNREACHABLE, FailedAt.LOGIN, FailedAt.LOST, FailedAt.TIMEOUT, FailedAt.TOOL, FailedAt.REBOOTED)
 )
-"""What the node did. Every other failure is ours (a host key that we do not trust, a stop), and says nothing of it."""
+"""Failures of the node. All others are ours (a host key that we do not trust, a stop), and say nothing of the node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class UptimeSample:
 
 
 def read_sample(outcome: ProbeOutcome) -> UptimeSample | None:
-    """What one test of the probe says of its node; None where it says nothing.
+    """The sample that one test of the probe gives of its node; None where it says nothing.
 
     Up: it took a login and answered, and so did every service that was asked for.
     """
@@ -169,7 +169,7 @@ class Outage:
 
 @dataclass(frozen=True, slots=True)
 class AvailabilityResult:
-    """What is said of one node, of the system or of a service that depends on it."""
+    """The result for one node, for the system or for a service that depends on it."""
 
     name: str
     nodes: tuple[str, ...]
@@ -196,7 +196,7 @@ class AvailabilityResult:
 
 @dataclass(frozen=True, slots=True)
 class AvailabilityTarget:
-    """What is to be held: the share of time up, and of which ``service`` nodes it may be lower by ``within`` at most.
+    """The required share of time up, and of which ``service`` nodes it may be lower by ``within`` at most.
 
     ``each`` asks the share of every node, not only of the system. ``nodes_up``: the system is up while so many of its
     nodes are; None: its time is that of all its nodes together.
@@ -236,7 +236,7 @@ def evaluate(
     exclusions: Sequence[Exclusion] = (),
     asked: AvailabilityTarget = AvailabilityTarget(),
 ) -> Availability:
-    """What the samples of ``nodes`` say up to ``now``; time that is still to come is not known.
+    """Evaluate the samples of ``nodes`` up to ``now``; time that is still to come is not known.
 
     ValueError when no node is left besides those of the service.
     """

@@ -16,7 +16,7 @@ from benchconsole.topology.units import counted as count
 
 
 def ask_nodes(nodes: AskedNodes, name: str) -> ToldTopology:
-    """What the nodes of the fabric ``name`` tell; those that do not are told on standard error."""
+    """Ask the nodes of the fabric ``name``; those that do not answer are told on standard error."""
     alone = nodes.describe(name)
     complain(f"asking {count(len(alone.nodes), 'node')} over SSH")
     answers = asyncio.run(ask_for_topology(common.make_asking_reach(alone, "init"), alone, sudo=nodes.sudo))

@@ -68,7 +68,7 @@ def command(
 ) -> None:  # fmt: skip
     """Evaluate the samples of a watch (id, label, last; default last), or with --records what a site wrote down.
 
-    A sample speaks for the time up to the next planned one. What was not sampled is not known: passed is what
+    A sample speaks for the time up to the next planned one. Time without a sample is not known: passed is what
     holds in the worst case, failed what does not hold even in the best.
 
     A table of records has the columns nodes,start,end (outages; with state also times up) or nodes,time,state.
@@ -123,7 +123,7 @@ _Share = Callable[..., evaluation.AvailabilityTarget]
 def _ask(
     share: _Share, service: tuple[str, ...], nodes: Sequence[str], nodes_up: str | None
 ) -> evaluation.AvailabilityTarget:
-    """What is to be held of ``nodes``; BadInput for a number of nodes that cannot be meant."""
+    """The target for ``nodes``; BadInput for a number of nodes that cannot be meant."""
     if nodes_up is None:
         return share(service=service)
     members = len(set(nodes) - set(service))

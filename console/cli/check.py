@@ -35,7 +35,7 @@ def command(
     nothing.
 
     Every problem of the file is listed at once, with line and column; then the exit code is 2.
-    What is contradictory or weak in a sound file is a finding, and the exit code stays 0 without --strict.
+    A contradiction or a weakness in a sound file is a finding, and the exit code stays 0 without --strict.
     """
     from benchconsole.console.static_report.check_page import format_brief, format_findings, format_page
     from benchconsole.topology.analysis.static_analysis import make_static_report

@@ -29,7 +29,7 @@ from benchconsole.topology.units import counted as count
 
 @dataclass(frozen=True, slots=True)
 class _CleanScope:
-    """What is looked for: of one session or of any, below these directories, as ourselves or for all users."""
+    """The scope of a search: one session or any, below these directories, as ourselves or for all users."""
 
     session: str | None
     known: Mapping[str, SessionSummary]
@@ -71,7 +71,7 @@ def command(
 
     Leftovers are processes that carry our marker and scratch directories with our mark in them, by
     session. Where to look for directories follows from the suites of TOPOLOGY and from the
-    stored sessions. What is not ours beyond doubt is named and left alone. So is what belongs
+    stored sessions. Leftovers that are not ours beyond doubt are named and left alone. So is what belongs
     to a session that is running now, or that is not in this database and may be another
     operator's: --session ID ends it, and its tests fail.
 
@@ -152,7 +152,7 @@ async def _clean(fabric: Fabric, names: Sequence[NodeId], wanted: _CleanScope, y
 async def _search_nodes(
     reach: Reach, fabric: Fabric, names: Sequence[NodeId], wanted: _CleanScope
 ) -> tuple[list[_NodeLeftovers], int]:
-    """What was found, and how many nodes could not be searched (each is complained about)."""
+    """The leftovers that were found, and how many nodes could not be searched (each is complained about)."""
 
     async def ask(name: NodeId) -> tuple[_NodeLeftovers | None, bool]:
         try:
@@ -175,7 +175,7 @@ def _count_leftovers(found: Sequence[_NodeLeftovers]) -> int:
 
 
 def _leave_running_alone(found: Sequence[_NodeLeftovers], wanted: _CleanScope) -> list[_NodeLeftovers]:
-    """What of ``found`` may be ended; the sessions that are left alone are told with the way to end them."""
+    """The leftovers of ``found`` that may be ended; sessions that are left alone are told with the way to end them."""
     everything = [each for _, left in found for each in left.found]
     # what carries no id belongs to no session that could be named
     for session in dict.fromkeys(each.session for each in everything if not each.because):

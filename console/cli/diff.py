@@ -160,7 +160,7 @@ def _ask_nodes(
 
 
 def _read_saved(fabric: Fabric, chosen: Sequence[NodeId], sources: Sequence[Path]) -> "NodeObservations":
-    """What saved outputs tell; a chosen node without one is not compared."""
+    """The answers in saved outputs; a chosen node without one is not compared."""
     from benchconsole.console.static_report.wire_diff import NodeObservations, read_observed
 
     texts = _find_texts(fabric, sources)

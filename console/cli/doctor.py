@@ -79,7 +79,7 @@ def _diagnose_nodes(
 def list_needs(
     fabric: Fabric, suite: Suite, probes: Mapping[str, Probe], chosen: Sequence[NodeId]
 ) -> dict[NodeId, Needs]:
-    """What ``suite`` needs of each chosen node, from what its probes declare."""
+    """The needs of ``suite`` on each chosen node, from the declarations of its probes."""
     found = {name: Needs() for name in chosen}
     for stage in suite.stages:
         if stage.probe in probes:

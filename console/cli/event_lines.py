@@ -24,7 +24,7 @@ def _format_clock(at: float) -> str:
 
 
 def format_event(event: events.Event, view: RunView) -> Iterator[str]:
-    """What a person wants to know of ``event``: rounds, what failed in them, how long it still takes."""
+    """The lines on ``event`` for a person: rounds, what failed in them, how long it still takes."""
     if isinstance(event, events.SessionOpened):
         tests = sum(len(each.tests) for each in event.plan)
         simulated = "  SIMULATED" if event.fabric.simulated else ""
@@ -58,7 +58,7 @@ def format_event(event: events.Event, view: RunView) -> Iterator[str]:
 
 
 def format_proofs(proofs: Sequence[Proof]) -> Iterator[str]:
-    """What the nodes showed at the end of a run: one line, and one for each that is not clean."""
+    """The proofs of the nodes at the end of a run: one line, and one for each node that is not clean."""
     clean = [proof.node for proof in proofs if proof.clean]
     if any(proof.asked for proof in proofs):
         yield f"nothing of ours is left on {count(len(clean), 'node')} of {len(proofs):,}"

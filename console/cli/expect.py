@@ -67,7 +67,7 @@ MODELS = ("fluid", "hash", "polarised", "steered")
     help="Layers of storage systems limit too: what comes to servers is written, what leaves read.",
 )
 @click.option("--links", is_flag=True, help="How full every link is.")
-@click.option("--ends", is_flag=True, help="What every node sends and receives.")
+@click.option("--ends", is_flag=True, help="Rates that every node sends and receives.")
 @click.option("--bracket", is_flag=True, help="Bounds of every routing: hashes, optimum, cut, and which one judges.")
 @common.parameters_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON, in bit/s of payload.")
@@ -116,7 +116,7 @@ def command(
 def _expect(
     fabric: Fabric, asked: "Sequence[FlowSet]", model: str, hashes: "_Hashes"
 ) -> "tuple[ExpectedFlows, Iterable[tuple[Flow, Expectation]]]":
-    """What the flows should reach, in groups and one by one."""
+    """The rates that the flows should reach, in groups and one by one."""
     from benchconsole.console.static_report.expected_flows import collect_flows, collect_merged
     from benchconsole.topology.capacity.expect import expect, expect_merged
     from benchconsole.topology.capacity.flow_streams import Model

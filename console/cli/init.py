@@ -89,7 +89,7 @@ suites:
 
 
 CHECKLIST = """\
-# What an acceptance asks for beside numbers: functions that somebody has to show, for benchconsole checklist.
+# Steps of an acceptance beside its numbers: functions that somebody has to show, for benchconsole checklist.
 # Steps without "run" are done by hand. Commands run on the machine where the console runs, without a shell.
 schema: 1
 checklist: {fabric}
@@ -153,8 +153,8 @@ def command(
     """Write a commented topology to FILE (default cluster.yaml), to be edited by hand.
 
     With --from it says what SOURCE says: a file of another tool, for lldp the files of all nodes
-    or their directory, for ib the files of one subnet, or what one host tells of it (--ask). What
-    was inferred, and what the source does not have, stands in comments. The first line tells
+    or their directory, for ib the files of one subnet, or what one host tells of it (--ask). Values that
+    were inferred, and those that the source does not have, stand in comments. The first line tells
     editors where the schema is.
 
     With --from ssh the nodes are asked themselves: your ssh_config says how they are reached, their

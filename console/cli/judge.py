@@ -79,7 +79,7 @@ class _Made(NamedTuple):
 
 
 def _make_reports(session: "Session", record: "Record") -> _Made:
-    """What is told of a judgement that may not be stored yet; ``record`` is that of the session with it."""
+    """The reports on a judgement that may not be stored yet; ``record`` is that of the session with it."""
     from benchconsole.console.session.kept_report import FOR_PEOPLE, has_many_results, render_reports
     from benchconsole.console.session.report_details import make_details
 

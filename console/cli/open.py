@@ -59,8 +59,8 @@ def open_console(
 
     ``cohorts`` label every result of a session that is begun; BadInput for those of one that is stored. ``replay``
     plays a stored session so many times as fast as it ran; BadInput for a topology file. ``looks_only``: nothing can be
-    run, changed or written; a topology file is shown then without the database being opened for it. What a person
-    opens on a terminal is kept among the recent files, unless it was ``start``ed or is only looked at.
+    run, changed or written; a topology file is shown then without the database being opened for it. A file
+    that a person opens on a terminal is kept among the recent files, unless it was ``start``ed or is only looked at.
     """
     if not has_screen():
         raise BadInput("benchconsole: there is no terminal to draw on; benchconsole run does the same as lines")
@@ -172,7 +172,7 @@ def _open(
     store = open_store(db, create=False)
     key = store.find_session(name)
     described = show_fabric(store.session(key), latest.preview) if clock is None else None
-    # What is slow to import comes after the fabric is on the screen, here and in ``_open_file``.
+    # Slow imports come after the fabric is on the screen, here and in ``_open_file``.
     from benchconsole.console.cli.session_options import find_operator
     from benchconsole.console.session.controller import SessionController
     from benchconsole.console.session.followed_session import open_followed

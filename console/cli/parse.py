@@ -80,7 +80,7 @@ def _read_output(argv: tuple[str, ...], name: str, error_text: bytes, exit_statu
 
 
 def _read_items(probes: Mapping[str, Probe], name: str, output: Output) -> tuple[list[Reading | Fact], Ending | None]:
-    """What the parser of a probe, or of a source of the inventory, reads, and a last line without its end.
+    """The items that the parser of a probe, or of a source of the inventory, reads, and a last line without its end.
 
     BadInput where it refuses.
     """

@@ -39,8 +39,8 @@ _SAFETY = {
 def command(names: tuple[str, ...], script: Path | None, as_json: bool) -> None:
     """List the probes; of every PROBE that is named, everything.
 
-    What it runs on, what it does to a node in use, what it has to itself there, about how long one test takes
-    with its default options (seconds, or minutes:seconds), what it measures, and which report ran it so.
+    Shown are the nodes that it runs on, its effect on a node in use, what it has to itself there, about how long
+    one test takes with its default options (seconds, or minutes:seconds), what it measures, and which report ran it so.
     """
     catalogue = read_catalogue()
     for name in names:
@@ -76,7 +76,7 @@ def _print_script(names: tuple[str, ...], script: Path) -> None:
 
 
 def list_alone(probe: Probe) -> tuple[str, ...]:
-    """What one test with default options has to itself on a node; the probe decides by its options."""
+    """The parts of a node that one test with default options has to itself; the probe decides by its options."""
     try:
         demands = probe.demands(make_example_target(probe, {}))
     except PlanError:

@@ -169,7 +169,7 @@ def command(
 def _make_base(
     fabric: Fabric, suite: str | None, single: str, given: Sequence[str], said: Mapping[str, str | int | None]
 ) -> "SessionChoice":
-    """What is chosen by what no form of the screen has; what was ``said`` of it is recorded."""
+    """The choices that no form of the screen has; the options that were ``said`` for them are recorded."""
     from benchconsole.console.session.metadata import SessionChoice, make_settings
 
     recorded = {name: value for name, value in said.items() if value}
@@ -316,7 +316,7 @@ def run_session(
     except StoreError as error:
         if not session.has_begun:
             raise
-        # This is no bad input any more. What was told as judged is stored.
+        # This is no bad input any more. Results that were told as judged are stored.
         complain(f"benchconsole: {error}; the run was stopped, what was shown as judged is kept")
         return Exit.INTERNAL
     finally:
@@ -392,7 +392,7 @@ async def follow_session(
 def _make_slurm_reach(
     through: str, head: str | None, choice: "SessionChoice", rounds: Callable[[], Sequence[Round]]
 ) -> MakeReach:
-    """What makes the reach of a run through Slurm on the nodes of ``rounds``, in the time limit of ``choice``.
+    """The maker of the reach of a run through Slurm on the nodes of ``rounds``, in the time limit of ``choice``.
 
     BadInput for what cannot be meant.
     """

@@ -14,7 +14,7 @@ from benchconsole.topology.model.fabric import Fabric
 
 
 def make_safety_policy(fabric: Fabric, *, sparing: bool = False, slurm: bool = True) -> SafetyPolicy:
-    """What Slurm says of the nodes now, before anything is asked for.
+    """The policy by the state of the nodes in Slurm now, before anything is asked for.
 
     Where this machine belongs to no Slurm cluster nobody is asked; a Slurm that gives no answer is bad
     input: an unknown state is not an idle one. ``slurm`` False: an allocation of our own will keep others out.

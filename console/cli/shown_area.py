@@ -1,4 +1,4 @@
-"""What ``show --area`` is asked for, and the area that this is; what each is made of is imported when it is read."""
+"""The options of ``show --area``, and the area that they ask for; its modules are imported when it is read."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -26,7 +26,7 @@ _NAMED = 12
 
 @dataclass(frozen=True, slots=True)
 class AreaWish:
-    """What was asked of an area, by the options of the command; None where nothing was said."""
+    """The options of the command for an area; None where nothing was said."""
 
     other: str | None = None
     node: str | None = None
@@ -214,7 +214,7 @@ def _require_node(fabric: "Fabric", name: str) -> None:
 
 
 def _guess(name: str, known: Iterable[str]) -> str:
-    """What may have been meant; empty where nothing is like it."""
+    """A hint at the name that may have been meant; empty where nothing is like it."""
     from benchconsole.topology.errors import find_near
 
     near = find_near(name, known)

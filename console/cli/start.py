@@ -33,7 +33,7 @@ def show_start_page() -> int:
 
 
 def _choose(model: StartModel) -> tuple[StartChoice | None, Path | None]:
-    """What is chosen, and the database in which it is, None for the user's own; another one is shown on the page."""
+    """The choice, and the database in which it is, None for the user's own; another one is shown on the page."""
     database = None
     while True:
         choice = run_start(model)

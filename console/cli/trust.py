@@ -61,7 +61,7 @@ def _format_these(number: int) -> str:
 
 
 async def _ask_host_keys(fabric: Fabric, names: Sequence[NodeId]) -> "tuple[list[OfferedKey], Mapping[NodeId, str]]":
-    """What the nodes offer, and why those that gave nothing did not, both in the order of ``names``."""
+    """The keys that the nodes offer, and the reasons of those that gave none, both in the order of ``names``."""
     from benchconsole.probes.reach.ssh import SshReach
 
     reach = SshReach(fabric.access, "trust")

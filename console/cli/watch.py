@@ -28,7 +28,7 @@ _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _TIME = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*(s|m|min|h|d)\s*")
 _SAMPLES = 1_000_000
 TEN_MINUTES, TWO_WEEKS = "10m", "14d"
-"""What the Jetstream acceptance report asks for, in samples that cost a node nothing."""
+"""The time that the Jetstream acceptance report asks for, in samples that cost a node nothing."""
 
 
 def parse_seconds(text: str, option: str) -> float:
@@ -97,7 +97,7 @@ def _make_schedule_options(every: float, lasts: float) -> dict[str, str | int | 
 
 
 def _read_choice(store: Store, key: str, fabric: Fabric, topology: Path) -> "SessionChoice":
-    """What the watch to go on with was begun with; BadInput unless the file is still the same."""
+    """The choice that the watch to go on with was begun with; BadInput unless the file is still the same."""
     from benchconsole.console.session.metadata import SessionChoice
 
     stored = store.session(key).describe()

@@ -30,7 +30,7 @@ Naming = Callable[[Test], str]
 
 
 class SampleKey(NamedTuple):
-    """What the numbers of one sample have in common."""
+    """The properties that the numbers of one sample share."""
 
     stage: str
     probe: str
@@ -65,7 +65,7 @@ class MetricSample:
 
     @cached_property
     def subjects(self) -> list[str]:
-        """What each number is of: a node, a pair ``a>b`` or a set."""
+        """The subject of each number: a node, a pair ``a>b`` or a set."""
         return [test.target.key for test in self.tests]
 
     def group(self) -> Sample:
@@ -98,7 +98,7 @@ KeyFinder = Callable[[int, SampleKey], SampleKey]
 
 
 def make_key_finder(view: RunView) -> KeyFinder:
-    """What tells numbers of ``view`` their samples."""
+    """The function that gives a number of ``view`` the key of its sample."""
     apart = frozenset((REPETITION, *list_dimensions(view.fabric)))
     stages = {each.number: each.stage for each in view.plan}
 

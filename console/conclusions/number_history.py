@@ -171,7 +171,7 @@ def _make_point(value: HistoryValue) -> HistoryPoint:
 
 
 def _sum_part(own: Sequence[HistoryValue]) -> HistoryPoint:
-    """What a node sent of a sum, against as many equal parts of what was expected of it."""
+    """The part of a sum that a node sent, against as many equal parts of the expected sum."""
     point, verdict = _make_point(own[0]), own[0].verdict
     if verdict is None or verdict.expected is None:
         return point._replace(value=sum(each.value for each in own))
@@ -180,7 +180,7 @@ def _sum_part(own: Sequence[HistoryValue]) -> HistoryPoint:
 
 
 def _find_badness(point: HistoryPoint, unit: Unit) -> float:
-    """What the worst of one level is found by: the lowest share where more is better, the longest of times."""
+    """The number that finds the worst of one level: the lowest share where more is better, the longest of times."""
     if unit is Unit.SECOND:
         return -point.value
     return point.value / point.expected if unit in _MORE_IS_BETTER and point.expected else 1.0

@@ -29,7 +29,7 @@ def format_number(metric: PlottedMetric, value: float) -> str:
 
 
 def format_sentences(plot: Plot) -> Iterator[str]:
-    """What the numbers of a plot are, then what they were held against; of two sessions, each by its name."""
+    """The spread of the numbers of a plot, then their bounds; of two sessions, each by its name."""
     for name, metric in zip(plot.names, plot.sides, strict=True):
         yield f"{sanitize(name)}: {format_spread(metric)}" if name else format_spread(metric)
     if len(plot.sides) == 1:

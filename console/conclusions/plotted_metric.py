@@ -1,4 +1,4 @@
-"""What is plotted of a metric: every number that counts, with its test, its moment and its verdict. Pure."""
+"""The plotted numbers of a metric: every one that counts, with its test, its moment and its verdict. Pure."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ _DIGITS = 6
 
 
 class PlotBounds(NamedTuple):
-    """What numbers were held against, each by itself, in their unit.
+    """The bounds that numbers were held against, each by itself, in their unit.
 
     ``required``, ``target`` and ``expected`` are those of all that were judged; None where there is none, and where
     they differ. ``different`` counts the required numbers, ``lowest`` and ``highest`` are their ends where there are
@@ -176,7 +176,7 @@ class Plot:
 
     @property
     def question(self) -> tuple[object, ...]:
-        """What this picture and one of a later view have in common where they show the same."""
+        """The key that this picture and one of a later view share where they show the same."""
         return self.first.key, self.names
 
     @cached_property
@@ -267,7 +267,7 @@ def _find_verdicts(view: RunView) -> tuple[Mapping[str, list[ResultRow]], Mappin
 
 
 def find_bounds(view: RunView, key: SampleKey, rows: Iterable[ResultRow]) -> PlotBounds:
-    """What the verdicts ``rows``, each on one number of a metric, held it against."""
+    """The bounds of the verdicts ``rows``, each on one number of a metric."""
     held = [row.verdict for row in rows if row.verdict is not None]
     required = _list_different(each.required for each in held)
     expected = _list_different(each.expected for each in held if each.kind is Yardstick.CAPACITY)

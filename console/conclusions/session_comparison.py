@@ -250,7 +250,7 @@ def _state_mean(sample: MetricSample, group: Sample) -> StatedMean:
 
 
 def _find_unlike_options(one: MetricSample, other: MetricSample, varied: Set[str]) -> str:
-    """What the probe was told otherwise, in words; of options that all tests of both have alike."""
+    """The options of the probe that differ, in words; only those that all tests of a session have alike."""
     mine, theirs = _read_options(one), _read_options(other)
     unlike = [name for name in mine if name in theirs and mine[name] != theirs[name] and name not in varied]
     return ", ".join(f"{name} {mine[name]} against {theirs[name]}" for name in unlike)

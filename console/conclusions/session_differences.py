@@ -45,7 +45,7 @@ class FactChanges(NamedTuple):
 
 
 def read_facts(view: RunView) -> dict[str, dict[str, str]]:
-    """What each node told, by fact, safe for a terminal."""
+    """The facts that each node told, by name, safe for a terminal."""
     results = (each for each in superseding(view).values() if each.test.probe == INVENTORY and each.failure is None)
     return {result.test.target.node.id: _read(result) for result in results}
 

@@ -30,7 +30,7 @@ class OverviewSession(NamedTuple):
 
 
 class OverviewValue(NamedTuple):
-    """What stands for ``number`` values: a mean with its standard error where it has one, or one typed statistic."""
+    """The summary of ``number`` values: a mean with its standard error where it has one, or one typed statistic."""
 
     mean: StatedMean
     unit: Unit

@@ -16,7 +16,7 @@ FEWEST = 3
 
 
 class SeriesPoint(NamedTuple):
-    """What a session that ``started`` (UTC seconds) has of a number: its mean."""
+    """The mean of a number in a session that ``started`` (UTC seconds)."""
 
     session: str
     started: float

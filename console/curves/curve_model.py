@@ -45,7 +45,7 @@ class Missing(NamedTuple):
 
 @dataclass(frozen=True)
 class Point:
-    """What was measured at one value of the axis.
+    """The measurements at one value of the axis.
 
     ``value`` is as the file writes it, made safe to show, ``at`` the same as a number (None: a word). ``values`` has
     one number for each repetition where the tests of one are a load that is shared, else one for each reading, in base
@@ -204,7 +204,7 @@ class Chart:
 
     @property
     def question(self) -> tuple[object, ...]:
-        """What this chart and one of another view have in common where they show the same."""
+        """The key that this chart and one of another view share where they show the same."""
         return self.stage, self.metric, self.axis, self.held, self.labels
 
     def is_value_log(self, *, turned: bool = False) -> bool:

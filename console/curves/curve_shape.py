@@ -1,7 +1,7 @@
 """The shape of a curve of a rate over a growing load: maximum, plateau, saturation, collapse, dips. Pure.
 
 Each is defined on the medians of the measured points, with one tolerance; ``docs/explanation/sweeps.md`` has the
-definitions. What the spread of a point could turn round is not certain.
+definitions. A mark that the spread of a point could turn round is not certain.
 """
 
 from collections.abc import Iterator, Sequence

@@ -33,7 +33,7 @@ def format_chart_name(chart: Chart) -> str:
 
 
 def format_cohort_name(chart: Chart, curve: Curve) -> str:
-    """What tells a curve from the others of its chart; empty where it is alone."""
+    """The name that tells a curve from the others of its chart; empty where it is alone."""
     if len(chart.curves) == 1:
         return ""
     if not curve.cohort:
@@ -42,7 +42,7 @@ def format_cohort_name(chart: Chart, curve: Curve) -> str:
 
 
 def format_value(chart: Chart) -> str:
-    """What one value of the chart is."""
+    """The meaning of one value of the chart."""
     if chart.is_summed:
         return "sum of all that ran at once, median over repetitions"
     most = max((point.tests for curve in chart.curves for point in curve.points), default=0)
@@ -68,19 +68,19 @@ def format_knee(chart: Chart, curve: Curve, knee: Knee | None) -> str:
 
 
 def format_sentences(chart: Chart) -> list[str]:
-    """What is said of the knees of a chart, the cohort first where there are several."""
+    """The sentences on the knees of a chart, the cohort first where there are several."""
     said = ((curve, format_knee(chart, curve, knee)) for curve, knee in chart.knees())
     return [_say_of_curve(chart, curve, words) for curve, words in said if words]
 
 
 def format_shapes(chart: Chart) -> list[str]:
-    """What is said of the shape of each curve that grows, the cohort first where there are several."""
+    """The sentences on the shape of each curve that grows, the cohort first where there are several."""
     said = ((curve, "; ".join(_list_marks(chart, curve))) for curve, _ in chart.knees())
     return [_say_of_curve(chart, curve, words) for curve, words in said if words]
 
 
 def _say_of_curve(chart: Chart, curve: Curve, words: str) -> str:
-    """What is judged of a curve, the cohort before it, and after it the points that the plan left out."""
+    """The ``words`` on a curve, the cohort before them, and after them the points that the plan left out."""
     without = ", ".join(point.value for point in curve.left_out)
     fewer = f"; it rests on fewer points, without {sanitize(chart.axis)}={without}" if without else ""
     return ": ".join(filter(None, (format_cohort_name(chart, curve), f"{words}{fewer}")))
@@ -164,7 +164,7 @@ def format_missing(point: Point) -> str:
 
 
 def format_heading(chart: Chart, column: str) -> str:
-    """What stands above a column."""
+    """The heading of a column."""
     if column == "point":
         return sanitize(chart.axis)
     return f"per {COUNTS[chart.axis]}" if column == "each" and chart.axis in COUNTS else column

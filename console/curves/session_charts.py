@@ -26,7 +26,7 @@ def join_sessions(charts: Mapping[str, Sequence[Chart]], span: tuple[float, floa
 
 
 def _tell(chart: Chart) -> tuple[object, ...]:
-    """What charts of two sessions have in common where they show one thing; stages are named by each site."""
+    """The key that charts of two sessions share where they show one thing; stages are named by each site."""
     return chart.probe, chart.axis, chart.metric, chart.unit, chart.shown, chart.labels, chart.held, chart.is_summed
 
 

@@ -30,7 +30,7 @@ _RUNNING, _WAITING = _OPEN = ("running", "not run yet")
 
 
 class NumberKey(NamedTuple):
-    """What tells the numbers of one round apart: cohort, metric, and what the parser said of it."""
+    """The key of some numbers of one round: cohort, metric, and what the parser said of them."""
 
     cohort: Labels
     metric: str
@@ -79,7 +79,7 @@ class ChartCache:
 
 
 def read_sweep_round(view: RunView, each: Round) -> SweepRound:
-    """What one round of a sweep planned and gave; a test that a later one repeats is left to that one."""
+    """The plan and the numbers of one round of a sweep; a test that a later one repeats is left to that one."""
     made = SweepRound()
     axes = {name for name, _ in each.swept.point} if each.swept is not None else set()
     point = frozenset((REPETITION, *axes, *(f"{ASKED}{name}" for name in axes)))
@@ -150,7 +150,7 @@ def make_charts(line: SweepLine) -> Iterator[Chart]:
 
 @dataclass(frozen=True, slots=True)
 class _ChartMaker:
-    """What all charts of one line of a sweep are made from."""
+    """The maker of all charts of one line of a sweep."""
 
     line: SweepLine
     gain: float | None
@@ -268,7 +268,7 @@ class PointRepetition(NamedTuple):
 
 
 class CurveSelection(NamedTuple):
-    """What one curve takes from each round; the ``pooled`` labels are no part of ``labels``."""
+    """The numbers that one curve takes from each round; the ``pooled`` labels are no part of ``labels``."""
 
     cohorts: tuple[Labels, ...]
     metric: str

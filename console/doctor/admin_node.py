@@ -20,7 +20,7 @@ _AT_ONCE = 8
 
 
 def describe_program() -> Iterator[DiagnosisLine]:
-    """What runs here."""
+    """The versions of the program, Python and asyncssh here."""
     text = f"benchconsole {__version__}, Python {platform.python_version()}, asyncssh {version('asyncssh')}"
     yield DiagnosisLine("this machine", Grade.FINE, text)
 
@@ -50,7 +50,7 @@ def _describe_facts(facts: "DatabaseFacts", read_only: Exception | None) -> Iter
 
 
 async def check_ssh_configuration(fabric: "Fabric", names: "Sequence[NodeId]") -> tuple[DiagnosisLine, ...]:
-    """What the ssh configuration says of nodes and is not followed here, folded over them."""
+    """The settings of the ssh configuration for nodes that are not followed here, folded over the nodes."""
     from benchconsole.probes.model.errors import ProbeError
     from benchconsole.probes.model.remote import ask_all
     from benchconsole.probes.reach.ssh.openssh_compare import find_ignored_settings

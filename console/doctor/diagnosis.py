@@ -89,7 +89,7 @@ _IPERF3 = (3, 19, 1)
 
 
 class Grade(StrEnum):
-    """What a line means for using the nodes that it is about."""
+    """The meaning of a line for using the nodes that it is about."""
 
     BAD = "bad"
     NOTE = "note"

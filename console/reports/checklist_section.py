@@ -19,7 +19,7 @@ _STATES = {
     StepState.NOT_APPLICABLE: State.SKIPPED,
     StepState.PASS: State.PASS,
 }
-NOT_DONE = "What was not done is not counted as passed."
+NOT_DONE = "A step that was not done is not counted as passed."
 
 
 class ChecklistLine(NamedTuple):

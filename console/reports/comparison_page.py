@@ -60,7 +60,7 @@ def format_page(report: ComparisonReport, width: int) -> Iterator[str]:
 
 
 def _format_compared(report: ComparisonReport, width: int) -> Iterator[str]:
-    """What could be compared, what changed first; stages and intervals where there is room."""
+    """The compared metrics, those that changed first; stages and intervals where there is room."""
     names = name_metrics(report.metrics)
     same = [names[each].text for each in report.metrics if each.outcome is Outcome.SAME]
     compared = [each for each in report.metrics if each.outcome not in (Outcome.NOT_COMPARABLE, Outcome.SAME)]
@@ -129,7 +129,7 @@ _DIFFERS = "differs: "
 
 
 def tell_beside(report: ComparisonReport) -> tuple[str, ...]:
-    """What differs beside the means of the metrics, and what was not compared; empty for neither."""
+    """The differences beside the means of the metrics, and what was not compared; empty for neither."""
     differs = [
         *(sanitize(each.what) for each in report.record),
         *((f"{len(report.criteria):,} criteria" if report.criteria[1:] else "1 criterion",) if report.criteria else ()),

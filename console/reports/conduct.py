@@ -89,7 +89,7 @@ def list_conduct(view: RunView, details: "SessionDetails") -> Iterator[ConductLi
 
 
 def _describe_cap(name: str, value: float) -> str:
-    """What an option that records a cap says."""
+    """The sentence on an option that records a cap."""
     if name == _LINK_CAP:
         return f"tests were planned to load no link above {value * 100:.6g} % one way"
     return f"tests were planned to ask {name.removeprefix(_STORAGE_CAP)} for at most {storage_rate(value)} together"
@@ -103,7 +103,7 @@ def _list_repeated(view: RunView) -> Iterator[ConductLine]:
 
 
 def format_cleanliness(proofs: Iterable[Proof]) -> str:
-    """What the search at the end has shown, in one or two sentences."""
+    """The result of the search at the end, in one or two sentences."""
     known = tuple(proofs)
     if not known:
         return NOT_SEARCHED
@@ -128,7 +128,7 @@ def format_cleanliness(proofs: Iterable[Proof]) -> str:
 
 
 def list_leftovers(proofs: Iterable[Proof]) -> tuple[LeftoverGroup, ...]:
-    """What keeps nodes from being proven clean, folded over nodes: what is left first, then who was not asked.
+    """The obstacles to the proof that nodes are clean, folded over nodes: what is left first, then who was not asked.
 
     Who was not asked folds by the kind of trouble, which stands before a colon; the rest names the node.
     """

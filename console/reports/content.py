@@ -26,7 +26,7 @@ from benchconsole.topology.units import counted as count
 
 
 class TimedNote(Protocol):
-    """What was decided or happened at a time (UTC seconds) while a session ran."""
+    """A decision or an event at a time (UTC seconds) while a session ran."""
 
     @property
     def kind(self) -> str: ...
@@ -38,7 +38,7 @@ class TimedNote(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SessionDetails:
-    """What is kept of a session besides its plan and results.
+    """The facts that are kept of a session besides its plan and results.
 
     ``uncovered`` says what the plan leaves out, ``losses`` how small a loss the tests could have shown. ``verdict`` is
     that on the session, where it is known already. ``remarks`` are what people said of it, withdrawn ones as well.
@@ -58,7 +58,7 @@ class SessionDetails:
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """What a report needs and a view does not know, and how it is to be written.
+    """The facts that a report needs and a view does not know, and how it is to be written.
 
     ``ascii`` and ``width`` concern the text report; ``raw_csv`` drops the guard against spreadsheet formulas.
     """
@@ -128,7 +128,7 @@ def make_title(view: RunView, options: ReportOptions) -> tuple[tuple[str, str], 
 
 
 def describe_fabric(view: RunView) -> tuple[str, ...]:
-    """What the fabric is made of, counted."""
+    """The elements of the fabric, counted."""
     fabric = view.fabric
     switches = len(fabric.switches)
     return (
@@ -180,11 +180,11 @@ def count_not_run(covered: Coverage) -> int:
 
 
 def list_detectable(view: RunView, details: SessionDetails) -> tuple[str, ...]:
-    """What the tests could have shown at all, in sentences; empty where nothing was held against links."""
+    """The faults that the tests could have shown, in sentences; empty where nothing was held against links."""
     return tuple(list_detectable_sentences(view.fabric, details.losses, view.suite))
 
 
-UNTESTED = "What was not tested is not counted as passed."
+UNTESTED = "Untested parts are not counted as passed."
 
 
 def format_coverage(view: RunView, covered: Coverage) -> str:

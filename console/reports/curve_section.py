@@ -32,7 +32,7 @@ SHAPES = (
     "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "m0-5l5 5l-5 5l-5-5z", "m-4-4l8 8m0-8l-8 8", "m-5 0h10m-5-5v10",
     "m-4-4h8v8h-8z", "m0-5l5 9h-10z",
 )  # fmt: skip
-"""What stands at a point of each curve, from its middle."""
+"""The shape at a point of each curve, from its middle."""
 
 _EDGE = 8
 
@@ -120,7 +120,7 @@ def _draw_curve(chart: Chart, index: int, across: dict[str, int], up: ValueScale
 
 
 def _draw_bounds(curve: Curve, across: dict[str, int], up: ValueScale) -> str:
-    """What was required, as far as half way to the neighbours of a point."""
+    """The required bounds, as far as half way to the neighbours of a point."""
     places = [across[point.value] for point in curve.points]
     found = []
     for index, point in enumerate(curve.points):

@@ -38,7 +38,7 @@ STROKES: dict[State, str] = {
     State.SKIPPED: "m4 6.5h5",
     State.PASS: "m5.5 6.5h2",
 }
-"""What is drawn in a cell for each state, from its upper left corner."""
+"""The drawing in a cell for each state, from its upper left corner."""
 
 
 class LeafRow(NamedTuple):
@@ -115,7 +115,7 @@ def _make_row(switches: tuple[str, ...], cells: Cells) -> LeafRow:
 
 
 def _describe_row(cells: Cells) -> str:
-    """What stands beside a row: only what is not well, by name; or that all is alike."""
+    """The words beside a row: only nodes that are not well, by name; or that all are alike."""
     wrong = group_by_key((state, node) for node, state in cells if state not in QUIET)
     if not wrong:
         return f"{count(len(cells), 'node')}, {format_tally(state for _, state in cells)}"

@@ -109,7 +109,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
 
 
 def _fill_remarks(view: RunView, options: ReportOptions) -> dict[str, object]:
-    """What the template asks of the words of people."""
+    """The values of the template on the words of people."""
     remarks = options.details.remarks
     return {
         "remarks": remark_section.make_sections(view, remarks),

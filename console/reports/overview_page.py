@@ -22,7 +22,7 @@ from benchconsole.probes.statistics.rank_correlation import RankCorrelation
 from benchconsole.topology.units import Shown, Unit, show, show_with_error
 
 Told = Mapping[tuple[str, ...], str]
-"""What a session says of each row of a table, by the cells that name the row."""
+"""The words of a session on each row of a table, by the cells that name the row."""
 
 
 def make_tables(sessions: Sequence[OverviewSession], lines: Sequence[OverviewLine]) -> tuple[Table, ...]:

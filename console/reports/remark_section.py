@@ -26,7 +26,7 @@ TITLES: Mapping[RemarkKind, str] = {
 }
 """The heading of each kind, in the order of reports."""
 ELEMENTS = (About.FINDING, About.NODE, About.SWITCH, About.LINK)
-"""What a remark beside a finding is about: the finding itself, or the element that it accuses."""
+"""The subjects of a remark beside a finding: the finding itself, or the element that it accuses."""
 NOT_JUDGED = "Remarks are the words of who wrote them: nothing was judged by them."
 
 

@@ -1,4 +1,4 @@
-"""What a repeat has replaced: failures that count no longer, and stay in the record. All text is sanitized."""
+"""Failures that a repeat has replaced: they count no longer, and stay in the record. All text is sanitized."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a document reports beside what the session measured: one line for each number, agreeing or not.
+"""The numbers that a document reports beside those of the session: one line for each, agreeing or not.
 
 A number of a document is no criterion: where it differs from what was measured, the document or the session is another
 one, and no verdict changes.

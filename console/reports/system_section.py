@@ -96,7 +96,7 @@ def _make_networks(fabric: Fabric) -> Table:
 
 
 def _make_reported(results: Mapping[str, Result]) -> Table:
-    """What the nodes of each class report of themselves, equal answers together."""
+    """The facts that the nodes of each class report of themselves, equal answers together."""
     wanted = frozenset(DESCRIBED)
     answers: dict[tuple[str, str], dict[str, list[str]]] = {}
     for result in results.values():

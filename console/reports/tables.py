@@ -284,7 +284,7 @@ def _describe_criterion(
 
 
 def _make_base_line(criterion: Criterion, shown: Shown) -> CriterionLine:
-    """What a criterion asks, before anything was held against it."""
+    """The line of a criterion before anything was held against it."""
     where = format_labels(criterion.where)
     nodes = fold_names(sorted(criterion.nodes)) if criterion.nodes else "all nodes"
     word = "at least" if criterion.comparator is Comparator.AT_LEAST else "at most"

@@ -70,7 +70,7 @@ class AskedNodes:
 
 
 def read_fields(fields: Mapping[str, str]) -> AskedNodes:
-    """What was typed on the screen, by the words of the command: ``nodes``, ``link-speed``, ``all-hosts`` and so on.
+    """The nodes to ask, by the typed words of the command: ``nodes``, ``link-speed``, ``all-hosts`` and so on.
 
     BadInput, SelectionError or TopologyError with the sentence of the command.
     """
@@ -105,7 +105,7 @@ class TopologyDraft:
 
 @dataclass(frozen=True, slots=True)
 class ToldTopology:
-    """What the nodes told. ``unasked`` are those that did not, in groups, with the reason of each group."""
+    """The answers of the nodes. ``unasked`` are those that gave none, in groups, with the reason of each group."""
 
     nodes: AskedNodes
     answers: TopologyAnswers

@@ -1,6 +1,6 @@
 """A watch: samples of nodes at planned times, all of them rounds of one stored session, over days and restarts.
 
-What the console missed stays missed: nothing is made up for it.
+Samples that the console missed stay missed: nothing is made up for them.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ class TakenSample:
 
 
 def find_watched_suite(fabric: Fabric, name: str | None) -> Suite:
-    """What one sample asks: the suite ``name``, else ``availability`` of the file, else that probe on every node.
+    """The suite of one sample: ``name``, else ``availability`` of the file, else that probe on every node.
 
     PlanError for a suite that the file does not have, or that does more.
     """
@@ -245,7 +245,7 @@ class AvailabilityWatch:
 
     @contextmanager
     def _to_spool(self) -> Iterator[None]:
-        """What the database refuses for now is no end: the samples are kept in the spool, the rest is made again."""
+        """A temporary refusal of the database is no end: samples are kept in the spool, the rest is made again."""
         try:
             yield
         except StoreError as error:

@@ -50,7 +50,7 @@ def _find_name(session: str, database: "Database") -> str:
 
 
 def _read_values(session: SessionReader, metrics: frozenset[str]) -> dict[Place, BaselineValue]:
-    """What each place gave; of a test that was repeated its newest result."""
+    """The numbers of each place; of a test that was repeated those of its newest result."""
     new = session.describe().new
     newest: dict[object, Result] = {}
     for closed in session.read_rounds(describe_fabric(new), judged=False):

@@ -50,7 +50,7 @@ class CapturedOutput:
 
 
 def make_target(fabric: Fabric, probe: Probe, captured: CapturedOutput) -> Target:
-    """What the output is of. PlanError for nodes that the fabric lacks, or too few or many for the probe."""
+    """The target of the output. PlanError for nodes that the fabric lacks, or too few or many for the probe."""
     unknown = [name for name in captured.nodes if name not in fabric.nodes]
     if unknown:
         raise PlanError(f"{captured.source}: the topology has no node {unknown[0]!r}")
@@ -88,7 +88,7 @@ def _check_network(fabric: Fabric, captured: CapturedOutput) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GivenConditions:
-    """What is known of outputs besides what they tell. ``at`` is when they were measured (UTC seconds).
+    """The facts of outputs besides those that they tell. ``at`` is when they were measured (UTC seconds).
 
     ``labels`` and ``cohorts`` hold for all their numbers. ``point`` has axes and values of a sweep, empty for none;
     ``stage`` names what they belong to, empty for their probe. ``at_once``: they ran together. ``is_dated``: somebody

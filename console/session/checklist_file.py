@@ -149,7 +149,7 @@ def _make_steps(step: _RawStep, index: int, report: ProblemReport) -> Iterator[S
 def run_step(step: Step, folder: Path, by: str) -> tuple[Mark, tuple[Evidence, ...]]:
     """Run the command of a step in ``folder``: exit status 0 is a pass, and what it said is the evidence.
 
-    A command that cannot be started leaves the step not done. What it started is ended with it when its time is over.
+    A command that cannot be started leaves the step not done. Its processes are ended with it when its time is over.
     """
     began, at = time.monotonic(), time.time()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -180,7 +180,7 @@ def _run_command(step: Step, folder: Path, out: BinaryIO, err: BinaryIO) -> int 
 
 
 def _read_stream(name: str, file: BinaryIO) -> Iterator[Evidence]:
-    """What was written to a stream, if anything; of a flood the beginning, and its name says so."""
+    """The evidence from a stream, if anything was written to it; of a flood the beginning, and its name says so."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if size > MOST_BYTES:

@@ -34,7 +34,7 @@ BATCH_SECONDS = 0.05
 
 
 class SessionController:
-    """All that a screen may ask of a session, which ``thread`` runs. What is not awaited answers at once.
+    """All that a screen may ask of a session, which ``thread`` runs. Methods that are not awaited answer at once.
 
     ``closing`` lets go of its store at the end. With ``start`` the default suite runs as soon as somebody follows.
     ``passwords`` is what its reach asks. ``operator`` answers for criteria that are changed by ``criteria``, and for

@@ -1,4 +1,4 @@
-"""What criteria that a session is judged with ask otherwise than its own file, in words. Pure."""
+"""The differences of the criteria that judge a session from those of its own file, in words. Pure."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ def describe_choice(own: Fabric, chosen: Fabric | None, who: str) -> Iterator[st
 
 
 def list_changes(own: tuple[Criterion, ...], chosen: tuple[Criterion, ...]) -> Iterator[str]:
-    """What ``chosen`` ask otherwise than ``own``, which are those of a file."""
+    """The criteria of ``chosen`` that differ from ``own``, which are those of a file, in words."""
     before = group_by_key((_scope(each), each) for each in own)
     after = group_by_key((_scope(each), each) for each in chosen)
     for scope, was in before.items():

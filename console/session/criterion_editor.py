@@ -105,7 +105,7 @@ class CriterionEditor:
         return await self._thread.call(lambda: make_form(self._require_still(), criterion))
 
     async def propose(self, form: CriterionForm, typed: Mapping[str, str], path: str) -> CriterionProposal:
-        """What the file ``path`` would become. CriterionEditError lists everything that is wrong with it."""
+        """The proposed text of the file ``path``. CriterionEditError lists everything that is wrong with it."""
         return await self._thread.call(lambda: make_proposal(self._require_still(), form, typed, path))
 
     async def write(self, proposal: CriterionProposal) -> str:
@@ -269,7 +269,7 @@ def make_proposal(
 
 
 def _describe_base(session: Session, before: bytes | None, text: str, path: Path) -> Sequence[str]:
-    """What is to be known of the file that is written into. CriterionEditError where it may not be."""
+    """The notes on the file that is written into. CriterionEditError where it may not be."""
     if before is None:
         return (f"{path} is new: it holds the description that the session was begun with.",)
     obstacle = _find_obstacle(path)
@@ -314,7 +314,7 @@ def _find_written(session: Session, text: str, path: Path, criterion: Criterion)
 
 
 def _read_fabric(session: Session, text: str, path: Path) -> Fabric:
-    """What a text describes, with every check that a file gets."""
+    """The fabric that a text describes, with every check that a file gets."""
     settings = read_settings(session.choice.options)
     try:
         return load_text(text, path.absolute(), lambda: make_vocabulary(session.probes), settings)
@@ -356,7 +356,7 @@ def _read_value(name: str, text: str) -> object:
 
 
 def _list_more(session: Session, form: CriterionForm, place: int | None, path: Path, fabric: Fabric) -> Sequence[str]:
-    """What judges from then on besides the criterion that was typed, in words: the file may have been changed since."""
+    """The changes in judging besides the typed criterion, in words: the file may have been changed since."""
     meant = list(session.fabric.criteria)
     if form.criterion is None or place is None:
         meant.append(fabric.criteria[-1])

@@ -56,7 +56,7 @@ PROOF_SECONDS = 15.0
 
 @dataclass(slots=True)
 class RunControls:
-    """What an operator has asked for meanwhile. ``free`` is cleared by a pause."""
+    """The orders of an operator during a run. ``free`` is cleared by a pause."""
 
     free: asyncio.Event = field(default_factory=asyncio.Event)
     stopping: bool = False
@@ -198,7 +198,7 @@ class Execution:
             self._loop.call_soon_threadsafe(self.tell, event)
 
     async def _survey(self, rounds: Sequence[Round]) -> "Survey":
-        """What the nodes lack of what the tests need, and which tools hang, told once and folded over the nodes."""
+        """The things that tests need and nodes lack, and the tools that hang, told once and folded over the nodes."""
         from benchconsole.probes.hygiene.prerequisites import survey
 
         found = await survey(self.reach, rounds, self.probes)

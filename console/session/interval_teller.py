@@ -1,7 +1,7 @@
 """The numbers that running tests tell, put beside what they should reach and the links they cross, told as events.
 
-Only while a screen looks on. What a round should reach is computed in a thread of its own from its first second on;
-until that is done numbers stand alone. Nothing here is stored or judged.
+Only while a screen looks on. The rates that a round should reach are computed in a thread of its own from its first
+second on; until that is done numbers stand alone. Nothing here is stored or judged.
 """
 
 from collections.abc import Callable, Mapping, Sequence

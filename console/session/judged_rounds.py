@@ -43,7 +43,7 @@ LARGE = 20_000
 
 
 def make_judging_context(fabric: Fabric, probes: Mapping[str, "Probe"]) -> JudgingContext:
-    """What rounds of ``probes`` on ``fabric`` are judged with."""
+    """The context in which rounds of ``probes`` on ``fabric`` are judged."""
     metrics: dict[str, Metric] = {metric.name: metric for probe in probes.values() for metric in probe.metrics}
     return JudgingContext(fabric, metrics)
 
@@ -200,7 +200,7 @@ class JudgedRounds:
     def _in_columns(self) -> frozenset[str]:
         """The probes whose values are only counted where they passed, and written in one way whatever their metric is.
 
-        What a node says of itself is compared fact by fact; what a document reports, with every single value.
+        The facts of a node are compared one by one; the numbers of a document, with every single value.
         """
         fabric = self._context.fabric
         reported = {each.metric.partition(".")[0] for each in fabric.reported} | {INVENTORY}

@@ -70,7 +70,7 @@ class KeptReport:
         self._name = json.dumps((format_, *named, options.width, find_program()))
 
     def read(self) -> Write | None:
-        """What is kept; None where nothing is that still holds."""
+        """The kept report; None where none is kept that still holds."""
         kept = read_kept_report(self._store.session(self._key), self._name) if self._may_be_kept else None
         return None if kept is None else self.give(kept)
 

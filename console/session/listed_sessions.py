@@ -47,7 +47,7 @@ def _find_last(remarks: Iterable[Remark]) -> str:
 
 
 def measure_sessions(store: "Store", most: int = CHEAP_BYTES) -> SessionMeasures:
-    """What has to be counted of every session; ``most`` as ``CHEAP_BYTES``."""
+    """The counts of every session; ``most`` as ``CHEAP_BYTES``."""
     is_cheap = store.path.stat().st_size <= most
     return SessionMeasures(count_nodes(store.database), integrity.measure_sessions(store.database) if is_cheap else {})
 

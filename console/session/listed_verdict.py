@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def list_verdict(session: "SessionSummary") -> ListedVerdict:
     """The verdict of a session in a list: one that was stored by these rules and still holds, or that it is unknown.
 
-    Low results are counted where the verdict counted them. What could not be judged is counted among the gaps.
+    Low results are counted where the verdict counted them. Results that could not be judged are counted among the gaps.
     """
     if session.state.value == "running":
         return ListedVerdict(Outcome.RUNNING, Outcome.RUNNING)

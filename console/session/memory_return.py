@@ -1,7 +1,7 @@
 """Free memory of the C library, given back to the system after a large round, and after the analysis of a fabric.
 
-What a round held for a while (outputs, numbers before they are stored), or reading a session, leaves holes between what
-stays; the C library keeps them for itself. Objects of Python have memory of their own, which goes back by itself.
+Data that a round held for a while (outputs, numbers before they are stored), or reading a session, leaves holes between
+what stays; the C library keeps them for itself. Objects of Python have memory of their own, which goes back by itself.
 """
 
 import ctypes

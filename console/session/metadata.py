@@ -37,7 +37,7 @@ COHORT_NOTE = "cohort"
 
 @dataclass(slots=True)
 class SessionChoice:
-    """What was chosen for a session: suite, nodes (None: all), label, how carefully; ``options`` are recorded.
+    """The choices for a session: suite, nodes (None: all), label, how carefully; ``options`` are recorded.
 
     ``typed`` are the serial numbers that somebody typed for disks that may be overwritten. ``only`` and ``without``
     name the stages that are taken or left, with commas between; ``test`` asks for one test in place of a suite
@@ -59,12 +59,12 @@ class SessionChoice:
 
     @property
     def suite_name(self) -> str | None:
-        """What is run, by its name; None for the suite that counts where none was chosen."""
+        """The name of the suite that is run; None for the suite that counts where none was chosen."""
         return SINGLE if self.test else self.suite
 
     @property
     def parts(self) -> dict[str, str]:
-        """What is recorded of the parts of a suite that were chosen; empty for the whole suite."""
+        """The record of the parts of a suite that were chosen; empty for the whole suite."""
         return {name: text for name in ("only", "without", "test") if (text := getattr(self, name))}
 
     @property
@@ -110,7 +110,7 @@ def name_judgement(fabric: Fabric) -> str:
 
 
 def make_new_session(fabric: Fabric, choice: SessionChoice, now: float) -> NewSession:
-    """What the store is told of a session before anything of it has run."""
+    """The facts of a session for the store, before anything of it has run."""
     return NewSession(
         topology=fabric.text,
         topology_path=str(Path(fabric.file).absolute()),

@@ -156,8 +156,8 @@ def list_plan_notes(
 ) -> tuple[tuple[str, str], ...]:
     """The notes, kind and text, that a run begins with whose rounds ``fresh`` join the plan (at least one).
 
-    ``owed`` are the rounds that the session owed, ``before`` the notes that it has. What an earlier plan left alone is
-    taken back where this one leaves nothing alone. What a stopped round left out comes again in waves.
+    ``owed`` are the rounds that the session owed, ``before`` the notes that it has. Its note on nodes left alone is
+    taken back where this plan leaves none alone. Tests that a stopped round left out come again in waves.
     """
     omissions = ((LEFT_OUT, proposed.left_out), (SPARED, proposed.spared))
     told = [(name_omission(kind, each.reason), each.words) for kind, found in omissions for each in found]

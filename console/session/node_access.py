@@ -47,7 +47,7 @@ class PasswordPrompt:
         return make_ssh_reach(fabric, session, self.ask)
 
     async def ask(self, prompt: str) -> str | None:
-        """What was answered; None where nothing was, nobody listens, or whoever did has left."""
+        """The answer; None where there was none, nobody listens, or whoever did has left."""
         if self._ask is None or self._loop is None or self._loop.is_closed():
             return None
         asked = asyncio.run_coroutine_threadsafe(self._ask(prompt), self._loop)

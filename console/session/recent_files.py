@@ -32,7 +32,7 @@ ANSWER_SECONDS = 0.3
 
 
 class RecentKind(StrEnum):
-    """What a file is."""
+    """The kind of a file."""
 
     TOPOLOGY = "topology"
     DATABASE = "database"

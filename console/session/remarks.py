@@ -25,7 +25,7 @@ class RemarkPlace:
 
 
 def find_subject(view: RunView, place: RemarkPlace, kind: RemarkKind = RemarkKind.REMARK) -> tuple[About, str]:
-    """What a remark is about, and its name. SelectionError for what the session does not have, or for two at once."""
+    """The subject of a remark, and its name. SelectionError for one that the session lacks, or for two at once."""
     given = [bool(place.element), place.finding is not None, bool(place.clause), bool(place.point)]
     if sum(given) > 1:
         raise SelectionError("a remark is about one thing: give one of --element, --finding, --clause and --point")

@@ -1,4 +1,4 @@
-"""What reports say of a session besides its results: how it was started, what was noted, what it could have shown."""
+"""Details in reports besides the results of a session: how it was started, its notes, what it could have shown."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -18,12 +18,12 @@ Record = tuple[Mapping[str, str | int | float], Sequence[TimedNote], tuple[Remar
 
 
 def read_details(session: Session | FollowedSession, view: RunView) -> SessionDetails:
-    """What reports say of a session beside what ``view`` shows of it."""
+    """The details of a session in reports beside what ``view`` shows of it."""
     return make_details(session, view, read_record(session), decide(view))
 
 
 def read_record(session: Session | FollowedSession) -> Record:
-    """What is stored of how a session was conducted; nothing where it is not stored."""
+    """The stored record of how a session was conducted; nothing where it is not stored."""
     if isinstance(session, FollowedSession):
         return session.read_record()
     if not session.id:

@@ -210,7 +210,7 @@ def compute_allocation_seconds(choice: SessionChoice, rounds: Sequence[Round], n
 
 
 def describe_allocation(choice: SessionChoice, rounds: Sequence[Round], nodes: int, now: float) -> str:
-    """What is asked of the scheduler for ``rounds``, in a sentence: ``6 nodes for 45:00: ...``."""
+    """The request to the scheduler for ``rounds``, in a sentence: ``6 nodes for 45:00: ...``."""
     foreseen, words = _foresee(choice, rounds, now)
     lasting, spare = duration(foreseen + ALLOCATION_SPARE), duration(ALLOCATION_SPARE)
     return f"{counted(nodes, 'node')} for {lasting}: {words}, {duration(foreseen)}, and {spare} to spare"

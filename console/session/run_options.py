@@ -70,7 +70,7 @@ MOST_MINUTES = 24 * 60
 def list_fields(*, is_suite: bool, has_begun: bool) -> tuple[str, ...]:
     """The options that a plan can be given: of a suite or of tests by themselves, in a session that has begun or not.
 
-    What is recorded of a session is chosen before it begins.
+    Options that are recorded of a session are chosen before it begins.
     """
     without = (() if is_suite else OF_SUITE) + (OF_SESSION if has_begun else ())
     return tuple(name for name in MEANINGS if name not in without)
@@ -179,7 +179,7 @@ def make_cohort_options(fabric: Fabric, given: Sequence[str]) -> dict[str, str |
 
 
 def say_given(given: Mapping[str, str]) -> tuple[str, ...]:
-    """What was chosen, in the words of the options: ``nodes n[1-4]``, ``careful``."""
+    """The chosen options in words: ``nodes n[1-4]``, ``careful``."""
     return tuple(name if name in SWITCHES else f"{name} {text}" for name, text in given.items() if text != "no")
 
 

@@ -40,7 +40,7 @@ from benchconsole.topology.selection import fold, list_groups
 from benchconsole.topology.units import counted, disk_size
 
 ENDS = "All of its rounds are closed. The nodes are searched for anything of ours, and the session is complete."
-"""What is left to do of a session that was interrupted after its last round."""
+"""The work that is left of a session that was interrupted after its last round."""
 
 SPARED_APART = "the command leaves {nodes} out of everything; here they are still asked what only reads"
 MOST_COMPLETIONS = 50
@@ -61,7 +61,7 @@ class RunPlanning:
         """The rounds that would run: a suite (on ``nodes`` alone), one ``test`` in words, the tests that failed, or
         those of the ids ``only``.
 
-        What an interrupted session has left comes before a new suite. ``typed`` are serial numbers of disks that the
+        Rounds left of an interrupted session come before a new suite. ``typed`` are serial numbers of disks that the
         operator has typed, who agrees to lose what is on them. ``options`` are what was typed into the form, which
         stands for all that was chosen before. PlanError says what is wrong with any of it.
         """
@@ -89,7 +89,7 @@ class RunPlanning:
         return await self._thread.call(propose)
 
     def _choose(self, session: Session, options: Mapping[str, str] | None, test: str) -> SessionChoice:
-        """What is meant by what was typed; PlanError with the words of the command for what is wrong."""
+        """The choice that the typed options mean; PlanError with the words of the command for what is wrong."""
         choice = session.choice
         if options is not None:
             try:
@@ -99,7 +99,7 @@ class RunPlanning:
         return replace(choice, test=test)
 
     def _read(self, session: Session, options: Mapping[str, str]) -> SessionChoice:
-        """What was typed over what no field of the form was there for."""
+        """The choice of the typed options; options without a field in the form stay as they were."""
         given = {name: text.strip() for name, text in options.items() if text.strip()}
         kept = {name: text for name, text in list_given(session.choice).items() if name not in options}
         choice = read_choice(session.fabric, session.choice, {**kept, **given}, self._operator)
@@ -131,7 +131,7 @@ class RunPlanning:
         return RunForm(meanings, values, note, choices, lambda typed: self._list_mistakes(session, suite, typed))
 
     def _list_mistakes(self, session: Session, suite: str | None, typed: Mapping[str, str]) -> tuple[str, ...]:
-        """What is wrong with what was typed, in the words of the command; nothing where it can be planned."""
+        """The mistakes in the typed options, in the words of the command; none where they can be planned."""
         try:
             choice = self._read(session, typed)
             if choice.only or choice.without:
@@ -141,7 +141,7 @@ class RunPlanning:
         return ()
 
     def complete_test(self, text: str, here: NodeId | None = None) -> tuple[str, ...]:
-        """What the words of one test may become: its probe, node, peer and options. ``here`` is offered first."""
+        """The completions of the words of one test: its probe, node, peer and options. ``here`` is offered first."""
         session = self._require()
         words = text.split(" ")
         before, last = words[:-1], words[-1].lower()
@@ -170,7 +170,7 @@ def _put_in_words(error: Exception) -> tuple[str, ...]:
 
 
 def _say_chosen(session: Session, given: Mapping[str, str], *, has_command: bool) -> tuple[str, ...]:
-    """What was chosen, and in what its command line would differ."""
+    """The chosen options, and in what their command line would differ."""
     spared = _list_spared(session)
     apart = (SPARED_APART.format(nodes=fold(spared)),) if spared and has_command else ()
     return (*say_given(given), *apart)
@@ -199,7 +199,7 @@ RESUMING = ("within", "until", "careful", "i-mean-production", "i-mean-busy")
 
 
 def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
-    """What these rounds do to the nodes, and what they leave out."""
+    """The effects of these rounds on the nodes, and what they leave out."""
     from benchconsole.console.session.judged_rounds import make_judging_context
     from benchconsole.probes.judging.detectable_loss import list_planned_losses
     from benchconsole.probes.planning.plan_summary import summarise

@@ -97,7 +97,7 @@ class SavedFilters:
         return text
 
     def _look(self) -> tuple[int, ...]:
-        """What changes when the file does, or those who may write it."""
+        """The numbers of the file that change when it does, or those who may write it."""
         try:
             found = self.path.stat()
         except OSError:

@@ -87,7 +87,7 @@ class Session:
         self.fabric = fabric = fabric if fabric.baseline is not None else add_baseline(fabric, store.database)
         self.id = ""
         self.choice = self.meant = choice or SessionChoice()
-        """What was chosen for the session, and for the rounds that were proposed last."""
+        """The choices for the session, and for the rounds that were proposed last."""
         self.plan: tuple[Round, ...] = ()
         self.complete = False
         self.proposed = ProposedRounds(())
@@ -111,7 +111,7 @@ class Session:
         self._noticed: tuple[Noticed, ...] = ()
         self._sampled = EVERY in self.choice.options
         self.replay: tuple[Event, ...] = ()
-        """What is known of the session already, as the events that would have told it."""
+        """The events that would have told what is known of the session already."""
         self.is_watched = False
         """Whether a screen shows it, which is then told what running tests say of their intervals."""
         self.has_begun = False
@@ -247,7 +247,7 @@ class Session:
         return self._judged.losses
 
     def unfinished(self) -> tuple[Round, ...]:
-        """What the plan still owes: rounds that are not closed, and in waves what a stopped round left out."""
+        """The rounds that the plan still owes: those not closed, and in waves what a stopped round left out."""
         return list_remaining_rounds(self.plan, self._judged.by_number)
 
     async def events(self) -> AsyncIterator[Event]:
@@ -374,7 +374,7 @@ class Session:
         now = self._clock()
         meant = replace(self.meant, nodes=self._narrowed or None)
         self._deadline = find_deadline(meant, now)
-        # What is meant for one run alone is none of what the next plan begins with.
+        # The next plan does not begin with choices for one run alone.
         self.choice = self.meant = replace(
             self.meant, nodes=self.choice.nodes, only="", without="", test="", within="", until=""
         )

@@ -56,7 +56,7 @@ class SessionArchive:
         return self.listed
 
     def measure_sessions(self) -> SessionMeasures:
-        """What has to be counted of every session."""
+        """The counts of every session."""
         with self._open() as store:
             return measure_sessions(store)
 

@@ -23,7 +23,7 @@ _ENDED_BY = 1
 
 @dataclass(frozen=True, slots=True)
 class SubnetText:
-    """What a node printed: its dump of the subnet, and its counters where it was asked for them."""
+    """The output of a node: its dump of the subnet, and its counters where it was asked for them."""
 
     dump: str
     counters: str | None = None
@@ -61,7 +61,7 @@ def _explain(output: Output, tool: str) -> str:
 
 
 def read_subnet(text: SubnetText, node: str) -> SubnetFiles:
-    """What a node printed, as saved files are read. TopologyError with places in ``node (ibnetdiscover)``."""
+    """The output of a node, as saved files are read. TopologyError with places in ``node (ibnetdiscover)``."""
     subnet = read_dump(text.dump, f"{node} (ibnetdiscover)")
     if text.counters is None:
         return SubnetFiles(subnet, "ibnetdiscover")

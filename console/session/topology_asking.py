@@ -61,7 +61,7 @@ async def ask_for_topology(
 
 
 async def _find_answer(reach: Reach, node: Node, *, sudo: bool) -> AskedNode | str:
-    """What a node told, else the reason why it did not, without line ends."""
+    """The answer of a node, else the reason why it gave none, without line ends."""
     try:
         return read_answer(node, await _ask(reach, node, sudo=sudo))
     except RemoteError as error:
@@ -78,7 +78,7 @@ async def _ask(reach: Reach, node: Node, *, sudo: bool) -> Output:
 
 
 def read_answer(node: Node, output: Output) -> AskedNode:
-    """What ``node`` told in answer to the script of the inventory. ProbeError where that cannot be read."""
+    """The answer of ``node`` to the script of the inventory. ProbeError where that cannot be read."""
     facts = Inventory().parse(output)
     observed = read_observed(facts)
     address, unaddressed = _find_data_address(facts)

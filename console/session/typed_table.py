@@ -172,7 +172,7 @@ def _write_cell(row: Mapping[str, str], column: str) -> str:
 
 
 def _read_statistic(row: Mapping[str, str], unit: Unit) -> TypedStatistic | None:
-    """What a row stands for; None for a single value."""
+    """The statistic that a row stands for; None for a single value."""
     name, number = row.get("statistic", ""), row.get("n", "")
     error, deviation = (_write_cell(row, column) for column in ("error", "deviation"))
     for column, text in (("error", error), ("deviation", deviation)):
@@ -220,7 +220,7 @@ async def ingest_tables(
 
 
 def _name_test(value: TypedValue) -> tuple[object, ...]:
-    """What the values of one test have in common."""
+    """The key that the values of one test share."""
     return value.nodes, value.labels, value.statistic, value.at
 
 

@@ -40,7 +40,7 @@ class NodeDisks:
 
 
 def list_intervals(disks: NodeDisks, blocks: Mapping[str, int], seconds: int) -> list[str]:
-    """What the script of the probe says each second, of runs of ``seconds`` each with their blocks."""
+    """The lines that the script of the probe prints each second, of runs of ``seconds`` each with their blocks."""
     lines = []
     for rw, block in blocks.items():
         sequential, way = not rw.startswith("rand"), rw.removeprefix("rand")
@@ -54,7 +54,7 @@ def list_intervals(disks: NodeDisks, blocks: Mapping[str, int], seconds: int) ->
 
 
 def format_report(disks: NodeDisks, rw: str, *, block: int, seconds: str, depth: int, at: float) -> str:
-    """What ``fio --output-format=json`` prints for one job that went well, ``rw`` for ``seconds`` as it was asked."""
+    """The output of ``fio --output-format=json`` for one job that went well, ``rw`` for ``seconds`` as it was asked."""
     sequential = not rw.startswith("rand")
     timed = float(seconds) or 1.0
     sides = []

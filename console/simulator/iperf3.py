@@ -91,14 +91,14 @@ def _scale(number: float) -> str:
 
 
 def format_error(node: str, error: str) -> str:
-    """What ``iperf3 -J`` prints when it could not do its test."""
+    """The output of ``iperf3 -J`` when it could not do its test."""
     return render_template("iperf3-error.json", {"node": node, "error": error})
 
 
 def format_result(
     options: Iperf3Options, client: Node, server: Node, rate: float, *, mtu: int, retransmits: int, at: float
 ) -> str:
-    """What ``iperf3 -J`` prints after a test at ``rate`` byte/s over all streams."""
+    """The output of ``iperf3 -J`` after a test at ``rate`` byte/s over all streams."""
     pair = (client.data_address, server.data_address)
     # the streams are nearly alike, and together exactly at the rate
     weights = [noise(*pair, "stream", number, spread=0.03) for number in range(options.streams)]

@@ -129,7 +129,7 @@ async def _receive(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
     line = "-" * 59
 
     async def stay(second: int) -> Reply:
-        """What comes next: the line of a second in which something arrived, or the end."""
+        """The next reply: the line of a second in which something arrived, or the end."""
         goes_on = False
         try:
             goes_on = await traffic.await_second(port)

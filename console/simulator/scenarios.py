@@ -32,7 +32,7 @@ REAL_TIME = "real-time"
 
 
 class FaultKind(StrEnum):
-    """What is wrong with an element."""
+    """The fault of an element."""
 
     MEMBERS_DOWN = "LAG members down"
     NIC_SLOW_OUT = "NIC slow when sending"

@@ -170,7 +170,7 @@ def _describe_storage(group: GroupCeilings) -> Record:
 
 
 def _list_totals(fabric: Fabric) -> list[Record]:
-    """What the nodes of each class have together; null where the class does not say."""
+    """The totals of the nodes of each class; null where the class does not say."""
     classes = count_classes(fabric.nodes.values())
     parts = {what: list_parts(what, classes) for what in TOTALS}
     return [

@@ -126,7 +126,7 @@ def _format_worst_ratio(report: StaticReport) -> Iterator[str]:
 
 
 def format_head(fabric: Fabric) -> Iterator[str]:
-    """What there is, counted."""
+    """The elements of the fabric, counted."""
     members = Counter(map(attrgetter("count"), fabric.links.values()))
     cables = sum(each * links for each, links in members.items())
     lags = members.total() - members[1]

@@ -43,7 +43,7 @@ def make_tables(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
 
 
 def make_totals(fabric: Fabric) -> Table:
-    """What the classes declare, added up; none where they declare nothing."""
+    """The declared totals of the classes, and their sum; none where they declare nothing."""
     classes = count_classes(fabric.nodes.values())
     parts = {what: list_parts(what, classes) for what in TOTALS}
     declared = [what for what in TOTALS if what != "nodes" and any(part.each is not None for part in parts[what])]
@@ -128,7 +128,7 @@ def _format_share(each: EndToEnd) -> str:
 
 
 def _explain_end_to_end(report: StaticReport) -> str:
-    """What the numbers of the table are."""
+    """The meaning of the numbers of the table."""
     tiers = (
         "product: the ratios on the worst way upward, multiplied; fair share: what a node of the worst place gets "
         "when all send through the top at once (max-min, model fluid, on the wire)."
@@ -226,7 +226,7 @@ def _make_flow_losses(losses: Sequence[ElementLoss]) -> Table:
         (words("flows over it get", 10), lambda each: _format_change(each.flows, cut=False)),
         (words("worst node keeps", 6), _format_kept),
         (Column("redundant"), lambda each: _CARRIED[each.redundant]),
-        note="What flows over it get: of a link the nodes nearer to each end send to those nearer to the other, of a "
+        note="Flows over it: of a link the nodes nearer to each end send to those nearer to the other, of a "
         "switch all whose way leads over it, of a leg its node and all others; all at once, payload, as expect "
         "--without computes it (max-min, model fluid). Capacity is the least cut, on the wire, in one direction. "
         "Redundant only if nobody is cut off and nothing is lost.",

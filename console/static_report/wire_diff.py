@@ -41,7 +41,7 @@ def plan_inventory(fabric: Fabric, probes: Mapping[str, Probe], nodes: Sequence[
 
 @dataclass(slots=True)
 class NodeObservations:
-    """What nodes told, None for those that did not; ``why`` says of these why not."""
+    """The answers of nodes, None for those that gave none; ``why`` says of these why not."""
 
     nodes: dict[str, Observed | None] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class NodeObservations:
 
 
 def read_observations(view: RunView, nodes: Iterable[NodeId]) -> NodeObservations:
-    """What ``nodes`` told in a session, the newest answer of each."""
+    """The answers of ``nodes`` in a session, the newest of each."""
     told = NodeObservations()
     results = {r.test.target.node.id: r for r in superseding(view).values() if r.test.probe == INVENTORY}
     for node in nodes:
@@ -67,7 +67,7 @@ def read_observations(view: RunView, nodes: Iterable[NodeId]) -> NodeObservation
 
 
 def read_node_facts(view: RunView) -> dict[NodeId, dict[str, str | float]]:
-    """What each node told of itself as a whole in its newest inventory: facts without labels."""
+    """The facts on each node as a whole in its newest inventory: those without labels."""
     results = (each for each in superseding(view).values() if each.test.probe == INVENTORY and each.failure is None)
     return {
         result.test.target.node.id: {fact.fact: fact.value for fact in result.facts if not fact.labels}
@@ -76,7 +76,7 @@ def read_node_facts(view: RunView) -> dict[NodeId, dict[str, str | float]]:
 
 
 def read_observed(facts: Sequence[Fact], data_address: str = "") -> Observed:
-    """What a node saw of its cables, from what it told."""
+    """The cables that a node saw, by the facts that it told."""
     by_nic = _group_by_label(facts, "nic")
     nics = {nic: {fact.fact: fact for fact in told} for nic, told in by_nic.items()}
     data = _find_data_ports(facts, nics, data_address)

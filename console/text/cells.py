@@ -55,7 +55,7 @@ def clip_text(text: str, width: int) -> str:
 def clip_around(text: str, kept: str, width: int) -> str:
     """``text`` within ``width`` columns: what follows the words ``kept`` in it is cut first, then what is before them.
 
-    What is before loses its beginning. The end of ``kept`` is cut only where there is no room for all of it.
+    Text before ``kept`` loses its beginning. The end of ``kept`` is cut only where there is no room for all of it.
     """
     place = text.find(f" {kept}") + 1 if kept else 0
     head = text[: place + len(kept)]

@@ -34,7 +34,7 @@ class Action:
 
     @property
     def word(self) -> str:
-        """What is typed after ``:``."""
+        """The word that is typed after ``:``."""
         return self.command or self.id.replace("_", "-")
 
 
@@ -214,7 +214,7 @@ def offer(action: str, words: str, refused: Set[str], *beside: str) -> str:
 
 
 def tell_help(action: Action) -> str:
-    """What an action does, in the words of the help, with the keys that there are."""
+    """The effect of an action, in the words of the help, with the keys that there are."""
     return name_keys(action.help, "filter")
 
 
@@ -268,7 +268,7 @@ NOUNS = (
 
 
 def find_use(action: str) -> str:
-    """What an action is for."""
+    """The use of an action."""
     return _USE.get(action, "act")
 
 

@@ -23,13 +23,13 @@ HELD = ("alt", "ctrl", "shift")
 """Keys that are held with another, in the order in which Textual names them."""
 
 _SAME = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter", "ctrl+h": "backspace"}
-"""What a terminal sends for one it sends for the other."""
+"""Keys that a terminal sends as another key."""
 
 EXPECTED = "a character, a name such as f4, pageup or space, or one of these behind ctrl+, alt+ or shift+"
 
 
 class KeyNameError(ValueError):
-    """What is wrong with the name of a key; ``near`` is what may have been meant."""
+    """The mistake in the name of a key; ``near`` is what may have been meant."""
 
     def __init__(self, found: str, expected: str = EXPECTED, near: str | None = None) -> None:
         self.found = found

@@ -84,7 +84,7 @@ class EditCriterion(Message):
 
 
 class Remarked(NamedTuple):
-    """What a remark would be about, in words ``name``; ``session`` is an id, empty for the session on the screen."""
+    """The subject of a remark, in words ``name``; ``session`` is an id, empty for the session on the screen."""
 
     of: "RemarkSubject"
     name: str
@@ -101,7 +101,7 @@ class OrderFilter(Message):
 
 
 class SessionOrder(StrEnum):
-    """What is to be done with a session of the database."""
+    """The order for a session of the database."""
 
     OPEN = "open"
     REPLAY = "replay"

@@ -67,7 +67,7 @@ class StartModel:
 
 
 class Start(StrEnum):
-    """What was chosen."""
+    """The choices of the start page."""
 
     OPEN = "open"
     DATABASE = "database"

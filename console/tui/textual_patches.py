@@ -42,7 +42,7 @@ _ESCAPE = "\x1b"
 
 
 class Update(Protocol):
-    """What the override reads of Textual's ``ChopsUpdate``."""
+    """The attributes that the override reads of Textual's ``ChopsUpdate``."""
 
     chops: Sequence[Mapping[int, Strip | None]]
     spans: list[tuple[int, int, int]]
@@ -137,7 +137,7 @@ _FEED = XTermParser.feed
 
 
 class PasteFilter:
-    """What a terminal sends, in pieces, without the escape characters between the two marks of a bracketed paste.
+    """The input of a terminal, in pieces, without the escape characters between the two marks of a bracketed paste.
 
     A mark may come in two pieces. Outside a paste nothing is kept back, for an escape is a key there.
     """

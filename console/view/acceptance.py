@@ -18,7 +18,7 @@ STAYS = "An accepted finding stays a finding: the verdict on the session is the 
 
 
 def name_cause(finding: Finding) -> str:
-    """What an acceptance is of: kind, place, metrics and level of a finding, the same while its numbers change."""
+    """The cause that is accepted: kind, place, metrics and level of a finding, the same while its numbers change."""
     within = ", ".join(filter(None, (finding.element, finding.probe, *finding.metrics, finding.level)))
     return f"{finding.suspect} {finding.where} ({within})"
 

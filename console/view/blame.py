@@ -8,7 +8,7 @@ from benchconsole.topology.grouping import group_by_key
 
 
 def read_unexplained(verdict: Verdict) -> State:
-    """What a verdict that no finding explains says of its nodes: a low flow alone is the fault of neither end."""
+    """The state of nodes by a verdict that no finding explains: a low flow alone is the fault of neither end."""
     is_low_flow = verdict.kind is Yardstick.CAPACITY and verdict.level in (Level.FAIL, Level.WATCH)
     return State.AFFECTED if is_low_flow else state_of(verdict)
 
@@ -31,7 +31,7 @@ class Blame:
         return next(iter(explaining), None)
 
     def state(self, node: str, verdict: Verdict) -> State:
-        """What a verdict says of ``node``: affected when another element is to blame, or when only a flow was low."""
+        """The state of ``node`` by a verdict: affected where another element is to blame, or only a flow was low."""
         if self.elsewhere(node, verdict) is not None:
             return State.AFFECTED
         return state_of(verdict) if self._by_test.get(verdict.test) else read_unexplained(verdict)

@@ -1,4 +1,4 @@
-"""What the tests of a run could have shown at all, in sentences: so that a PASS says how small a fault it excludes."""
+"""The faults that tests of a run could have shown, in sentences: so that a PASS says how small a fault it excludes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -34,7 +34,7 @@ _MEMBERS = (Fault.MEMBER_LOST, Fault.MEMBER_HALF)
 
 
 def describe_detectable(fabric: Fabric, losses: Sequence[DetectableLoss], suite: str) -> DetectableFaults:
-    """What the tests of the session could have shown, for the screen."""
+    """The faults that the tests of the session could have shown, for the screen."""
     sentences = tuple(list_detectable_sentences(fabric, losses, suite))
     return DetectableFaults(len(losses), sum(each.is_seen for each in losses), sentences)
 
@@ -42,7 +42,7 @@ def describe_detectable(fabric: Fabric, losses: Sequence[DetectableLoss], suite:
 def list_detectable_sentences(
     fabric: Fabric, losses: Sequence[DetectableLoss], suite: str, *, is_planned: bool = False
 ) -> Iterator[str]:
-    """What is seen wherever it is, in one sentence, then one for each kind of fault that is not, the shortest first.
+    """The faults that are seen anywhere, in one sentence, then one for each kind that is not, the shortest first.
 
     ``suite`` is the one that ran, or is planned. Nothing where nothing was held against the capacity of links.
     """

@@ -92,7 +92,7 @@ def _list_nodes(view: RunView, tests: Iterable[str]) -> set[str]:
 
 
 def _drop_tests(seen: NodeView, outdated: Set[str]) -> NodeView:
-    """What is known of a node without the tests with these ids; its state is still that of before."""
+    """The results of a node without the tests with these ids; its state is still that of before."""
     results = tuple(result for result in seen.results if result.test.id not in outdated)
     verdicts = tuple(verdict for verdict in seen.verdicts if verdict.test not in outdated)
     return replace(seen, results=results, verdicts=verdicts, failures=_list_failures(seen.node, results))

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from benchconsole.probes.model.remark import Remark
 
 LEFT_OUT = "left out"
-"""What the kind of a note begins with that says what of a suite was not run, and why; so does the text of its event."""
+"""The beginning of the kind of a note on parts of a suite that were not run, and why; so of the text of its event."""
 
 SPARED = "spared"
-"""What the kind of a note begins with that names nodes which a plan does not load because somebody else needs them.
+"""The beginning of the kind of a note on nodes that a plan does not load because somebody else needs them.
 
 The notes of one plan have one time, and take the place of those of the plan before it.
 """
@@ -46,7 +46,7 @@ CANARY_NONE = "none has been told of the run that begins here"
 """The text of such a note where an earlier run of the session had one."""
 
 TIME_LIMIT = "stopped at its time limit"
-"""What the reason begins with of a run that ended because no round fitted into its time any more."""
+"""The beginning of the reason of a run that ended because no round fitted into its time any more."""
 
 TOLD_KINDS = (LEFT_OUT, SPARED, WAVES, CANARY, CANARY_STILL)
 """The kinds of notes that a view of a stored session shows among its events."""
@@ -139,7 +139,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """What held the run is over; ``imported`` results came back from the spool."""
+    """The cause that held the run is over; ``imported`` results came back from the spool."""
 
     at: float
     imported: int = 0

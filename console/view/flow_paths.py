@@ -62,7 +62,7 @@ class FlowPaths:
         return found
 
     def _expectations(self, each: Round) -> Mapping[str, Expectation]:
-        """What every test of a round should reach while all of them run."""
+        """The rate that every test of a round should reach while all of them run."""
         if self._expected is None or self._expected[0] is not each:
             sent = each.sent
             found = expect(self._fabric, [flow for _, flow in sent], routes=self._routes)

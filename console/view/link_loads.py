@@ -25,7 +25,7 @@ Way = tuple[Link, str]
 
 @dataclass(frozen=True, slots=True)
 class WayLoad:
-    """What crosses some directed links now, all together, in byte/s of payload.
+    """The load of some directed links now, all together, in byte/s of payload.
 
     ``carried`` is None where no test tells a number, and 0 where none crosses them. ``expected`` is what the running
     tests should put there, ``capacity`` what the links carry as built. ``telling`` of the running ``tests`` told a

@@ -95,7 +95,7 @@ def make_layered(known: Mapping[K, V]) -> LayeredMap[K, V]:
 
 
 class OpenTests(Set[K]):
-    """What was started and has not ended: the keys of ``started`` that ``ended`` lacks."""
+    """The tests that were started and have not ended: the keys of ``started`` that ``ended`` lacks."""
 
     __slots__ = ("_ended", "_size", "_started")
 

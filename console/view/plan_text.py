@@ -92,7 +92,7 @@ def _format_heaviest(found: HeaviestLoad) -> str:
 
 
 def format_left_out(fabric: Fabric, summary: PlanCoverage) -> Iterator[str]:
-    """What the plan does not reach, and why."""
+    """The nodes, links and pairs that the plan does not reach, and why."""
     for nodes in summary.nodes:
         yield f"not covered: {count(len(nodes.what), 'node')}, {sanitize(fold(nodes.what))}: {nodes.why}"
     for links in summary.links:

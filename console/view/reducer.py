@@ -165,7 +165,7 @@ def advance_all(view: RunView, events: Iterable[Event]) -> RunView:
 def read_judged(
     opened_as: SessionOpened, told: Iterable[ClosedRound | Noticed], findings: tuple[Finding, ...], ended: SessionEnded
 ) -> RunView:
-    """What a session that is over has measured and judged, without its nodes, links and log: enough for its verdict."""
+    """The results and verdicts of a session that is over, without its nodes, links and log: enough for its verdict."""
     results: dict[str, Result] = {}
     verdicts: dict[str, tuple[Verdict, ...]] = {}
     left_out: list[Omission] = []
@@ -372,7 +372,7 @@ def _closing_line(closed: ClosedRound) -> Line:
 
 
 def _go_on() -> None:
-    """What nobody waits for."""
+    """Do nothing: nobody waits."""
 
 
 class LatestView:

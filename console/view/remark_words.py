@@ -1,4 +1,4 @@
-"""What people said of the parts of a session, in words, by what they spoke of. Pure; all text is sanitized."""
+"""The remarks of people on the parts of a session, in words, by their subject. Pure; all text is sanitized."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -8,7 +8,7 @@ from benchconsole.probes.model.remark import About, Remark, RemarkKind, list_sta
 from benchconsole.topology.grouping import group_by_key
 
 ELEMENTS = (About.NODE, About.SWITCH, About.LINK)
-"""What stands in the fabric."""
+"""The subjects that stand in the fabric."""
 
 
 def join_lines(remark: Remark) -> str:

@@ -89,7 +89,7 @@ def list_rows(view: RunView) -> Iterator[ResultRow]:
     """Every row of a session in the order of its plan; each verdict once, no test left out.
 
     Those that the view has in columns (``RunView.passed``) have no row.
-    What a later test repeats says so in its outcome: reports for people leave it out.
+    A row that a later test repeats says so in its outcome: reports for people leave it out.
     """
     for row in _all_rows(view):
         repeated = row.test in view.replaced and row.test in view.results
@@ -159,7 +159,7 @@ _LOW = (Level.FAIL, Level.WATCH)
 
 
 def _measure_badness(row: ResultRow) -> tuple[int, float]:
-    """What rows of a finding are ordered by: the worst level, then the share farthest from what was expected."""
+    """The key that orders rows of a finding: the worst level, then the share farthest from what was expected."""
     share = None if row.verdict is None else row.verdict.share
     severity = 0 if row.verdict is None else row.verdict.level.severity
     return -severity, -abs(1.0 - share) if share is not None else 0.0

@@ -1,4 +1,4 @@
-"""What is read from the rounds of a session, kept from one view to the next: only changed rounds are read again."""
+"""The data read from the rounds of a session, kept from one view to the next: only changed rounds are read again."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Generic, TypeVar

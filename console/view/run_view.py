@@ -170,7 +170,7 @@ class NotJudged:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """What was measured of ``subjects`` and could not be judged, for one and the same reason."""
+    """The measurements of ``subjects`` that could not be judged, for one and the same reason."""
 
     because: str
     subjects: tuple[str, ...]
@@ -287,7 +287,7 @@ def share_result(compute: Callable[[RunView], T]) -> Callable[[RunView], T]:
 
 
 INGESTED = "ingested"
-"""What the stage of results that were measured elsewhere ends with: nobody has planned them."""
+"""The end of the stage name of results that were measured elsewhere: nobody has planned them."""
 
 
 def superseding(view: RunView) -> dict[str, Result]:

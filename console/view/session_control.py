@@ -12,7 +12,7 @@ from benchconsole.topology.model.fabric import Flow, LinkId
 
 @dataclass(frozen=True, slots=True)
 class PlanNotes:
-    """What a plan does, in words: ``effects`` on nodes, what it ``covers``, what is ``held_back`` and why.
+    """The notes on a plan, in words: ``effects`` on nodes, what it ``covers``, what is ``held_back`` and why.
 
     ``shows`` says how small a fault it would show, ``overrun`` by how many seconds a tool that hangs makes a round
     longer at most. ``limits`` says whether the plan fits in the time of the run, where that is limited.

@@ -1,4 +1,4 @@
-"""What criteria of a session made of all its numbers together. Pure; asked of sessions that are over."""
+"""The judgements of criteria on all numbers of a session together. Pure; asked of sessions that are over."""
 
 from typing import TYPE_CHECKING
 

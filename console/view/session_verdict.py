@@ -1,7 +1,7 @@
 """The verdict on a session: the one that exit codes, headlines, lists and reports give. Pure.
 
 A session passes where something was judged, every criterion of its file was held against every subject of its scope,
-every planned test gave its number and every verdict is known. What keeps it from that is named, sentence by sentence.
+every planned test gave its number and every verdict is known. Each obstacle to that is named in its own sentence.
 """
 
 from collections import Counter
@@ -82,13 +82,13 @@ class SessionVerdict:
             return 1
         if self.outcome in (Outcome.PASS, Outcome.WATCH):
             return 0
-        # What was slow was tested: it is no gap that may be allowed.
+        # Slow streams were tested: they are no gap that may be allowed.
         return 0 if allow_untested and self.outcome is not Outcome.RUNNING and not self.strays else 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What counts of a session: the newest result of each test, and the verdicts on those.
+    """The results that count in a session: the newest one of each test, and the verdicts on those.
 
     ``strays`` are apart: steered streams that were slow, and no finding says why. ``has_passes``: also in columns.
     ``together`` is what was judged of all numbers together.

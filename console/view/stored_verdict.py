@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 RULES = 1
-"""The number of the rules by which sessions are judged. What was stored under another one is not known any more."""
+"""The number of the rules by which sessions are judged. A verdict under another one is not known any more."""
 
 NOT_KNOWN = "not known: show it"
 """Stands for a verdict where none is stored that still holds."""

@@ -56,7 +56,7 @@ def format_played(seconds: float) -> str:
 
 
 def format_fact(fact: Fact) -> str:
-    """What a node told, for people: memory in IEC, ports in bits, disks in SI, counts in full."""
+    """A fact of a node, for people: memory in IEC, ports in bits, disks in SI, counts in full."""
     if isinstance(fact.value, str):
         return sanitize(fact.value)
     if is_load(fact):
@@ -82,14 +82,14 @@ def _format_load(name: str, value: float, unit: Unit | None) -> str:
 
 
 def format_measured(verdict: Verdict) -> str:
-    """What was measured, in words or as a number."""
+    """The measured value, in words or as a number."""
     return (
         sanitize(verdict.text) if verdict.value is None else format_quantity(verdict.value, verdict.unit, verdict.shown)
     )
 
 
 def format_expected(verdict: Verdict) -> str:
-    """What was expected, in words or as a number."""
+    """The expected value, in words or as a number."""
     if verdict.expected is None:
         return sanitize(verdict.expected_text) or NOT_MEASURED
     return format_quantity(verdict.expected, verdict.unit, verdict.shown)

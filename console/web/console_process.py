@@ -93,7 +93,7 @@ class ConsoleProcess:
         return cls(process)
 
     async def read_screen(self) -> AsyncIterator[bytes]:
-        """What a terminal is to be sent, until the console leaves its screen or ends; PacketError for anything else."""
+        """The bytes for a terminal, until the console leaves its screen or ends; PacketError for anything else."""
         stdout = _require(self._process.stdout)
         with suppress(asyncio.IncompleteReadError):
             await _skip_prelude(stdout)

@@ -154,7 +154,7 @@ class Layout:
         return max(min(max(words), widest), hooks + len(ups) + LEAST_WORDS)
 
     def named(self, box: Box, others: Sequence[str]) -> Iterator[str]:
-        """What joins ``box`` to ``others``, in words that stand in the box."""
+        """The links that join ``box`` to ``others``, in words that stand in the box."""
         for other in others:
             for edge in self.edges[frozenset((box.id, other))]:
                 yield f"= to {sanitize(self.captions.box(other).name)}: {between(edge)}"

@@ -45,7 +45,7 @@ class Captions:
             yield f"{last} ◂ worst" if self.is_worst(box) else last
 
     def notes(self) -> Iterator[str]:
-        """What is to be said of the whole picture."""
+        """The notes on the whole picture."""
         if self.outline.islands > 1:
             yield f"{self.outline.islands:,} parts that no cable joins."
         if not all(box.exact for box in self.outline.boxes):

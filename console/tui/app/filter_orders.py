@@ -23,7 +23,7 @@ class FilterOrders(Orders):
 
     @cached_property
     def keeper(self) -> "SavedFilters":
-        """What reads and writes the file."""
+        """The reader and writer of the file."""
         from benchconsole.console.session.saved_filters import SavedFilters
 
         return SavedFilters()

@@ -9,7 +9,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.css.types import CSSLocation
 
 _Source = tuple[str, CSSLocation, bool, int, str]
-"""What the rules of a source follow from beside the variables: text, place, whether it is of a widget, rank, scope."""
+"""The inputs of the rules of a source beside the variables: text, place, whether it is of a widget, rank, scope."""
 
 _KNOWN: dict[frozenset[tuple[str, str]], dict[_Source, list[RuleSet]]] = {}
 """The rules of sources, by the variables that they were parsed with. Nobody changes rules once they are parsed."""

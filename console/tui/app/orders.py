@@ -41,7 +41,7 @@ STOP = (
 
 
 class Orders:
-    """What every order needs: the session, the screens, and work beside them."""
+    """The base of every order: the session, the screens, and work beside them."""
 
     def __init__(self, session: ShownSession, navigation: Navigation, work: Work) -> None:
         self._session = session
@@ -115,7 +115,7 @@ class RunOrders(Orders):
         self.plan(test=words)
 
     def complete_test(self, text: str) -> Sequence[str]:
-        """What the words of one test may become; the node of the page in front comes first."""
+        """The completions of the words of one test; the node of the page in front comes first."""
         control, frame, view = self._session.control, self._navigation.frame, self._session.view
         if control is None or self._session.follows:
             return ()

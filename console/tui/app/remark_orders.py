@@ -51,7 +51,7 @@ class RemarkOrders(Orders):
         if archive is None or not key:
             return
         name = found.name
-        words = f"What do you say of {name}? It is kept in the name of {archive.operator}, and stands in every report."
+        words = f"Write a remark on {name}. It is kept in the name of {archive.operator}, and stands in every report."
         self._ask_text(archive, key, found.of, ("remark", words, f"the remark on {name} is kept"), text)
 
     def accept(self, text: str = "") -> None:

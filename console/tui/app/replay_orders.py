@@ -22,7 +22,7 @@ class ReplayOrders(Orders):
 
     @property
     def actions(self) -> dict[str, Callable[[], None]]:
-        """What each of the keys does, by its name."""
+        """The order of each of the keys, by its name."""
         return {
             "replay_pause": partial(self._change, lambda clock: clock.pause(is_paused=not clock.is_paused)),
             "round_back": partial(self._change, lambda clock: clock.step_round(-1)),

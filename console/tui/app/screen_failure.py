@@ -1,7 +1,7 @@
 """The end of a screen that failed: the terminal is its owner's again, and a run that goes on comes to its end.
 
-A fault of the screen is no reason to lose the measurements of a night. What would need an answer of the operator, a
-run that is paused or a password, is not waited for: nobody can give it any more.
+A fault of the screen is no reason to lose the measurements of a night. The end does not wait for an answer of the
+operator, to a run that is paused or for a password: nobody can give it any more.
 """
 
 import asyncio

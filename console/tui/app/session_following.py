@@ -106,7 +106,7 @@ class SessionFollowing(Orders):
         try:
             opened.latest.assess(view.results, await opened.control.assess(view))
         except Exception as error:  # a worker's edge: the results are worth more than what they could have shown
-            self._say_failed(f"What the tests could have shown was not worked out: {type(error).__name__}", error)
+            self._say_failed(f"The faults that tests could show were not worked out: {type(error).__name__}", error)
 
     async def _describe(self, opened: OpenSession, fabric: Fabric) -> None:
         """Analyse the description beside the event loop. A failure is shown, and raised by ``run``."""

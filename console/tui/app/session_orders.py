@@ -87,7 +87,7 @@ class SessionOrders(Orders):
 
     @property
     def names(self) -> Sequence[str]:
-        """What ``:compare`` may be given, of the sessions that were listed last: labels of one session, else ids."""
+        """The arguments of ``:compare``, of the sessions that were listed last: labels of one session, else ids."""
         listed = [each for each in self._summaries if each.id != self._shown]
         labels = [each.label for each in listed]
         own = [each.label if each.label and labels.count(each.label) == 1 else each.id for each in listed]

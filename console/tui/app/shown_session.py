@@ -96,7 +96,7 @@ class ShownSession:
         return self.front.path_of
 
     def find_metrics(self) -> "Mapping[str, Metric]":
-        """What the probes of the session that is shown declare of their metrics; nothing until it is open."""
+        """The metrics that the probes of the shown session declare; nothing until it is open."""
         return self.control.metrics if self.control is not None else {}
 
     def refresh(self) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def make_topology_asking() -> "TopologyAsking":
-    """What asks nodes over SSH."""
+    """The object that asks nodes over SSH."""
     from benchconsole.console.session.asked_topology import TopologyAsking
 
     return TopologyAsking()

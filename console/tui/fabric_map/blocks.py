@@ -245,6 +245,6 @@ def describe_fold(fold: int, picture: MapPicture) -> str:
 
 
 def draw_caption(fold: int, picture: MapPicture, width: int) -> Row:
-    """What one cell stands for."""
+    """The meaning of one cell."""
     text = f"{describe_fold(fold, picture)}   row = switch, ▯ after a row = an uplink is not whole"
     return CellLine(width).to(1).put(text, MUTED).row()

@@ -42,7 +42,7 @@ _SHORTEST_WIRE = 8
 
 
 class CardPorts(NamedTuple):
-    """What stands before the wires of a card: the width of the names, and of the slots."""
+    """The columns before the wires of a card: the width of the names, and of the slots."""
 
     name: int
     slots: int
@@ -355,7 +355,7 @@ def _ports_of(fabric: Fabric, shape: FabricShape, of: Rack | RackGroup) -> list[
 
 
 def _suffixes(of: Rack | RackGroup) -> dict[SwitchId, str]:
-    """What tells the switches of a pair apart: ``a`` of c07a; their whole names where the card has another."""
+    """The names that tell the switches of a pair apart: ``a`` of c07a; their whole names where the card has another."""
     same = len(of.name) if all(switch.startswith(of.name) and switch != of.name for switch in of.switches) else 0
     return {switch: sanitize(switch[same:].lstrip("-_.") or switch) for switch in of.switches}
 

@@ -54,7 +54,7 @@ def list_fabric(view: RunView, section: MapSection | None = None, heat: "HeatVal
 
 
 def describe_heat(heat: "HeatValues") -> str:
-    """What the signs of a heat map mean, whole and in one line."""
+    """The meaning of the signs of a heat map, whole and in one line."""
     return f"heat: {heat.choice.name}: {heat.describe_scale()[0]}"
 
 

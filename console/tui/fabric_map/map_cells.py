@@ -28,7 +28,7 @@ HEAT_TONES = (MUTED, Tone(Ink.RAMP5), Tone(Ink.RAMP6), Tone(Ink.RAMP7), Tone(Ink
 
 
 class CellContent(StrEnum):
-    """What the cells of nodes show."""
+    """The content of the cells of nodes."""
 
     STATES = "states"
     SHARES = "shares of expected"
@@ -37,7 +37,7 @@ class CellContent(StrEnum):
 
 
 def find_next_content(here: CellContent, *, is_live: bool) -> CellContent:
-    """What cells show after ``here``; loads only while tests tell them, and after a heat map states."""
+    """The content after ``here``; loads only while tests tell them; states after a heat map."""
     every = [CellContent.STATES, CellContent.SHARES, *([CellContent.LOADS] if is_live else [])]
     return every[(every.index(here) + 1) % len(every)] if here in every else CellContent.STATES
 
@@ -65,7 +65,7 @@ class MapSpot(NamedTuple):
 
 
 class MapMark(NamedTuple):
-    """What the cursor stands on, by name, so that it survives another layout. One of the three."""
+    """The place of the cursor, by name, so that it survives another layout. One of the three."""
 
     node: NodeId | None = None
     link: LinkId | None = None
@@ -163,7 +163,7 @@ def _load_cell(picture: MapPicture, nodes: Sequence[NodeId]) -> CellText:
 
 
 def _heat_cell(heat: "HeatValues", nodes: Sequence[NodeId]) -> CellText:
-    """The worst value of the nodes. What fails or cannot be asked stays recognisable: by its tone, or by its sign."""
+    """The worst value of the nodes. A node that fails or cannot be asked stays recognisable by its tone or sign."""
     found, state, values, severe = None, None, heat.cells, heat.severe
     for node in nodes:
         value = values.get(node)

@@ -29,7 +29,7 @@ _WIDE = 160
 
 @dataclass(frozen=True, slots=True)
 class MapFrame:
-    """What is above and below the racks, with the blank lines that set it apart."""
+    """The lines above and below the racks, with the blank lines that set them apart."""
 
     above: tuple[MapLine, ...]
     below: tuple[MapLine, ...]

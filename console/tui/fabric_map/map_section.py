@@ -34,7 +34,7 @@ class MapSection:
 
     @cached_property
     def uplinks(self) -> tuple[Link, ...]:
-        """What leads out of it, or up inside it, each link once."""
+        """The links that lead out of it, or up inside it, each once."""
         groups = (link for group in self.shape.groups for link in group.uplinks)
         racks = (link for rack in self.shape.racks for link in (*rack.uplinks, *rack.peers))
         return tuple({link.id: link for link in (*groups, *racks)}.values())

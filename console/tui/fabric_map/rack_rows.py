@@ -119,7 +119,7 @@ class MapColumns:
 
 
 def uplink_names(fabric: Fabric, shape: FabricShape) -> tuple[str, ...]:
-    """What heads the slots: the upper switches, or the sides of a pair, when every rack has the same."""
+    """The headings of the slots: the upper switches, or the sides of a pair, when every rack has the same."""
     seen: set[tuple[str, ...]] = set()
     for rack in shape.racks:
         if not rack.uplinks:
@@ -319,7 +319,7 @@ def _draw_leaves(c: MapColumns, rack: Rack, line: CellLine, picture: MapPicture,
 
 
 def one_wire(width: int, picture: MapPicture, link: Link, of: Rack | RackGroup, load: float | None) -> Row:
-    """What a link carries of what it could, and the number: ``load`` as it was measured, or what ``of`` moves now."""
+    """The wire of a link, filled by its share, and the number: ``load`` as measured, or what ``of`` moves now."""
     if picture.loads is not None:
         return live_wires.draw_live_wire(width + _NUMBER, picture, picture.loads, (link,), of.switches)
     seen = view_queries.find_link(picture.view, link.id)

@@ -375,7 +375,7 @@ def _enclosure(fabric: Fabric, switches: tuple[SwitchId, ...]) -> str:
 
 
 def _name(switches: tuple[SwitchId, ...]) -> str:
-    """What several switches are called: ``c07`` for c07a and c07b, ``leaf[1-2]``, else the first one and a count."""
+    """The name of several switches: ``c07`` for c07a and c07b, ``leaf[1-2]``, else the first one and a count."""
     if len(switches) == 1:
         return switches[0]
     first, last = min(switches), max(switches)

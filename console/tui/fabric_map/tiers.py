@@ -89,7 +89,7 @@ def _state_words(picture: MapPicture, link: Link, words: str) -> Row:
 
 
 def _live_words(picture: MapPicture, link: Link) -> Row:
-    """What a link between equals carries now, to the right and to the left; nothing where no test that runs uses it."""
+    """The load of a link between equals now, to the right and to the left; nothing where no test that runs uses it."""
     if picture.loads is None:
         return ()
     leftward, rightward = picture.loads.find_both((link,), (link.a,))

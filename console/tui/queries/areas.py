@@ -123,7 +123,7 @@ def list_links(view: RunView) -> Area:
 
 
 def list_findings(view: RunView) -> Area:
-    """What is wrong, worst first, then nodes that could not be asked or judged; who accepts it, what was said of it."""
+    """The findings, worst first, then nodes that could not be asked or judged, with acceptances and remarks."""
     columns = {
         "state": Column("state"), "where": words("where"), "what": words("what", 24), "means": words("means"),
         "do": words("do"), "accepted": words("accepted", 20), "remarks": words("remarks", 20),
@@ -145,7 +145,7 @@ def _make_finding(view: RunView, fault: Fault, said: FindingRemarks) -> Row:
 
 
 def _record_fault(view: RunView, fault: Fault, said: FindingRemarks) -> Record:
-    """What machines get of a finding; the tests that it rests on are those of the screen."""
+    """The record of a finding for machines; the tests that it rests on are those of the screen."""
     record: Record = {
         "state": state_of_fault(fault).value, "where": fault.where, "what": fault.what, "means": fault.means,
         "do": fault.do if isinstance(fault, Finding) else "", "nodes": [str(name) for name in fault.nodes_at],
@@ -207,4 +207,4 @@ AREAS: Mapping[str, Callable[[RunView], Area]] = {
     "curves": list_curves,
     "criteria": list_criteria,
 }
-"""What ``show --area`` prints, by the name of the area."""
+"""The areas that ``show --area`` prints, by name."""

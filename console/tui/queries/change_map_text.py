@@ -51,7 +51,7 @@ def format_maps(report: ComparisonReport, width: int) -> Iterator[str]:
 
 
 def _name_rows(each: ComparedMetric, matrix: Matrix[ChangeCell]) -> str:
-    """What rows and columns are."""
+    """The meaning of rows and columns."""
     if not _is_of_pairs(each):
         return "nodes by switch"
     return "pairs from switch to switch" if matrix.is_grouped else "pairs from sender to receiver"

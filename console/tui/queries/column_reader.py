@@ -42,7 +42,7 @@ class ChoiceError(ValueError):
 
 
 class ReadSession(NamedTuple):
-    """What columns are made of: a view, the judged metrics in columns, and what nodes told.
+    """The sources of columns: a view, the judged metrics in columns, and what nodes told.
 
     ``default`` are the metrics that a table has unasked; ``headings`` are those of every metric, judged or not.
     """

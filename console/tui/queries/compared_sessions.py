@@ -52,7 +52,7 @@ def list_session_cells(report: ComparisonReport) -> list[SessionCells]:
 
 
 def list_differences(report: ComparisonReport) -> list[str]:
-    """What is not alike beside the numbers: options and record with both values, then criteria, then facts of nodes."""
+    """The differences beside the numbers: options and record with both values, then criteria, then facts of nodes."""
     found = [_tell_both(each.what, each.before, each.after) for each in report.record]
     if report.criteria:
         found.append("1 criterion" if len(report.criteria) == 1 else f"{len(report.criteria):,} criteria")
@@ -62,7 +62,7 @@ def list_differences(report: ComparisonReport) -> list[str]:
 
 
 def describe_alike(report: ComparisonReport) -> str:
-    """What is said where nothing differs, facts that were not compared named."""
+    """The sentence where nothing differs, facts that were not compared named."""
     facts = ", facts of nodes" if report.facts.nodes else ""
     unknown = "" if report.facts.nodes else "; facts of nodes are not compared"
     return f"nothing: options, topology file, criteria{facts} are alike{unknown}"

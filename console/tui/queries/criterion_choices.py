@@ -43,7 +43,7 @@ class CriterionChoices:
     nodes: Sequence[str] = ()
 
     def complete(self, name: str, text: str, metric: str) -> list[tuple[str, str]]:
-        """What ``text`` in the field ``name`` may become, with what each means; beginnings come first."""
+        """The completions of ``text`` in the field ``name``, with the meaning of each; beginnings come first."""
         known = {
             "metric": tuple(self.metrics.items()),
             "where": tuple((each, "") for each in self.labels.get(metric, ())),
@@ -56,7 +56,7 @@ class CriterionChoices:
 
 
 def list_choices(view: RunView) -> CriterionChoices:
-    """What was measured in a session; groups of its fabric as nodes. Walks every result."""
+    """The measured metrics of a session with their labels; groups of its fabric as nodes. Walks every result."""
     measured: dict[str, _Measured] = {}
     for row in list_current_rows(view):
         _add(measured, row)

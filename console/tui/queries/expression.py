@@ -19,10 +19,10 @@ _BRACE = re.compile(r"(?<!\\)((?:\\\\)*)\{(?P<inside>[0-9]*,?[0-9]*\})?")
 """A brace that stands for itself has a backslash; inside of others are numbers."""
 
 SECONDS = 0.5
-"""What all rows together may take of the CPU time of the console, as the engine counts it, and at most twice that."""
+"""The CPU time of the console that all rows together may take, as the engine counts it, and at most twice that."""
 
 SECONDS_OF_ONE = 0.05
-"""What one row may take: an exponential expression is found out by its first long row."""
+"""The CPU time of one row: an exponential expression is found out by its first long row."""
 
 _TOGETHER = 10
 """Rows between two looks at the clock, which cost as much as a search."""
@@ -32,7 +32,7 @@ _PLAIN = re.compile(r"[^*+?{(\\]*(?:\\[A-Zbdswbnt.|^$\[\]\\/-][^*+?{(\\]*)*")
 
 
 class ExpressionError(ValueError):
-    """What is wrong with an expression; ``place`` is that of the character, from 1 on, None where it is all of it."""
+    """The mistake in an expression; ``place`` is that of the character, from 1 on, None where it is all of it."""
 
     def __init__(self, found: str, place: int | None = None) -> None:
         self.place = place

@@ -1,4 +1,4 @@
-"""What people said of the places of the map: nodes, links and switches. Pure."""
+"""The remarks of people on the places of the map: nodes, links and switches. Pure."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ def list_places(view: RunView) -> Mapping[str, Sequence[str]]:
 
 
 def name_place(view: RunView, node: NodeId | None, link: LinkId | None, switch: SwitchId | None) -> Remarked | None:
-    """What a remark would be about on such a place, and its name; None where it is none."""
+    """The subject of a remark on such a place, and its name; None where it is none."""
     if node is not None:
         return Remarked(RemarkSubject(About.NODE, node), f"node {sanitize(node)}")
     if link is not None:

@@ -1,6 +1,6 @@
 """Columns of facts: what each node told beside what its class declares, and where it differs from its peers. Pure.
 
-What is declared is judged, and the column shows that verdict; to differ from peers is no verdict, and has no colour.
+A declared fact is judged, and the column shows that verdict; to differ from peers is no verdict, and has no colour.
 """
 
 import math
@@ -34,7 +34,7 @@ SHORT_NAMES = {
     "firmware": "nic.firmware", "governor": "cpu.governor", "kernel": "kernel.release", "machine": "system.product",
     "memory": "memory.total", "os": "os.name", "threads": "cpu.threads",
 }  # fmt: skip
-"""What people call a fact, to its name; a column has the short name where no other column has it."""
+"""The short words for facts, to their names; a column has the short word where no other column has it."""
 
 UNLIKE = "◇"
 """Stands behind what a node told where most of its peers told another thing."""
@@ -82,7 +82,7 @@ class FoundText:
 
 
 class Usual(NamedTuple):
-    """What most of the nodes of a class told: ``number`` of the ``of`` nodes that told anything."""
+    """The fact that most of the nodes of a class told: ``number`` of the ``of`` nodes that told anything."""
 
     text: FoundText
     number: int
@@ -142,7 +142,7 @@ class FactColumn(NodeColumn):
         return self._width
 
     def words(self, row: NodeRow) -> str:
-        """What was found, each value once."""
+        """The found values, each once."""
         found = self._told.get(row.view.node.id)
         return found.words if found is not None else ""
 
@@ -157,11 +157,11 @@ class FactColumn(NodeColumn):
         return (0, self._keys[words]) if words else (1, ())
 
     def describe_declared(self, node: Node) -> str:
-        """What the class of the node declares, in words; empty where it declares nothing."""
+        """The declaration of the class of the node, in words; empty where it declares nothing."""
         return self._declared.get(node.hardware.name, "")
 
     def find_state(self, row: NodeRow) -> State:
-        """What was judged of a declared fact; MEASURED where it was not judged yet, SKIPPED where it was not told."""
+        """The state of a declared fact; MEASURED where it was not judged yet, SKIPPED where it was not told."""
         name = self.kind.name
         of = [v for v in row.view.verdicts if v.metric == name and v.kind is Yardstick.HARDWARE]
         if of:
@@ -169,7 +169,7 @@ class FactColumn(NodeColumn):
         return State.MEASURED if row.view.node.id in self._told else State.SKIPPED
 
     def find_unlike(self, row: NodeRow) -> Usual | None:
-        """What most of the peers told where this node told another thing; None where it does not differ."""
+        """The fact of most peers where this node told another; None where it does not differ."""
         found = self._told.get(row.view.node.id)
         usual = self._usual.get(find_peer_class(row.view.node))
         if found is None or usual is None or found.alike == usual.text.alike:
@@ -177,7 +177,7 @@ class FactColumn(NodeColumn):
         return usual
 
     def draw(self, line: CellLine, row: NodeRow, wide: int, *, quiet: bool) -> None:
-        """What was found, its sign and what was declared, and the mark of what differs from peers.
+        """The found value, its sign and the declared value, and the mark of a difference from peers.
 
         A cell stays as it is until its node is judged anew: every key draws all rows in sight.
         """
@@ -229,7 +229,7 @@ class FactColumn(NodeColumn):
         return ", ".join(said)
 
     def describe_usual(self, usual: Usual) -> str:
-        """What most nodes of the class told, itself among those that are counted, in words."""
+        """The fact of most nodes of the class, itself among those that are counted, in words."""
         return f"differs: {usual.number:,} of {counted(usual.of, 'node')} of its class told {usual.text.shown}"
 
     def deviates(self, row: NodeRow) -> bool:
@@ -237,7 +237,7 @@ class FactColumn(NodeColumn):
 
 
 class DeclaredColumn(NodeColumn):
-    """What is declared beside a fact: ``128 GiB``, ``≠ 128 GiB`` where it is not so."""
+    """The declared value beside a fact: ``128 GiB``, ``≠ 128 GiB`` where it is not so."""
 
     def __init__(self, of: FactColumn) -> None:
         self.choice = of.choice
@@ -286,7 +286,7 @@ def _find_scale(kind: FactKind) -> Scale | None:
 
 
 def _find_usual(found: Iterable[FoundText]) -> Usual | None:
-    """What most nodes of a class told; None where they are few, or where as many told another thing."""
+    """The fact of most nodes of a class; None where they are few, or where as many told another."""
     of = group_by_key((text.alike, text) for text in found)
     (first, *second) = sorted(map(len, of.values()), reverse=True)[:2]
     total = sum(map(len, of.values()))
@@ -296,7 +296,7 @@ def _find_usual(found: Iterable[FoundText]) -> Usual | None:
 
 
 def _describe_declared(hardware: Hardware, kind: FactKind) -> str:
-    """What a class asks of a fact, in words; empty where it asks nothing."""
+    """The declaration of a class for a fact, in words; empty where it asks nothing."""
     said = []
     declared = hardware.facts.get(kind.name)
     if declared is not None:
@@ -315,7 +315,7 @@ def _find_only(texts: Iterable[str]) -> str:
 
 
 def _leave_out_alike(found: str, declared: str) -> str:
-    """What is declared behind what was found: nothing where both read alike, no unit where both have the same."""
+    """The declared value behind the found one: nothing where both read alike, no unit where both have the same."""
     if found == declared:
         return ""
     number, _, unit = declared.rpartition(" ")

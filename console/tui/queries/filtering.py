@@ -72,7 +72,7 @@ class ReadRows(Generic[Filtered]):
         self._read: dict[str, Any] = {}
 
     def find_values(self, test: Test) -> Any:  # noqa: ANN401 - its test knows what it is
-        """What ``test`` looks at."""
+        """The values that ``test`` looks at."""
         if test.key not in self._read:
             self._read[test.key] = test.read(self.rows)
         return self._read[test.key]
@@ -89,7 +89,7 @@ class FilterError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What was typed and what it means."""
+    """The typed text and its meaning."""
 
     text: str
     tests: tuple[Test, ...] = ()
@@ -196,7 +196,7 @@ class _FilterReader:
         return [test for part in filter(None, map(str.strip, text.split("&"))) for test in self._read_part(part)]
 
     def _read_part(self, part: str) -> list[Test]:
-        """What stands between two ``&``: a comparison, an expression, or words."""
+        """The tests of the text between two ``&``: a comparison, an expression, or words."""
         inverse, wanted = part.startswith("!"), part.removeprefix("!")
         match = _COMPARISON.fullmatch(wanted) if self.columns is not None else None
         if match is not None and self.columns is not None:

@@ -1,4 +1,4 @@
-"""What people said of findings: who accepts one and why, and the remarks on it and on what it accuses."""
+"""The words of people on findings: who accepts one and why, and the remarks on it and on what it accuses."""
 
 from collections.abc import Sequence
 

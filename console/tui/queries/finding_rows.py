@@ -20,7 +20,7 @@ from benchconsole.probes.model.judgement import Finding
 COLUMNS: Mapping[str, Scale | None] = MappingProxyType(
     dict.fromkeys(("level", "suspect", "where", "what", "nodes", "confidence", "accepted"))
 )
-"""What a filter of findings may name; all are words."""
+"""The columns that a filter of findings may name; all are words."""
 
 Found = TypeVar("Found", bound=Finding | UnjudgedReason | AlikeFindings)
 

@@ -1,4 +1,4 @@
-"""What a heat map can show: every metric that was measured, by stage, and every fact that nodes told. Pure."""
+"""The choices for a heat map: every metric that was measured, by stage, and every fact that nodes told. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -25,7 +25,7 @@ from benchconsole.topology.natural_order import make_natural_key
 from benchconsole.topology.units import Shown, Unit
 
 Metrics = Mapping[str, Metric]
-"""What probes declare of each metric that is known, by its name."""
+"""The declarations of probes for each known metric, by its name."""
 
 
 _SEVERE = (State.FAIL, State.UNREACHABLE)

@@ -69,7 +69,7 @@ class HeatValues(ABC):
 
     @abstractmethod
     def describe_scale(self) -> tuple[str, ...]:
-        """What the signs mean, in one line at falling length."""
+        """The meaning of the signs, in one line at falling length."""
 
     @abstractmethod
     def describe_place(self, node: NodeId) -> str:
@@ -160,7 +160,7 @@ class NumberHeat(HeatValues):
 
 @dataclass(frozen=True)
 class FactHeat(HeatValues):
-    """What nodes told; ``letters`` is each value with its sign and its nodes, the most frequent first."""
+    """The facts that nodes told; ``letters`` is each value with its sign and its nodes, the most frequent first."""
 
     texts: Mapping[NodeId, str]
     letters: Sequence[tuple[str, str, int]]

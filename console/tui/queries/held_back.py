@@ -38,7 +38,7 @@ _PARTS: Mapping[OmissionReason, Mapping[bool, str]] = {
         (True, False), "more tests at once (--tests-at-once), in a session of its own"
     ),
 }
-"""What takes a part of a suite back into the plan, by the reason for which it is left out."""
+"""The way to take a part of a suite back into the plan, by the reason for which it is left out."""
 
 _MEANT = {OmissionReason.PRODUCTION: "i-mean-production", OmissionReason.IN_USE: "i-mean-busy"}
 """The option that names nodes to load them all the same, by the reason for which they are spared."""
@@ -87,7 +87,7 @@ def is_held(reason: NotJudged) -> bool:
 
 
 def list_held_back(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool) -> tuple[HeldBack, ...]:
-    """What holds the run or ended it early, what of the suite is left out, nodes that are spared, tests that were held.
+    """The causes that hold the run or ended it early, parts of the suite that are left out, spared nodes, held tests.
 
     ``reasons`` are those of all tests without a number. ``may_run``: keys that run tests are named, too.
     """
@@ -115,7 +115,7 @@ def _list_all(view: RunView, reasons: Iterable[NotJudged], *, may_run: bool) -> 
 
 
 def _release_nodes(spared: Omission, what: str, *, may_run: bool) -> str:
-    """What loads nodes that somebody else needs; ``what`` names them."""
+    """The way to load nodes that somebody else needs; ``what`` names them."""
     option = _MEANT.get(spared.reason)
     if option is None:
         return _NOT_RECORDED

@@ -23,7 +23,7 @@ _WIDEST_NAME = 20
 """Cells of the label of a session beside a number."""
 
 ABOUT = "Changes are shown, not judged; each sign is the verdict of its session."
-"""What has to be said of every history."""
+"""The note on every history."""
 
 OTHERWISE = "≠"
 """Before an expected value that is not that of the last session: another topology, or another criterion."""

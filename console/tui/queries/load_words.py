@@ -132,7 +132,7 @@ def _drop_unit(rate: str, full: str) -> str:
 
 
 def _format_limits(fabric: Fabric, loads: Iterable["WayLoad"]) -> str:
-    """What should hold the flows back, the commonest first."""
+    """The limits that should hold the flows back, the commonest first."""
     from benchconsole.topology.capacity.limit_names import name_limit  # loads numpy, which the first frame lacks
 
     held: Counter[Limit] = Counter()

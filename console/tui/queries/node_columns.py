@@ -174,7 +174,7 @@ def _metric_column(key: ColumnId, heading: str, found: Sequence[Verdict]) -> Met
 
 
 def _bound(found: Sequence[Verdict], parts: Sequence[int], scale: Scale) -> str:
-    """What was expected where that is one value for all rows, else what was asked of all."""
+    """The expected value where that is one for all rows, else the required one of all."""
     for mark, values in (
         ("", [each.expected for each in found]),
         ("≤ " if scale.unit is Unit.SECOND else "≥ ", [each.required for each in found]),
@@ -186,7 +186,7 @@ def _bound(found: Sequence[Verdict], parts: Sequence[int], scale: Scale) -> str:
 
 
 def key_of(heading: str) -> str:
-    """What a filter or ``:sort`` calls a column with this heading."""
+    """The word for a column with this heading in a filter or ``:sort``."""
     return heading.replace(" ", ".").lower()
 
 

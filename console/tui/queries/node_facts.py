@@ -42,7 +42,7 @@ class NodeFact(Fields):
 
 
 def list_node_facts(node: NodeView) -> list[NodeFact]:
-    """What the last answer of each probe told, in its order. StoreError where that cannot be read."""
+    """The facts of the last answer of each probe, in its order. StoreError where that cannot be read."""
     last = {result.test.probe: result.facts for result in node.results if result.facts}
     judged = {each.metric: each for each in node.verdicts if each.kind is Yardstick.HARDWARE}
     return [

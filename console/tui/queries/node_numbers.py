@@ -22,7 +22,7 @@ _WITHOUT_NUMBER = (State.UNREACHABLE, State.UNKNOWN, State.HELD)
 
 
 class NumberWords(NamedTuple):
-    """What was measured, its number, the share of what was expected, why the node stands as it does, what was expected.
+    """The metric, its measured number, its share of the expected one, why the node has its state, the expected number.
 
     A node without a number has the reason alone.
     """

@@ -91,7 +91,7 @@ class NodeColumn(ABC):
 
     @abstractmethod
     def words(self, row: "NodeRow") -> str:
-        """What a filter looks at, and what is copied: safe text."""
+        """The safe text that a filter looks at, and that is copied."""
 
     def number(self, row: "NodeRow") -> float | None:
         """The number of the row in base units; None where it has none."""
@@ -109,11 +109,11 @@ class NodeColumn(ABC):
         line.put(self.words(row), MUTED if quiet else TEXT, wide, ">" if self.is_right else "<")
 
     def record(self, row: "NodeRow") -> object:
-        """What machines get of it, in base units."""
+        """The value for machines, in base units."""
         return self.words(row)
 
     def tell(self, row: "NodeRow") -> str:
-        """What else there is to say of the row in words; empty where its cell says all."""
+        """More words on the row; empty where its cell says all."""
         return ""
 
     def deviates(self, row: "NodeRow") -> bool:
@@ -217,7 +217,7 @@ class NodeRow:
 
     @property
     def state(self) -> State:
-        """What stands in front."""
+        """The state that stands in front."""
         return self.view.state
 
     @property
@@ -237,7 +237,7 @@ class NodeRow:
         return self._worst
 
     def _own_part(self, verdict: Verdict) -> Verdict | None:
-        """What this node sent of a sum, by all of its flows, against as many equal parts; None for a receiver."""
+        """The part of a sum that this node sent by all its flows, against as many equal parts; None for a receiver."""
         name = self.view.node.id
         own = [
             next((value for (metric, _, _), value in list_values(result) if metric == verdict.metric), None)
@@ -254,7 +254,7 @@ class NodeRow:
         return replace(verdict, value=sum(sent), expected=expected, required=required)
 
     def state_of(self, verdict: Verdict) -> State:
-        """What ``verdict`` says of this node."""
+        """The state of this node by ``verdict``."""
         return self.blame.state(self.view.node.id, verdict)
 
     def _badness(self, verdict: Verdict) -> tuple[bool, int, float]:
@@ -297,7 +297,7 @@ class NodeRow:
 
     @property
     def everything(self) -> str:
-        """What a plain word is looked for in."""
+        """The text in which a plain word is looked for."""
         if not self._everything:
             view = self.view
             is_quiet = not (view.verdicts or view.finding or view.failures)

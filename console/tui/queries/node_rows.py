@@ -39,7 +39,7 @@ class NodeRows:
         return tuple(self.by_name.values())
 
     def find_sort_key(self, columns: Iterable[NodeColumn], key: str) -> Callable[[NodeRow], tuple[object, ...]]:
-        """What rows are sorted by in the column with this key: what is worse first, or as the column orders them."""
+        """The key that sorts rows by the column with this key: what is worse first, or as the column orders them."""
         if key == "state":
             return lambda row: (row.state.rank,)
         if key == "node":

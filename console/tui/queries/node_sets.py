@@ -96,7 +96,7 @@ def read_names(rows: Iterable[Named], column: str) -> list[str]:
 
 
 def read_names_in(columns: tuple[str, ...]) -> Callable[[Named], tuple[str, ...]]:
-    """What gives the names that a row has in ``columns``, in lower case; in all its text where there are none."""
+    """The reader of the names of a row in ``columns``, in lower case; in all its text where there are none."""
     if not columns:
         return lambda row: _split_names(row.everything)
     if ONE_NAME.issuperset(columns):

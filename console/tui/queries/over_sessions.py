@@ -16,7 +16,7 @@ _HEADING = len(OVER) + 2
 
 
 class OverSessions(NodeColumn):
-    """What is known of ``of``, a column of a metric, over so many ``sessions``, of which ``read`` were read so far.
+    """The numbers of ``of``, a column of a metric, over so many ``sessions``, of which ``read`` were read so far.
 
     ``values`` are by node, one for each session, the oldest first, None where it has none. They come all at once, after
     the last session was read: until then the column is not read. ``shown`` is the place of the session on the screen:

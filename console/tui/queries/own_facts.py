@@ -14,7 +14,7 @@ from benchconsole.topology.grouping import group_by_key
 
 
 def keep_own_facts(probe: str, facts: Iterable[Fact]) -> Mapping[str, Sequence[Fact]]:
-    """What one answer to ``probe`` tells of its node, by name; empty for an answer about a test."""
+    """The facts that one answer to ``probe`` tells of its node, by name; empty for an answer about a test."""
     own = group_by_key((fact.fact, fact) for fact in facts if not is_load(fact))
     return own if tells_of_node(probe, own) else {}
 
@@ -39,7 +39,7 @@ def find_fact_probes(nodes: Iterable[NodeView]) -> dict[str, set[str]]:
 
 
 def read_newest_fact(nodes: Sequence[NodeView], name: str, probes: Collection[str]) -> list[tuple[Fact, ...]]:
-    """What each of ``nodes`` told last of the fact ``name``, one for each of its parts; ``probes`` may tell it.
+    """The newest fact ``name`` of each of ``nodes``, one for each of its parts; ``probes`` may tell it.
 
     As the columns of Nodes have it: the newest answer to each probe counts, also where it tells the fact no more, and
     of several probes the one that told it last. StoreError where facts cannot be read.

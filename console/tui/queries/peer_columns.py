@@ -1,7 +1,7 @@
 """The column that holds each node's number against the median of its peers. Pure.
 
-Peers are those of judging: one class, and the same cohorts. What is held against them is the number that the table
-shows. It is no verdict: ``probes.judging.peers`` finds the nodes that deviate.
+Peers are those of judging: one class, and the same cohorts. The number that the table shows is held against them.
+It is no verdict: ``probes.judging.peers`` finds the nodes that deviate.
 """
 
 import math

@@ -64,7 +64,7 @@ _AXES = {True: "logarithmic", False: "linear"}
 
 
 def _describe(metric: PlottedMetric) -> Record:
-    """What every record says of its metric."""
+    """The fields of every record on its metric."""
     key = metric.key
     return {"stage": key.stage, "metric": key.metric, "labels": dict(key.labels), "unit": key.unit.value}
 
@@ -97,7 +97,7 @@ def _record_bounds(metric: PlottedMetric) -> Record:
 
 
 def _list_rows(plot: Plot) -> Iterator[Row]:
-    """What is said of one metric, its bins, its quantiles and its classes."""
+    """The sentences on one metric, its bins, its quantiles and its classes."""
     metric = plot.first
     name = {"stage": sanitize(metric.key.stage), "metric": format_plot_name(metric)}
     yield Row(

@@ -148,7 +148,7 @@ def is_pair(view: RunView, row: ResultRow) -> bool:
 
 
 def _find_share(row: ResultRow) -> tuple[bool, float]:
-    """What pairs are ordered by: those without a share come last."""
+    """The key that orders pairs: those without a share come last."""
     share = None if row.verdict is None else row.verdict.share
     return share is None, share or 0.0
 

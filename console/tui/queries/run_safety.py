@@ -1,4 +1,4 @@
-"""What keeps a run from harming others, in words: its waves, and the canary that watches it."""
+"""The protection of others from a run, in words: its waves, and the canary that watches it."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -95,7 +95,7 @@ def find_static_finding(view: RunView, names: Collection[str]) -> StaticFinding 
 
 
 def describe_element(fabric: Fabric, where: str) -> str:
-    """What ``where`` is, in words: ``leaf switch S6000``, ``link of 2 cables``, ``5 leaf switches``."""
+    """The kind of ``where``, in words: ``leaf switch S6000``, ``link of 2 cables``, ``5 leaf switches``."""
     names = find_names(fabric, where)
     if not names:
         return "the whole fabric" if where == fabric.name else "no element of the file"

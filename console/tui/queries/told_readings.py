@@ -1,4 +1,4 @@
-"""What the nodes of a session told of themselves, and what was measured on them and not judged, by name.
+"""The facts that the nodes of a session told of themselves, and numbers of them that were not judged, by name.
 
 A full inventory has some 200 facts, most of which nobody looks at: they are read when somebody asks for a column of
 them, each answer once, and those of many nodes in one question of the file.
@@ -21,12 +21,12 @@ from benchconsole.topology.units import Unit
 
 Value = str | float
 Values = tuple[Value, ...]
-"""What one node told of one fact: of its parts in their order, one value each."""
+"""The values of one fact of one node: of its parts in their order, one value each."""
 
 
 @dataclass(slots=True)
 class RoundReadings:
-    """What the tests of one round told, each by its node.
+    """The readings of the tests of one round, each by its node.
 
     ``facts`` are by probe and fact, ``answered`` the nodes that told a probe anything; ``numbers`` are by metric.
     """
@@ -82,7 +82,7 @@ class ReadingsCache:
         self._shared: dict[Values, Values] = {}
 
     def update(self, view: RunView, judged: Collection[ColumnId]) -> ToldReadings:
-        """What the closed rounds told; only those that have changed are read. StoreError where that is impossible.
+        """The readings of the closed rounds; only changed rounds are read. StoreError where that is impossible.
 
         Metrics that are ``judged`` in their stage are left out.
         """

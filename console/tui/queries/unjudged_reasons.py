@@ -18,7 +18,7 @@ _WORDS = {
     True: {"again": "r plans just these tests again", "plan": "R shows"},
     False: {"again": "run just these tests again", "plan": "the plan of a run shows"},
 }
-"""What stands in the sentences below, with keys that run tests and without."""
+"""The words in the sentences below, with keys that run tests and without."""
 
 _DO = {
     FailedAt.MISSING_TOOL: f"install the tool where it is missing, then {_AGAIN}",

@@ -14,7 +14,7 @@ from benchconsole.probes.statistics.log_scale import list_round_numbers
 from benchconsole.topology.units import Shown, Unit
 
 _STEPS, _WHOLE = (1.0, 2.0, 2.5, 5.0, 10.0), (1.0, 2.0, 5.0, 10.0)
-"""What a tick may be apart from the next one, times a power of ten; of what is counted."""
+"""The distances from a tick to the next one, times a power of ten; the second are for counts."""
 
 _FEWEST = 3
 """Ticks that a logarithmic axis has at least: where there are fewer of its own it has those of a linear one."""
@@ -23,7 +23,7 @@ _ALIKE = 1e-9
 """Ends that differ by less than this share of their size are one value."""
 
 _AROUND = 1.05
-"""What an axis around one value reaches to, as a factor."""
+"""The distance of the ends of an axis from its only value, as a factor."""
 
 _TIMES = (
     1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,

@@ -30,7 +30,7 @@ class Scale:
 
     @property
     def example(self) -> str:
-        """What a bound may look like."""
+        """An example of a bound."""
         return f"a number such as 9.5 or 9.5 {self.symbol}".rstrip()
 
 

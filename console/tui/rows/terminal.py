@@ -11,7 +11,7 @@ _SIXTEEN = ("linux", "xterm", "xterm-16color", "screen", "vt220", "ansi", "cons2
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """What may be drawn."""
+    """The abilities of a terminal, and its theme."""
 
     ascii: bool = False
     depth: Depth = Depth.FULL

@@ -123,7 +123,7 @@ def put_over(row: Row, column: int, text: str, tone: Tone, width: int) -> Row:
 
 
 def _cut(row: Row, column: int) -> tuple[Row, Row, int]:
-    """What ends before ``column``, what begins from it on, and how many cells after it that is."""
+    """The pieces that end before ``column``, those that begin from it on, and how many cells after it that is."""
     before: list[CellText] = []
     after: list[CellText] = []
     at = late = 0
@@ -143,7 +143,7 @@ def _cut(row: Row, column: int) -> tuple[Row, Row, int]:
 
 
 def plain_text(row: Iterable[CellText]) -> str:
-    """What a row says, without tones."""
+    """The text of a row, without tones."""
     return "".join(piece.text for piece in row)
 
 

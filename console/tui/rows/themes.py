@@ -14,7 +14,7 @@ from textual.theme import Theme
 
 
 class Ink(StrEnum):
-    """What a foreground says."""
+    """The meaning of a foreground."""
 
     FG = "fg"
     BRIGHT = "bright"
@@ -44,7 +44,7 @@ class Ink(StrEnum):
 
 
 class Ground(StrEnum):
-    """What a background says."""
+    """The meaning of a background."""
 
     BG = "bg"
     PANEL = "panel"

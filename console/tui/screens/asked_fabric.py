@@ -32,7 +32,7 @@ _ROWS_OF_PAGE = 7
 
 
 class DraftNotes(Listing[str]):
-    """What could not be found out, then everything that was taken for granted; scrolled, and nothing is left out."""
+    """The gaps of the draft, then everything that was taken for granted; scrolled, and nothing is left out."""
 
     CURSOR = False
 

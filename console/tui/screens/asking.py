@@ -123,7 +123,7 @@ class AskNodesSheet(Sheet[None]):
 
 
 class FoundTopology(NamedTuple):
-    """What the nodes told, the topology made of it, what the description alone shows of that, and its map."""
+    """The answers of the nodes, the topology made of them, the findings of the description alone, and its map."""
 
     told: "ToldTopology"
     draft: "TopologyDraft"
@@ -199,7 +199,7 @@ class AskingSheet(Sheet[FoundTopology]):
         self.answers.styles.height = max(min(12, self.size.height - 2), 1)
 
     def _show(self) -> None:
-        """What the other thread has heard by now."""
+        """Show the answers that the other thread has heard by now."""
         if len(self.heard) != len(self.answers.items):
             self.answers.items = tuple(self.heard)
             self.answers.redraw()

@@ -62,7 +62,7 @@ class ChangeMapScreen(MatrixPage):
 
     @on(ChangeMap.Moved)
     def _tell(self) -> None:
-        """What the cell under the cursor holds."""
+        """Tell the content of the cell under the cursor."""
         matrix, place = self.map.matrix, self.map.place
         if matrix is None or place is None:
             return

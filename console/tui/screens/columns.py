@@ -187,7 +187,7 @@ class ColumnChoosing:
             self._refuse(error)
 
     async def _read(self, view: RunView) -> "ColumnOffers":
-        """What there is to choose from in ``view``; the metrics are shown before what nodes told is read."""
+        """The columns to choose from in ``view``; the metrics are shown before what nodes told is read."""
         from benchconsole.console.tui.queries.column_reader import ColumnReader  # here: it brings what judging needs
 
         if self._offers is not None and are_same(_read_basis(view), _read_basis(self._offers.view)):
@@ -243,5 +243,5 @@ class ColumnChoosing:
 
 
 def _read_basis(view: RunView) -> tuple[object, ...]:
-    """What of a view the columns rest on; the same objects where nothing has changed."""
+    """The parts of a view that the columns rest on; the same objects where nothing has changed."""
     return (view.fabric, view.closed, view.verdicts, view.replaced)

@@ -49,7 +49,7 @@ class CommandSheet(Sheet[str]):
         self.options.show(self.candidates(text))
 
     def candidates(self, text: str) -> list[Option]:
-        """What ``text`` may become, what names something to open before what does something."""
+        """The completions of ``text``: those that open something before those that do something."""
         word, space, rest = text.partition(" ")
         action = next((each for each in self.actions if each.word == word), None)
         if space and action is not None:

@@ -103,7 +103,7 @@ class CriterionSheet(Sheet["CriterionProposal"]):
 
 
 class DiffView(Listing[Row]):
-    """What else is to be known, and the diff; nothing is cut off below, and long lines are wrapped."""
+    """The notes on the proposal, and the diff; nothing is cut off below, and long lines are wrapped."""
 
     CURSOR = False
     DEFAULT_CSS = "DiffView { height: auto; }"

@@ -26,7 +26,7 @@ _LAST_LOOK = (
 
 
 class DiskFacts(NamedTuple):
-    """What inventories of the session show of a disk; empty where none does."""
+    """The facts of a disk in inventories of the session; empty where none shows it."""
 
     device: str = ""
     size: str = ""

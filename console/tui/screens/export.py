@@ -21,7 +21,7 @@ FORMATS = (
 
 
 class ExportTarget(NamedTuple):
-    """What to write and where."""
+    """The kind of the export and its file."""
 
     kind: str
     path: Path

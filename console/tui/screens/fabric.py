@@ -304,7 +304,7 @@ class FabricScreen(HeatPage):
 def find_explanation(
     view: RunView, faults: Sequence[view_queries.Fault], mark: MapMark, spot: MapSpot
 ) -> OpenFinding | OpenStatic | None:
-    """What opens the finding about a link or a switch, measured before described; None where none speaks of it."""
+    """The order to open the finding about a link or a switch, measured before described; None where there is none."""
     links = (mark.link,) if mark.link is not None else spot.links
     index = next((i for i, fault in enumerate(faults) if _about(fault, links, spot.switches)), None)
     if index is not None:
@@ -351,7 +351,7 @@ def _find_remarked(page: FabricScreen) -> Remarked | None:
 
 
 def _show_remarks(page: FabricScreen, view: RunView) -> None:
-    """What people said of the place under the cursor; without one there where they spoke."""
+    """Show the remarks on the place under the cursor; without one there, the places that have some."""
     if view.remarks:
         from benchconsole.console.tui.queries.fabric_remarks import tell_place
 
@@ -368,7 +368,7 @@ def _has_element_remarks(view: RunView) -> bool:
 
 
 def _explain(legend: Legend, view: RunView, drawn: FabricMap) -> None:
-    """What the signs on the map mean."""
+    """Explain the signs on the map."""
     lost, is_live = bool(view_queries.find_lost_members(view)), drawn.loads is not None
     legend.show(tally(view), drawn.content, lost=lost, is_live=is_live, heat=drawn.heat)
 
@@ -379,7 +379,7 @@ def describe_sight(view: RunView) -> str:
 
 
 def describe_static(view: RunView) -> str:
-    """What the description shows, in one line; empty until it is worked out."""
+    """The findings of the description, in one line; empty until they are worked out."""
     return "" if view.static is None else f"description: {severity.format_severities(view.static)}, see Findings"
 
 

@@ -417,7 +417,7 @@ def _list_elements(view: RunView | None, alike: AlikeFindings) -> tuple[str, ...
 
 
 def _title(found: Sequence[StaticFinding] | None, rows: int) -> Row:
-    """What the description shows, in numbers; that it is not known yet; that there is nothing."""
+    """The findings of the description, in numbers; that they are not known yet; that there are none."""
     head = CellText("from the description  ", MUTED)
     if found is None:
         return (head, CellText("is being worked out", MUTED))
@@ -467,7 +467,7 @@ def _open_evidence(view: RunView, finding: Finding, tab: str) -> OpenPage | Open
 
 
 def _open_unjudged(view: RunView, reason: UnjudgedReason, tab: str) -> OpenPage | OpenNode | None:
-    """What the first of its tests said; the node where none of them said anything."""
+    """The output of the first of its tests that has one; the node where none of them has."""
     test = next((each for each in list_tests(view, reason) if len(view.results[each].outputs)), None)
     if test is not None:
         return OpenPage(RawScreen(test, tab=tab))

@@ -235,7 +235,7 @@ def _as_text(some: Sequence[NodeResult]) -> str:
 
 
 def describe_node(view: RunView, seen: NodeView) -> str:
-    """What the description says of a node by its own name; where a virtual machine runs, what forwards."""
+    """The finding of the description on a node by its own name; where a virtual machine runs, what forwards."""
     node = seen.node
     own = next((each for each in view.static or () if each.where == node.id), None)
     words = [f"virtual on {sanitize(node.host)}, over its cables"] if node.host is not None else []

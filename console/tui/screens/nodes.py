@@ -115,7 +115,7 @@ def _tell_marks(table: NodeTable, refused: Set[str]) -> str:
 
 
 def _tell_cell(table: NodeTable) -> str:
-    """What there is to say of the cell under the cursor, and of its peers where they are shown."""
+    """The words on the cell under the cursor, and on its peers where they are shown."""
     row, arranged = table.chosen, table.arranged
     picked, following = arranged.shown[table.picked], arranged.columns.following
     if row is None:

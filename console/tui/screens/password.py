@@ -1,4 +1,4 @@
-"""The password of ``sudo``, asked for once a run. What is typed is never shown, and goes to who asked alone."""
+"""The password of ``sudo``, asked for once a run. The typed text is never shown, and goes to who asked alone."""
 
 from textual import on
 

@@ -19,7 +19,7 @@ from benchconsole.probes.model.measuring import Round
 OWED = "what this session still owes"
 
 Options = Mapping[str, str] | None
-"""What was typed into the form, by option; None before it was filled."""
+"""The options that were typed into the form, by name; None before it was filled."""
 
 Propose = Callable[[str | None, Sequence[str], Options], Awaitable[Proposal]]
 """Works a plan out: of a suite, with the serial numbers of disks that were typed, and with options."""

@@ -134,7 +134,7 @@ class RunScreen(Page):
         self.stages.show(advance_stages(view, digest.sums.stages, now), digest.because, digest.results)
 
     def _digest(self, view: RunView) -> RunDigest:
-        """What changes only when a round is judged; worked out once for each."""
+        """The values that change only when a round is judged; worked out once for each."""
         known = self._digested
         if known is None or known[0] is not view.results or known[1] is not view.current:
             because = {each.stage: sanitize(each.because) for each in reversed(view.plan)}
@@ -251,7 +251,7 @@ def _tallies(view: RunView, now: float, *, is_paused: bool) -> tuple[Row, ...]:
 
 
 def _tally_overrun(head: Row, elapsed: float, left: tuple[float, float] | None, overrun: Overrun) -> tuple[Row, ...]:
-    """What is left after a round that takes longer than foreseen, and how long that may still take."""
+    """The time that is left after a round that takes longer than foreseen, and how long that round may still take."""
     time = (*head, CellText(f"  {lasting(elapsed)}", BOLD))
     after = f" {lasting(sum(left) / 2)} left," if left is not None and sum(left) >= 1 else ""
     named = f": {sanitize(overrun.waits_for)}" if overrun.waits_for else ""

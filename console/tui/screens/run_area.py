@@ -29,7 +29,7 @@ COLUMNS = {
 
 
 def list_run(view: RunView, now: float) -> Area:
-    """What the page of the run shows at ``now`` (UTC seconds); keys are not named, for there are none here."""
+    """The page of the run at ``now`` (UTC seconds); keys are not named, for there are none here."""
     cache = TotalsCache()
     sums = cache.compute(view)
     rows = (

@@ -39,7 +39,7 @@ class RunOptionsSheet(Sheet[Mapping[str, str]]):
         self.notes.styles.height = max(min(_SHOWN, room + _LEAST - fields), _LEAST)
 
     def _complete(self, name: str, lines: Mapping[str, str]) -> list[str]:
-        """What the last of the names between commas may become."""
+        """The completions of the last of the names between commas."""
         before, comma, last = lines[name].rpartition(",")
         found = [each for each in self.options.choices.get(name, ()) if last.strip().lower() in each.lower()]
         found.sort(key=lambda each: not each.lower().startswith(last.strip().lower()))

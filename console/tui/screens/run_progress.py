@@ -77,7 +77,7 @@ def _describe_end(view: RunView, verdict: SessionVerdict, refused: Set[str]) -> 
 
 
 def _describe_stop(view: RunView) -> str:
-    """What a run that did not come to its end left out."""
+    """The rounds or tests that a run left out because it ended early."""
     left = sum(each.number not in view.closed for each in view.plan)
     if left:
         return f"Stopped with {left:,} of {count(len(view.plan), 'round')} not run"

@@ -140,7 +140,7 @@ class StartScreen(Screen[StartChoice]):
 
 
 def entries(model: StartModel) -> Sequence[MenuEntry]:
-    """What can be chosen, in the order of the page."""
+    """The choices in the order of the page."""
     made = [_make_way(Start.OPEN, "open a topology", _tell_topologies(model))]
     if model.databases or model.database is not None:
         made.append(_make_way(Start.DATABASE, "open a database", _tell_databases(model)))
@@ -165,7 +165,7 @@ def _make_way(way: Start, word: str, words: str) -> MenuEntry:
 
 
 def list_options(model: StartModel, action: Start) -> list[Option]:
-    """What a way in leads to, where it is several things; the first nine have digits."""
+    """The choices of a way in, where it has several; the first nine have digits."""
     here = "in this folder" if model.recent else ""
     found = {
         Start.OPEN: [*((sanitize(each), here, each) for each in model.topologies), *map(_place, model.recent)],

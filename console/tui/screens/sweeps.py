@@ -1,4 +1,4 @@
-"""What was swept, as curves: every chart in a list, the chosen one drawn, its points as numbers with what they lack."""
+"""The sweeps as curves: every chart in a list, the chosen one drawn, its points as numbers with what they lack."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

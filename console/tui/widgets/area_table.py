@@ -108,7 +108,7 @@ class AreaTable(SortedTable[AreaRow]):
         return "\n".join(sanitize(line.replace("\t", "␉")).replace("␉", "\t") for line in lines) + "\n"
 
     def tell_alike(self) -> str:
-        """What is not among the rows, and what all of them have in common, in words."""
+        """The note on the area, and what all rows have in common, in words."""
         alike = "   ".join(f"{name} {words}" for name, words in self.alike.items())
         note = self.area.note if self.area is not None else ""
         return "   ".join(filter(None, (note, f"all: {alike}" if alike else "")))
@@ -203,7 +203,7 @@ class AreaTable(SortedTable[AreaRow]):
         return min(self._widths[name], max(column.least or _NUMBER, measure_width(column.heading) + 2))
 
     def _key_of(self, column: str) -> Callable[[AreaRow], tuple[object, ...]]:
-        """What rows are sorted by: what is worse first, numbers by size, words so that n2 comes before n10."""
+        """The key that sorts rows: what is worse first, numbers by size, words so that n2 comes before n10."""
         if column == self._signed:
             return lambda row: (state.rank if (state := find_state(row)) is not None else len(State),)
         if isinstance(self.filter_columns.get(column), Scale):

@@ -28,7 +28,7 @@ class Banner(CellWidget):
         """The words, broken to ``width``; where the file is comes before the reason is told in full."""
         if not self.because:
             return []
-        kept = f"What is finished is kept in {sanitize(self.spool)}. " if self.spool else ""
+        kept = f"Finished results are kept in {sanitize(self.spool)}. " if self.spool else ""
         return wrap_clipped(f"HELD  The run waits. {kept}{sanitize(self.because)}", max(width - 2, 1), _MOST)
 
     def draw(self, width: int, height: int) -> list[Row]:

@@ -28,7 +28,7 @@ class CellWidget(Widget):
     GROUND = Ground.BG
 
     letters: Sequence[Letter] = ()
-    """What stands over the rows while somebody jumps."""
+    """The letters over the rows while somebody jumps."""
 
     _rows: list[Row] | None = None
 

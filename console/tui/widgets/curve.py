@@ -87,11 +87,11 @@ class CurvePlot(CellWidget):
 
     @property
     def _band(self) -> str:
-        """What a plateau is filled with."""
+        """The filling of a plateau."""
         return "'" if self.painter.ascii else "░"
 
     def _legend(self, chart: Chart, unit: str, width: int) -> list[Row]:
-        """What is drawn: metric and unit, the sign of each curve, what was required; as many rows as it takes."""
+        """The legend: metric and unit, the sign of each curve, what was required; as many rows as it takes."""
         items: list[Row] = [(CellText(format_chart_name(chart), BOLD), CellText(f", {unit}" if unit else "", MUTED))]
         for index, curve in enumerate(chart.curves if len(chart.curves) > 1 else ()):
             name = CellText(f" {format_cohort_name(chart, curve)}", TEXT)
@@ -124,7 +124,7 @@ class CurvePlot(CellWidget):
             _label(grid, place, f"knee {knee.point.value}", self._band)
 
     def _bounds(self, grid: PlotGrid, curve: Curve, columns: dict[str, int], up: ValueScale) -> None:
-        """What was required, from half way before each point to half way after it."""
+        """Draw the required bounds, from half way before each point to half way after it."""
         for index, point in enumerate(curve.points):
             here = columns[point.value]
             before = columns[curve.points[index - 1].value] if index else here - 2
@@ -218,7 +218,7 @@ def choose_labels(spans: Sequence[tuple[int, int]], wanted: Iterable[int], width
 
 
 def _name_axis(name: str, *, is_log: bool) -> str:
-    """What an axis is of, and that it is logarithmic."""
+    """The name of an axis, and that it is logarithmic."""
     return ", ".join(filter(None, (name, "logarithmic" if is_log else "")))
 
 

@@ -293,7 +293,7 @@ def _find_groups(spots: Sequence[MapSpot]) -> list[MapSpot]:
 
 
 def _mark(spot: MapSpot) -> MapMark:
-    """What the cursor is on when it stands there: a switch before its links."""
+    """The mark of the cursor when it stands there: a switch before its links."""
     if spot.switches:
         return MapMark(switch=spot.switches[0])
     return MapMark(link=spot.links[0]) if spot.links else MapMark(node=spot.nodes[0])

@@ -8,7 +8,7 @@ from benchconsole.console.tui.widgets.canvas import CellWidget
 
 
 class FieldNotes(CellWidget):
-    """What a field takes and its completions below a ``note``, or what is wrong with what was typed."""
+    """The meaning of a field and its completions below a ``note``, or what is wrong with what was typed."""
 
     def __init__(self, note: str) -> None:
         super().__init__()

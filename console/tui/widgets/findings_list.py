@@ -218,7 +218,7 @@ def _draw_sight(sight: DetectableFaults, width: int) -> Row:
 
 
 def _key(entry: Entry | None) -> tuple[str, str] | None:
-    """What makes an entry the same one in another list."""
+    """The key that makes an entry the same one in another list."""
     if isinstance(entry, Finding):
         return ("", entry.where)
     if isinstance(entry, DetectableFaults):

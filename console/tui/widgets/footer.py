@@ -24,7 +24,7 @@ COUNTERPARTS = {"column_left": "column_right", "left": "right"}
 
 
 class Footer(CellWidget):
-    """Keys in accent, verbs in muted. What does not fit is under ``?``, which always fits."""
+    """Keys in accent, verbs in muted. Keys that do not fit are under ``?``, which always fits."""
 
     DEFAULT_CSS = "Footer { height: 1; dock: bottom; }"
     GROUND = Ground.PANEL

@@ -15,7 +15,7 @@ from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.widgets.line_input import LineInput
 
 Complete = Callable[[str, Mapping[str, str]], Sequence[str]]
-"""What the text of a line, by its name, may become; given all lines."""
+"""The completions of the text of a line, by its name; given all lines."""
 
 
 class FormInput(LineInput):
@@ -57,7 +57,7 @@ class FormInput(LineInput):
 
     @property
     def completions(self) -> Sequence[str]:
-        """What the line with the cursor may become, without what it is."""
+        """The completions of the line with the cursor, without its own text."""
         return [each for each in self._complete(self.here, self.lines_shown) if each != self.text]
 
     def go(self, name: str) -> None:

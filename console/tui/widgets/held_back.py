@@ -1,4 +1,4 @@
-"""What of a run is held back: one row each, with its reason and what releases it. Enter shows it in full."""
+"""The parts of a run that are held back: one row each, with its reason and what releases it. Enter shows it in full."""
 
 from collections.abc import Sequence
 

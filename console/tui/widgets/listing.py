@@ -63,7 +63,7 @@ class Listing(CellWidget, Generic[Item], can_focus=True):
         raise NotImplementedError  # no ABC: query(Listing) has to take the class itself
 
     def empty(self, width: int) -> list[Row]:
-        """What is shown where there are no rows."""
+        """The rows in place of an empty list."""
         return []
 
     def draw(self, width: int, height: int) -> list[Row]:

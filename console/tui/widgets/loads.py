@@ -76,7 +76,7 @@ _NUMBER = 10
 
 
 def _format_carried(way: "WayLoad") -> str:
-    """What is carried, ``≥`` where a test that crosses tells nothing; ``–`` where none tells."""
+    """The rate that is carried, ``≥`` where a test that crosses tells nothing; ``–`` where none tells."""
     if way.carried is None:
         return NOT_MEASURED
     return f"{'≥ ' if way.is_partial else ''}{gigabits(way.carried, way.capacity)}"

@@ -22,7 +22,7 @@ class NodeLine(CellWidget):
     row: Row = ()
 
     def show(self, view: RunView, mark: MapMark | None, numbers: WorstNumbers | None) -> None:
-        """What ``mark`` stands on, with the number that ``numbers`` has of a node."""
+        """Show the place ``mark``, with the number that ``numbers`` has of a node."""
         seen = None if mark is None or mark.node is None else view.nodes.get(mark.node)
         if seen is not None:
             row = _tell_node(view, seen, numbers)

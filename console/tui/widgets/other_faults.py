@@ -73,7 +73,7 @@ class OtherFaults(CellWidget):
 
 
 def _list_lines(placed: tuple[int, Fault]) -> list[str]:
-    """What is said of a fault at most: what it is, what it means, what to do."""
+    """All lines on a fault: what it is, what it means, what to do."""
     fault = placed[1]
     do = f"do: {sanitize(fault.do)}" if isinstance(fault, Finding) and fault.do else ""
     return [sanitize(fault.what), *filter(None, (sanitize(fault.means), do))]

@@ -94,7 +94,7 @@ class PlanView(Listing[Row]):
         return [*rows, *self._held_back(width), *_promise(width)]
 
     def _without_rounds(self, width: int) -> list[Row]:
-        """What else there is to do, and what is held back."""
+        """The lines where there is nothing to run: other work that is left, and what is held back."""
         if self.ends:
             head = CellLine(width).to(1).put("This session was interrupted after its last round.", STRONG).row()
             does = wrap_under("does", [self.ends], width, _GUTTER, 4)
@@ -130,7 +130,7 @@ class PlanView(Listing[Row]):
 
 
 def _tell_options(chosen: Sequence[str], command: str, width: int) -> list[Row]:
-    """What was chosen, and the command line that does the same."""
+    """The chosen options, and the command line that does the same."""
     rows = wrap_under("chosen", [", ".join(chosen)], width, _GUTTER, 4) if chosen else []
     return rows + (wrap_under("command", [command], width, _GUTTER, 6, MUTED) if command else [])
 

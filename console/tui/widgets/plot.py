@@ -19,7 +19,7 @@ from benchconsole.console.tui.widgets.plot_frame import PlotLook
 from benchconsole.console.view.run_view import State
 
 COLUMNS: Mapping[str, Scale | None] = dict.fromkeys(("stage", "metric", "fails"))
-"""What a filter may name."""
+"""The columns that a filter may name."""
 
 MOST_CLASSES = 6
 """Rows of classes; where there are more the last one counts them."""
@@ -47,7 +47,7 @@ class PlotRow(Fields):
 
 
 def make_plot_row(plot: Plot) -> PlotRow:
-    """What the list says of one plot."""
+    """The row of one plot in the list."""
     medians = [format_number(side, side.find_quantile(0.5)) for side in plot.sides]
     numbers = [f"{len(side.values):,}" for side in plot.sides]
     metric = plot.first

@@ -1,4 +1,4 @@
-"""What stands around the cells of a picture: axes with ticks, lines of bounds with labels, and the legend. Pure.
+"""The frame of a picture: axes with ticks, lines of bounds with labels, and the legend. Pure.
 
 A place is a number between 0 and 1; whatever is not on an axis is told at its end, and never drawn on it.
 """
@@ -34,7 +34,7 @@ class PlotLook(NamedTuple):
 
 
 class PlotFrame(NamedTuple):
-    """What stands around the cells of a picture: the label of each row that has one, and the ticks below.
+    """The frame around the cells of a picture: the label of each row that has one, and the ticks below.
 
     ``gaps`` are columns between which the axis below is interrupted, ``lines`` those that a line crosses it in.
     """

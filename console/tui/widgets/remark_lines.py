@@ -1,4 +1,4 @@
-"""What people said of what the cursor stands on, or of a node: a row each, and how many more there are."""
+"""The remarks on the place of the cursor, or on a node: a row each, and how many more there are."""
 
 from collections.abc import Sequence
 

@@ -20,7 +20,7 @@ class RunSafety(CellWidget):
     _told: tuple[object, ...] = ()
 
     def show(self, view: RunView) -> None:
-        """What ``view`` tells, worked out only when something of it is new: a plan may have thousands of rounds."""
+        """Show ``view``; its lines are worked out only when something is new: a plan may have thousands of rounds."""
         told = (view.plan, view.current, view.canary, view.ended, view.waves)
         if not are_same(told, self._told):
             self._told, self.lines = told, list_safety(view)

@@ -20,7 +20,7 @@ _KEYS = (
     (("replay_pause",), "pause"), (("round_back", "round_on"), "round"), (("tenth_back", "tenth_on"), "10 %"),
     (("seek",), "time"), (("slower", "faster"), "speed"),
 )  # fmt: skip
-"""What the bar names beside itself: actions with the word for them."""
+"""The keys that the bar names beside itself: actions with the word for them."""
 
 _LEAST = 8
 """Cells that the bar has at least."""

@@ -61,7 +61,7 @@ class SortedTable(FilteredListing[FilteredItem]):
         return len(self.columns) - len(self.fitting(self.size.width))
 
     def mark_sort(self, column: str) -> str:
-        """What stands after the name of a column: its place among those that sort, and whether downwards."""
+        """The mark after the name of a column: its place among those that sort, and whether downwards."""
         place = next((index for index, (name, _) in enumerate(self.sorts) if name == column), None)
         if place is None:
             return ""

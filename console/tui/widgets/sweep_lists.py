@@ -25,7 +25,7 @@ from benchconsole.console.view.wording import NOT_MEASURED
 from benchconsole.topology.units import counted as count
 
 COLUMNS: Mapping[str, Scale | None] = dict.fromkeys(("stage", "metric", "axis", "cohort"))
-"""What a filter may name."""
+"""The columns that a filter may name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class ChartRow(Fields):
 
 
 def chart_row(chart: Chart) -> ChartRow:
-    """What the list says of one chart."""
+    """The row of one chart in the list."""
     values = chart.values
     seen = {point.value for curve in chart.curves for point in curve.measured}
     spared = f"{len(seen)} of {count(len(values), 'point')}" if len(seen) < len(values) else count(len(seen), "point")

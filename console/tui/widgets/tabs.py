@@ -21,7 +21,7 @@ _SELECTED_KEY = Tone(Ink.ACCENT, Ground.SEL, bold=True)
 
 @dataclass(frozen=True, slots=True)
 class Badges:
-    """What must be seen on every screen. ``frozen`` is the age of the picture in seconds, ``held`` a run that waits.
+    """The badges of every screen. ``frozen`` is the age of the picture in seconds, ``held`` a run that waits.
 
     ``read_only``: no order is taken, be it that another console drives the session or that this one ``looks_only``.
     ``replay`` is how many times as fast a session is played again, and ``place`` where; None where none is.

@@ -1,4 +1,4 @@
-"""What is not judged, in words: tests without a number, and numbers of which no verdict could be made."""
+"""The results that are not judged, in words: tests without a number, and numbers of which no verdict could be made."""
 
 from collections.abc import Sequence
 

@@ -151,7 +151,7 @@ def test_a_finding_is_told_whole(hard: Page) -> None:
 
 
 def test_untested_is_said_not_to_be_passed(hard: Page) -> None:
-    assert "What was not tested is not counted as passed." in hard.text
+    assert "Untested parts are not counted as passed." in hard.text
     assert "None of these counts as passed." in hard.text
 
 

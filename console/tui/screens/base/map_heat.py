@@ -20,7 +20,7 @@ FindMetrics = Callable[[], "Metrics"]
 """Tells what the probes at hand declare; called when somebody chooses a heat map."""
 
 OFF = "off"
-"""What is typed in place of a name to leave the heat map."""
+"""The word that is typed in place of a name to leave the heat map."""
 
 
 class HeatPage(MapPage):

@@ -77,7 +77,7 @@ class Page(Screen[None]):
     VALID: ClassVar[tuple[str, ...]] = MOVES
     KEYS: ClassVar[tuple[Shown, ...]] = ()
     SILENT: ClassVar[str] = "Here stands nothing that somebody could speak of."
-    """What is said where a remark would be about nothing."""
+    """The sentence where a remark would be about nothing."""
     BINDINGS: ClassVar[list[BindingType]] = []
     VERTICAL_BREAKPOINTS = [  # noqa: RUF012 Textual's own declaration
         (0, "-tiny"),

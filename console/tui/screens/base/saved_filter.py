@@ -24,7 +24,7 @@ def find_keeper(page: Page) -> "SavedFilters | None":
 
 
 def find_saved(page: Page, text: str) -> FindSaved:
-    """What finds the saved filters of the page's area; their file is not looked at where ``text`` names none."""
+    """The finder of saved filters of the page's area; their file is not looked at where ``text`` names none."""
     keeper = find_keeper(page) if "@" in text else None
     return find_none if keeper is None else lambda name: keeper.find(page.filter_area, name)
 
@@ -54,7 +54,7 @@ def complete_saved(page: Page, prompt: LineInput) -> bool:
 
 
 def _find_common(names: Sequence[str]) -> str:
-    """What all of several names begin with."""
+    """The beginning that several names share."""
     if not names:
         return ""
     alike = takewhile(lambda pair: pair[0] == pair[1], zip(min(names), max(names), strict=False))
