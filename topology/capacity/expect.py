@@ -182,7 +182,7 @@ def _fill_evenly(
 
 @dataclass(frozen=True, slots=True)
 class MergedExpectation:
-    """The rates that flows of each group should reach; legs among the limits are those of the first nodes of the classes."""
+    """The rates of the flows of each group; legs among the limits are those of the first nodes of the classes."""
 
     fabric: Fabric
     merged: MergedFlows
