@@ -152,7 +152,7 @@ class RawSlot(_Strict):
 
 
 class RawCeiling(_Strict):
-    """The limit that the traffic of ``ports`` of a device passes together; of all ports without them."""
+    """A limit for the traffic of ``ports`` of a device together; of all ports without them."""
 
     ports: str | None = None
     rate: Quantity | None = None

@@ -161,7 +161,7 @@ def _add_port(builder: SubnetBuilder, block: _Block, match: re.Match[str], where
 
 
 def _guess_kind(kind: NodeKind) -> NodeKind:
-    """The neighbour of a node of ``kind`` when its own word does not say: a switch, as its line would have told."""
+    """The kind of the neighbour of a ``kind`` when its own word does not say: a switch, as its line would have told."""
     return NodeKind.SWITCH if kind is not NodeKind.SWITCH else kind
 
 
