@@ -1,4 +1,4 @@
-"""What the fabric is and what it can carry. Pure: no network, no database, no clock, no screen."""
+"""The fabric and its capacity. Pure: no network, no database, no clock, no screen."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -22,7 +22,7 @@ class NodePorts:
 
 
 def select_ports(fabric: Fabric, text: str) -> tuple[NodePorts, ...]:
-    """What ``text`` names, by port in the order in which they are written.
+    """The nodes that ``text`` names, by port in the order in which they are written.
 
     Ports stand after a colon, for all nodes of their term: terms are parted by commas. SelectionError for an unknown
     node, for a port that some of the nodes lack, and for one of several that share an address.

@@ -203,7 +203,7 @@ def fold(names: Iterable[str]) -> str:
 
 @lru_cache(maxsize=65_536)  # reports fold the nodes of a machine again and again
 def _split_number(name: str) -> tuple[str, int, int]:
-    """What stands before the number at the end of a name, how many digits that has, and what it is; 0 without one."""
+    """The text before the number at the end of a name, how many digits that has, and its value; 0 without one."""
     found = _NUMBERED.fullmatch(name)
     return (name, 0, 0) if found is None else (found[1], len(found[2]), int(found[2]))
 

@@ -116,7 +116,7 @@ ASKING = ["a", *"n[01-16] st1"]
 """The form that asks nodes, before it asks."""
 
 PLANNED: dict[str, list[Key]] = {"plan": ["R", shows_plan], "options": ["R", shows_plan, "o"]}
-"""What is shown before anything ran."""
+"""Pages that are shown before anything ran, each with its keys."""
 
 OTHERS = (*PLANNED, "criterion", "replay", "asking")
 """Pages that are no area: of a file, of a copy of the database, of a session that is played again, of the start."""
@@ -289,7 +289,7 @@ def has_rows(page: AreaPage) -> bool:
 
 
 def name_picture(area: str, size: tuple[int, int], ending: str) -> str:
-    """What the file of a picture is called."""
+    """The file name of a picture."""
     return f"{area}-{size[0]}x{size[1]}{ending}.svg"
 
 

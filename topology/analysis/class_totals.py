@@ -52,7 +52,7 @@ _PER_NODE: Mapping[str, Callable[[Hardware], float | None]] = MappingProxyType(
     }
 )
 TOTALS = tuple(_PER_NODE)
-"""What can be added up."""
+"""Quantities that can be added up."""
 
 
 def count_classes(nodes: Iterable[Node]) -> list[tuple[Hardware, int]]:

@@ -123,7 +123,7 @@ def _find_asymmetric(cabled: Tables) -> list[StaticFinding]:
 
 
 def _find_missing(cabled: Tables, ends: Indices, layer: tuple[Indices, Indices, Indices]) -> Iterator[StaticFinding]:
-    """What switches lack in one layer, whose devices are ``ends`` and whose trunks run from low to high."""
+    """Links that switches lack in one layer, whose devices are ``ends`` and whose trunks run from low to high."""
     low, high, label = layer
     lower = np.unique(low)
     peers = np.bincount(label[lower], minlength=len(ends))[label]

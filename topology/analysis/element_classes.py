@@ -17,7 +17,7 @@ from benchconsole.topology.capacity.flow_groups import Nodes, describe_link
 from benchconsole.topology.model.fabric import Fabric
 
 Marks = tuple[str, tuple[str, ...]]
-"""What an element is besides its devices (its kind), and its devices."""
+"""The kind of an element, and its devices."""
 
 _ROUNDS = 24
 """As far as a mark is seen: more links than any two devices of a fabric of this size are apart, rings aside."""

@@ -5,7 +5,7 @@ worst way of each network is named. The product is folklore, exact only for unif
 *fair* ratio stands beside it: what the legs of the worst node let it send over its max-min fair
 share when every node of the network sends to the top at once (``topology.tables.fair_shares``, model
 ``fluid``, computed from the same tables). The top is defined in ``topology.tables.uplink_paths``; cables above
-it only lead out of the fabric and are no part of the way. What flows from one top switch to
+it only lead out of the fabric and are no part of the way. The capacity from one top switch to
 another is a question of ``topology.analysis.bisection``.
 
 A network is *flat* where some of its top switches are joined by nothing but cables of their own tier, as in a torus, a

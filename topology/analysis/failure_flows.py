@@ -42,7 +42,7 @@ _KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class FlowLoss:
-    """What flows get together ``before`` and ``after`` a loss, byte/s of payload in the direction that loses more.
+    """The rates of flows together ``before`` and ``after`` a loss, byte/s of payload in the direction that loses more.
 
     ``share`` is what the worst node that keeps a path has left of its rate, sending or receiving; ``degraded`` nodes
     have less than before. All 0 and 1 where no flow crosses the element. ``lacks_peer_link``: part of them would
@@ -92,8 +92,9 @@ class FailureFlows:
         self._alone: dict[str, GroupFlows] = {}
 
     def list_losses(self, elements: Sequence[tuple[FailureKind, str]]) -> Mapping[tuple[FailureKind, str], FlowLoss]:
-        """What is left without each of ``elements`` (its kind, and its name); those of a kind that would take too
-        long are not in it.
+        """The loss of flows without each of ``elements`` (its kind, and its name).
+
+        Elements of a kind that would take too long are not in it.
         """
         found: dict[tuple[FailureKind, str], FlowLoss] = {}
         if not 0 < len(self._groups) <= MOST_GROUPS:

@@ -90,14 +90,14 @@ def group_nodes(fabric: Fabric, clients: Sequence[str], servers: Sequence[str]) 
 
 
 def _make_key(fabric: Fabric, machine: str, kinds: Sequence[Mapping[tuple[int, ...], Sequence[str]]]) -> Hashable:
-    """What decides the paths and rates of a machine: where each cable goes, and what it is; the VLANs of its guests."""
+    """The key of a machine's paths and rates: where each cable goes, and what it is; the VLANs of its guests."""
     return describe_legs(fabric, machine), tuple(
         tuple((vlans, len(same)) for vlans, same in each.items()) for each in kinds
     )
 
 
 def machine_of(fabric: Fabric, node: str) -> str:
-    """What has the cables of ``node``: its host, or itself."""
+    """The machine that has the cables of ``node``: its host, or itself."""
     return fabric.nodes[NodeId(node)].host or node
 
 

@@ -3,7 +3,7 @@
 Halves hold equally many machines with a cable, one more where their number is odd; a machine with virtual ones moves as
 a whole. For given sides of the switches the machines follow at once: those go over that cost least. So the search is
 over the sides of the switches. Switches without machines that are not cabled to each other (the spines of a Clos) take
-the side where they part less. What is left is tried in full up to ``MOST_TRIED`` switches: then the halves are the
+the side where they part less. The others are tried in full up to ``MOST_TRIED`` switches: then the halves are the
 least. Of more switches the halves are found by local search from many starts, or of a large fabric pod by pod: they
 are halves of the fabric, so what lies between them is an upper bound, but others may be less. No start and no tie
 depends on the order of the file.

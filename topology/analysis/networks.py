@@ -28,7 +28,7 @@ def list_findings(fabric: Fabric) -> Iterator[StaticFinding]:
 
 
 def _describe_choices(fabric: Fabric, choice: NetworkChoice) -> Iterator[StaticFinding]:
-    """What nodes in several networks have to say, once for all that have the same."""
+    """Findings of nodes in several networks, once for all nodes in the same networks."""
     alike = group_by_key((choice.list_networks(node.id), node) for node in fabric.nodes.values())
     for networks, nodes in alike.items():
         own = [name for name in networks if fabric.networks[name].role is NetworkRole.DATA]

@@ -26,7 +26,7 @@ from benchconsole.topology.units import ratio as shown
 
 @dataclass(frozen=True, slots=True)
 class WorstFailure:
-    """What a failure makes of a ratio: infinite where nothing is left upward. ``element`` is a link or a switch."""
+    """The worst ratio after a failure: infinite where nothing is left upward. ``element`` is a link or a switch."""
 
     element: str
     ratio: float

@@ -1,7 +1,7 @@
 """Whether the peer link of an MLAG pair could carry the traffic of a failure.
 
-The case: all nodes of a role that are cabled to the pair lose their leg on one of its switches. What comes for them
-still arrives at both, and what arrives at the wrong one crosses the peer link. A neighbour divides its traffic over the
+The case: all nodes of a role that are cabled to the pair lose their leg on one of its switches. Traffic to them
+still arrives at both, and its part at the wrong one crosses the peer link. A neighbour divides its traffic over the
 two by its cables; several neighbours count by their capacity. Traffic from the nodes never loads the peer link more: it
 leaves the switch that it reached by that switch's own cables wherever there are any. Model ``fluid``, on the wire; all
 nodes receive at once, each as much as its remaining leg takes, shares are max-min fair.

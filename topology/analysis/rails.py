@@ -109,7 +109,7 @@ def _halve(fabric: Fabric, legs: Sequence[Link]) -> FabricCut | None:
 
 
 def list_findings(sets: Iterable[RailSet]) -> Iterator[StaticFinding]:
-    """What the loss of a rail or plane means, and nodes that lack one that their like have."""
+    """Findings of the loss of a rail or plane, and of nodes that lack one that their like have."""
     for each in sets:
         yield from _describe_loss(each)
         alike = group_by_key(((rail.lacking, len(rail.nodes)), rail.name) for rail in each.rails if rail.lacking)

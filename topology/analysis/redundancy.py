@@ -75,7 +75,7 @@ class ElementLoss:
 
 
 def analyse_redundancy(cabled: Tables) -> tuple[ElementLoss, ...]:
-    """What each single failure does, switches first."""
+    """The effect of each single failure, switches first."""
     failures = Failures(cabled)
     links = (*list_link_failures(failures), *list_leg_failures(failures))
     merged = (*_merge_cases(list_device_failures(failures), cabled.devices), *_merge_cases(links, cabled.links))
@@ -217,7 +217,7 @@ def _find_left(loss: ElementLoss) -> float:
 
 
 def _describe_flows(flows: FlowLoss) -> str:
-    """What flows over an element keep; nothing where they keep all."""
+    """The rates that flows over an element keep, in words; empty where they keep all."""
     if flows.is_idle or flows.keeps_all:
         return ""
     if flows.lacks_peer_link:
@@ -234,7 +234,7 @@ def _describe_flows(flows: FlowLoss) -> str:
 
 
 def _describe_tiers(loss: ElementLoss) -> str:
-    """What the tiers tell of a fabric that is too large for flows over each element."""
+    """The effect that tiers show, in words, for a fabric that is too large for flows over each element."""
     effect = loss.effect
     if loss.flat:
         return "is not computed: the fabric is too large for it, and tiers say nothing of cables inside one"

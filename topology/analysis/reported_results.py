@@ -1,7 +1,7 @@
 """Results that documents report: their percentages held against their numbers, and one number told twice.
 
 A percentage is a share of the required value or target of the one criterion that speaks of the same numbers, or of the
-stated peak of one node (of as many as the label ``nodes`` says). What a document prints is taken as rounded to its last
+stated peak of one node (of as many as the label ``nodes`` says). A number of a document is taken as rounded to its last
 digit: it is wrong where no number is rounded to it.
 """
 
@@ -48,7 +48,7 @@ class ReportedCell:
 
     @property
     def shown(self) -> str:
-        """What was computed, with one digit more than is written where the two differ; empty where it is not known."""
+        """The computed value, with one digit more than is written where the two differ; empty where it is not known."""
         if self.computed is None:
             return ""
         return self.written.format(self.computed, more=int(self.outcome is CellOutcome.DIFFERS))
@@ -75,7 +75,7 @@ def _format_base(like: Written, base: float) -> str:
 
 
 def _find_base(fabric: Fabric, result: ReportedResult, of: ShareOf) -> tuple[float | None, str]:
-    """What a percentage is of, in the unit of the value; or None and the reason."""
+    """The base of a percentage, in the unit of the value; or None and the reason."""
     if of is ShareOf.PEAK:
         return _find_peak(fabric, result)
     criteria = [each for each in fabric.criteria if _speaks_of(each, result)]
@@ -94,7 +94,7 @@ def _find_base(fabric: Fabric, result: ReportedResult, of: ShareOf) -> tuple[flo
 
 
 def _find_share_base(fabric: Fabric, result: ReportedResult, criterion: Criterion) -> tuple[float | None, str]:
-    """What the bounds of a criterion are shares of, 1 of those that are numbers; or None and the reason."""
+    """The base of the bounds of a criterion, 1 where they are no shares; or None and the reason."""
     if criterion.basis is Basis.ABSOLUTE:
         return 1.0, ""
     if criterion.basis is Basis.PEAK:
@@ -147,7 +147,7 @@ def _describe_result(result: ReportedResult) -> str:
 
 
 def list_findings(fabric: Fabric) -> Iterator[StaticFinding]:
-    """What documents report against their own arithmetic, percentages that nothing is known of, and contradictions."""
+    """Percentages that contradict their own numbers, percentages that nothing is known of, and contradictions."""
     for result in fabric.reported:
         for cell in list_share_cells(fabric, result, result.value.value, result.value.span):
             if cell.outcome is not CellOutcome.AGREES:

@@ -40,7 +40,7 @@ _COUNTED = ("nodes", "sockets", "cores")
 
 
 class ClaimOutcome(StrEnum):
-    """What the cabling makes of a claim. ``BETTER``: it gives more than is stated."""
+    """The result of a claim against the cabling. ``BETTER``: the cabling gives more than is stated."""
 
     HOLDS = "holds"
     BETTER = "better"
@@ -73,7 +73,7 @@ class Comparison:
 
 
 _Found = tuple[float | None, tuple[ClaimStep, ...], str]
-"""What was computed for a claim, the steps that it is made of, and what is missing where nothing was."""
+"""The computed value of a claim, the steps that it is made of, and what is missing where there is none."""
 
 
 def compare_claims(

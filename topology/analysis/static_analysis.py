@@ -36,7 +36,7 @@ from benchconsole.topology.tables.fabric_tables import Tables, make_tables
 
 @dataclass(frozen=True, slots=True)
 class StaticReport:
-    """What each question found, and ``findings``: errors first, then warnings, then notes. ``cabled``: the tables."""
+    """The answer to each question; ``findings``: errors first, then warnings, then notes. ``cabled``: the tables."""
 
     cabled: Tables
     oversubscription: oversubscription.OversubscriptionReport

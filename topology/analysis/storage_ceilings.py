@@ -2,7 +2,7 @@
 
 Layers of the network are computed: all clients read from, or write to, all servers at once
 (``topology.analysis.fan_in``, model ``fluid``), and each layer is what these flows would get if it alone
-limited them. What was measured or declared is taken as it is. A layer that is not described has no ceiling.
+limited them. A measured or declared ceiling is taken as it is. A layer that is not described has no ceiling.
 """
 
 import math
@@ -124,7 +124,7 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True)
 class GroupCeilings:
-    """What one set of clients (its name; empty where none is described) can get of one storage system."""
+    """The ceilings of one storage system for one set of clients (its name; empty where none is described)."""
 
     storage: str
     clients: str
@@ -215,7 +215,7 @@ class _Case:
         )
 
     def cables(self, operation: str, copies: int) -> Iterator[LayerCeiling | UnknownLayer]:
-        """What the cabling allows, by kind of link; the servers' ports alone where no path can be followed."""
+        """The ceilings of the cabling, by kind of link; the servers' ports alone where no path can be followed."""
         clients, servers = self.clients.nodes, self.system.servers
         absent = [what for what, nodes in (("clients", clients), ("servers", servers)) if not nodes]
         loose = [node for node in (*clients, *servers) if not self.fabric.legs(node)]
@@ -250,7 +250,7 @@ class _Case:
             yield UnknownLayer(GATEWAYS, f"not every path crosses {fold(self.clients.gateways)}: do they forward?")
 
     def interconnect(self, copies: int) -> Iterator[LayerCeiling | UnknownLayer]:
-        """What the servers reach over their interconnect: the best ping-pong of two hosts, else the stated speed."""
+        """The rate of the servers' interconnect: the best ping-pong of two hosts, else the stated speed."""
         joined, servers = self.system.interconnect, len(self.system.servers)
         best = joined.pingpong or joined.speed
         if best is None:
@@ -310,7 +310,7 @@ def list_findings(groups: Sequence[GroupCeilings]) -> Iterator[StaticFinding]:
             title = " ".join(word for word in (group.storage, group.clients, ceiling.operation) if word)
             yield from _describe_stated(group.storage, title, ceiling)
             yield from _describe_faster(group.storage, title, ceiling)
-    # What is missing, once for the groups of a system that miss the same.
+    # The missing layers, once for the groups of a system that miss the same.
     same = group_by_key(
         ((group.storage, *missing), group.clients) for group in groups for missing in _list_missing(group)
     )

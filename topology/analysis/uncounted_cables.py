@@ -30,14 +30,14 @@ class Uncounted:
 
     @property
     def why(self) -> str:
-        """What is missing, in words."""
+        """The missing part of the description, in words; empty where nothing is missing."""
         if not self.nodes:
             return "no node is described"
         return f"nobody counted the cables of {format_links(self.links)}" if self.links else ""
 
 
 def find_uncounted(fabric: Fabric) -> Uncounted:
-    """What is missing in ``fabric``."""
+    """The links of ``fabric`` without a count, and whether it has nodes."""
     return Uncounted(tuple(link for link in fabric.links.values() if not link.counted), bool(fabric.nodes))
 
 
@@ -51,7 +51,7 @@ def format_links(links: Sequence[Link]) -> str:
 
 
 def list_findings(fabric: Fabric, uncounted: Uncounted) -> Iterator[StaticFinding]:
-    """What is missing, what is not concluded for it, and the remedy."""
+    """Missing nodes and counts, the conclusions that cannot be drawn, and the remedy."""
     if not uncounted.nodes:
         text = f"no node is described, so {_NOT_CONCLUDED}; add nodes, and links from them to their switches"
         yield StaticFinding(Severity.WARNING, "no-node", fabric.name, text)

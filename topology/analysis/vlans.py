@@ -25,7 +25,7 @@ class VlanSide:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """What one VLAN may use of a split link, in each direction.
+    """The capacity that one VLAN may use of a split link, in each direction.
 
     ``sides`` are those of ``Link.a`` and ``Link.b``. ``port`` is the fastest port of a member, None
     without members: ``fill`` flows of that speed fit, and fill it to the brim where ``exact``.
@@ -41,7 +41,7 @@ class Lane:
 
     @property
     def oversubscription(self) -> float:
-        """What the fuller side offers over the capacity."""
+        """The load that the fuller side offers, over the capacity."""
         return max(side.offered for side in self.sides) / self.capacity
 
 

@@ -27,7 +27,7 @@ since 3.4 (ip-sysctl); since 6.6 the kernel learns the share per socket and star
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What one TCP stream between nodes of a kind may have in flight on one line.
+    """The bytes that one TCP stream between nodes of a kind may have in flight on one line.
 
     ``size`` is bytes, ``rate`` byte/s (size over round trip, at most the NIC), ``streams`` how
     many of these fill the line; None where nothing is declared. ``basis`` says where from.

@@ -1,1 +1,1 @@
-"""What flows that run together should reach: max-min fair shares over routed paths."""
+"""The rates that flows should reach when they run together: max-min fair shares over routed paths."""

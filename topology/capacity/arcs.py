@@ -92,7 +92,7 @@ def _find_end(fabric: Fabric, node: NodeId, leg: str | None) -> tuple[str, LinkI
 
 
 def make_arcs(routes: Routes, flows: Sequence[Flow]) -> Arcs:
-    """What ``flows`` could use: the networks, and the nodes that forward, that their described routes cross.
+    """The arcs that ``flows`` could use: of networks, and of forwarding nodes, that their described routes cross.
 
     Standby legs carry nothing. RoutingError for a flow without a described route.
     """

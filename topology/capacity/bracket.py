@@ -29,7 +29,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """What flows that run at once should reach, from above and from below.
+    """Bounds of the rates that flows should reach when they run at once, from above and from below.
 
     ``unlucky`` (no higher than ``routing``) and ``lucky`` are percentiles 5 and 95 of draws, None where nothing is
     hashed; ``optimum`` is None where it has too many variables. ``narrowest`` is the cut that bounds the slowest flow,
@@ -127,7 +127,7 @@ def _list_rules(said: RoutingRule | None) -> list[RoutingRule]:
 def _try_rules(
     fabric: Fabric, flows: Sequence[Flow], rules: Sequence[RoutingRule]
 ) -> Iterator[tuple[RoutingRule, Bound]]:
-    """What these rules give where the fabric has the shape that they are made for."""
+    """The bounds that these rules give where the fabric has the shape that they are made for."""
     for rule in rules:
         said = {
             name: replace(network, routing=rule) if network.routing in (None, RoutingRule.UGAL) else network

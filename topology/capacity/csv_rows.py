@@ -21,7 +21,7 @@ def read_rows(
     read: Callable[[Mapping[str, str]], _T],
     what: str = "flows",
 ) -> list[_T]:
-    """What ``read`` makes of every row, by the names of its columns, of which ``needed`` have to be there.
+    """The results of ``read`` for every row, by the names of its columns, of which ``needed`` have to be there.
 
     ``what`` the rows are, in the plural. SelectionError with all rows for which it raises one, each with its line.
     """

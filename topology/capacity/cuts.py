@@ -1,6 +1,6 @@
 """Cuts: bounds of what flows can reach, which hold for every routing, each with the links that make it.
 
-What crosses from one side of a fabric to the other is no more than its links from there to here carry. Tried are the
+Flows from one side of a fabric to the other get no more than the links in that direction carry. Tried are the
 ports of single nodes, single switches and groups with what is below them, least cuts between all senders and all
 receivers (Ford and Fulkerson), and the balls around senders that the prices of an optimum suggest (Leighton and Rao,
 J. ACM 46, 1999); every cut is a bound, and the least of them is told.
@@ -147,7 +147,7 @@ class Cuts:
                 yield ~side
 
     def _list_balls(self, lengths: Floats) -> Iterator[Flags]:
-        """What is nearer to a sender than each of the distances that occur."""
+        """The vertices nearer to a sender than each of the distances that occur."""
         arcs = self._arcs
         size = len(arcs.devices)
         graph = csr_array(coo_array((lengths + 1e-12, (arcs.tail, arcs.head)), shape=(size, size)))

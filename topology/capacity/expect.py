@@ -41,12 +41,12 @@ _AT_ONCE = 50_000
 """Flows that are filled in one go: draws share no link, so many are as quick as one."""
 
 APART = ", unequal members apart"
-"""What is added to the name of a model where it took the members of a LAG one by one."""
+"""The end of the name of a model where it took the members of a LAG one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What one flow should reach, in byte/s of payload, and every element that ties as its limit.
+    """The rate that one flow should reach, in byte/s of payload, and every element that ties as its limit.
 
     ``limiting`` is empty when the flow's own demand is the limit. ``model`` names the rule. ``goodput`` is the payload
     share of the wire of the limiting links (of all that the flow crosses where its demand is the limit), the lowest
@@ -93,7 +93,7 @@ def expect(
     seed: int = 0,
     members: Members | None = None,
 ) -> tuple[Expectation, ...]:
-    """What each of ``flows`` should reach when all of them run at once.
+    """The rate that each of ``flows`` should reach when all of them run at once.
 
     ``capacity`` replaces the described capacity (byte/s on the wire) of single directed links, to ask what a known
     fault explains. ``seed`` is that of the hashes. ``members`` are known choices, which make a fluid model one of
@@ -117,7 +117,7 @@ def expect(
 def _expect_sprayed(
     routes: Routes, flows: Sequence[Flow], capacity: Mapping[Direction, float]
 ) -> tuple[Expectation, ...]:
-    """What flows reach of which some networks spray the packets. RoutingError where others share links with them."""
+    """The rates of flows of which some networks spray the packets. RoutingError where others share links with them."""
     fabric, graph = routes.fabric, routes.graph
     sprayed = [is_sprayed(routes, flow) for flow in flows]
     groups = {kind: [flow for flow, each in zip(flows, sprayed, strict=True) if each is kind] for kind in (True, False)}
@@ -182,7 +182,7 @@ def _fill_evenly(
 
 @dataclass(frozen=True, slots=True)
 class MergedExpectation:
-    """What the flows of each group should reach; legs among the limits are those of the first nodes of the classes."""
+    """The rates of the flows of each group; legs among the limits are those of the first nodes of the classes."""
 
     fabric: Fabric
     merged: MergedFlows
@@ -197,7 +197,7 @@ class MergedExpectation:
 
 
 def expect_merged(fabric: Fabric, asked: Sequence[FlowSet]) -> MergedExpectation:
-    """What the flows of ``asked`` should reach when all of them run at once, by the fluid model, group by group.
+    """The rates that the flows of ``asked`` should reach when all run at once, by the fluid model, group by group.
 
     No network may spray packets (``is_any_sprayed``). The rates are those of ``expect`` on every flow. SelectionError
     for more than MOST_GROUPS groups, RoutingError and ArithmeticError as there.
@@ -212,7 +212,7 @@ def expect_merged(fabric: Fabric, asked: Sequence[FlowSet]) -> MergedExpectation
 
 
 def compute_group_rates(routes: Routes, groups: Sequence[FlowGroup], members: Mapping[NodeId, Nodes]) -> Floats:
-    """What one flow of each of ``groups`` should reach when all flows of all of them run at once, in byte/s of payload.
+    """The payload rate in byte/s of one flow of each of ``groups`` when all flows of all of them run at once.
 
     ``members`` are the classes of their nodes (``find_members``). RoutingError and ArithmeticError as ``expect``.
     """
@@ -229,7 +229,7 @@ def _list_demands(groups: Sequence[FlowGroup]) -> Floats:
 
 
 def _share_fairly(crossed: Crossings, limits: Floats, demand: Floats) -> tuple[Usage, Floats]:
-    """What each stream loads as so many as it stands for, and the level that it gets; both certified."""
+    """The load of each stream as so many as it stands for, and the level that it gets; both certified."""
     used = weigh_usage(crossed.used, crossed.weight)
     level = max_min(used, limits, demand[crossed.owner])
     if not certify(used, limits, demand[crossed.owner], level):
@@ -304,7 +304,7 @@ class RateSpread:
 
 @dataclass(frozen=True, slots=True)
 class OverHashes:
-    """What ``flows`` flows get over ``draws`` draws of the hashes of ``model``, of ``asked`` that were asked for.
+    """Rates of ``flows`` flows over ``draws`` draws of the hashes of ``model``, of ``asked`` that were asked for.
 
     ``aggregate`` is their sum, ``slowest`` the slowest of them, ``barrier`` the sum that a job
     sees which waits for the slowest: their number times it.
@@ -324,7 +324,7 @@ def sample_hashes(
     fabric: Fabric, flows: Sequence[Flow], *, draws: int = DRAWS, seed: int = 0, model: Model = Model.HASH,
     capacity: Mapping[Direction, float] | None = None, go_on: Callable[[int], bool] = lambda _: True,
 ) -> OverHashes:  # fmt: skip
-    """What ``flows`` get when all run at once, over ``draws`` hashes that ``seed`` leads to.
+    """The rates of ``flows`` when all run at once, over ``draws`` hashes that ``seed`` leads to.
 
     ``go_on`` is asked now and then whether to draw on, with the number of draws so far; where it says no, these count.
     ``model`` is HASH or POLARISED. ValueError for another, without flows or without draws;

@@ -213,7 +213,7 @@ def _number(keys: Mapping[NodeId, Hashable]) -> dict[NodeId, int]:
 
 
 def make_node_key(fabric: Fabric) -> Callable[[NodeId], Hashable]:
-    """What is equal for nodes that routes and capacities cannot tell apart but by name.
+    """A key of nodes, equal where routes and capacities can tell them apart only by name.
 
     A node that shares cables with a virtual machine, forwards, is cabled to one that does not forward, or stands in
     forwarding tables is like no other.
@@ -256,7 +256,7 @@ def _sort_legs(fabric: Fabric, node: str) -> Sequence[Link]:
 
 
 def trace_groups(routes: Routes, groups: Sequence[FlowGroup], members: Mapping[NodeId, Nodes]) -> Crossings:
-    """What one flow of each group loads, with shares as large as the load of all of them.
+    """The load of one flow of each group, with shares as large as the load of all of them.
 
     ``members`` are the classes (``find_members``), of which the legs at one place are one part. RoutingError as
     ``trace_flows``.

@@ -67,7 +67,7 @@ class Crossings:
 def trace_flows(
     routes: Routes, flows: Sequence[Flow], model: Model, *, seed: int = 0, members: Members | None = None
 ) -> Crossings:
-    """What ``flows`` load. RoutingError for a flow without a path, or not on a link that ``members`` names for it."""
+    """The load of ``flows``. RoutingError for a flow without a path, or not on a link that ``members`` names for it."""
     if model in (Model.HASH, Model.POLARISED):
         try:
             return _cross_cables(routes, flows, walk_flows(routes, flows, seed, polarised=model is Model.POLARISED))
@@ -98,7 +98,7 @@ def _walk_each(routes: Routes, flows: Sequence[Flow], pick: Pick) -> Crossings:
 
 
 def _cross_cables(routes: Routes, flows: Sequence[Flow], crossed: CrossedCables) -> Crossings:
-    """What flows load that are each on one cable of every link that they cross."""
+    """The load of flows that are each on one cable of every link that they cross."""
     if find_passed(routes.graph):
         table = _Table(routes)
         cuts = np.searchsorted(crossed.flow, np.arange(len(flows) + 1)).tolist()

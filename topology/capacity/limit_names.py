@@ -9,11 +9,11 @@ from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Direction, Fabric
 
 Limit = Direction | LinkPart | CeilingSide
-"""What limits a flow: a link in one direction, its channel of a VLAN, or a ceiling inside a device."""
+"""The limit of a flow: a link in one direction, its channel of a VLAN, or a ceiling inside a device."""
 
 
 def list_limits(rate: Expectation) -> list[Limit]:
-    """What ties as the limit of a flow: links; instead of them their full channels, or the ceilings they stand for."""
+    """The limits of a flow that tie: links; instead of them their full channels, or the ceilings they stand for."""
     inside = group_by_key((part.way, part.ceiling or part) for part in rate.parts
                           if part.ceiling is not None or part.vlan is not None)  # fmt: skip
     return [limit for way in rate.limiting for limit in inside.get(way, [way])]

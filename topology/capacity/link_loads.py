@@ -1,4 +1,4 @@
-"""What flows put on every link and on every node, when each has the rate that it should reach."""
+"""The load of flows on every link and on every node, when each flow has the rate that it should reach."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

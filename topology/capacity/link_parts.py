@@ -13,7 +13,7 @@ from benchconsole.topology.routing.graph import Graph
 
 
 class LinkPart(Struct, frozen=True, order=True, gc=False):
-    """What fills by itself: a directed link, one member cable of it (from 0), its channel of a VLAN, or a ceiling.
+    """A part that fills by itself: a directed link, one member cable (from 0), its channel of a VLAN, or a ceiling.
 
     For a ceiling inside a device the first link that passes it stands.
     """

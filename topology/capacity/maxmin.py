@@ -134,7 +134,7 @@ def certify(used: Usage, capacity: Floats, demand: Floats, rate: Floats, toleran
 
 
 def compute_load(used: Usage, rate: Floats, links: int) -> Floats:
-    """What each of ``links`` links carries."""
+    """The rate that each of ``links`` links carries."""
     found: Floats = np.bincount(used.link, weights=used.share * rate[used.flow], minlength=links).astype(np.float64)
     return found
 

@@ -1,4 +1,4 @@
-"""What flows get at least where nobody said how a fabric is routed, or queues decide, whichever way they take.
+"""The least rates of flows where nobody said how a fabric is routed, or queues decide, whichever way they take.
 
 Least hops are the plain way to route a tree or a Clos fabric. Where links inside a tier close rings, other rules are as
 usual. On a torus or a mesh they choose among the ways of least hops. Where three switches are cabled to each other
@@ -60,7 +60,7 @@ class OpenRouting:
         return len(self._rings.thinnest) > 0 or bool(self._is_chosen.any())
 
     def bound(self, flows: Sequence[Flow], routes: Sequence[Route]) -> LeastRates | None:
-        """What each of ``flows`` gets at least when all run at once; ``routes`` are those of least hops.
+        """The least rate of each of ``flows`` when all run at once; ``routes`` are those of least hops.
 
         None where no flow is open.
         """
@@ -256,7 +256,7 @@ class _Used(NamedTuple):
         return np.asarray(np.isin(of, of[is_free]), bool)
 
     def fill(self, most: Floats) -> Floats:
-        """What each flow gets where all cross every place that they may; ``most`` is what it can ask for."""
+        """The rate of each flow where all cross every place that they may; ``most`` is what it can ask for."""
         room = np.minimum(most, self.capacity.sum() / self.weight.min())[self.owner]
         order = np.lexsort((room, self.place))
         place, weight, room = self.place[order], self.weight[order], room[order]

@@ -1,4 +1,4 @@
-"""What flows could reach if any of them could go any way, in any number of parts: the optimum over all routings.
+"""The rates of flows if any of them could go any way, in any number of parts: the optimum over all routings.
 
 The maximum concurrent flow (Shahrokhi and Matula, J. ACM 37, 1990) is what every flow gets at least, the maximum
 multicommodity flow is what all get together. Both are linear programs with one variable for each arc and each source
@@ -44,7 +44,7 @@ class Optimum:
 
 @dataclass(frozen=True, slots=True)
 class _Commodity:
-    """What leaves one vertex (enters it, where arcs are turned round): how many flows, of which demand, to where."""
+    """Flows that leave one vertex (enter it, where arcs are turned round): how many, of which demand, to where."""
 
     source: int
     vlan: int | None

@@ -1,4 +1,4 @@
-"""What streams reach when hashes put each of them on one way at every fork: the unluckiest likely placement of all.
+"""Rates of streams when hashes put each of them on one way at every fork: the unluckiest likely placement of all.
 
 Two models, both of numbers only. ``Paths`` follows the streams of one flow fork by fork and shares every way fairly
 (max-min); ``Spread`` throws the streams of many flows on parallel ways, as balls into bins, and gives each what it is

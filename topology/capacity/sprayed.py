@@ -129,7 +129,7 @@ class _Spraying:
         return [SprayedRate(float(each) * self._scale, ways) for each, ways in zip(rate, limiting, strict=True)]
 
     def _list_bounds(self) -> tuple[Floats, Floats]:
-        """What each used link and each ceiling carries, in parts of the fastest link."""
+        """The capacity of each used link and each ceiling, in parts of the fastest link."""
         ceilings = [compute_payload(self._routes.fabric, side) for side in self._sides]
         return self._capacity / self._scale, np.array(ceilings, float) / self._scale
 

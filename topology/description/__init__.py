@@ -1,1 +1,1 @@
-"""What somebody wrote, and what it means: templates, shape, names, links, groups, declarations of a topology file."""
+"""The written text and its meaning: templates, shape, names, links, groups, declarations of a topology file."""

@@ -67,7 +67,7 @@ def read_claims(
 
 
 def list_scopes(written: raw.RawTopology, switches: Sequence[str]) -> list[str]:
-    """What a ratio or a cut may be stated of."""
+    """The names that a ratio or a cut may be stated of."""
     known = [END_TO_END, *(role.value for role in SwitchRole), *KINDS.values(), *switches]
     return [*known, *(name for section in KINDS for name in getattr(written, section))]
 

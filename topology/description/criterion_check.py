@@ -145,7 +145,7 @@ def check_labels(
 
 
 def _list_labels(vocabulary: Vocabulary, metric: str, cohorts: Collection[str]) -> Iterator[str]:
-    """What a number of the metric may carry: labels of its parser, points of sweeps, cohorts; none if not told."""
+    """Labels that a number of the metric may carry: of its parser, points of sweeps, cohorts; none if not told."""
     own = vocabulary.traits.get(metric, MetricTraits()).labels
     if own is not None:
         options = vocabulary.probes.get(metric.partition(".")[0], {})

@@ -25,7 +25,7 @@ _OF_A_STATISTIC = (Basis.ABSOLUTE, Basis.PEAK, Basis.REFERENCE)
 
 @dataclass(frozen=True, slots=True)
 class _Base:
-    """What a bound is a share of; ``reference`` and ``other`` as of a criterion."""
+    """The base that a bound is a share of; ``reference`` and ``other`` as of a criterion."""
 
     basis: Basis = Basis.ABSOLUTE
     reference: float = 0.0

@@ -67,7 +67,7 @@ _BOUNDS = 'a bound such as ">= 10000" or "<= 2.5 GHz"'
 def read_rules(
     written: Mapping[str, raw.Scalar | list[raw.Scalar]], here: Location, known: Collection[str], report: ProblemReport
 ) -> dict[str, FactRule]:
-    """What is asked of facts by their names; a problem for a name that is ``known``: declared already.
+    """The rules for facts, by their names; a problem for a name that is ``known``: declared already.
 
     Labels behind the name part its parts: ``fs.available mount=/data``.
     """

@@ -285,7 +285,7 @@ class _Reader:
 
 
 def _explain_line(text: str, where: Position) -> tuple[str, str] | None:
-    """What is found and expected where the mistake is one of the common ones: a set, a group or a dash."""
+    """Words for the found and the expected text of a common mistake: a set, a group or a dash."""
     line = text.split("\n")[where.line - 1] if where.line <= text.count("\n") + 1 else ""
     dash = _LIST_DASH.match(line)
     if dash is not None:

@@ -152,7 +152,7 @@ class RawSlot(_Strict):
 
 
 class RawCeiling(_Strict):
-    """What the traffic of ``ports`` of a device passes together; of all ports without them."""
+    """A limit for the traffic of ``ports`` of a device together; of all ports without them."""
 
     ports: str | None = None
     rate: Quantity | None = None
@@ -184,7 +184,7 @@ class RawNode(_Strict):
 
 
 class RawCable(_Strict):
-    """What the cables of a link are."""
+    """The type and the length of the cables of a link."""
 
     type: str | None = None
     length: Quantity | None = None
@@ -249,7 +249,7 @@ class RawLayer(RawRates):
 
 
 class RawInterconnect(_Strict):
-    """What joins servers and clients."""
+    """The network that joins servers and clients."""
 
     type: str | None = None
     speed: Quantity | None = None
@@ -294,7 +294,7 @@ class RawStorage(_Strict):
 
 
 class RawStated(_Strict):
-    """What the documents say about the machine: a ratio or cut of the cabling, or a total over the nodes of ``of``."""
+    """Claims of the documents about the machine: a ratio or cut of the cabling, or a total over the nodes of ``of``."""
 
     oversubscription: str | None = None
     bisection: Quantity | None = None
@@ -363,7 +363,7 @@ class RawStop(_Strict):
 
 
 class RawStep(_Strict):
-    """What is done on nodes before the points of a sweep with another value of its axis, and how it is undone."""
+    """Commands on nodes before the points of a sweep with another value of its axis, and commands that undo them."""
 
     run: list[str]
     undo: list[str]
@@ -389,7 +389,7 @@ class RawStage(_Strict):
 
 
 class RawSections(_Strict):
-    """What a template may hold as well as a file. A list item is None where it was cut out as unusable."""
+    """Sections that a template may hold as well as a file. A list item is None where it was cut out as unusable."""
 
     switches: dict[str, RawSwitch] = Field(default_factory=dict)
     links: list[RawLink | None] = Field(default_factory=list)

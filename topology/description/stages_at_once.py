@@ -23,7 +23,7 @@ def refuse_unlike_stages(here: Location, stages: Mapping[int, Stage], report: Pr
 
 
 def _list_problems(stages: list[Stage], *, repeated: bool) -> Iterator[tuple[str, str]]:
-    """What is found and expected, for each reason why ``stages`` cannot share rounds."""
+    """Words for the found and the expected, for each reason why ``stages`` cannot share rounds."""
     if repeated:
         yield "a second time, with other stages between", "stages that run at once in a row"
     elif len(stages) == 1:

@@ -1,6 +1,6 @@
 """Plain data of a YAML document, validated against the shape that its file must have: every mistake at once.
 
-What is wrong is cut out and the rest is validated again, so that mistakes of meaning can be reported beside it.
+Each wrong part is cut out and the rest is validated again, so that mistakes of meaning can be reported beside it.
 """
 
 import copy

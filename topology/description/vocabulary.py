@@ -10,7 +10,7 @@ from benchconsole.topology.units import Unit
 
 @dataclass(frozen=True, slots=True)
 class MetricTraits:
-    """What criteria on a metric may ask: ``sense`` is the only bound that means something (None: either may).
+    """The rules for criteria on a metric: ``sense`` is the only bound that means something (None: either may).
 
     ``of_capacity``: it is held against the fabric. ``in_bytes``: a rate that is written in bytes, never in bits.
     ``labels`` are those that its numbers may carry (None: not told).

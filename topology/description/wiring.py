@@ -21,7 +21,7 @@ from benchconsole.topology.units import Unit, parse_length, parse_link_speed
 _VLAN = re.compile(r"[1-9]\d{0,3}")
 MAX_VLAN = 4094
 _SHARED = Link.__struct_fields__[Link.__struct_fields__.index("preference") + 1 :]
-"""What the cables of one written link have in common beside their speed: the last fields of Link."""
+"""Fields that the cables of one written link have in common beside their speed: the last fields of Link."""
 
 
 @dataclass(frozen=True, slots=True)

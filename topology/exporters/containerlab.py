@@ -1,7 +1,7 @@
 """Writes a fabric as a containerlab topology: a laboratory twin with one veth pair for each cable.
 
 Nodes and switches are containers of kind ``linux``; which image, and what makes a switch
-forward, is up to the laboratory. What containerlab has no word for goes where it keeps such
+forward, is up to the laboratory. Facts that containerlab has no word for go where it keeps such
 things: of devices into ``labels`` that begin with ``benchconsole.``, of links into ``vars:
 {benchconsole: ...}``. ``topology.importers.containerlab`` reads all of it back.
 
@@ -73,7 +73,7 @@ def _format_entry(key: str, entry: Mapping[str, str], labels: Mapping[str, str |
 
 
 def _format_network(network: Network) -> str:
-    """What the file says of a network, as JSON; of the data network what it says beside its MTU, empty for nothing."""
+    """Facts of a network in the file, as JSON; of the data network those beside its MTU, empty for nothing."""
     own: dict[str, object] = {} if network.name == DATA else {"mtu": network.mtu}
     if network.type is not None:
         own["type"] = network.type

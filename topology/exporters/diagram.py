@@ -65,7 +65,7 @@ class Diagram:
 
 
 def make_diagram(fabric: Fabric) -> Diagram:
-    """What is to be drawn of ``fabric``."""
+    """The diagram that is drawn of ``fabric``."""
     joined = sum(node.host is not None for node in fabric.nodes.values())
     joined += sum(len(storage.servers) for storage in fabric.storage.values())
     devices = len(fabric.nodes) + len(fabric.switches) + len(fabric.storage)

@@ -9,7 +9,7 @@ from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.outline.boxes import Box, Join
 
 _CODED = re.compile(r"[^\w ,.:+=/()\[\]-]|(?<=\d)\.(?= )|^[-+](?= )")
-"""What is written as its number: signs that mean something within quotes, and what begins a list in Markdown."""
+"""Signs that are written as their numbers: of a meaning within quotes, or at the beginning of a list in Markdown."""
 
 
 def export(fabric: Fabric) -> str:

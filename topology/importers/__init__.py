@@ -48,7 +48,7 @@ def sniff(text: str) -> str | None:
 
 
 def import_sources(name: str, paths: Sequence[Path], speed: str | None = None) -> Imported:
-    """What sources in the format ``name`` say; ``speed`` is for cables without one. Raises TopologyError."""
+    """The fabric that sources of format ``name`` give; ``speed`` is for cables without one. Raises TopologyError."""
     if name in SEVERAL:
         several: Imported = _load(name).read(paths, speed)
         return several
@@ -57,7 +57,7 @@ def import_sources(name: str, paths: Sequence[Path], speed: str | None = None) -
 
 
 def import_text(name: str, text: str, file: str, speed: str | None = None) -> Imported:
-    """What ``text``, called ``file`` in messages, says. Raises TopologyError with every problem."""
+    """The fabric that ``text``, called ``file`` in messages, describes. Raises TopologyError with every problem."""
     draft = Draft(file, text)
     _load(name).fill(draft)
     return draft.finish(speed)

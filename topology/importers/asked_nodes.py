@@ -1,7 +1,7 @@
 """The fabric that nodes tell of when they are asked: neighbours over LLDP, speeds and bonds of ports, hardware.
 
-A node is called as it was asked for, whatever it says of itself. What one node tells that cannot be read costs its own
-cables only. Nodes that could not be asked are nodes of the fabric all the same, so that no session passes without them.
+A node is called as it was asked for, whatever it says of itself. An unreadable answer costs the cables of its node
+only. Nodes that could not be asked are nodes of the fabric all the same, so that no session passes without them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ class BondedPort:
 
 @dataclass(frozen=True, slots=True)
 class AskedNode:
-    """What one node told. ``neighbours`` is the text of ``lldpctl``; where there is none, ``deaf`` says why.
+    """The answers of one node. ``neighbours`` is the text of ``lldpctl``; where there is none, ``deaf`` says why.
 
     ``speeds`` are byte/s by port, ``bonds`` the bonds of ports. ``data_address`` is where tests go, empty where that is
     not known; ``unaddressed`` says why then. ``facts`` are numbers in base units and texts, named as in the inventory.
@@ -144,7 +144,7 @@ class _Told:
     # -- cables
 
     def _read_neighbours(self, node: AskedNode) -> list[LldpNeighbour]:
-        """What ``node`` sees, at the speeds that its own ports have; without what our file cannot name."""
+        """The neighbours of ``node``, at the speeds of its own ports; without those that our file cannot name."""
         seen, why = [], node.deaf
         if not why:
             try:

@@ -2,10 +2,10 @@
 
 A container of kind ``linux`` may be a host or a router: words of its name, its image and its cables tell, and a note
 says which.
-What containerlab has no word for is read where ``topology.exporters.containerlab`` writes it: of devices in labels that
-begin with ``benchconsole.``, of links in ``vars: {benchconsole: ...}``, which holds keys of our ``links``. Cables that
-leave the lab are left out and remarked upon. Source: containerlab's manual, "Topology definition", and its
-``clab.schema.json``.
+Facts that containerlab has no word for are read where ``topology.exporters.containerlab`` writes them: of devices in
+labels that begin with ``benchconsole.``, of links in ``vars: {benchconsole: ...}``, which holds keys of our ``links``.
+Cables that leave the lab are left out and remarked upon. Source: containerlab's manual, "Topology definition", and
+its ``clab.schema.json``.
 """
 
 import re
@@ -114,7 +114,7 @@ class _Reader:
             self.link(written, ("topology", "links", index))
 
     def fabric(self) -> None:
-        """What holds for the whole fabric: labels of ``defaults``."""
+        """Read the facts of the whole fabric: labels of ``defaults``."""
         labels = self.labels(*self.part("defaults"))
         for key, (text, where) in labels.items():
             section, _, name = key.partition(".")
@@ -185,7 +185,7 @@ class _Reader:
         return written
 
     def inherited(self, name: str) -> "_Levels | None":
-        """What holds for a node: its own before its group's, its kind's and the defaults; None and a problem without
+        """The settings of a node: its own before its group's, its kind's and the defaults; None and a problem without
         a kind.
         """
         written, here = self.part("nodes", name)
@@ -291,7 +291,7 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Levels:
-    """What a node has by itself and by its group, its kind and the defaults; ``forwarding`` is a setting by which it
+    """Settings of a node by itself, its group, its kind and the defaults; ``forwarding`` is a setting by which it
     forwards for others, empty without one.
     """
 

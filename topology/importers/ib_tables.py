@@ -1,5 +1,5 @@
 """Turns forwarding tables of a subnet into ``tables`` of our file: each switch, its ports, and the nodes that they lead
-to. What is told of the subnet is kept only if the tables lead from every host to every other one.
+to. The tables are kept only if they lead from every host to every other one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -83,7 +83,7 @@ class _TableWalk:
         return self._tables[guid].where if guid in self._tables else self._where[guid]
 
     def _describe(self, here: str, lid: int, passed: list[str]) -> str:
-        """What is wrong at a device with the way to a LID; empty where it leads on."""
+        """The fault at a device on the way to a LID; empty where it leads on."""
         to = f"{self._call(self._destinations[lid].guid)} (LID {lid})"
         if here in passed:
             around = ", ".join(map(self._call, [*passed[passed.index(here) :], here]))

@@ -26,7 +26,7 @@ _SERVER = re.compile(
     r"windows server|freebsd|linux \S+ \d+\.\d+",
     re.IGNORECASE,
 )
-"""What the description of a system says where it is a server, also one that bridges for its containers."""
+"""Words that tell a server in the description of a system, also one that bridges for its containers."""
 _SWITCH_SYSTEM = re.compile(
     r"sonic|cumulus|arista|cisco|juniper|junos|onyx|mlnx|mellanox|dell emc networking|openswitch|dent|hpe? ?comware|"
     r"huawei|extreme|brocade|ruckus|edge-?core|pica8|picos|netgear|openwrt|vyos|routeros|mikrotik|fortinet|nokia",
@@ -38,7 +38,7 @@ _BY_NAME = "speed by the name of the port"
 
 @dataclass(frozen=True, slots=True)
 class LldpNeighbour:
-    """What one interface sees at the other end of its cable.
+    """The far end of a cable, as one interface sees it.
 
     ``switch`` is the name of the other device, its chassis id where it has none. ``speed`` in
     byte/s is None where the other end does not say; ``named`` where only the name of its port tells. ``forwards`` is
@@ -86,7 +86,7 @@ def _combine(sources: Sequence[tuple[str, str, str]], draft: Draft) -> Draft:
 
 
 def read_neighbours(text: str, file: str) -> list[LldpNeighbour]:
-    """What one node sees, from its output of ``lldpctl``, called ``file`` in messages. Raises TopologyError."""
+    """The neighbours of one node, from its output of ``lldpctl``, called ``file`` in messages. Raises TopologyError."""
     documents = parse_documents(text, file)
     problems = [problem for document in documents for problem in document.problems]
     if problems:
@@ -186,7 +186,7 @@ def _list_items(value: object, here: Location) -> list[tuple[object, Location]]:
 def _find_name(value: object, here: Location) -> Iterator[tuple[str, Mapping[str, object], Location]]:
     """Name, body and place of each item: ``{"name": ...}`` in json0, ``{NAME: {...}}`` in json.
 
-    What has an ``id`` and no name is a chassis that does not tell its name.
+    An item with an ``id`` and no name is a chassis that does not tell its name.
     """
     for item, at in _list_items(value, here):
         if not isinstance(item, dict):

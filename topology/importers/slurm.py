@@ -106,7 +106,7 @@ def _parse_conf(draft: Draft) -> Iterator[Line]:
             continue
         line = {key: word for key, word in _split_words(logical, draft) if key in _KEYS.values()}
         if "Level" in line and "Switches" in line:
-            # What "scontrol show topology" prints: all nodes below a switch stand beside its switches.
+            # Output of "scontrol show topology": all nodes below a switch stand beside its switches.
             line.pop("Nodes", None)
         if line.keys() & {"SwitchName", "BlockName"}:
             yield line

@@ -48,7 +48,7 @@ _LOOKED_AT = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SubnetFiles:
-    """What saved files tell: the subnet, what its dump was, and what else was given: counters (None for none of them),
+    """Contents of saved files: the subnet, the name of its dump, and what else was given: counters (None for none),
     of which the ports with errors are kept, partitions, and forwarding tables (None without any).
     """
 
@@ -60,7 +60,7 @@ class SubnetFiles:
 
 
 def recognize(text: str) -> str | None:
-    """What a saved file is: a name of a dump, ``node-name-map``, ``counters``, ``partitions.conf``,
+    """The kind of a saved file: a name of a dump, ``node-name-map``, ``counters``, ``partitions.conf``,
     ``forwarding tables``; None for others.
     """
     start = text[:_LOOKED_AT]
@@ -97,14 +97,14 @@ def _read_as(name: str, text: str, file: str) -> Subnet:
 
 
 def _describe(text: str) -> str:
-    """What is wrong with a text that is nothing of what is read."""
+    """Words for a text of no known kind."""
     if not text.strip():
         return "an empty file"
     return f"a file that begins with {text.strip().splitlines()[0][:60]!r}"
 
 
 def read_files(paths: Sequence[Path]) -> SubnetFiles:
-    """What saved files tell together: one dump, and beside it a node-name-map and counters. Raises TopologyError."""
+    """Contents of saved files together: one dump, and beside it a node-name-map and counters. Raises TopologyError."""
     texts = [(str(path), source_text(path)) for path in _list_files(paths)]
     kinds = [(file, text, recognize(text)) for file, text in texts]
     for file, text, kind in kinds:

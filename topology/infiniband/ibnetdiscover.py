@@ -42,7 +42,7 @@ _LISTED = re.compile(
     r"0x(?P<far>[0-9a-fA-F]{16})\s+\(\s'(?P<name>.*)'\s-\s'(?P<far_name>.*)'\s\)|'(?P<alone>.*)')\s*"
 )
 UNKNOWN = ("???", "??")
-"""What the tools print for a rate that they do not know themselves."""
+"""The words that the tools print for a rate that they do not know themselves."""
 
 
 def list_lines(builder: SubnetBuilder, text: str, longest: int = 4096) -> Iterator[tuple[str, Position]]:
@@ -161,7 +161,7 @@ def _add_port(builder: SubnetBuilder, block: _Block, match: re.Match[str], where
 
 
 def _guess_kind(kind: NodeKind) -> NodeKind:
-    """What stands beside a node of ``kind`` when its own word does not say: a switch, as its line would have told."""
+    """The kind of the neighbour of a ``kind`` when its own word does not say: a switch, as its line would have told."""
     return NodeKind.SWITCH if kind is not NodeKind.SWITCH else kind
 
 

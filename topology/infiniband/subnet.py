@@ -14,7 +14,7 @@ from benchconsole.topology.infiniband.rates import LinkRate
 
 
 class NodeKind(StrEnum):
-    """What a node of a subnet is."""
+    """The kind of a node of a subnet."""
 
     SWITCH = "switch"
     ADAPTER = "adapter"

@@ -25,7 +25,7 @@ _SWITCHES_ONLY = "the dump has entries of switches only, so it may be cut in the
 
 @dataclass(frozen=True, slots=True)
 class _ToldEnd:
-    """What one end of a cable tells: the other end, and the rate."""
+    """The facts that one end of a cable tells: the other end, and the rate."""
 
     far: PortEnd
     rate: LinkRate | None
@@ -88,7 +88,7 @@ class SubnetBuilder:
         self._guessed.setdefault(node.guid, node)
 
     def cable(self, own: PortEnd, far: SubnetNode, port: int, rate: LinkRate | None, where: Position) -> None:
-        """What the port ``own`` tells of its cable, which leads to ``port`` of ``far``."""
+        """Note the facts that the port ``own`` tells of its cable, which leads to ``port`` of ``far``."""
         self.far_node(far)
         first = self._told.get(own)
         if first is not None:
@@ -144,7 +144,7 @@ class SubnetBuilder:
         return min(rates, key=lambda rate: rate.data, default=None)
 
     def _find_missing_ends(self) -> str:
-        """What a dump of the switches alone leaves out; a problem for any other one with cables that one end tells."""
+        """Words for the gap of a dump of switches alone; a problem for any other one with cables that one end tells."""
         silent = [(own, told) for own, told in self._told.items() if told.far not in self._told]
         far = [self.nodes.get(told.far.guid) or self._guessed[told.far.guid] for _, told in silent]
         switches = [node.kind is NodeKind.SWITCH for node in self.nodes.values()]

@@ -32,7 +32,7 @@ class BaselineValue:
 
 @dataclass(frozen=True, slots=True)
 class BaselineNumbers:
-    """What each place gave in the session ``name``; ``why`` says why there is nothing at all."""
+    """The value of each place in the session ``name``; ``why`` says why there is nothing at all."""
 
     name: str = ""
     values: Mapping[Place, BaselineValue] = field(default_factory=lambda: MappingProxyType({}))

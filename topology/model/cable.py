@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cable:
-    """What the cables of a link are made of; ``length`` in metres."""
+    """The kind of the cables of a link (``copper``), and their ``length`` in metres."""
 
     kind: str | None = None
     length: float | None = None
 
 
 def format_cables(cables: Iterable[Cable | None]) -> str:
-    """What they are made of and how long they are: ``copper 3 m``, unlike ones with ``and``; empty of unknown ones."""
+    """The kind and the length of the cables: ``copper 3 m``, unlike ones with ``and``; empty of unknown ones."""
     names = (
         " ".join(filter(None, (cable.kind, None if cable.length is None else f"{cable.length:g} m")))
         for cable in cables

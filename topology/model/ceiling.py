@@ -16,7 +16,7 @@ _TRANSFERS = {1: 2.5e9, 2: 5e9, 3: 8e9, 4: 16e9, 5: 32e9, 6: 64e9, 7: 128e9}
 PCIE_GENERATIONS = tuple(_TRANSFERS)
 PCIE_LANES = (1, 2, 4, 8, 16)
 _DATA_LINK = 57.88 / 62.96
-"""What data link packets leave of the code (Neugebauer et al., section 3)."""
+"""The share of the code that data link packets leave (Neugebauer et al., section 3)."""
 
 _CODES: Mapping[int, float] = MappingProxyType({
     **dict.fromkeys((1, 2), 8 / 10 * _DATA_LINK),

@@ -1,4 +1,4 @@
-"""What documents say: claims about a machine, and the results that they report.
+"""Statements of documents: claims about a machine, and the results that they report.
 
 Claims are held against what is computed from the description, reported results against criteria and measurements.
 """
@@ -42,7 +42,7 @@ class Statistic(StrEnum):
 
 
 class ShareOf(StrEnum):
-    """What a reported percentage is a share of: a bound of the criterion on the same numbers, or the stated peak."""
+    """The base of a reported percentage: a bound of the criterion on the same numbers, or the stated peak."""
 
     REQUIRED = "required"
     TARGET = "target"

@@ -35,7 +35,7 @@ def is_value(name: str) -> bool:
 
 
 def name_cohort(values: Sequence[str | None], *, ordered: bool) -> str | None:
-    """What a test is called whose nodes are in these cohorts (None: in none of the dimension).
+    """The name of a test whose nodes are in these cohorts (None: in none of the dimension).
 
     The cohort that all are in; of two ``ordered`` ends "virtual to bare metal", of a set "mixed".
     """

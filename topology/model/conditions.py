@@ -24,7 +24,7 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 
 
 class Condition(NamedTuple):
-    """What a label must say: ``text``, or a number that stands to ``number`` (in base ``unit``) as ``sign`` says.
+    """The demand on a label: ``text``, or a number that stands to ``number`` (in base ``unit``) as ``sign`` says.
 
     ``sign`` is empty for what must be equal, ``number`` None for words.
     """

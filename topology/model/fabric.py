@@ -39,7 +39,7 @@ ForwardingTables = Mapping[str, Mapping[str, LinkId]]
 
 
 class NodeRole(GroupedWord):
-    """What a node is for."""
+    """The purpose of a node."""
 
     COMPUTE = "compute"
     STORAGE = "storage"
@@ -67,7 +67,7 @@ _TIERS = {role: number for number, role in enumerate(SwitchRole, start=1)}
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """What a node class is declared to have; None where nothing was declared.
+    """The declared hardware of a node class; None where nothing was declared.
 
     ``facts`` maps a declared fact (``cpu.model``, ``memory.total``, ``nic.speed`` ...) to its value: text, or a number
     in the base unit of that fact. ``peak`` is FLOP/s with its basis in words. ``rules`` are what is asked of any other
@@ -123,7 +123,7 @@ class Switch(Struct, frozen=True, gc=False):
 
 
 class HashPolicy(GroupedWord):
-    """What a flow's member of a LAG, or its next hop, is chosen by.
+    """The rule that chooses a flow's member of a LAG, or its next hop.
 
     ``STEERED``: the tests choose source ports so that members are used in turn.
     """
@@ -275,7 +275,7 @@ class Vlan:
 
 
 class Basis(StrEnum):
-    """What a criterion's number is counted against."""
+    """The base that a criterion's number is counted against."""
 
     ABSOLUTE = "absolute"
     CAPACITY = "capacity"
@@ -343,7 +343,7 @@ class Criterion:
         return bool(self.statistic) or self.basis in (Basis.METRIC, Basis.PEERS, Basis.BASELINE)
 
     def step(self, basis: float) -> float:
-        """What a measurement is rounded to a multiple of, where ``basis`` is what shares are of; 0 for nothing."""
+        """The step to whose multiples a measurement is rounded, where shares are of ``basis``; 0 for no rounding."""
         return self.rounding * basis if self.rounds_share else self.rounding
 
 

@@ -1,4 +1,4 @@
-"""What a class asks of a fact of its nodes, by the name of the fact: one of some values, or a bound."""
+"""The demand of a class on a fact of its nodes, by the name of the fact: one of some values, or a bound."""
 
 import math
 import re

@@ -1,6 +1,6 @@
 """Fabrics with elements down: switches, nodes, links or LAG members.
 
-What is down stays named, without its links: a check can still ask what it lost.
+An element that is down stays named, without its links: a check can still ask what it lost.
 """
 
 from collections.abc import Collection, Iterator, Mapping

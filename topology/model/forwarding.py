@@ -13,7 +13,7 @@ from benchconsole.topology.model.routing_rule import RoutingRule
 
 
 def name_destination(node: str, ports: Sequence[str]) -> tuple[str, ...]:
-    """What tables may call one leg of a node: its port, then the node."""
+    """The names that tables may give one leg of a node: its port, then the node."""
     return (*(f"{node}:{port}" for port in ports[:1]), node)
 
 

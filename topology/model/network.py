@@ -16,7 +16,7 @@ DATA = "data"
 
 
 class NetworkKind(StrEnum):
-    """What a network is made of. ``OTHER`` is one whose headers are not known, so that its goodput must be stated."""
+    """The technology of a network. ``OTHER`` is one whose headers are not known, so that its goodput must be stated."""
 
     ETHERNET = "ethernet"
     INFINIBAND = "infiniband"
@@ -26,7 +26,7 @@ class NetworkKind(StrEnum):
 
 
 class NetworkRole(StrEnum):
-    """What a network is for: which flows take it where nobody names one."""
+    """The purpose of a network: which flows take it where nobody names one."""
 
     DATA = "data"
     STORAGE = "storage"
@@ -34,7 +34,7 @@ class NetworkRole(StrEnum):
 
 
 class Parallel(StrEnum):
-    """What several legs of a node that are in no bond are to each other: planes stand in for each other, rails not."""
+    """The relation between several legs of a node that are in no bond: planes stand in for each other, rails not."""
 
     RAILS = "rails"
     PLANES = "planes"
@@ -102,7 +102,7 @@ class Network:
 
 
 def find_kind(text: str | None) -> NetworkKind:
-    """What the ``type`` of a network means; Ethernet where there is none."""
+    """The kind that the ``type`` of a network means; Ethernet where there is none."""
     if text is None:
         return NetworkKind.ETHERNET
     return next((kind for kind, words in _KINDS if words.search(text.casefold())), NetworkKind.OTHER)

@@ -47,7 +47,7 @@ class LayerLimit:
 
 @dataclass(frozen=True, slots=True)
 class FactSheet:
-    """What is written down about the servers of one kind. ``facts`` is text by name, in file order.
+    """The written facts of the servers of one kind. ``facts`` is text by name, in file order.
 
     Names: os, kernel, disks, disk_speed, transfer_speed, raid, filesystem, irq_binding, io_speed.
     """
@@ -74,7 +74,7 @@ class Clients:
 
 @dataclass(frozen=True, slots=True)
 class Interconnect:
-    """What joins the servers to the clients; ``pingpong`` is the best byte/s seen between two hosts."""
+    """The network that joins the servers to the clients; ``pingpong`` is the best byte/s seen between two hosts."""
 
     kind: str | None = None
     speed: float | None = None

@@ -61,7 +61,7 @@ VALUE = "{value}"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What sets the value of ``axis`` on ``nodes`` between the points of a sweep, and what sets it back afterwards.
+    """Commands that set the value of ``axis`` on ``nodes`` between the points of a sweep, and set it back afterwards.
 
     ``run`` (with ``VALUE`` in it) and ``undo`` are argument lists; with ``sudo`` they run as the administrator.
     ``timeout`` is seconds for each node.

@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"(\d+)")
 
 
 class Join(StrEnum):
-    """What an edge stands for: cables, a virtual machine on its host, or a storage system on its servers."""
+    """The meaning of an edge: cables, a virtual machine on its host, or a storage system on its servers."""
 
     CABLE = "cable"
     HOST = "host"
@@ -172,7 +172,7 @@ class Box:
 
     @property
     def sort(self) -> str:
-        """What it is, in words: ``leaf switches, S6000``."""
+        """The kind of its devices, in words: ``leaf switches, S6000``."""
         many = self.count > 1
         noun = {
             "switch": f"{self.role} switch{'es' if many else ''}",
@@ -199,7 +199,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """What joins the devices of two boxes; ``lower`` and ``upper`` are ids, the same one for links inside a box.
+    """The links between the devices of two boxes; ``lower`` and ``upper`` are ids, the same one for links inside a box.
 
     Each lower device is joined to ``uppers`` of the ``upper_count`` upper ones, by ``each``
     cables of ``speed`` to one of them, in LAGs of ``members``; one upper device has ``lowers``
@@ -230,7 +230,7 @@ class Edge:
 
     @property
     def cabling(self) -> str:
-        """What one lower device has: ``2 x 40 Gb/s LAG to each of 2``, ``10 Gb/s to 1 of 8``."""
+        """The cables of one lower device: ``2 x 40 Gb/s LAG to each of 2``, ``10 Gb/s to 1 of 8``."""
         if self.join is Join.HOST:
             return f"{self.lowers} on {'each' if self.upper_count > 1 else 'it'}"
         if self.join is Join.STORAGE:

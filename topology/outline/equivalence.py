@@ -26,21 +26,21 @@ MOST_CLASSES = 12
 MOST_PLACES = 6
 """Sites, or islands, that are told apart; of more than these, equal ones are merged."""
 UNCLASSED = "unclassed"
-"""What ``topology.description.resolve`` names the class of nodes that have none."""
+"""The name that ``topology.description.resolve`` gives the class of nodes that have none."""
 BELOW_NODES = -1
 """The tier of what hangs below the nodes: virtual machines and storage systems."""
 
 _read_cabling = attrgetter(
     "speed", "count", "counted", "hash", "bond", "standby", "network", "wan", "channels", "mixed"
 )
-"""What two links must share to be equal; names of ports and LAGs do not count."""
+"""The properties that two links must share to be equal; names of ports and LAGs do not count."""
 _Kind = tuple[int, str, str, str, bool, Hashable]
 """A sort without its place: tier, what, role, kind, forwards, details."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """What a device is, its cables apart. ``kind`` is the model of a switch or the class of a node.
+    """The sort of a device, its cables apart. ``kind`` is the model of a switch or the class of a node.
 
     ``what`` is switch, node, virtual or storage. ``place`` is its site, or the number of its island where the fabric
     falls into a few parts without a cable between them. ``details`` are what a storage system is made of.

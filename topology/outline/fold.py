@@ -29,7 +29,7 @@ _GROUPS = {"chassis": "chassis", "rack": "racks", "pod": "pods", "site": "sites"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ends:
-    """What joins the vertices of two boxes, pair by pair, each pair once: ``low`` is in the lower box."""
+    """The joined vertices of two boxes, pair by pair, each pair once: ``low`` is in the lower box."""
 
     low: Indices
     high: Indices
@@ -130,7 +130,7 @@ class _Describe:
             yield from _describe_groups(kind, groups, each.members)
 
     def _stored(self, each: Fold) -> Iterator[str]:
-        """What storage systems are made of; those that differ are only counted."""
+        """The make of storage systems; systems that differ are only counted."""
         systems = [self.fabric.storage[name] for name in each.members]
         first = systems[0]
         if each.exact:

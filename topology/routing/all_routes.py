@@ -17,7 +17,7 @@ FEW = 64
 
 
 def route_flows(routes: Routes, flows: Sequence[Flow]) -> Crossed:
-    """What all flows cross, in their order. RoutingError for the first without a path."""
+    """The links that all flows cross, in the order of the flows. RoutingError for the first without a path."""
     if len(flows) > FEW:
         return route_together(routes, flows)
     found = [routes.route(flow) for flow in flows]

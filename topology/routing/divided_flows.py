@@ -46,7 +46,7 @@ class _Arrival(NamedTuple):
 
 
 class DividedFlows:
-    """What flows between simple ends of one graph cross; all that some of them share is found once.
+    """The links that flows between simple ends of one graph cross; all that some of them share is found once.
 
     ``_carried`` are the devices that flows come to together, each with the part that comes to it. A step from there
     towards an egress is a piece (``_pieces``: directed links with parts), and what is carried after it. ``_plans`` are
@@ -110,7 +110,7 @@ class DividedFlows:
         return Crossed(flow, way, share) if is_used.all() else Crossed(flow[is_used], way[is_used], share[is_used])
 
     def _enter(self, cabling: Indices) -> tuple[Indices, Indices]:
-        """What is carried from the first legs, and the parts of these, for each cabling of sources."""
+        """The load carried on from the first legs, and the parts of these, for each cabling of sources."""
         new = self._ends.cablings[len(self._entries) :]
         if new:
             count = np.array([len(each.devices) for each in new])
@@ -192,7 +192,7 @@ class DividedFlows:
         return found
 
     def _spread(self, of: Indices, fan: Indices, part: Floats) -> tuple[Indices, Indices, Floats, Indices]:
-        """What leaves by each fan: of which step, the links, the parts, and the devices at their ends."""
+        """The links that leave by each fan, in columns: their step, way, part, and the device at their end."""
         table = self._table.fans
         at, count = table.find(fan), table.count[fan]
         ways, shares, ends = table.columns

@@ -16,7 +16,7 @@ WORD = (1 << 64) - 1
 
 
 class FlowHashes(NamedTuple):
-    """What the hashes of a flow are made of, mixed already: its two ends, and these with its stream."""
+    """The words that the hashes of a flow are made of, mixed already: its two ends, and these with its stream."""
 
     ends: int
     stream: int
@@ -63,12 +63,12 @@ class FlowWords:
 
     @cached_property
     def ends(self) -> Words:
-        """What hashes that see no ports are made of."""
+        """The words of hashes that see no ports."""
         return np.fromiter(starmap(hash_text, self._names), np.uint64, len(self._names))
 
     @cached_property
     def streams(self) -> Words:
-        """What hashes that see ports are made of: each stream of the same two ends has a word of its own."""
+        """The words of hashes that see ports: each stream of the same two ends has a word of its own."""
         named = map(concat, self._names, zip(number_streams(self._names)))
         return np.fromiter(starmap(hash_text, named), np.uint64, len(self._names))
 

@@ -1,6 +1,6 @@
 """The graph that traffic is routed on: distances between devices, and the next hops at each.
 
-What forwards is a switch, or a node with ``forwards`` and cables of its own. The two switches of an MLAG pair
+A forwarding device is a switch, or a node with ``forwards`` and cables of its own. The two switches of an MLAG pair
 are one logical vertex: distances are counted between vertices, and its peer links lie inside it. Paths are the
 shortest; one through forwarding nodes is taken only where switches alone give none, because such a node joins
 networks and does not carry the traffic inside one.

@@ -1,4 +1,4 @@
-"""What a hash draws one of: next hops and cables in the order of their names, one that weighs more several times."""
+"""The choices of a hash: next hops and cables in the order of their names, one that weighs more several times."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -21,7 +21,7 @@ _ENTRIES = 256
 
 
 class Choices(NamedTuple, Generic[_T]):
-    """What a device takes one of, and the policy that it does so by."""
+    """The choices of which a device takes one, and the policy that it does so by."""
 
     among: Sequence[_T]
     policy: HashPolicy
@@ -69,7 +69,7 @@ class HashedChoices:
         return cast(Sequence[_T], found)
 
     def _name(self, choice: Hashable) -> tuple[object, ...]:
-        """What sorts a LAG, a path (its devices), a next hop, or a cable."""
+        """The sort key of a LAG, a path (its devices), a next hop, or a cable."""
         if isinstance(choice, LagPair):
             return choice.egress, choice.first, choice.last
         if isinstance(choice, NextHop):

@@ -40,7 +40,7 @@ Pick = Callable[[HashChoice], int]
 
 
 class InTurn:
-    """What was taken least so far, the first of equals: flows in order use all in turn."""
+    """Takes the choice that was taken least so far, the first of equals: flows in order use all in turn."""
 
     def __init__(self) -> None:
         self._taken: Counter[Hashable] = Counter()

@@ -43,7 +43,7 @@ class CrossedCables(NamedTuple):
 
 
 def walk_flows(routes: Routes, flows: Sequence[Flow], seed: int, *, polarised: bool) -> CrossedCables:
-    """What each flow crosses under one seed. CannotWalkError as ``HashedWalks``; RoutingError for the first flow
+    """Cables that each flow crosses by one seed. CannotWalkError as ``HashedWalks``; RoutingError for the first flow
     without a path.
     """
     _check_links(routes)

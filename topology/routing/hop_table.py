@@ -95,7 +95,7 @@ class HopTable:
         return place, _number_alike(vertex[order], device[order], size)
 
     def _weigh(self, way: Indices) -> Floats:
-        """What each link counts for among those parallel to it: its cables, or its capacity."""
+        """The weight of each link among those parallel to it: its cables, or its capacity."""
         graph = self.graph
         if not self._weighs:
             return np.asarray(graph.columns.counts[way >> 1], np.float64)
@@ -164,7 +164,7 @@ class HopTable:
         return self.fans.add(ways, way[at], part[at] * np.repeat(share, links_of), end[at])
 
     def _weigh_hops(self, hop: Indices, count: Indices) -> Floats:
-        """What each hop counts for among those of its fan: as much as each other, or its capacity."""
+        """The weight of each hop among those of its fan: as much as each other, or its capacity."""
         graph = self.graph
         if not self._weighs:
             return np.ones(len(hop))

@@ -1,4 +1,4 @@
-"""What the links of a fabric are like, in the order of the file: columns of them all, each made when it is first asked
+"""Properties of the links of a fabric, in the order of the file: columns of all links, each made when it is first asked
 for.
 """
 

@@ -127,7 +127,7 @@ class NetworkChoice:
 
     @cached_property
     def _vertices(self) -> Mapping[str, str]:
-        """What forwards, to what stands for it: of a pair of switches the first."""
+        """Each forwarding device, to the one that stands for it: of a pair of switches the first."""
         fabric = self._fabric
         forwarding = (node.id for node in fabric.nodes.values() if node.forwards and node.host is None)
         return {
@@ -161,7 +161,7 @@ class NetworkChoice:
         return {device: find(vertex) for device, vertex in self._vertices.items()}
 
     def find_part(self, link: Link, device: str) -> str:
-        """What stands for the part of its network that a leg of ``device`` leads to."""
+        """The name of the part of its network that a leg of ``device`` leads to."""
         for end in (link.other(device), device):
             if end in self._vertices:
                 return self._parts[link.network][end]

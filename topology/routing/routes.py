@@ -1,6 +1,6 @@
 """Shortest paths of flows that split ideally: over equal next hops evenly (ECMP), over the links of a LAG by cables.
 
-What arrives at the one switch of an MLAG pair that has no way on crosses the peer link.
+Traffic that arrives at the one switch of an MLAG pair that has no way on crosses the peer link.
 """
 
 import itertools
@@ -47,7 +47,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class _Middle:
-    """What all flows between two attachments have in common; legs are given by position.
+    """The way that all flows between two attachments have in common; legs are given by position.
 
     ``ways`` has room at both ends for the numbers of the legs.
     """
@@ -127,7 +127,7 @@ class Routes:
 
     @cached_property
     def divided(self) -> DividedFlows:
-        """What flows between simple ends cross, for very many of them at once."""
+        """The links that flows between simple ends cross, for very many of them at once."""
         return DividedFlows(self.attachments, self.table, self.ends)
 
     @cached_property
@@ -278,7 +278,7 @@ class Routes:
     def _tail(self, carried: _Carried, towards: _Towards) -> tuple[_Spread, ...]:
         """The way on from where parts of a flow have come to: pieces that follow each other, so no way is in two.
 
-        What follows several next hops is kept: all that divide over the same ones share it.
+        The way on from several next hops is kept: all that divide over the same ones share it.
         """
         if self.graph.vertex[carried[0][0]] == towards.egress:  # paths are equally long, so all have arrived
             return ()

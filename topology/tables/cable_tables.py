@@ -17,7 +17,7 @@ from benchconsole.topology.model.fabric import Fabric, LinkId
 
 @dataclass(frozen=True, slots=True)
 class LinkKind:
-    """What links that are built alike have in common.
+    """The properties that links built alike have in common.
 
     ``capacity`` is all members, ``fastest`` what is lost with the fastest of them (less than
     its speed where a WAN line carries no more anyway).
@@ -96,7 +96,7 @@ class Forwarding:
 
 @dataclass(frozen=True, eq=False)
 class CableTables:
-    """What is cabled in one fabric. Per device: ``names``, ``tier`` (0 for a node), ``forwards``, ``machines``.
+    """The cabling of one fabric. Per device: ``names``, ``tier`` (0 for a node), ``forwards``, ``machines``.
 
     ``nodes`` is how many devices are nodes; ``machines`` counts a node and the virtual ones on
     it. Per link: ``ids``, ``low`` and ``high`` (devices; ``low`` is the lower tier, of one tier

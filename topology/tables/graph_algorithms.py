@@ -32,7 +32,7 @@ def find_components(number: int, a: Indices, b: Indices) -> Indices:
 class Search:
     """A depth-first search of every component. Per vertex: ``parent`` (-1 at a root), ``entry``, ``leave``.
 
-    What is below v was entered from ``entry[v]`` up to, not including, ``leave[v]``. ``apart``: without its parent the
+    Those below v were entered from ``entry[v]`` up to, not including, ``leave[v]``. ``apart``: without its parent the
     vertex and all below it are separated from the rest. ``bridge``: they are so without the edge to the parent alone.
     """
 

@@ -35,7 +35,7 @@ class Boundary:
 
 
 def subtract_loss(up: Floats, loss: Floats) -> Floats:
-    """What is left of ``up``, with exactly 0 for what only rounding would leave."""
+    """The rest of ``up``, with exactly 0 for a rest that only rounding would leave."""
     left = up - loss
     return np.where(left > _EXACT * up, left, 0.0)
 
@@ -86,7 +86,7 @@ def find_worst_switches(tables: Tables) -> Worst:
 
 @dataclass(frozen=True, slots=True)
 class Dead:
-    """What a dead ``switch`` does to another (``at``): byte/s ``less`` upward, and ``more`` from standby legs."""
+    """The effect of a dead ``switch`` on another (``at``): byte/s ``less`` upward, and ``more`` from standby legs."""
 
     switch: Indices
     at: Indices
@@ -95,7 +95,7 @@ class Dead:
 
 
 def find_dead_switches(tables: Tables, low: Indices, high: Indices, capacity: Floats) -> Dead:
-    """What each switch takes along, when ``capacity`` leads from ``low`` to ``high``, and whom it leaves to whom."""
+    """The loss with each dead switch, when ``capacity`` leads from ``low`` to ``high``, and whom it leaves to whom."""
     failed, helper, more = sum_standby_rates(tables)
     none = np.zeros(len(low))
     if not len(failed):
@@ -199,7 +199,7 @@ def _find_switch_lost(
 
 
 def _list_gains(tables: Tables, member: Indices) -> Iterator[tuple[tuple[Indices, Indices, Floats], bool]]:
-    """What standby legs bring when the switch of the active leg dies: group, switch, negative byte/s; and if upward."""
+    """Gain by standby legs when the switch of the active leg dies: group, switch, negative byte/s; and if upward."""
     active, waiting = pair_standby_links(tables)
     if not len(active):
         return

@@ -45,7 +45,7 @@ class _Cases:
 
 
 def find_separation(tables: Tables) -> Separation:
-    """What is cut off without each device, trunk and leg of a fabric."""
+    """The nodes that are cut off without each device, trunk and leg of a fabric."""
     graph = tables.forwarding
     found = search_depth_first(len(graph.device), graph.a, graph.b)
     network = tables.uplinks.network[graph.device]

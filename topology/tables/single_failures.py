@@ -28,7 +28,7 @@ _WHOLE = 1 - 1e-9
 
 
 class FailureKind(StrEnum):
-    """What fails."""
+    """The kind of an element that fails."""
 
     SWITCH = "switch"
     GATEWAY = "gateway"
@@ -41,7 +41,7 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one failure does.
+    """The effect of one failure.
 
     ``cut`` nodes are cut off; ``degraded`` more keep at least ``left`` of their capacity toward the top. ``ratio`` is
     the worst of the switches that lose ways up, None where none does, infinite where nothing is left. ``load`` is what
@@ -65,7 +65,7 @@ Case = tuple[FailureKind, str, Effect]
 
 
 class Failures:
-    """What is known of one fabric, asked for one failure after the other.
+    """The numbers of one fabric, asked for one failure after the other.
 
     ``up`` and ``down`` are those of ``topology.analysis.oversubscription``, or of the way aside where nothing leads up;
     ``total`` is what each leg's node has over all its legs of the network, in all planes, ``waiting`` what takes over
@@ -198,7 +198,7 @@ def list_link_failures(failures: Failures) -> Iterator[tuple[Case, Indices]]:
     user[uplinks.trunk] = uplinks.low
     cut = np.where(trunks.links == 1, failures.apart.trunk, 0)
     beside = failures.beside(lost=False)
-    # What a failure does depends on these numbers only: it is worked out once for each combination.
+    # The effect of a failure depends on these numbers only: it is worked out once for each combination.
     columns = [_list_classes(failures, beside)[user], below, peer, cut, tier[trunks.low], tier[trunks.high]]
     alike = list(_group_alike([*(column[of] for column in columns), cabled.kind[links]]))
     firsts = np.array([one for one, _ in alike], np.intp)

@@ -1,7 +1,7 @@
 """Ways up: from the nodes over ever higher switches to where all nodes of a network meet.
 
 The switches where they meet are the *top*: those of the lowest tier up to which the cables join every node of
-the network. What lies above the top only leads out of the fabric (a border router, a Science DMZ) and is an
+the network. A device above the top only leads out of the fabric (a border router, a Science DMZ) and is an
 *exit*. A switch below the top without a cable upward climbs over its cables to switches of its own tier that
 have one, as behind the peer link of an MLAG pair.
 """

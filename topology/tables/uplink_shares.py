@@ -51,7 +51,7 @@ class UplinkShares:
 
 
 def compute_uplink_shares(tables: Tables) -> UplinkShares:
-    """What crosses each switch of a fabric."""
+    """The nodes whose ways up cross each switch of a fabric."""
     found = UplinkShares(defaultdict(CrossingNodes), defaultdict(CrossingNodes))
     onward, ways = _list_ways(tables)
     rows = _make_first_rows(tables)

@@ -15,7 +15,7 @@ SAME_SPEED = 0.01
 
 
 class CableOutcome(StrEnum):
-    """What became of a described cable; ``MODE`` and ``EXTRA`` are about a node and a cable that is in no file."""
+    """The result for a described cable; ``MODE`` and ``EXTRA`` are about a node and a cable that is in no file."""
 
     CONFIRMED = "as described"
     SWAPPED = "swapped"
@@ -144,7 +144,7 @@ _RIGHT: tuple[Fits, ...] = (
     matches_own_port,
     lambda cable, plug: True,
 )
-"""What makes a port that ends at the described device a cable's own, surest first."""
+"""The signs that a port to the described device is a cable's own, surest first."""
 
 
 class Cabling:
@@ -220,7 +220,7 @@ class Cabling:
 
 
 def find_spare(cablings: Collection[Cabling]) -> Spare:
-    """What settled nodes have beside their cables, less the ports that another one uses for its own."""
+    """Devices and ports of settled nodes beside their cables, less the ports that another one uses for its own."""
     settled = [cabling for cabling in cablings if cabling.settled]
     used = frozenset(name for cabling in settled for name in cabling.taken)
     devices = {plug.neighbour.device for cabling in settled for plug in cabling.free if plug.device is None}

@@ -17,7 +17,7 @@ from benchconsole.topology.wire.observations import Observed, SysNames
 
 
 class WireCoverage(StrEnum):
-    """What became of a node; only the first two were compared."""
+    """The result for a node; only the first two were compared."""
 
     EQUAL = "as described"
     DIFFERS = "differs"

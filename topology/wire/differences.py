@@ -49,7 +49,7 @@ class CablingDifference:
 
 
 def find_states(cabling: Cabling, known: Ends) -> tuple[CableState, ...]:
-    """What became of every described cable of one node."""
+    """The state of every described cable of one node."""
     idle = find_idle_ports(cabling.observed.bonds)
     confirmed = {cable.bundle for cable, plug in cabling.found.items() if plug.device == cable.device}
     found = []
@@ -145,7 +145,7 @@ class Differences:
         self._add_mode(node, cabling.observed, {state.plug.port.name for state in own if state.plug})
 
     def add_deaf(self, node: str, observed: Observed) -> None:
-        """What bonds tell of a node whose neighbours are not known."""
+        """Add the differences that bonds tell of a node whose neighbours are not known."""
         described = [cable for cable in list_cables(self._fabric, node) if cable.bundle]
         if described:
             places = tuple(dict.fromkeys(cable.place for cable in described))

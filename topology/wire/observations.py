@@ -1,6 +1,6 @@
-"""What a node can see of its own cables, and the match of names on the wire with described names.
+"""The facts that a node can see of its own cables, and the match of names on the wire with described names.
 
-What is told comes from outside: names are compared, never trusted to be names.
+Told names come from outside: they are compared, never trusted to be names.
 """
 
 import re
@@ -51,7 +51,7 @@ class BondSeen:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What one node told. ``deaf`` says why its neighbours are not known; empty when LLDP was asked."""
+    """The answers of one node. ``deaf`` says why its neighbours are not known; empty when LLDP was asked."""
 
     ports: tuple[ObservedPort, ...]
     bonds: tuple[BondSeen, ...] = ()

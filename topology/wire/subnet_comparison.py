@@ -31,7 +31,7 @@ End = tuple[str, str]
 
 
 class SubnetOutcome(StrEnum):
-    """What differs between the file and the subnet, in the order in which it is told."""
+    """A difference between the file and the subnet, in the order in which it is told."""
 
     SWAPPED = "swapped"
     MOVED = "wrong place"
@@ -321,7 +321,7 @@ def _match_cables(
 def _pair_moves(wanted: Sequence[_Wanted], left: Sequence[_Seen], hosts: frozenset[str]) -> list[_Move]:
     """Cables of which one end is where it should be: at its port where the file names it, else at its host.
 
-    What was taken for one cable is no longer there for the next.
+    A cable that was taken for one is no longer there for the next.
     """
     by_end: dict[End, list[int]] = {}
     for number, cable in enumerate(left):

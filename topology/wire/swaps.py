@@ -107,8 +107,8 @@ def format_ends(place: Iterable[End]) -> str:
 def find_exchanges(moves: Mapping[T, tuple[P, P]]) -> list[tuple[T, ...]]:
     """Groups of movers that stand in each other's places; ``moves`` gives where each belongs and where it is.
 
-    Of several movers between the same two places, as many must have gone as have come. What is
-    left over in no group has no counterpart. Who stands where it belongs did not move.
+    Of several movers between the same two places, as many must have gone as have come. A mover
+    that is left over in no group has no counterpart. Who stands where it belongs did not move.
     """
     ways = group_by_key((way, mover) for mover, way in moves.items() if way[0] != way[1])
     groups: list[tuple[T, ...]] = []

@@ -209,7 +209,7 @@ def _remove(text: str, index: int, name: str) -> str:
 
 
 def _span(text: str, item: Any, place: int) -> tuple[int, int]:  # noqa: ANN401 - as _compose
-    """What goes with a pair of a mapping: its comma, or its line."""
+    """The text that goes with a pair of a mapping: its comma, or its line."""
     key, value = item.value[place]
     if place == 0:
         following = item.value[1][0] if len(item.value) > 1 else None

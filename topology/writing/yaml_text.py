@@ -1,6 +1,6 @@
 """Writes plain values as YAML that every reader of YAML 1.1 and 1.2 takes for the same value.
 
-What no terminal or editor should act on is escaped.
+Characters that a terminal or an editor could act on are escaped.
 """
 
 import re
