@@ -1,4 +1,4 @@
-"""What every test has: the laboratory on request, and a home of its own."""
+"""Fixtures of every test: the laboratory on request, and a home of its own."""
 
 import itertools
 import os

@@ -78,7 +78,7 @@ def tell(number: int, *, switch: str = "leaf1") -> dict[str, tuple[int, str]]:
 
 
 def format_answer(argv: Sequence[str], sources: Sources) -> str:
-    """What the script of the inventory prints where each source says what ``sources`` has of it."""
+    """The output of the inventory's script, with the text and the exit status of each source in ``sources``."""
     word = argv[4]
     return "".join(
         f"benchconsole-{word} begin {name}\n{text}\nbenchconsole-{word} end {name} {status}\n"

@@ -74,7 +74,7 @@ def test_no_placeholder_was_left_in_a_document() -> None:
 
 
 def check_on_page(page: Path, folder: Path, changes: tuple[str, str] = ("", "")) -> tuple[int, str]:
-    """What ``check`` says of the YAML of a probe page, put into a file that describes its nodes."""
+    """Exit code and output of ``check`` for the YAML of a probe page, put into a file that describes its nodes."""
     machine = yaml.safe_load(MACHINE)
     for text in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL):
         machine |= yaml.safe_load(text.replace(*changes) if changes[0] else text)

@@ -85,7 +85,7 @@ def check():
     bad = slow & set(sys.modules)
     sys.exit(f"loaded {sorted(bad)}" if bad else 0)
 """
-"""What neither the first frame waits for, nor the fabric on it."""
+"""A check of slow modules: neither the first frame waits for them, nor the fabric on it."""
 
 OPENS = """
 from pathlib import Path

@@ -40,7 +40,7 @@ ON_CABLES = {
 
 
 def run(module: str, words: str) -> str:
-    """What a benchmark prints; a minute for the slowest on a quiet machine, five on a busy one."""
+    """The output of a benchmark; a minute for the slowest on a quiet machine, five on a busy one."""
     done = subprocess.run(
         [sys.executable, "-m", f"benchmarks.{module}", *words.split()],
         capture_output=True, text=True, timeout=300, check=False, cwd=ROOT, stdin=subprocess.DEVNULL,

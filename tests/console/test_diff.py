@@ -49,7 +49,7 @@ links:
 
 
 def heard(switch: str, port: str = "Eth1") -> str:
-    """What ``lldpctl -f json0`` says of one neighbour on eth0."""
+    """The output of ``lldpctl -f json0`` with one neighbour on eth0."""
     chassis = {"id": [{"type": "mac", "value": "0c:42:a1:00:00:01"}], "name": [{"value": switch}]}
     entry = {"name": "eth0", "chassis": [chassis], "port": [{"id": [{"type": "ifname", "value": port}]}]}
     return json.dumps({"lldp": [{"interface": [entry]}]})
@@ -228,7 +228,7 @@ def test_nodes_with_the_same_trouble_are_told_once_and_one_alone_by_its_own_word
 
 
 def told(**says: str) -> NodeObservations:
-    """What nodes say, by their output of lldpctl."""
+    """The observations of nodes, from their outputs of lldpctl."""
     return NodeObservations({node: read_observed(SOURCES["lldpctl"](text)) for node, text in says.items()})
 
 

@@ -29,7 +29,7 @@ def run(module: str, *arguments: str, redirected: str = "") -> subprocess.Comple
 
 
 def list_modules(done: subprocess.CompletedProcess[str]) -> set[str]:
-    """What had been imported at the end."""
+    """The names of the modules that had been imported at the end."""
     return set(json.loads(done.stderr.splitlines()[-1]))
 
 

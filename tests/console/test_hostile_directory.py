@@ -47,7 +47,7 @@ def command(tmp_path: Path) -> Path:
 
 
 def ran(command: Path, place: Path, *arguments: str | Path, path: str = "") -> str:
-    """What a command prints that is given in ``place``, with ``path`` after our own sources."""
+    """The output of a command that is given in ``place``, with ``path`` after our own sources."""
     done = subprocess.run(
         [sys.executable, command, *arguments], cwd=place, capture_output=True, text=True, timeout=60, check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT / "src"), path)))},

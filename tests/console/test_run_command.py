@@ -112,7 +112,7 @@ def test_a_suite_that_runs_whole_is_a_success(topology: Path, tmp_path: Path, mo
 
 @pytest.fixture
 def conducted(monkeypatch: pytest.MonkeyPatch) -> list[SessionController]:
-    """What the screen would be given; no terminal is needed."""
+    """The controllers that the screen would be given; no terminal is needed."""
     found: list[SessionController] = []
 
     def made(make: Callable[[], SessionController], **_: object) -> int:

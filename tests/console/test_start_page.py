@@ -1,4 +1,4 @@
-"""What the start page offers: topologies of the folder, stored sessions, and one to resume."""
+"""The offers of the start page: topologies of the folder, stored sessions, and one to resume."""
 
 from pathlib import Path
 

@@ -96,7 +96,7 @@ def write_files(plan: Plan, state: StateDirectory) -> None:
 
 
 def _write_between(plan: Plan, state: StateDirectory) -> None:
-    """What lets root and the ordinary user log in from one node to another without being asked."""
+    """Write the files that let root and the ordinary user log in from one node to another without being asked."""
     etc = state.common / "etc"
     (etc / "ssh" / "ssh_config.d").mkdir(exist_ok=True)
     (etc / "ssh" / "ssh_config.d" / "lab.conf").write_text(BETWEEN_CONFIG)

@@ -18,16 +18,16 @@ _PORTS = count(5300)  # one for each server: the one before may still be about t
 
 
 def mbit(lab: Lab, pair: str, way: str = "") -> float:
-    """What one pair ("n1 n2") carries, in Mbit/s of payload, as its receiver counts it; "-R" is the way back."""
+    """The rate of one pair ("n1 n2") in Mbit/s of payload, as its receiver counts it; "-R" is the way back."""
     arrived, seconds = _flow(lab, pair, way, streams=8)
     return arrived * 8e-6 / seconds
 
 
 def mbit_together(lab: Lab, pairs: Iterable[str], way: str = "", *, seconds: int = 2) -> float:
-    """What pairs carry at once, in Mbit/s from the first start to the last end.
+    """The joint rate of pairs, in Mbit/s from the first start to the last end.
 
-    However far apart the runs were, this is no more than the cables carry; the sum of their own means may be. What
-    starting and ending takes counts as time: on a busy machine more ``seconds`` make it a smaller share.
+    However far apart the runs were, this is no more than the cables carry; the sum of their own means may be. The
+    time of starting and ending counts too: on a busy machine more ``seconds`` make it a smaller share.
     """
     began = monotonic()
     return send(lab, pairs, way, seconds=seconds) * 8e-6 / (monotonic() - began)

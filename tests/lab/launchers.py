@@ -16,7 +16,7 @@ _MPI4PY = Path("/usr/lib/python3/dist-packages/mpi4py")
 
 
 def missing() -> list[str]:
-    """What is not here, each with its Debian package."""
+    """The missing tools and libraries, each with its Debian package."""
     found = [
         f"{tool} is missing (Debian package {package})"
         for tool, package in PACKAGES.items()

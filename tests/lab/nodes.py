@@ -91,7 +91,7 @@ def await_pid(name: str, state: StateDirectory) -> Identity:
 
 
 def boot_trouble(name: str, state: StateDirectory) -> str:
-    """What a node that did not come up had to say."""
+    """The boot log of a node that did not come up."""
     try:
         return (state.node(name) / "boot.log").read_text(errors="replace").strip()
     except FileNotFoundError:

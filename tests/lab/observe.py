@@ -42,7 +42,7 @@ class Process:
 
     @property
     def identity(self) -> Identity:
-        """What it takes to signal exactly this process."""
+        """The pid and the start, by which exactly this process can be signalled."""
         return Identity(self.pid, self.start)
 
 
@@ -128,7 +128,7 @@ def _address(text: str) -> str:
 
 
 def counters_between(plan: Plan, end_a: str, end_b: str) -> list[Counter]:
-    """What crossed each cable between two switches, or a switch and a node on it."""
+    """The counters of each cable between two switches, or a switch and a node on it."""
     if end_a in plan.nodes or end_b in plan.nodes:
         return [_node_counter(plan, end_a, end_b)]
     sent = _statistics(plan, end_a)

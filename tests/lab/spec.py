@@ -1,4 +1,4 @@
-"""What a laboratory should look like, in numbers a person chooses.
+"""The specification of a laboratory, in numbers that a person chooses.
 
 Owned here: sizes, rates and names that are parameters, and their limits.
 Refused here: addresses and interface names (`plan.py` derives them) and anything running.

@@ -1,4 +1,4 @@
-"""What is written down about a running laboratory, so that any process can end it.
+"""The record of a running laboratory, so that any process can end it.
 
 Owned here: the layout of a state directory, the record of everything that was named on
 the machine, and the register of laboratories (one file per prefix under /run/benchlab).
@@ -164,7 +164,7 @@ def leave_mark(name: str, text: str = "") -> None:
 
 
 def take_mark(name: str) -> str | None:
-    """What `leave_mark` noted, once the last laboratory is gone: then it is to be undone."""
+    """Take the text that `leave_mark` noted, once the last laboratory is gone: then the change is to be undone."""
     mark = REGISTER / name
     if not mark.exists() or any(REGISTER.glob("*.lab")):
         return None

@@ -1,4 +1,4 @@
-"""What can be said about a laboratory without building one."""
+"""Properties of a laboratory that are known without building one."""
 
 from __future__ import annotations
 

@@ -343,7 +343,7 @@ def test_a_node_without_the_tools_says_so(tmp_path: Path, lacking: str) -> None:
 
 
 def unmarked() -> Output:
-    """What the search says when it was started in some other way than ours."""
+    """The output of the search when it was started in some other way than ours."""
     argv = ["sh", "-c", _LIST, "list", "", "own"]
     done = subprocess.run(argv, env={"PATH": os.environ["PATH"]}, capture_output=True, check=False)
     return Output(tuple(argv), done.stdout)

@@ -84,7 +84,7 @@ def installed(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def python(*argv: str, cwd: Path, path: tuple[Path, ...] = ()) -> str:
-    """What a fresh interpreter prints; its words when it fails."""
+    """The output of a fresh interpreter; an error with its words when it fails."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [sys.executable, *argv], cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=120

@@ -28,7 +28,7 @@ NAMES = ["jetstream", "jetstream-tacc"]
 
 @dataclass(frozen=True)
 class Site:
-    """What section 5.1 prints of one site: GFLOP/s and their share of the peak, GB/s, GB/s, and MB/s of reads and writes."""
+    """One site in section 5.1: GFLOP/s and their share of the peak, GB/s, GB/s, and MB/s of reads and writes."""
 
     hpl: float
     of_peak: str

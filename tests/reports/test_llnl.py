@@ -66,7 +66,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def write_transfers(folder: Path) -> list[Path]:
-    """What the nine nodes say of their transfers, which together bring 1,042 MB/s."""
+    """The reports of the nine nodes on their transfers, which together bring 1,042 MB/s."""
     files = [folder / f"slic{number}.txt" for number in range(1, 10)]
     for file, rate in zip(files, spread(1042 / 9, 9, 2.0), strict=True):
         file.write_text(type_archive(rate))

@@ -25,5 +25,5 @@ def store_table(folder: Path, example: str, label: str, rows: Iterable[dict[str,
 
 
 def join_words(ran: Ran) -> str:
-    """What a command printed, without its line breaks."""
+    """The output of a command, without its line breaks."""
     return " ".join(ran.out.split())

@@ -99,7 +99,7 @@ class Browser:
         return await self._wait_for("document.body.innerText", lambda shown: text in shown, f"{text!r} on the page")
 
     async def read_clipboard(self) -> str:
-        """What a page copied."""
+        """The text that a page copied."""
         return str(await self.evaluate("navigator.clipboard.readText()"))
 
     async def _wait_for(self, expression: str, holds: Callable[[str], bool], what: str) -> str:

@@ -40,7 +40,7 @@ PATIENCE, LIFE = 120.0, 12.0
 
 @dataclass
 class Tally:
-    """What was seen. ``acknowledged`` counts results that the console told and had to be stored."""
+    """The counts of a loop. ``acknowledged`` counts results that the console told and had to be stored."""
 
     kills: int = 0
     acknowledged: int = 0

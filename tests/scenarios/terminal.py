@@ -33,7 +33,7 @@ class Terminal:
         subprocess.run([*self._tmux, "kill-server"], check=False)
 
     def screen(self) -> str:
-        """What is to be seen now."""
+        """The text on the screen now."""
         done = subprocess.run([*self._tmux, "capture-pane", "-p"], capture_output=True, text=True, check=True)
         return done.stdout
 

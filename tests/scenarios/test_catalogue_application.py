@@ -45,7 +45,7 @@ def topology(healthy_lab: Lab) -> Iterator[Path]:
 
 
 def raw(db: Path, probe: str) -> list[str]:
-    """What the scripts of a probe said, as it was stored."""
+    """The outputs of the scripts of a probe, as they were stored."""
     return [each for each in read_stored_outputs(db) if f'"benchmark": "{probe}"' in each]
 
 

@@ -1,7 +1,7 @@
 """Benchmarks of processors, memory and MPI, run by the console on real nodes; Debian brings none of them.
 
 IMB is played by ranks of Python that really send, HPL by the one inside HPC Challenge with the input that we sent;
-STREAM and OSU print a transcript and insist on their arguments. What was stored is compared with the stored text.
+STREAM and OSU print a transcript and insist on their arguments. Stored numbers are compared with the stored text.
 """
 
 import re

@@ -36,7 +36,7 @@ def topology(healthy_lab: Lab) -> Iterator[Path]:
 
 
 def documents(db: Path) -> list[dict[str, Any]]:
-    """What the stored output holds in JSON, read without the console's parser."""
+    """The JSON documents in the stored output, read without the console's parser."""
     (text,) = read_stored_outputs(db)
     decoder = json.JSONDecoder()
     return [decoder.raw_decode(text, found.start())[0] for found in re.finditer(r"^\{$", text, re.MULTILINE)]

@@ -135,7 +135,7 @@ def _processors(lab: Lab, node: str) -> Facts:
 
 
 def _file_systems(lab: Lab, node: str) -> Facts:
-    """What the kernel says of the file system below the node's scratch directory."""
+    """The facts of the kernel on the file system below the node's scratch directory."""
     blocks, block = lab.inside(node, "stat", "-f", "-c", "%b %S", "/scratch").split()
     mounts = [line.split() for line in lab.inside(node, "cat", "/proc/self/mountinfo").splitlines()]
     kind = next(words[words.index("-") + 1] for words in mounts if words[4] == "/scratch")

@@ -33,7 +33,7 @@ suites:
 
 
 def listed(lab: Lab) -> list[list[str]]:
-    """What lies in the scratch directories; other tests may have left something of strangers there."""
+    """The names in the scratch directories; other tests may have left something of strangers there."""
     return [lab.ssh(node, "ls -A /scratch").stdout.split() for node in ("n1", "n2", "n3", "n4")]
 
 

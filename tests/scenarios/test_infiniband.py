@@ -68,7 +68,7 @@ class Subnet:
     console: int
 
     def ask(self, *command: str) -> str:
-        """What a tool prints; it has to end with 0."""
+        """The output of a tool; it has to end with 0."""
         environment = {**os.environ, "IBSIM_SOCKNAME": self.socket, "SIM_HOST": "n01", "PATH": PATH}
         done = subprocess.run(
             ["ibsim-run", *command], env=environment, capture_output=True, text=True, timeout=DEADLINE, check=True

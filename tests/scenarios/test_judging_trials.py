@@ -71,7 +71,7 @@ class Site:
 
 
 def stream(triad: float) -> str:
-    """What STREAM prints; ``triad`` in GB/s."""
+    """The output of STREAM; ``triad`` in GB/s."""
     printed = (TRANSCRIPTS / "stream" / "5.10-24-threads.txt").read_text()
     least = 3 * 80_000_000 * 8 / (triad * 1e9)
     times = f"{least * 1.01:.6f}     {least:.6f}     {least * 1.02:.6f}"
@@ -79,7 +79,7 @@ def stream(triad: float) -> str:
 
 
 def iperf3(rate: float) -> str:
-    """What iperf3 prints of one stream of so many Gb/s, in one second."""
+    """The output of iperf3 for one stream of so many Gb/s, in one second."""
     printed = (TRANSCRIPTS / "iperf3" / "tcp1-3.12.txt").read_text()
     moved = rate / 8 * 1e9 / 2**30
     return printed.replace("18.7 Gbits", f"{rate:.2f} Gbits").replace("2.18 GBytes", f"{moved:.2f} GBytes")

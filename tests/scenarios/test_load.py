@@ -22,7 +22,7 @@ pytestmark = pytest.mark.lab
 
 @pytest.fixture(autouse=True)
 def _no_file_left(lab: Lab) -> Iterator[None]:
-    """What lies beside the laboratory's own file would keep its directory alive."""
+    """Remove the file beside the laboratory's own one, as it would keep the directory alive."""
     yield
     lab.topology.with_name("hygiene.yaml").unlink(missing_ok=True)
 

@@ -29,7 +29,7 @@ STREAMS = 16
 """Of each flow: where flows cross four ways, the hash then leaves the median above 0.85, and a chosen link full, but
 once in millions of runs; of four streams it leaves the median at 0.6 once in three thousand."""
 ABOVE = 1.10
-"""What the cable carries beyond payload and the plan knows nothing of: headers, what is sent again, a full bucket."""
+"""Load of a cable over its planned payload: the plan does not know headers, retransmissions and a full bucket."""
 
 ANSWERS = 0.06
 """Share of a cable that goes back as acknowledgements."""

@@ -128,12 +128,12 @@ def check(told: Told, wanted: Wanted) -> None:
 
 
 def dd(moved: float) -> str:
-    """What dd prints of a copy by hand; ``moved`` in MB/s."""
+    """The output of dd for a copy by hand; ``moved`` in MB/s."""
     return f"1048576000 bytes (1.0 GB, 1000 MiB) copied, {1048.576 / moved:.5f} s, {moved:.1f} MB/s\n"
 
 
 def unthreaded(triad: float) -> str:
-    """What a STREAM that was built without OpenMP prints: it counts no threads; ``triad`` in GB/s."""
+    """The output of a STREAM that was built without OpenMP: it counts no threads; ``triad`` in GB/s."""
     lines = stream(triad).splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith("Number of Threads"))
 

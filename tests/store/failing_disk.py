@@ -1,8 +1,8 @@
 """A disk for SQLite that fails at one of its changes, and that knows what a power cut would leave.
 
 SQLite tests itself so (https://www.sqlite.org/testing.html, 3.2 and 3.3). The disk is a layer of SQLite's own kind
-(``apsw.VFS``) over the real files. What was written since the last sync of a file is lost or kept sector by sector, by
-chance; what was synced stays.
+(``apsw.VFS``) over the real files. Bytes that were written since the last sync of a file are lost or kept sector by
+sector, by chance; synced bytes stay.
 """
 
 import random

@@ -162,7 +162,7 @@ def fork(work: Callable[[], object]) -> int:
 
 
 def names(folder: Path) -> list[str]:
-    """What lies in ``folder``, sorted; without journals, which depend on the file system."""
+    """The sorted names of the files in ``folder``; without journals, which depend on the file system."""
     return sorted(file.name for file in folder.iterdir() if not file.name.endswith(("-journal", "-wal", "-shm")))
 
 

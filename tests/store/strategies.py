@@ -1,4 +1,4 @@
-"""What hypothesis draws: rounds, results and verdicts with everything that their types allow."""
+"""Values that hypothesis draws: rounds, results and verdicts with everything that their types allow."""
 
 from dataclasses import replace
 from types import MappingProxyType

@@ -80,7 +80,7 @@ async def test_kill_9(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: 
         with Store.open(path, create=False) as store:
             stored = store.session(key).list_closed_rounds()
             assert stored >= acknowledged
-            # What was committed but not yet told when the kill came: one round at most for each kill.
+            # Rounds that were committed but not yet told when the kill came: one at most for each kill.
             assert len(stored - acknowledged) <= kill + 1
             assert store.session(key).describe().state is SessionState.INTERRUPTED
     with Store.open(path, create=False) as store:

@@ -154,7 +154,7 @@ async def test_one_that_is_refused_fails_alone(path: Path) -> None:
 
 
 async def test_one_that_the_file_refuses_fails_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What only SQLite can tell: then the others of the group go in one by one."""
+    """Only SQLite can tell that one is too large: then the others of the group go in one by one."""
     monkeypatch.setattr("benchconsole.store.files.connection.LONGEST", 100_000)
     each = planned(1)
     with Store.open(path) as store:

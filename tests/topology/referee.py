@@ -30,7 +30,7 @@ def cables_of(described: Fabric) -> dict[tuple[str, str], list[tuple[str, int]]]
 
 
 def rates_of(described: Fabric) -> dict[Way, Fraction]:
-    """What each directed link carries: all of its cables, or what is left of a shared line."""
+    """The capacity of each directed link: all of its cables, or what is left of a shared line."""
     return {
         (link.id, a, b): Fraction(int(speed * 8), 8)
         for link in described.links.values()

@@ -1,4 +1,4 @@
-"""What the static analyses should find, worked out device by device on the fabric itself, with no table and no trick.
+"""The right results of the static analyses, worked out device by device on the fabric itself: no table and no trick.
 
 One failure is a fabric described without the element (``topology.model.failed_elements.remove_elements``).
 """
@@ -61,7 +61,7 @@ def quotient(down: float, up: float) -> float:
 
 
 def group_sums(fabric: Fabric, members: Collection[str]) -> tuple[float, float]:
-    """What a group offers and what leads up from it."""
+    """The capacity from below into a group, and the capacity that leads up from it."""
     capacity, inside = usable(fabric), set(members)
     down = up = 0.0
     for link in fabric.links.values():
@@ -130,7 +130,7 @@ def machines(fabric: Fabric) -> dict[str, int]:
 
 
 def label(fabric: Fabric, start: str, tier: int) -> frozenset[str]:
-    """What forwards and is joined to ``start`` by cables up to ``tier`` only."""
+    """The devices that forward and are joined to ``start`` by cables up to ``tier`` only."""
     found, waiting = {start}, [start]
     while waiting:
         here = waiting.pop()
@@ -246,7 +246,7 @@ class Ways:
         return sum(capacity for other, capacity in helpers if any(upper != dead for upper, _ in self.trunks(other, 1)))
 
     def left(self, device: str, dead: str, network: frozenset[str] = frozenset()) -> float:
-        """What is left of the capacity of ``device`` toward the top without the switch ``dead``."""
+        """The share of the capacity of ``device`` toward the top that is left without the switch ``dead``."""
         if device == dead:
             return 0.0
         ways = self.up(device, network)

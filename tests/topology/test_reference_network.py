@@ -27,7 +27,7 @@ def example(name: str, **parameters: int) -> Fabric:
 
 
 def gbps(described: Fabric, found: Iterable[Expectation]) -> list[float]:
-    """What the wire carries in Gb/s."""
+    """The rates on the wire in Gb/s."""
     return [each.value / described.goodput / GBPS for each in found]
 
 

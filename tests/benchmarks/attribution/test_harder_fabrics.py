@@ -18,7 +18,7 @@ examine = cache(Examination)
 
 
 def run(fabric: str, suite: str, number: int, faults: int) -> tuple[tuple[Fault, ...], tuple[Finding, ...], Score]:
-    """What is planted in a run, what is found, and how right that is."""
+    """The faults planted in a run, its findings, and their score."""
     examination = examine(fabric, suite)
     planted = examination.faults.draw(random.Random(f"1/{number}"), faults, ())
     found = examination.run(TRUTHS["stream-hash"], planted, 100_003 + number).findings

@@ -1,4 +1,4 @@
-"""What findings are worth: each grade, and the counts of a run."""
+"""The scores of findings: each grade, and the counts of a run."""
 
 import random
 from dataclasses import replace

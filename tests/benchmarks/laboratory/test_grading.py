@@ -1,4 +1,4 @@
-"""What the report of a trial is worth, by what it names."""
+"""The grade of the report of a trial, by the elements that it names."""
 
 import random
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is planted in the laboratory is what the report is held against."""
+"""The report is held against the faults that are planted in the laboratory."""
 
 import random
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What samples add up to, held against sums made by hand."""
+"""Availability from samples, held against sums made by hand."""
 
 import math
 from itertools import pairwise

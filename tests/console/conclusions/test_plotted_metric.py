@@ -1,4 +1,4 @@
-"""What is plotted: the numbers that count and no others, their verdicts, the bounds, and the words on them."""
+"""The content of a plot: the numbers that count and no others, their verdicts, the bounds, and the words on them."""
 
 from collections.abc import Sequence
 from dataclasses import replace

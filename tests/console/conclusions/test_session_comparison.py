@@ -1,4 +1,4 @@
-"""What two sessions are compared by, and what is refused with its reason; views are built by hand."""
+"""The basis on which two sessions are compared, and each refusal with its reason; views are built by hand."""
 
 from collections.abc import Mapping
 from dataclasses import replace

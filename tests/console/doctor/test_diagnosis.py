@@ -1,4 +1,4 @@
-"""What answers mean, folded over nodes: pure, node by node made up."""
+"""The diagnosis of answers, folded over nodes: pure, from nodes that are made up one by one."""
 
 import json
 from collections.abc import Mapping

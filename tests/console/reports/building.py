@@ -136,7 +136,7 @@ class Story:
         return measurement
 
     def facts(self, test: Test, *facts: Fact) -> None:
-        """What a node told of itself."""
+        """The facts that a node told of itself."""
         self.results[test.id] = Result(test, (Output(("uname", "-a"), b"Linux"),), (), facts, started=START)
 
     def fail(self, test: Test, stage: FailedAt, detail: str, *outputs: Output) -> None:

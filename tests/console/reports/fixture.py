@@ -152,5 +152,5 @@ def _poisoned_checklist(text: str) -> CheckedList:
 
 
 def poisoned_told(text: str) -> SessionDetails:
-    """What is told of a session with ``text`` in all of it."""
+    """The details of a session with ``text`` in all of them."""
     return SessionDetails(MappingProxyType({text: text}), (SessionNote(text, text, 1.0),), (text,))

@@ -1,4 +1,4 @@
-"""What holds for every format: the edges render, hostile text stays text, large views stay small."""
+"""Rules that hold for every format: the edges render, hostile text stays text, large views stay small."""
 
 import io
 import re

@@ -74,7 +74,7 @@ def test_tame_text_stays_readable(text: str) -> None:
     ],
 )
 def test_text_reads_as_it_was(text: str) -> None:
-    """What a reader sees of a paragraph and of a cell is the text itself."""
+    """A reader sees the text itself in a paragraph and in a cell."""
     for written in (f"x: {make_inline(text)}", f"| h |\n|---|\n| x: {make_cell(text)} |"):
         shown = [
             t.content for t in tokens(written) if t.type in ("text", "code_inline", "text_special") and t.content != "h"

@@ -1,4 +1,4 @@
-"""What a document reports beside what was measured: every statistic, what is not measured, and what differs."""
+"""The reported numbers of a document beside the measured ones: every statistic, unmeasured ones, and differences."""
 
 from dataclasses import replace
 from types import MappingProxyType

@@ -37,7 +37,7 @@ Ingest = Callable[..., tuple[int, str]]
 
 
 def dd(rate: int) -> str:
-    """What dd says of a file of 2 GiB; ``rate`` in MB/s."""
+    """The output of dd for a file of 2 GiB; ``rate`` in MB/s."""
     return f"2048+0 records in\n2048+0 records out\n2147483648 bytes (2.1 GB) copied, {2147.483648 / rate:.6f} s, {rate} MB/s\n"
 
 
@@ -223,7 +223,7 @@ def test_sessions_that_are_one_cohort_each_can_be_compared(ingest: Ingest, tmp_p
 
 
 def test_the_command_that_printed_them_is_said_and_kept(ingest: Ingest, tmp_path: Path) -> None:
-    """What LLNL kept of netperf: a row without its heading, and the command in an appendix."""
+    """LLNL kept a row of netperf without its heading, and the command in an appendix."""
     row = "4194304 4194304 1048576    600.02     112.62   \n"
     command = "netmonnp -H levi1-eth2 -B -l 600 -f M -P 0 -- -m 1M -M 1M -S 2M -s 2M"
     pair = ("--node", "n1", "--peer", "n2")

@@ -1,4 +1,4 @@
-"""What criteria ask otherwise than the file of the session, sentence by sentence."""
+"""Criteria that differ from those in the file of the session, told sentence by sentence."""
 
 import pytest
 

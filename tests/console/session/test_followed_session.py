@@ -44,7 +44,7 @@ def fold(view: RunView | None, event: Event) -> RunView:
 
 
 async def watch(looking: FollowedSession, seen: list[Event], until: type[Event]) -> RunView:
-    """What is folded up to an event of this kind."""
+    """The view that is folded up to an event of this kind."""
     view: RunView | None = None
     async for event in looking.events():
         seen.append(event)

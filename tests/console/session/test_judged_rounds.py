@@ -90,7 +90,7 @@ REPORTED = "  - {metric: stream.triad, value: 100.0 GB/s, statistic: mean, sourc
 
 
 def list_differences(store: Store, key: str, compact: Session, full: Session) -> list[str]:
-    """What the view in columns says otherwise than the view of single verdicts does, in every report for people."""
+    """Differences of the view in columns from the view of single verdicts: verdict, totals, every report for people."""
     views = compact.view(), full.view()
     found = [] if decide(views[0]) == decide(views[1]) else ["verdict"]
     totals = [compute_totals(view) for view in views]

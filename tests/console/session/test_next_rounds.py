@@ -1,4 +1,4 @@
-"""What a run notes at its beginning: what its plan leaves out and alone, and which of its rounds go in waves."""
+"""The notes at the beginning of a run: what its plan leaves out and alone, and which of its rounds go in waves."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -23,7 +23,7 @@ classes:
 
 @pytest.fixture
 def collected() -> Iterator[list[object]]:
-    """What the search for cycles finds, filled by ``gc.collect``."""
+    """The objects that the search for cycles finds, filled by ``gc.collect``."""
     gc.collect()
     gc.set_debug(gc.DEBUG_SAVEALL)
     try:

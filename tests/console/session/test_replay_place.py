@@ -1,4 +1,4 @@
-"""What somebody types to jump in a replay: times, rounds and shares, and what names none of them."""
+"""Texts that somebody types to jump in a replay: times, rounds and shares, and texts that name none of them."""
 
 import pytest
 

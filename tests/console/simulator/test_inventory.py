@@ -1,4 +1,4 @@
-"""What simulated nodes say of themselves, read by the real inventory and held against their class."""
+"""The facts that simulated nodes tell of themselves, read by the real inventory and held against their class."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What simulated nodes answer, read by the real parsers of the built-in probes."""
+"""The answers of simulated nodes, read by the real parsers of the built-in probes."""
 
 import asyncio
 import json

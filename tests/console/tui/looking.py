@@ -104,7 +104,7 @@ class Look:
 
 
 def begin(story: Story) -> SessionOpened:
-    """What is known of a stored session before any of it is read."""
+    """The opening of a stored session, before any of its rounds is read."""
     first = next(story.events())
     assert isinstance(first, SessionOpened)
     return replace(first, plan=())

@@ -31,7 +31,7 @@ class PlayedEditor(CriterionEditor):
         return CriterionForm(criterion, {}, "toy.yaml", "toy.yaml is not there.")
 
     async def propose(self, form: CriterionForm, typed: Mapping[str, str], path: str) -> CriterionProposal:
-        """What was typed, as a line of a diff."""
+        """The typed words as a line of a diff."""
         words = " ".join(typed.values())
         return CriterionProposal(Path(path), None, b"", ("@@ -0,0 +1,1 @@", f"+{words}"), ("new",), self.story.fabric)
 
@@ -181,7 +181,7 @@ class Player(SessionController):
         self.abandoned = True
 
     async def assess(self, view: RunView) -> DetectableFaults:
-        """What the story says that its tests could have shown."""
+        """The faults that the tests could have shown, as the story says."""
         return self.detectable
 
     async def export(self, kind: str, view: RunView, path: Path, *, force: bool = False) -> Path:

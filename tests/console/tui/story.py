@@ -40,7 +40,7 @@ EPOCH = 1_700_000_000.0
 
 @dataclass
 class Faults:
-    """What is wrong on purpose: ids of elements."""
+    """The ids of the elements that are wrong on purpose."""
 
     lag: str = ""
     nic: str = ""
@@ -109,7 +109,7 @@ class Story:
 
 
 def told(memory: float) -> tuple[Fact, ...]:
-    """What a node says of itself beside its memory."""
+    """The facts that a node tells of itself, with ``memory`` in bytes among them."""
     return (
         Fact("kernel.release", "6.1.0-28-amd64"),
         Fact("cpu.cores", 24.0, Unit.ONE),
@@ -266,7 +266,7 @@ def _leaf(fabric: Fabric, node: str) -> str:
 
 
 def findings_of(story: Story, affected: set[str]) -> tuple[Finding, ...]:
-    """What a judge would find."""
+    """The findings that a judge would make."""
     faults, made = story.faults, []
     tests = {name: tuple(t.id for r in story.rounds for t in r.tests if t.target.node.id == name)
              for name in (faults.nic, faults.memory, faults.disk, faults.slow, faults.silent)}  # fmt: skip

@@ -1,4 +1,4 @@
-"""What goes to the terminal: only the cells that changed, with the override as well as without it."""
+"""The output to the terminal: only the cells that changed, with the override as well as without it."""
 
 import io
 

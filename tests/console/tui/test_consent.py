@@ -1,4 +1,4 @@
-"""What the operator must agree to on the screen: disks that are overwritten, sudo's password, an end that is owed."""
+"""The consents of the operator on the screen: to overwritten disks, to sudo's password, to an end that is owed."""
 
 import asyncio
 from dataclasses import replace

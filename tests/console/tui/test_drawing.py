@@ -29,7 +29,7 @@ JOINED = (
     "न\u093f",
     "\u1100\u1161",
 )
-"""What terminals draw in other widths than its characters have, before it is made plain."""
+"""Texts that terminals draw in other widths than their characters have, before they are made plain."""
 
 
 @given(ANY_TEXT, ANY_TEXT)

@@ -1,4 +1,4 @@
-"""What a node told of itself: every fact in its unit, what was declared otherwise marked, a filter, the clipboard."""
+"""Facts that a node told of itself: each in its unit, those declared otherwise marked, a filter, the clipboard."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -149,7 +149,7 @@ def decide_session(look: Look) -> SessionVerdict:
 
 
 def shown(look: Look) -> list[str]:
-    """What the rows on the screen are about."""
+    """The elements that the rows on the screen are about."""
     rows = look.app.navigation.tabs.findings.list
     return [each.where for each in rows.faults]
 

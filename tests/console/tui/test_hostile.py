@@ -201,7 +201,7 @@ async def test_nothing_hostile_reaches_the_clipboard() -> None:
 
 @pytest.mark.fault("I13")
 async def test_saved_filters_are_only_text() -> None:
-    """What no key types is refused with the file; the rest is drawn as it is, also by the letters of ``J``."""
+    """Text that no key types is refused with the file; the rest is drawn as it is, also by the letters of ``J``."""
     SavedFilters().save("nodes", "wide", f"{'日本語' * 30} [@click=app.quit]x[/]")
     async with looking(poisoned(NASTY["wide and combining"])) as look:
         look.app.command_line.perform("filters")

@@ -176,7 +176,7 @@ def test_sentences_name_the_keys_that_there_are() -> None:
 
 
 class Seen(NamedTuple):
-    """What was in front when the keys had been pressed, the page below it by its name, and the lines of the screen."""
+    """The type of the screen in front after the keys, the name of the page below it, and the lines of the screen."""
 
     front: type
     page: str

@@ -271,7 +271,7 @@ async def test_a_plan_that_is_asked_for_while_the_session_is_opened_is_shown_the
 
 @pytest.mark.parametrize("key", ["2", ":", "?"])
 async def test_it_is_not_shown_over_what_somebody_has_gone_to_meanwhile(key: str) -> None:
-    """What is typed next is for that, and enter must not start a run."""
+    """The next keys are for the view that was opened, and enter must not start a run."""
     async with reading(SMALL) as (look, over):
         await look.press("R", key)
         front = look.app.screen

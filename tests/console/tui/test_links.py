@@ -1,4 +1,4 @@
-"""What a lone flow says of the cables at its ends: of those that it can have used, and of no others."""
+"""The cables that a lone flow speaks for at its ends: those that it can have used, and no others."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -122,7 +122,7 @@ def test_rows_that_are_kept_are_those_that_would_be_made_anew() -> None:
 
 
 async def test_a_row_is_drawn_anew_when_its_test_has_ended() -> None:
-    """What is drawn is kept for the line, the scale and the widths that it was drawn for, and for no others."""
+    """A drawing is kept for the line, the scale and the widths that it was drawn for, and for no others."""
     opening, *_ = large().events()
     assert isinstance(opening, SessionOpened)
     events = [event for event in first_round() if not isinstance(event, Result)]

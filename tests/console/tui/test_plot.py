@@ -41,7 +41,7 @@ LOOK = PlotLook(80, 20)
 
 @pytest.fixture(autouse=True)
 def stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a page says stays until it says something else: a loaded machine may be slower than a reader."""
+    """The words of a page stay until it says something else: a loaded machine may be slower than a reader."""
     monkeypatch.setattr(base, "SAID_FOR", 600.0)
 
 

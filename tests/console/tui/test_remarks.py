@@ -281,7 +281,7 @@ async def test_without_a_database_there_is_no_remark() -> None:
 
 
 async def test_who_follows_another_console_may_write(site: Site) -> None:
-    """What is said needs no claim of the session: the command may do it meanwhile, and so may a screen that looks on."""
+    """A remark needs no claim of the session: the command may add one meanwhile, and so may a screen that looks on."""
     async with opened(site) as look:
         await findings(look)
         control = look.app.session.control

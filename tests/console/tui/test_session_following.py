@@ -34,7 +34,7 @@ async def opening() -> AsyncIterator[tuple[Look, threading.Event]]:
 
 
 async def draw_first(look: Look, opened: OpenSession) -> None:
-    """What the opening does when the fabric of ``opened`` is known, in a thread of its own."""
+    """Do what the opening does when the fabric of ``opened`` is known, in a thread of its own."""
     await asyncio.to_thread(look.app.following._draw_first, opened, asyncio.get_running_loop())
 
 

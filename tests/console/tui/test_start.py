@@ -24,7 +24,7 @@ def _no_keymap() -> Iterator[None]:
 
 
 class Seen(NamedTuple):
-    """What was chosen, and what stood on the screen."""
+    """The choice that was made, and the text that stood on the screen."""
 
     choice: StartChoice | None
     text: str

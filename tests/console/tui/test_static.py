@@ -1,4 +1,4 @@
-"""What the description alone shows: there before anything runs, beside what was measured, and never a verdict."""
+"""Findings from the description alone: there before anything runs, beside the measured ones, and never a verdict."""
 
 import threading
 from collections.abc import Iterable

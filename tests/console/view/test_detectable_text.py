@@ -1,4 +1,4 @@
-"""What a run could have shown, in sentences: the words of each kind, and those of shipped and plain machines in full."""
+"""Detectable faults of a run, in sentences: the words of each kind, and those of shipped and plain machines in full."""
 
 from importlib.resources import files
 from pathlib import Path

@@ -259,7 +259,7 @@ def test_the_number_of_a_finding_goes_before_what_was_carried(value: float, expe
 
 
 def reported(test: Test) -> Verdict:
-    """What a node says of itself, as declared."""
+    """A verdict that a fact of the node is as declared."""
     name = test.target.node.id
     return Verdict(
         test=test.id, round=test.round, probe=test.probe, subject=name, nodes=(name,), metric="cpu.model", labels=(),

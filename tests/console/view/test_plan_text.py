@@ -1,4 +1,4 @@
-"""What a plan looks like in words: totals, stages against their bounds, what is left out, rounds folded."""
+"""A plan in words: totals, stages against their bounds, what is left out, rounds folded."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -72,7 +72,7 @@ async def serving(
 
 
 async def read_until(console: aiohttp.ClientWebSocketResponse, text: str) -> str:
-    """What the terminal of a page was sent, once it holds ``text``; fails where the page is closed before."""
+    """The text that the terminal of a page was sent, once it holds ``text``; fails where the page is closed before."""
     seen = ""
     while text not in seen:
         message = await console.receive(SECONDS)

@@ -1,4 +1,4 @@
-"""What tests need of a node, and what a node's answer lacks of it."""
+"""The needs of tests on a node, and those that a node's answer does not meet."""
 
 import asyncio
 import os

@@ -20,7 +20,7 @@ METRIC = "iperf3.throughput"
 
 
 class Session:
-    """What judging knows after ``rounds``: what parts carried, all flows, and the low throughputs."""
+    """The knowledge of judging after ``rounds``: the loads of parts, all flows, and the low throughputs."""
 
     def __init__(self, described: Fabric, *rounds: ClosedRound) -> None:
         self.context = JudgingContext(described, METRICS)

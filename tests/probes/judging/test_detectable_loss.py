@@ -141,7 +141,7 @@ def sum_up_rounds(context: JudgingContext, rounds: Iterable[ClosedRound]) -> tup
 
 
 def test_steered_tests_show_nothing_where_ports_mean_nothing() -> None:
-    """What tests of many streams show stays, whether they ran before the steered ones or after."""
+    """The evidence of tests with many streams stays, whether they ran before the steered ones or after."""
     described = pair(4, 80, hash_="steered")
     context = JudgingContext(described, METRICS)
     trunks, steered = planned(described, "trunks", streams=64), planned(described, "steered", partners=4, streams=1)

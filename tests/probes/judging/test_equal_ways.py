@@ -145,7 +145,7 @@ def send_to_server(number: int, name: str, element: Direction, rates: Mapping[st
 
 
 def test_a_cause_is_no_wider_than_what_no_other_explains() -> None:
-    """What the server sends is low by the lost member alone: its own fault is in what it receives."""
+    """The traffic from the server is low by the lost member alone: the server's own fault is in the traffic to it."""
     inside = [Sent(*ends, (("out", RATE),)) for ends in (("a1", "a2"), ("a2", "a1"), ("b1", "b2"), ("b2", "b1"))]
     into, out, down = way("st--spine1", "spine1"), way("st--spine1", "st"), way("leaf1--spine1", "spine1")
     found = find(

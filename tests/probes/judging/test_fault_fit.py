@@ -36,7 +36,7 @@ def find(session: Session, part: str, *, one_way: bool = True, kind: ComponentKi
 
 
 def fit(session: Session, *proposed: Sequence[str], needed: float = NEEDED) -> tuple[FaultFit, list[FittedCause]]:
-    """What is fitted where each cause is proposed as the components of parts, with the slow flows over the first."""
+    """The fitted causes, where each is proposed as the components of parts, with the slow flows over the first part."""
     made = FaultFit(FaultModel(session.evidence), session.components)
     table = session.evidence.flows
     for parts in proposed:
@@ -148,7 +148,7 @@ def test_one_fault_is_not_found_twice() -> None:
 
 
 def test_a_slow_member_is_told_from_a_lost_one() -> None:
-    """What is steered over it gets 0.3, also alone: of a lost one it would go elsewhere."""
+    """Streams that are steered over it get 0.3, also alone: of a lost member they would go elsewhere."""
     sent = (
         [steer("a1", "b1", 1.0, 0), steer("a2", "b2", 0.3, 1)],
         [steer("a3", "b3", 0.3, 1)],

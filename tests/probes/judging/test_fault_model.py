@@ -149,7 +149,7 @@ def test_what_a_held_back_flow_leaves_goes_to_those_beside_it() -> None:
 
 
 def test_the_others_of_a_round_keep_the_rates_that_they_have() -> None:
-    """What a2 sends to b3 keeps half of its cable; only where it is asked for, too, a fault makes room there."""
+    """The flow from a2 to b3 keeps half of its cable; only where it is asked for, too, a fault makes room there."""
     scene = Scene(load_lag(4), [steer("a1", "b1", 1, 0), steer("a2", "b1", 1, 1), steer("a2", "b3", 1, 2)])
     faults = Fault(scene.find("a1>leaf1"), 0.1), Fault(scene.find("leaf2>b3"), 0.2)
     assert scene.predict() == [0.5, 0.5, 0.5]

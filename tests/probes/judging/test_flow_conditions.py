@@ -1,4 +1,4 @@
-"""What a test measured beside the rate of a flow."""
+"""Measurements of a test beside the rate of a flow."""
 
 import math
 from dataclasses import replace

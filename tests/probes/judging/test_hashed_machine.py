@@ -73,7 +73,7 @@ def run(real: Fabric, planned: Round, seed: int) -> ClosedRound:
 def judge(
     policy: str, streams: int | None, *, real: Fabric | None = None, seeds: Sequence[int] = (1,)
 ) -> list[Verdict]:
-    """What capacity says of the default suite on ``real``, or on the machine as it is described."""
+    """The verdicts by capacity on the default suite on ``real``, or on the machine as it is described."""
     return list(_judge(contexts(policy), streams, real or jetstream(policy), seeds))
 
 

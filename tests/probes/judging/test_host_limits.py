@@ -1,4 +1,4 @@
-"""What the ends of flows explain accuses no link: at each bound, beside what still accuses one."""
+"""A low rate that the ends of flows explain accuses no link: at each bound, beside rates that still accuse one."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What verdicts tell of links: only those against the fabric tell a share of what a link carries."""
+"""The state of links by verdicts: only verdicts against the fabric tell a share of what a link carries."""
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round

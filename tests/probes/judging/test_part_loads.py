@@ -1,4 +1,4 @@
-"""What parts are known to have carried, and when one is sound: at each bound, one step below it, one above it."""
+"""The loads that parts are known to have carried, and when one is sound: at each bound, one step below, one above."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ def test_both_ways_of_a_test_show_what_links_carry() -> None:
 
 @pytest.mark.parametrize("direction", ["out", "in"])
 def test_only_the_first_number_of_each_way_shows_what_links_carry(direction: str) -> None:
-    """What follows speaks of parts of it, as of single streams or seconds."""
+    """Later numbers of the same way speak of parts of it, as of single streams or seconds."""
     other = {"out": "in", "in": "out"}[direction]
     session = Session(star(), close(star(), 1, both_ways((direction, 0.8), (other, 0.95), (direction, 0.99))))
     name = {"out": "n1>leaf", "in": "leaf>n1"}[direction]

@@ -1,4 +1,4 @@
-"""What a flow of a round is expected to reach: its rate, its streams, and the members that its port means."""
+"""The expectation of a flow of a round: its rate, its streams, and the members that its port means."""
 
 from dataclasses import replace
 from types import MappingProxyType

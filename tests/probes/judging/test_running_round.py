@@ -1,4 +1,4 @@
-"""What is expected of a test that runs is what it is judged by when its round has ended."""
+"""The expectation of a test that runs is the one that judges it when its round has ended."""
 
 from collections import defaultdict
 from pathlib import Path

@@ -21,7 +21,7 @@ def tell(*rounds: ClosedRound) -> list[Told]:
 
 
 def run(*sets: tuple[str, float], metric: str = "hpl.rate") -> list[Told]:
-    """What is found after tests on these sets, each in a round of its own."""
+    """The findings after tests on these sets, each in a round of its own."""
     described = site()
     return tell(*(close_sets(described, number, each, metric=metric) for number, each in enumerate(sets, start=1)))
 

@@ -61,7 +61,7 @@ def test_what_one_flow_has_too_much_is_nothing_that_another_lacks(much: float) -
 
 @pytest.mark.parametrize(("load", "covers"), [(0.919, ["n2 in"]), (0.92, []), (0.921, [])])
 def test_a_link_that_was_full_is_no_candidate(load: float, covers: list[str]) -> None:
-    """What n2 receives of two fills its cable from 92 % on: then only the senders are, and none lacks most of it."""
+    """Two flows fill the cable of n2 from 92 % on: then only the senders are candidates, and none lacks most of it."""
     described = star("at_least: 95 %")
     bundle = Bundle("into n2", (into(described, "n2"),))
     sent = flow("n1", "n2", load / 2, "into n2"), flow("n3", "n2", load / 2, "into n2")

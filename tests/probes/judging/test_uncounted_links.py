@@ -1,4 +1,4 @@
-"""What is measured over cables that nobody counted is neither a pass nor a fail."""
+"""A rate that is measured over cables that nobody counted is neither a pass nor a fail."""
 
 import pytest
 

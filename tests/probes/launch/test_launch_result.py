@@ -1,4 +1,4 @@
-"""What mpirun says when it fails, taken down from Open MPI 4.1.4 in the laboratory; its advice is cut."""
+"""The messages of a failing mpirun, taken down from Open MPI 4.1.4 in the laboratory; its advice is cut."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""What a test came to, which flows it sends, and which it is called after."""
+"""The outcome of a test, the flows that it sends, and the order of the flows of a round."""
 
 import pytest
 

@@ -18,7 +18,7 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What is wrong in which round: ``what`` names the element, ``found`` and ``allowed`` are numbers of one unit."""
+    """A broken limit of a round: ``what`` names the element, ``found`` and ``allowed`` are numbers of one unit."""
 
     round: int
     what: str

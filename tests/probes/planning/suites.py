@@ -1,4 +1,4 @@
-"""What tests of planning share: one stage planned on a fabric, probes that demand things, random fabrics."""
+"""Helpers for tests of planning: one stage planned on a fabric, probes that demand things, random fabrics."""
 
 from types import MappingProxyType
 

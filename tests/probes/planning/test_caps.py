@@ -1,4 +1,4 @@
-"""What is left out under caps: who keeps no rate, who writes by himself; the rest of the plan stands."""
+"""Omissions under caps: tests that keep no rate, tests that write by themselves; the rest of the plan stands."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What tests share besides links: parts of nodes, file systems, licences; and tests on sets of nodes."""
+"""Resources that tests share besides links: parts of nodes, file systems, licences; and tests on sets of nodes."""
 
 from pathlib import Path
 from types import MappingProxyType

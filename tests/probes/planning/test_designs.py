@@ -242,7 +242,7 @@ def test_a_storage_system_is_stressed_by_its_clients(tmp_path: Path) -> None:
 def test_bundles_that_ask_one_capped_storage_system_are_in_rounds_of_their_own(
     tmp_path: Path, caps: dict[str, float], rounds: int
 ) -> None:
-    """What is written to it and what is read from it share no link, but its cap."""
+    """Writes to it and reads from it share no link, but its cap."""
     text = SMALL.replace("links:", 'storage: {fs: {servers: "st1"}}\nlinks:')
     described = replace(fabric(tmp_path, text), caps=Caps(None, MappingProxyType(caps)))
     assert len(planned(described, "stress", share="fs")) == rounds

@@ -1,4 +1,4 @@
-"""What a flow is offered alone: its path, its streams on members of LAGs, and the caps of the file."""
+"""The offer to a flow that runs alone: its path, its streams on members of LAGs, and the caps of the file."""
 
 from pathlib import Path
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""What every plan keeps, on fabrics that nobody chose: nothing above its budget, nobody left out (F46)."""
+"""Promises that every plan keeps, on fabrics that nobody chose: nothing above its budget, nobody left out (F46)."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -27,7 +27,7 @@ def lay_out(*stages: str, most: int) -> PlanParts:
 
 
 def list_words(found: PlanParts) -> list[str]:
-    """What is left out, in words; all of it for one reason."""
+    """The omissions in words; all of them for one reason."""
     assert {each.reason for each in found.left_out} <= {OmissionReason.TESTS_AT_ONCE}
     return [each.words for each in found.left_out]
 

@@ -1,4 +1,4 @@
-"""What a file may name: the metrics, options and labels of the installed probes."""
+"""Names that a file may use: the metrics, options and labels of the installed probes."""
 
 from benchconsole.console.cli.common import load_installed_probes
 from benchconsole.probes.planning.designs import DESIGNS

@@ -1,4 +1,4 @@
-"""What a probe brought is held against what it declares, and a tool that failed gives no number whatever it printed."""
+"""Readings of a probe are held against its declaration, and a tool that failed gives no number whatever it printed."""
 
 from collections.abc import Callable, Sequence
 

@@ -234,7 +234,7 @@ def leave_the_repository(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 
 def import_error(folder: Path, line: str, monkeypatch: pytest.MonkeyPatch) -> BaseException:
-    """What importing a module with this line raises."""
+    """The exception that the import of a module with this line raises."""
     leave_the_repository(monkeypatch, folder)
     monkeypatch.syspath_prepend(str(folder))
     (folder / "plugin_of_old_times.py").write_text(f"import sys\n{line}\n")

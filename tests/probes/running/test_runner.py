@@ -109,7 +109,7 @@ async def test_a_node_that_comes_while_others_send_is_measured_too(tmp_path: Pat
 
 @pytest.mark.usefixtures("short_patience")
 async def test_a_late_part_of_a_bundle_is_not_started_alone(tmp_path: Path) -> None:
-    """What the flows of a bundle load together was measured without it."""
+    """The joint load of the flows of a bundle was measured without it."""
     each = first_round(tmp_path)
     bundled = replace(each, tests=tuple(replace(test, bundle="all") for test in each.tests))
     reach = _Late()

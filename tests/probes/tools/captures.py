@@ -37,7 +37,7 @@ def said(found: Sequence[Reading | Fact]) -> list[Said]:
 
 
 def read(probe: Probe, stdout: str | bytes) -> list[Said]:
-    """What the probe reads; nothing when it refuses as it should."""
+    """The readings and facts of the probe; nothing when it refuses as it should."""
     raw = stdout.encode() if isinstance(stdout, str) else stdout
     return or_nothing(lambda: probe.parse(Output((), raw)))
 

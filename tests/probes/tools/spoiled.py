@@ -1,4 +1,4 @@
-"""What every parser owes to outputs that were cut, mixed with notices, or lost a line: no other number.
+"""The duty of every parser to outputs that were cut, mixed with notices, or lost a line: no other number.
 
 Each check takes a probe and the names of its transcripts, each a path below the transcripts. Refuses to know any tool.
 """

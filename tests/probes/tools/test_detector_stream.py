@@ -22,7 +22,7 @@ Options = dict[str, str | int | float]
 
 
 def left(place: Path) -> list[str]:
-    """What is there, by name."""
+    """The sorted names of the files in ``place``."""
     return sorted(each.name for each in place.iterdir())
 
 

@@ -174,11 +174,11 @@ def test_noise_inside_it_gives_no_other_value(data: st.DataObject) -> None:
     assert set(found) <= set(said(FioClients().parse(output(OWN))))
 
 
-# What hosts have in common, and what fio only wrote into one object.
+# Options that hosts have in common, and those that fio only wrote into one object.
 
 
 def of_two(first: dict[str, str], second: dict[str, str], ports: tuple[int, int] = (8765, 8765)) -> str:
-    """What ``fio --client`` prints for two hosts with these global options."""
+    """The output of ``fio --client`` for two hosts with these global options."""
     entries = []
     for host, port in zip(("h1", "h1" if ports[0] != ports[1] else "h2"), ports, strict=True):
         moved = {"io_bytes": 2**20, "bw_bytes": 2**20, "bw": 1024, "iops": 16.0, "runtime": 1000, "total_ios": 16}

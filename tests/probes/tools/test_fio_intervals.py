@@ -1,4 +1,4 @@
-"""What the script of fio tells each second of its jobs, from real processes, and how it is read and dropped again."""
+"""The lines of the script of fio for each second of its jobs, from real processes: they are read and dropped again."""
 
 import os
 import signal

@@ -47,7 +47,7 @@ def test_a_complaint_on_either_stream_refuses_all(words: str) -> None:
             ParallelH5perf().parse(spoiled)
 
 
-# What is launched.
+# The launched command.
 
 
 def _set(**options: str | int) -> Target:

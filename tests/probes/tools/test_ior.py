@@ -246,7 +246,7 @@ def test_spoiled_output_gives_no_other_number(check: SpoiledCheck) -> None:
     check(Ior(), NAMES)
 
 
-# What is launched.
+# The launched command.
 
 
 def _node(index: int) -> Node:

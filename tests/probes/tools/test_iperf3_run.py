@@ -159,7 +159,7 @@ installed = pytest.mark.skipif(
 
 @installed
 async def test_real_streams_take_the_next_ports_and_share_the_rate() -> None:
-    """What ``steered`` and caps rest on, asked of the iperf3 that is here."""
+    """The basis of ``steered`` and of caps, asked of the iperf3 that is here."""
     port = random.SystemRandom().randrange(10_000, 19_990)
     written: dict[str, str | int] = {"seconds": 1, "omit": 0, "streams": 3, "source_port": port, "bitrate": "60 Mb/s"}
     nodes = (a_node("a", data_address="127.0.0.1"), a_node("b", data_address="127.0.0.1"))

@@ -39,7 +39,7 @@ def marked(name: str, metric: str) -> list[tuple[float, dict[str, str]]]:
 
 
 def test_the_sums_of_old_datagrams_are_read_though_nothing_counts_below_them() -> None:
-    """What the head does not tell, which way they went, has no label; four streams stand in the whole summary."""
+    """The direction, which the head does not tell, has no label; four streams stand in the whole summary."""
     marks, share = {"protocol": "udp", "streams": "4"}, 1463349 / 4796257
     ((rate, of_rate),) = marked("udp-streams-3.1.txt", "iperf3.throughput")
     ((loss, of_loss),) = marked("udp-streams-3.1.txt", "iperf3.loss")

@@ -211,7 +211,7 @@ def test_carriage_returns_change_nothing() -> None:
     assert read(Mdtest(), text("mdtest/4.1.0.txt").replace("\n", "\r\n")) == read(Mdtest(), text("mdtest/4.1.0.txt"))
 
 
-# What is launched.
+# The launched command.
 
 
 def _set(**options: str | int) -> Target:

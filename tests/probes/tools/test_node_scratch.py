@@ -1,4 +1,4 @@
-"""What all tools of one node in a scratch directory have in common: their start, a refusal, and what they take."""
+"""Common behaviour of all tools of one node in a scratch directory: their start, a refusal, and what they take."""
 
 import pytest
 

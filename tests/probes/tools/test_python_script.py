@@ -1,4 +1,4 @@
-"""What the scripts that run on nodes have in common, and how they are brought there."""
+"""Common properties of the scripts that run on nodes, and how they are brought there."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""What goes in comes out: the same domain objects, or a refusal."""
+"""The domain objects that go in come out as the same, or there is a refusal."""
 
 import asyncio
 import math

@@ -1,4 +1,4 @@
-"""What many stored tests told, asked together, is what each of them tells by itself."""
+"""The facts of many stored tests, asked together, are those that each test tells by itself."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a session could have shown comes back as it was given, as long as no round was judged since."""
+"""The faults that a session could have shown come back as they were given, as long as no round was judged since."""
 
 from dataclasses import replace
 from pathlib import Path

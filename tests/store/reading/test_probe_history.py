@@ -1,4 +1,4 @@
-"""What became of the tests of one probe, in few columns: every attempt, closed or not."""
+"""The outcomes of the tests of one probe, in few columns: every attempt, closed or not."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the database refuses is kept in a spool, comes back once, and nothing hostile comes with it."""
+"""Records that the database refuses are kept in a spool, come back once, and nothing hostile comes with them."""
 
 import asyncio
 import contextlib
@@ -390,7 +390,7 @@ async def test_results_that_come_while_it_is_brought_back_come_too(path: Path) -
 
 
 async def _keep(store: Store, kept: list[Spool], key: str, result: Result) -> None:
-    """What a run does: the database, and where that refuses as a whole, the spool."""
+    """Keep a result as a run does: in the database, and where that refuses as a whole, in the spool."""
     if not kept:
         try:
             await store.session(key).append_result(result.test.round, 1, result)

@@ -252,7 +252,7 @@ def rename(described: Fabric, chance: random.Random) -> Fabric:
 
 
 def answers(described: Fabric) -> tuple[object, ...]:
-    """What is told of halves and losses, without names."""
+    """The results on halves and losses, without names."""
     tables = make_tables(described)
     halves = analyse_bisection(tables).halves
     losses = analyse_redundancy(tables)

@@ -56,7 +56,7 @@ def test_backplanes_of_the_spines() -> None:
 
 
 def test_a_line_card_that_both_cables_pass_is_passed_once_each_way() -> None:
-    """What comes from leaf1 enters by the card and leaves by it: each direction by itself."""
+    """Traffic from leaf1 enters by the card and leaves by it: each direction by itself."""
     assert halve(make_fabric(spine='card: {ports: "[1-2]", rate: 120 Gb/s}'))[0] == pytest.approx(240)
 
 

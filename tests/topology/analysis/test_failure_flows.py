@@ -1,4 +1,4 @@
-"""What flows keep without an element, against ``expect`` on the fabric without it, flow by flow, with nothing merged.
+"""Rates of flows without an element, against ``expect`` on the fabric without it, flow by flow, with nothing merged.
 
 The two sides of a link are found by networkx here, on a graph of its own.
 """

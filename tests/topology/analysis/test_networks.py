@@ -1,4 +1,4 @@
-"""What check says of networks: nobody in one, a choice of several, a slower one taken, no address there."""
+"""Findings of check on networks: nobody in one, a choice of several, a slower one taken, no address there."""
 
 from pathlib import Path
 

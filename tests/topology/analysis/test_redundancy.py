@@ -176,7 +176,7 @@ def check_switches(described: Fabric) -> None:
         network = slow.network[name]
         left = {node: slow.left(node, name, network) for node in counted if slow.up(node, network)}
         worse = {node: part for node, part in left.items() if part < 1 - 1e-9}
-        # What a standby leg into another plane saves is not followed by the tiers.
+        # The tiers do not follow the capacity that a standby leg into another plane saves.
         if any(has_other_plane(described, slow, node, network) for node in worse):
             continue
         if effect.cut == sum(counted[node] for node, part in worse.items() if part < 1e-9):

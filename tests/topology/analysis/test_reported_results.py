@@ -1,4 +1,4 @@
-"""What documents report of results, against their own arithmetic: shares of bounds and peaks, and numbers told twice."""
+"""Results that documents report, against their own arithmetic: shares of bounds and peaks, and numbers told twice."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What documents say, held against the cabling: ratios, cuts, and what cannot be checked."""
+"""Statements of documents, held against the cabling: ratios, cuts, and statements that cannot be checked."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What flows get at least by any routing: against rational water levels, and never above what a drawn routing gives."""
+"""The least rates of flows by any routing: against rational water levels, and never above those of a drawn routing."""
 
 import itertools
 import random
@@ -98,7 +98,7 @@ def test_no_routing_gives_less(drawn: tuple[Fabric, bool], chance: random.Random
 
 
 def level(capacity: Fraction, asked: list[Fraction]) -> Fraction | None:
-    """What each gets of a link where nobody gets more than it asks; None where there is enough for all."""
+    """The rate of each on a link where nobody gets more than it asks; None where there is enough for all."""
     left, room = sorted(asked), capacity
     while left and left[0] * len(left) <= room:
         room -= left.pop(0)

@@ -58,7 +58,7 @@ links:
 
 
 def test_legs_at_both_of_a_pair_are_one_choice_for_the_whole_way() -> None:
-    """What arrives at one of a pair leaves by its own leg: the second leg is no second choice."""
+    """Traffic that arrives at one of a pair leaves by its own leg: the second leg is no second choice."""
     found = read(PAIR)
     assert sorted(len(fork.chance) for fork in found.forks) == [1, 1, 2]
     (leg, *_) = simplify_forks(found.forks, 20e9 / 8)

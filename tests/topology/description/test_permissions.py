@@ -1,4 +1,4 @@
-"""What a file allows: production nodes, disks that may be overwritten, caps."""
+"""The permissions of a file: production nodes, disks that may be overwritten, caps."""
 
 from pathlib import Path
 

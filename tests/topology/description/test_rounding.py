@@ -1,4 +1,4 @@
-"""What a measurement is rounded to: in the metric's unit, or a share of what it is held against."""
+"""The rounding of a measurement: in the metric's unit, or a share of what it is held against."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a checker of a diagram language found in a text, and what must be in it for a fabric."""
+"""The elements that a checker of a diagram language found in a text, and those that a fabric needs there."""
 
 from collections import Counter
 from dataclasses import dataclass, field

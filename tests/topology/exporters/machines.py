@@ -95,7 +95,7 @@ _PORTS = st.sampled_from(
 
 
 def carried(fabric: Fabric) -> dict[str, object]:
-    """What a containerlab topology holds of a fabric (see ``topology.exporters.containerlab``)."""
+    """The parts of a fabric that a containerlab topology holds (see ``topology.exporters.containerlab``)."""
     return {
         "name": fabric.name,
         "nodes": {

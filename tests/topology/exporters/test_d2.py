@@ -23,7 +23,7 @@ _EDGE = re.compile(rf"(?P<a>{_PATH}) -- (?P<b>{_PATH})(?:: (?P<label>{_STRING})(
 
 
 def _text(quoted: str | None) -> str:
-    """What D2 reads: in a double-quoted string a backslash makes the next sign plain, except ``n``."""
+    """The text that D2 reads: in a double-quoted string a backslash makes the next sign plain, except ``n``."""
     return "" if quoted is None else re.sub(r"\\(.)", lambda sign: "\n" if sign[1] == "n" else sign[1], quoted[1:-1])
 
 

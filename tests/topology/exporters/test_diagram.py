@@ -1,4 +1,4 @@
-"""What is drawn of a fabric: all of a small one, the outline of a large one, in groups that hold it wholly."""
+"""The diagram of a fabric: all of a small one, the outline of a large one, in groups that hold it wholly."""
 
 from pathlib import Path
 

@@ -111,7 +111,7 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def _text(token: str) -> str:
-    """What Graphviz shows for a quoted label: escapes, then entities of HTML."""
+    """The text that Graphviz shows for a quoted label: escapes, then entities of HTML."""
     assert token[0] == token[-1] == '"'
     signs = {"n": "\n", '"': '"', "\\": "\\"}
     return html.unescape(re.sub(r"\\(.)", lambda escape: signs[escape[1]], token[1:-1]))

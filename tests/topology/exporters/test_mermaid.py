@@ -25,7 +25,7 @@ MOST_TEXT = 50_000
 
 
 def _text(quoted: str | None) -> str:
-    """What Mermaid shows: its codes for characters last, as it does."""
+    """The text that Mermaid shows: its codes for characters last, as it does."""
     if quoted is None:
         return ""
     assert not re.search(r'(?:^"|<br/>)(?:[-+] |\d+\. )', quoted), "would be a list in Markdown"

@@ -1,6 +1,6 @@
 """Generated labs and Slurm trees: as many devices and cables as a count that shares nothing with the readers.
 
-What is written of them is read again and is the same fabric; an export comes back with the same counts.
+The description that is written of each is read again as the same fabric; an export gives the same counts.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ HOST_NAMES = ("host", "srv", "client", "h", "node-a", "vm")
 
 @dataclass
 class Counted:
-    """What a source says, counted while it is made: ``cables`` by pair, ``uncounted`` pairs among them."""
+    """The elements of a source, counted while it is made: ``cables`` by pair, ``uncounted`` pairs among them."""
 
     nodes: set[str] = field(default_factory=set)
     switches: set[str] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""What LLDP tells: both shapes of JSON, speeds, LAGs, cables seen from both ends, and what cannot be told apart."""
+"""Facts from LLDP: both shapes of JSON, speeds, LAGs, cables seen from both ends, and what cannot be told apart."""
 
 import json
 from collections.abc import Sequence

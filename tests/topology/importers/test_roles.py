@@ -1,4 +1,4 @@
-"""What devices are for: words in names first, then their distance to the nodes."""
+"""The roles of devices: words in names first, then their distance to the nodes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What holds for every foreign format: bad input is refused with its place, a cut file gives nothing new."""
+"""Rules for every foreign format: bad input is refused with its place, a cut file gives nothing new."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a rule on a fact accepts, at its borders."""
+"""The values that a rule on a fact accepts, at its borders."""
 
 import pytest
 

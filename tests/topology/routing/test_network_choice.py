@@ -63,7 +63,7 @@ def test_roles_decide(tmp_path: Path) -> None:
 
 
 def test_nothing_falls_back(tmp_path: Path) -> None:
-    """What is down does not change what a flow is meant for."""
+    """A switch that is down does not change the network that a flow is meant for."""
     described = fabric(tmp_path)
     for down in ("leaf1", "leaf2"):
         hurt = remove_elements(described, switches=[down])

@@ -1,4 +1,4 @@
-"""What was not compared and why, and who is meant by a name on the wire."""
+"""The nodes and networks that were not compared and why, and the device that a name on the wire means."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -22,7 +22,7 @@ from tests.fabrics import SMALL, fabric
         ("Eth5", ("0c:42:a1:00:00:01",), None),
         ("Eth5", ("to rack 3, n05",), None),
         ("Eth5", (), None),
-        # What people write on a port does not outweigh its name.
+        # A text that people write on a port does not outweigh its name.
         ("Eth1", ("Ethernet5", "Eth1"), False),
         ("Eth1", ("Ethernet1", "Eth5"), True),
     ],

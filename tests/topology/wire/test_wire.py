@@ -1,4 +1,4 @@
-"""What nodes saw, held against what was described: every kind of miscabling, told once and as what it is."""
+"""The cables that nodes saw, held against the described ones: every kind of miscabling, told once and as what it is."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -270,7 +270,7 @@ def test_every_line_leads_where_the_cables_lead(seed: int, width: int, fold: boo
     for id_, (place, first, last) in painter.boxes.items():
         if place.goes_on:
             shown.update(frozenset((id_, other)) for other in _reached(lines, hooks, last, place.x + PORT))
-        # What stands in one row and apart is named in both boxes.
+        # Two devices that stand apart in one row are named in both boxes.
         shown.update(frozenset((id_, other)) for other in place.apart if id_ < other)
         if place.aside:
             left = next(each for each, (other, *_) in painter.boxes.items() if _beside(other, place, painter, first))

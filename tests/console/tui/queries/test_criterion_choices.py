@@ -1,4 +1,4 @@
-"""What the fields of a criterion may become: of what was measured, beginnings first."""
+"""The choices for the fields of a criterion: from the measured numbers, beginnings first."""
 
 from benchconsole.console.tui.queries.criterion_choices import CriterionChoices, list_choices
 from benchconsole.console.view.reducer import advance_all, opened

@@ -1,4 +1,4 @@
-"""What releases a thing that is held back, by the reason that plans and nodes really give, as notes keep it."""
+"""The release of a held-back stage or test, by the reason that plans and nodes really give, as notes keep it."""
 
 from dataclasses import replace
 from functools import partial
@@ -30,7 +30,7 @@ STEPS = SMALL.replace(
 
 
 def release(view: RunView, told: Omission, *, may_run: bool = True, kind: str = LEFT_OUT) -> str:
-    """What releases something, as a screen is told of it by the note that the store keeps."""
+    """The words on the release of an omission, which a screen has from the note that the store keeps."""
     told_view = advance(view, make_noticed(name_omission(kind, told.reason), told.words, 1.0))
     assert told_view.left_out + told_view.spared == (told,)
     (held,) = list_held_back(told_view, (), may_run=may_run)

@@ -21,7 +21,7 @@ LOAD = Fact("load.cpu.busy", 0.5)
 
 
 def answer(number: int, probe: str, *facts: Fact, of: NodeId = NODE.id) -> Result:
-    """What ``of`` told in a round; the other one of the two is the other end of the test."""
+    """The facts that ``of`` told in a round; the other one of the two is the other end of the test."""
     some = next(result for result in SEEN.results.values() if result.test.probe == "iperf3")
     ends = (NODE, PEER) if of == NODE.id else (PEER, NODE)
     target = replace(some.test.target, node=ends[0], peer=ends[1])

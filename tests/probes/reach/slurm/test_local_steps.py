@@ -143,7 +143,7 @@ async def test_root_needs_no_sudo(session: str) -> None:
 
 @pytest.mark.parametrize("timeout", [60, 3600])
 async def test_the_end_of_a_command_is_heard_at_once_also_of_one_with_a_heartbeat(session: str, timeout: float) -> None:
-    """What waits for our next line holds the pipe of our end still, and must not be waited for."""
+    """The process that waits for our next line still holds the pipe of our end, and must not be waited for."""
     began = asyncio.get_running_loop().time()
     output = await LocalRemote(session).run(["true"], timeout=timeout)
     async with LocalRemote(session).start(["sh", "-c", "echo no >&2; exit 127"], timeout=timeout) as running:

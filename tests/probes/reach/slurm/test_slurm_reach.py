@@ -1,4 +1,4 @@
-"""What srun and salloc say, taken down from Slurm 22.05.8; real ones are in the scenarios."""
+"""The messages of srun and salloc, taken down from Slurm 22.05.8; real ones are in the scenarios."""
 
 import json
 from collections.abc import Sequence

@@ -274,7 +274,7 @@ def ordinary(bench: Bench, tables: Path, *options: str) -> Server:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What ignores TERM is killed after 0.3 s instead of 2, except in processes of the tests' own."""
+    """A process that ignores TERM is killed after 0.3 s instead of 2, except in processes of the tests' own."""
     for module in ("watchdog", "kept_shell"):
         monkeypatch.setattr(f"benchconsole.probes.reach.{module}.PATIENCE", ".01 .02 .04 .08 .15")
 

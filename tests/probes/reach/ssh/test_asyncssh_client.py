@@ -1,4 +1,4 @@
-"""What our connections leave out, and where they do not."""
+"""Features of asyncssh that our connections leave out, and where they do not."""
 
 import logging
 

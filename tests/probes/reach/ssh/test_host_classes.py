@@ -21,7 +21,7 @@ def _config(tmp_path: Path, text: str) -> str:
 
 
 def _route(path: str, host: str) -> ResolvedHost:
-    """What a configuration says of one host, read for it alone."""
+    """The configuration of one host, read for it alone."""
     return SshConfig(Access(config=path, known_hosts="/nowhere"), login=1, keepalive=1).resolve(Destination(host))
 
 

@@ -1,4 +1,4 @@
-"""What ssh would do and we do not: named, when it is not OpenSSH's default, and nothing else."""
+"""Settings that ssh would follow and we do not: named where they are not OpenSSH's default, and nothing else."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What is taken from the user's ssh configuration, and what is not."""
+"""The settings that are taken from the user's ssh configuration, and those that are not."""
 
 import asyncio
 import os

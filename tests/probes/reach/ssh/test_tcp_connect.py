@@ -67,7 +67,7 @@ def _names(server: Server) -> str:
 
 
 async def _said_of_the_dead(bench: Bench, server: Server, limits: SshLimits, live: int) -> str:
-    """What is said of a silent host after ``live`` others have answered."""
+    """The error on a silent host after ``live`` others have answered."""
     reach = bench.reach(bench.access(config=_names(server)), limits)
     for number in range(live):
         await reach.remote(node(f"live{number}"))

@@ -63,7 +63,7 @@ def test_it_stops_at_the_first_result_that_reaches_the_share(
 @settings(max_examples=200, deadline=None)
 @given(rule=RULES, total=st.integers(1, 400), part=st.floats(0, 1, exclude_max=True))
 def test_of_a_round_that_ends_below_the_share_nothing_is_stopped(rule: StopRule, total: int, part: float) -> None:
-    """What fails, fails fast: all the errors of a round come before its first good result."""
+    """Failures are fast: all the errors of a round come before its first good result."""
     errors = int(part * rule.share * total)
     endings = [FailedAt.TOOL] * errors + [None] * (total - errors)
     if errors < rule.share * total:

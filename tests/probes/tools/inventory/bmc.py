@@ -66,7 +66,7 @@ def record(number: int, sensor: Sensor) -> bytes:
 
 
 def commands(sensors: Sequence[Sensor]) -> str:
-    """What ``ipmi_sim`` is told: one management controller with these sensors."""
+    """The commands for ``ipmi_sim``: one management controller with these sensors."""
     major, minor = FIRMWARE
     lines = ["mc_setbmc 0x20", f"mc_add 0x20 0 no-device-sdrs 0x23 {major} {minor:#x} 0x9f 0x1291 0xf02"]
     for number, sensor in enumerate(sensors, 1):

@@ -48,11 +48,11 @@ class Fabric:
         return [*entered(self.net), "ibsim-run", *command]
 
     def environment(self, node: str) -> dict[str, str]:
-        """What says at which adapter it runs."""
+        """The variables that tell a diagnostic at which adapter it runs."""
         return {"IBSIM_SOCKNAME": self.socket, "SIM_HOST": node}
 
     def ask(self, node: str, *command: str) -> str:
-        """What a diagnostic prints; it has to end with 0."""
+        """The output of a diagnostic; it has to end with 0."""
         environment = {**os.environ, **self.environment(node), "PATH": f"{os.environ['PATH']}:/usr/sbin"}
         done = subprocess.run(
             self.argv(*command), env=environment, capture_output=True, text=True, timeout=DEADLINE, check=True
@@ -75,7 +75,7 @@ class Fabric:
 
 
 def alone(*command: str) -> str:
-    """What a diagnostic prints here without a fabric, whether it fails or not."""
+    """The output of a diagnostic here without a fabric, whether it fails or not."""
     environment = {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=DEADLINE, check=False)
     return done.stdout

@@ -32,7 +32,7 @@ def running(argv: Sequence[str], log: Path, *, is_ready: Callable[[], bool]) -> 
 
 
 def entered(net: Path | None) -> list[str]:
-    """What stands before a command that has to run in the network namespace ``net``, a file of ``/proc/PID/ns``."""
+    """The prefix of a command that has to run in the network namespace ``net``, a file of ``/proc/PID/ns``."""
     return [] if net is None else ["nsenter", f"--net={net}"]
 
 

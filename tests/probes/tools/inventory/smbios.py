@@ -42,7 +42,7 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What stands in the tables besides memory."""
+    """The fields of the tables besides memory."""
 
     bios_vendor: str = "Example BIOS Inc."
     bios_version: str = "2.14.3"

@@ -1,4 +1,4 @@
-"""What the sources of disks say, worked out by hand."""
+"""The facts from the sources of disks, worked out by hand."""
 
 import pytest
 

@@ -32,7 +32,7 @@ STORAGE_NODE = {
     "smartctl": "smartctl-nvme-7.4.json", "storcli": "storcli-7.1.json", "omreport": "omreport-vdisk-7.4.txt",
     "ipmitool": "ipmitool-sdr-1.8.txt",
 }  # fmt: skip
-"""What a storage server with everything installed answers, from the transcripts of the single sources."""
+"""The answers of a storage server with everything installed, from the transcripts of the single sources."""
 
 
 def storage_node() -> Output:

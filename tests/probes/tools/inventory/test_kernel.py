@@ -1,4 +1,4 @@
-"""What the sources of processors, interrupts, file systems and settings say, worked out by hand."""
+"""The facts from the sources of processors, interrupts, file systems and settings, worked out by hand."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the sources of memory modules and boards say, worked out by hand."""
+"""The facts from the sources of memory modules and boards, worked out by hand."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the sources of interfaces, bonds and InfiniBand say, worked out by hand."""
+"""The facts from the sources of interfaces, bonds and InfiniBand, worked out by hand."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the sources of RAID say, worked out by hand."""
+"""The facts from the sources of RAID, worked out by hand."""
 
 import pytest
 

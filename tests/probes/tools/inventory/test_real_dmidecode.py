@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def printed(directory: Path, machine: Machine, modules: list[Module], *options: str) -> str:
-    """What ``dmidecode`` says of a machine with these modules."""
+    """The output of ``dmidecode`` for a machine with these modules."""
     file = directory / "smbios.bin"
     file.write_bytes(dump(machine, modules))
     argv = ["dmidecode", *options, "--from-dump", str(file)]
@@ -116,7 +116,7 @@ def _modules(slots: list[str]) -> st.SearchStrategy[list[Module]]:
 
 
 def expected(modules: list[Module]) -> set[Fact]:
-    """What is to be read of them, from what was put in."""
+    """The facts that should be read of these modules."""
     main = [module for module in modules if module.kind not in (FLASH, LASTING)]
     facts = set[Fact]()
     for module in main:

@@ -1,4 +1,4 @@
-"""What this machine's own tools say, source by source, against another reading of the same thing."""
+"""The output of this machine's own tools, source by source, against another reading of the same thing."""
 
 import os
 import platform
@@ -60,7 +60,7 @@ def before() -> dict[str, list[int]]:
 
 @pytest.fixture(scope="module")
 def asked(before: Mapping[str, list[int]]) -> Output:
-    """What the inventory's script says here."""
+    """The output of the inventory's script here."""
     argv = Inventory().command(Target(a_node()))
     done = subprocess.run(argv, capture_output=True, check=True, timeout=60)
     return Output(tuple(argv), done.stdout, done.stderr, done.returncode)
@@ -85,7 +85,7 @@ def said(asked: Output) -> dict[str, Told]:
 
 
 def _files() -> list[str]:
-    """What stands in for ``ip`` and ``ethtool`` where they are missing."""
+    """The files that stand in for ``ip`` and ``ethtool`` where they are missing."""
     names = ("mtu", "operstate", "speed", "duplex", "carrier")
     return [str(path.parent / name) for path in NETS.glob("*/device") for name in names]
 

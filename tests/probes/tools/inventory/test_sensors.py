@@ -1,4 +1,4 @@
-"""What ``ipmitool`` says, worked out by hand."""
+"""The facts from ``ipmitool``, worked out by hand."""
 
 import pytest
 
