@@ -95,7 +95,7 @@ class StartMenu(Listing[MenuEntry]):
         line = CellLine(width).to(4).put("sessions", MUTED, label + 3).put("  ")
         for name, wide in (("fabric", fabric), ("when", when)):
             line.put(name, MUTED, wide).put("  " if wide else "")
-        line.put("tests run", MUTED, 16, ">")
+        line.put("tested", MUTED, 16, ">")
         return line.put("  verdict", MUTED).row()
 
     def _session(self, entry: MenuEntry, past: Past, width: int) -> Row:
