@@ -97,7 +97,7 @@ def _make_section(chart: Chart) -> CurveSection:
 
 
 def _describe_values(chart: Chart) -> str:
-    """What one value is, and that the axis of the values is logarithmic."""
+    """The unit of the values, and that their axis is logarithmic."""
     return format_value(chart) + ("; the axis of the values is logarithmic" if chart.is_value_log() else "")
 
 

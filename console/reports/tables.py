@@ -148,7 +148,7 @@ def _make_metric_table(
 
 
 def _make_spread(labels: str, found: list[ResultRow], passed: "Sequence[AlikePasses]") -> MetricSpread:
-    # What is expected is of the sum: a flow beside it would look too low.
+    # The expected value is of the sum: a flow beside it would look too low.
     members = [row for row in found if not row.summed_in] or found
     about = (row.verdict or row.measurement for row in members)
     values = [each.value for each in about if each is not None and each.value is not None]

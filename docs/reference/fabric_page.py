@@ -106,7 +106,7 @@ def is_paired(question: Question, name: str) -> bool:
 
 
 def ask(name: str, question: Question) -> dict[str, Any]:
-    """What ``expect --json --bracket`` says."""
+    """The answer of ``expect --json --bracket``."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{name}.yaml"
         file.write_text(text_of(name, question.routing))

@@ -96,7 +96,7 @@ def _list_numbers(expression: ast.expr) -> Iterator[str]:
 
 
 def list_gaps(rows: Mapping[str, list[Row]], marked: Mapping[str, list[Marked]]) -> list[str]:
-    """What the list lacks: numbers, tests, or rows that a test speaks of."""
+    """The gaps of the list: numbers, tests, or rows that a test speaks of."""
     every = [row for chapter in rows.values() for row in chapter]
     known = {row.number for row in every}
     lacking = [f"{number} has no row" for number in NUMBERS if number not in known]

@@ -69,7 +69,7 @@ def _overview(found: Mapping[str, Probe]) -> str:
 
 
 def _needs(probe: Probe) -> str:
-    """What it runs on, what it does there, what it needs."""
+    """The nodes that it runs on, its work there, its needs."""
     where = {"node": "a node", "pair": "two nodes", "set": "a set of nodes"}[probe.shape.value]
     tools = [
         f"`{tool}`"
@@ -82,7 +82,7 @@ def _needs(probe: Probe) -> str:
 
 
 def checks() -> Iterator[tuple[str, str]]:
-    """What ``check`` prints for each shipped example, at 80 and at 200 columns: file name and text."""
+    """The output of ``check`` for each shipped example, at 80 and at 200 columns: file name and text."""
     for path in sorted((raw.SCHEMA_FILE.parent / "examples").glob("*.yaml")):
         fabric = load_fabric(path)
         report = make_static_report(fabric)

@@ -18,7 +18,7 @@ from benchconsole.console.tui.rows.themes import MUTED, TEXT, TRACK
 from benchconsole.topology.model.fabric import Link, SwitchId
 
 MOST_SPINES, MOST_RACKS = 8, 24
-"""What is seen at a glance: more wires, or more names on one, are a table to be read."""
+"""Bounds of a picture that is seen at a glance: more wires, or more names on one, are a table to be read."""
 
 _LONGEST_NAME, _CABLES, _GAP, _WIDEST_STEP = 16, 26, 3, 24
 """Cells of the name of a spine, of the words behind a wire, beside slots, and from one rack to the next."""

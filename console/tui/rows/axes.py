@@ -142,7 +142,7 @@ def make_count_axis(most_counted: int, most: int) -> ValueAxis:
 
 
 def _choose_ticked(low: float, high: float, factor: float, most: int) -> float:
-    """What ``most`` ticks or fewer are apart; a smaller step where an axis from 7 to 99 would have none."""
+    """The step between ``most`` ticks or fewer; a smaller one where an axis from 7 to 99 would have none."""
     wanted = (high - low) / factor / max(most - 1, 1)
     step = _choose_step(wanted, _STEPS)
     for _ in _STEPS:
