@@ -190,10 +190,9 @@ class AreaTable(SortedTable[AreaRow]):
         free = [name for name in shown if name != self.columns[self.picked]]
         words = _list_words(self.area, shown)
         last = next((name for name in reversed(words[_NAMING:]) if name in free), free[-1])
-        return next((name for name in reversed(words[1:]) if name in free and self._outlasts(last)), last)
-
-    def _outlasts(self, name: str) -> bool:
-        return self.area is not None and self.area.columns[name].outlasts
+        if self.area is None or not self.area.columns[last].outlasts:
+            return last
+        return next((name for name in reversed(words[1:]) if name in free), last)
 
     def _is_number(self, name: str) -> bool:
         return self.area is not None and self.area.columns[name].right

@@ -1,4 +1,4 @@
-"""What every test of the console has."""
+"""Fixtures of every test of the console."""
 
 import pytest
 
