@@ -289,8 +289,9 @@ def run(
     """
     textual_patches.apply()
     keymap, refused = read_own_keys()
-    app = ConsoleApp(make, terminal or detect(os.environ), now, latest=latest, make_archive=make_archive, keymap=keymap)
-    app.on_first_frame = refused
+    terminal = terminal or detect(os.environ)
+    app = ConsoleApp(make, terminal, now, latest=latest, make_archive=make_archive, keymap=keymap)
+    app.on_first_frame = "; ".join(filter(None, (refused, terminal.refused)))
     app.session.front.clock = clock
     app.session.looks_only = LOOKS_ONLY if looks_only else ""
     try:

@@ -63,8 +63,9 @@ def run_start(model: StartModel, *, terminal: Terminal | None = None) -> StartCh
     """Show the page and return what was chosen, None when it was left; ScreenError where it failed."""
     textual_patches.apply()
     keymap, refused = read_own_keys()
-    shown = replace(model, note=refused) if refused else model
-    app = StartApp(shown, terminal or detect(os.environ), keymap=keymap)
+    terminal = terminal or detect(os.environ)
+    note = "; ".join(filter(None, (refused, terminal.refused)))
+    app = StartApp(replace(model, note=note) if note else model, terminal, keymap=keymap)
     try:
         choice = app.run()
     finally:

@@ -5,11 +5,17 @@ from typing import TypeVar
 from textual import events
 from textual.app import App
 
-from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.app.kept_stylesheet import KeptStylesheet
 from benchconsole.console.tui.rows.strips import Painter
 from benchconsole.console.tui.rows.terminal import Terminal
-from benchconsole.console.tui.rows.themes import THEMES, Depth, Palette, textual_themes
+from benchconsole.console.tui.rows.themes import (
+    THEMES,
+    Depth,
+    Palette,
+    describe_unknown_theme,
+    find_theme,
+    textual_themes,
+)
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.tui.widgets.line_input import LineInput
 
@@ -58,9 +64,9 @@ class ThemedApp(App[Answer]):
         palette = self.painter.palette
         names = list(THEMES)
         theme = names[(names.index(palette.theme) + 1) % len(names)] if not name else None
-        theme = theme or next((each for each in names if name in (each, each.removeprefix("bench-"))), None)
+        theme = theme or find_theme(name)
         if theme is None:
-            return f"no theme {sanitize(name)}; there are {' '.join(THEMES)}"
+            return describe_unknown_theme(name)
         if palette.depth is not Depth.FULL:
             return f"this terminal has {palette.depth}; themes change nothing there"
         self.painter.palette = Palette(theme, palette.depth)

@@ -4,18 +4,19 @@ import locale
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchconsole.console.tui.rows.themes import DEFAULT_THEME, THEMES, Depth
+from benchconsole.console.tui.rows.themes import DEFAULT_THEME, Depth, describe_unknown_theme, find_theme
 
 _SIXTEEN = ("linux", "xterm", "xterm-16color", "screen", "vt220", "ansi", "cons25")
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """The abilities of a terminal, and its theme."""
+    """The abilities of a terminal, and its theme. ``refused`` says which wish of the environment is not followed."""
 
     ascii: bool = False
     depth: Depth = Depth.FULL
     theme: str = DEFAULT_THEME
+    refused: str = ""
 
 
 def detect(environment: Mapping[str, str], encoding: str | None = None) -> Terminal:
@@ -23,10 +24,12 @@ def detect(environment: Mapping[str, str], encoding: str | None = None) -> Termi
     encoding = encoding if encoding is not None else locale.getpreferredencoding(False)
     utf8 = encoding.lower().replace("-", "").replace("_", "") in ("utf8", "cp65001")
     wanted = environment.get("BENCHCONSOLE_THEME", "")
+    theme = find_theme(wanted)
     return Terminal(
         ascii=environment.get("BENCHCONSOLE_ASCII", "") not in ("", "0") or not utf8,
         depth=_depth(environment),
-        theme=next((name for name in THEMES if wanted in (name, name.removeprefix("bench-"))), DEFAULT_THEME),
+        theme=theme or DEFAULT_THEME,
+        refused=f"BENCHCONSOLE_THEME: {describe_unknown_theme(wanted)}" if wanted and theme is None else "",
     )
 
 

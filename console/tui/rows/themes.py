@@ -12,6 +12,8 @@ from rich.color import Color
 from rich.style import Style
 from textual.theme import Theme
 
+from benchconsole.console.text.sanitize import sanitize
+
 
 class Ink(StrEnum):
     """The meaning of a foreground."""
@@ -88,6 +90,7 @@ HELD_BADGE = Tone(Ink.ON_FILL, Ground.FILL, bold=True)
 
 RAMP = (Ink.RAMP0, Ink.RAMP1, Ink.RAMP2, Ink.RAMP3, Ink.RAMP4, Ink.RAMP5, Ink.RAMP6, Ink.RAMP7, Ink.RAMP8)
 _DARK_RAMP = "#24303c #2a4660 #365e7e #52758f #6e8e9f #a1a487 #ceba71 #e6d590 #fff0b0"
+_CONTRAST_RAMP = "#2c3a48 #3c587a #4a78a0 #6f98b8 #93b4c4 #bcbd8c #dcc670 #f0dd86 #fff3b8"
 _LIGHT_RAMP = "#e4e6e6 #bdcfda #9bb7c9 #829eaf #6f868e #786941 #6b4f0e #533905 #3c2500"
 
 TOKENS = [
@@ -112,6 +115,11 @@ THEMES: dict[str, dict[str, str]] = {
         " #7538ad #00666f #4a9aa0 #5f8db5 #848d96 #d2cfc6 #ffffff #f7f6f2",
         _LIGHT_RAMP,
     ),
+    "bench-contrast": _tokens(
+        "#000000 #1f1f1f #003f7a #f0f0f0 #ffffff #aab2ba #8c8c8c #6e6e6e #7cd0ff #7fe39b #ffd23f #ff9086 #9c0000"
+        " #e2b8ff #5cf2ea #2fb8b2 #6fa8dc #b4bcc4 #3a4656 #ffffff #000000",
+        _CONTRAST_RAMP,
+    ),
     "bench-deutan": _tokens(
         "#11151a #1a2027 #2c3b52 #d3d9df #ffffff #8b96a3 #47525e #2c3640 #8fc7ff #6f9fd0 #f3e27a #ff8a1f #a84300"
         " #ffffff #8fb7d8 #5f87a8 #456a94 #6b7885 #4b5663 #ffffff #11151a",
@@ -123,7 +131,7 @@ THEMES: dict[str, dict[str, str]] = {
         _DARK_RAMP,
     ),
 }
-"""Every 24-bit theme by name; the first one is the default."""
+"""Every 24-bit theme by name; the first one is the default. Text of ``bench-contrast`` has WCAG's ratio of 7 (AAA)."""
 
 DEFAULT_THEME = "bench-dark"
 
@@ -186,6 +194,16 @@ def _colourless(tone: Tone) -> Style:
     bold = tone.bold or tone.ink in (Ink.FAIL, Ink.WATCH, Ink.UNREACHABLE, Ink.ON_FILL)
     reverse = tone.ground in (Ground.FILL, Ground.SEL, Ground.BADGE, Ground.ACCENT)
     return Style(bold=bold or None, reverse=reverse or None)
+
+
+def find_theme(name: str) -> str | None:
+    """The theme of this name, which may lack ``bench-``; None where there is none."""
+    return next((each for each in THEMES if name in (each, each.removeprefix("bench-"))), None)
+
+
+def describe_unknown_theme(name: str) -> str:
+    """Why ``name`` is no theme, in words."""
+    return f"no theme {sanitize(name)}; there are {' '.join(THEMES)}"
 
 
 def textual_themes() -> tuple[Theme, ...]:

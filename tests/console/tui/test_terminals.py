@@ -5,7 +5,7 @@ import pytest
 from benchconsole.console.text.cells import ASCII_OF
 from benchconsole.console.tui.rows.strips import to_ascii
 from benchconsole.console.tui.rows.terminal import Terminal, detect
-from benchconsole.console.tui.rows.themes import Depth
+from benchconsole.console.tui.rows.themes import THEMES, Depth
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.looking import Look, boxes, faulty, large, looking, painted
 
@@ -148,7 +148,13 @@ async def test_a_storm_of_sizes_loses_neither_the_focus_nor_the_cursor_nor_a_row
         ({"TERM": "dumb"}, "utf-8", Terminal(depth=Depth.NONE)),
         ({"BENCHCONSOLE_THEME": "light"}, "utf-8", Terminal(theme="bench-light")),
         ({"BENCHCONSOLE_THEME": "bench-tritan"}, "utf-8", Terminal(theme="bench-tritan")),
-        ({"BENCHCONSOLE_THEME": "nonsense"}, "utf-8", Terminal()),
+        ({"BENCHCONSOLE_THEME": "contrast"}, "utf-8", Terminal(theme="bench-contrast")),
+        ({"BENCHCONSOLE_THEME": ""}, "utf-8", Terminal()),
+        (
+            {"BENCHCONSOLE_THEME": "non\x1bsense"},
+            "utf-8",
+            Terminal(refused=f"BENCHCONSOLE_THEME: no theme non␛sense; there are {' '.join(THEMES)}"),
+        ),
     ],
 )
 def test_the_terminal_is_read_from_its_environment(

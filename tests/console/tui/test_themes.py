@@ -8,10 +8,11 @@ from benchconsole.console.tui.rows.themes import RAMP, THEMES, TOKENS, Depth, Gr
 STATED = {
     "bench-dark": "fg 12.9 bright 18.3 muted 6.1 faint 2.3 track 1.5 accent 8.7 pass 7.3 watch 9.4 fail 6.9 unreachable 8.6 running 9.1 running_cell 4.7 load 3.5 slot 4.1",
     "bench-light": "fg 13.0 bright 19.4 muted 5.7 faint 1.8 track 1.3 accent 6.4 pass 5.1 watch 4.9 fail 7.6 unreachable 6.6 running 6.2 running_cell 3.0 load 3.2 slot 3.1",
+    "bench-contrast": "fg 18.4 bright 21.0 muted 9.8 faint 6.2 track 4.1 accent 12.3 pass 13.4 watch 14.5 fail 9.6 unreachable 12.5 running 15.3 running_cell 8.6 load 8.3 slot 10.9",
     "bench-deutan": "fg 12.9 bright 18.3 muted 6.1 faint 2.3 track 1.5 accent 10.3 pass 6.6 watch 13.9 fail 7.8 unreachable 18.3 running 8.7 running_cell 4.8 load 3.3 slot 4.1",
     "bench-tritan": "fg 12.9 bright 18.3 muted 6.1 faint 2.3 track 1.5 accent 10.3 pass 6.6 watch 10.8 fail 6.1 unreachable 18.3 running 13.8 running_cell 5.9 load 3.5 slot 3.9",
 }  # fmt: skip
-ON_FILL = {"bench-dark": 7.5, "bench-light": 6.9, "bench-deutan": 6.1, "bench-tritan": 7.4}
+ON_FILL = {"bench-dark": 7.5, "bench-light": 6.9, "bench-contrast": 8.7, "bench-deutan": 6.1, "bench-tritan": 7.4}
 TEXT = ("fg", "bright", "muted", "accent", "pass", "watch", "fail", "unreachable", "running")
 GRAPHICS = ("running_cell", "load", "slot")
 
@@ -47,6 +48,23 @@ def test_text_and_graphics_are_readable(name: str) -> None:
     assert contrast(tokens["fg"], tokens["sel"]) >= 4.5
     assert contrast(tokens["bright"], tokens["badge"]) >= 4.5
     assert contrast(tokens["on_accent"], tokens["accent"]) >= 4.5
+
+
+def test_high_contrast_is_that_of_wcag_level_aaa() -> None:
+    """7 for text (success criterion 1.4.6); graphics as other themes have text, and decoration as they have graphics."""
+    tokens = THEMES["bench-contrast"]
+    for ground in ("bg", "panel"):
+        assert all(contrast(tokens[token], tokens[ground]) >= 7 for token in TEXT)
+    assert all(contrast(tokens[token], tokens["bg"]) >= 4.5 for token in GRAPHICS)
+    assert all(contrast(tokens[token], tokens["bg"]) >= 3 for token in ("faint", "track"))
+    for ink, ground in (
+        ("fg", "sel"),
+        ("bright", "sel"),
+        ("bright", "badge"),
+        ("on_accent", "accent"),
+        ("on_fill", "fill"),
+    ):
+        assert contrast(tokens[ink], tokens[ground]) >= 7, (ink, ground)
 
 
 @pytest.mark.parametrize("name", THEMES)
