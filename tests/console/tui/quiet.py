@@ -14,10 +14,14 @@ import pytest
 import textual.app
 import textual.pilot
 from textual._wait import wait_for_idle
+from textual.app import App
 from textual.pilot import Pilot
 
 MOST_TURNS = 10_000
 """Turns of the event loop after which a task that never rests is left to itself."""
+
+MOST_PAINTS = 50
+"""Pictures after which a screen that always changes is left to itself."""
 
 LONGEST = 0.5
 """Seconds for which all waits together wait for one call in a thread: some tests have one that ends when they say so."""
@@ -43,11 +47,14 @@ class Quiet:
                 await pilot.pause()
 
         async def pause_painted(pilot: Pilot[Any], delay: float | None = None) -> None:
-            """Paint twice, as in the next sixtieths of a second: some work waits for that, and changes what is shown."""
+            """Paint as often as there is something to paint: a new size or focus changes the next picture."""
             await pause(pilot, delay)
             await self.wait()
-            await pause(pilot)
-            await self.wait()
+            for _ in range(MOST_PAINTS):
+                if not _has_to_paint(pilot.app):
+                    break
+                await pause(pilot)
+                await self.wait()
 
         async def resize_painted(pilot: Pilot[Any], width: int, height: int) -> None:
             """Textual tells screens of a size when its timer says so: this does at once what the timer does."""
@@ -79,6 +86,13 @@ class Quiet:
 
     def _find_working(self) -> list[asyncio.Future[Any]]:
         return [each for each, waited in self._in_threads.items() if not each.done() and waited < LONGEST]
+
+
+def _has_to_paint(app: App[Any]) -> bool:
+    """Whether the next tick of Textual's timer would do something: it says so nowhere else."""
+    screen: Any = app.screen
+    required = (screen._layout_required, screen._scroll_required, screen._repaint_required, screen._recompose_required)
+    return any(required) or bool(screen._dirty_widgets or screen._callbacks)
 
 
 async def _run_what_is_ready() -> None:
