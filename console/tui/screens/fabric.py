@@ -18,7 +18,7 @@ from benchconsole.console.tui.messages import Copy, OpenFinding, OpenNode, OpenS
 from benchconsole.console.tui.queries import static_findings, view_queries
 from benchconsole.console.tui.rows import severity
 from benchconsole.console.tui.screens.base.map_heat import FindMetrics, HeatPage, MapHeat, find_no_metrics
-from benchconsole.console.tui.screens.base.page import LOW, count_frame_rows
+from benchconsole.console.tui.screens.base.page import LOW, OPENING, count_frame_rows
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.described_faults import DescribedFaults
 from benchconsole.console.tui.widgets.fabric_map import FabricMap
@@ -208,8 +208,7 @@ class FabricScreen(HeatPage):
         if self.run_view is None:
             return
         if not self.faults:
-            described = name_keys(" f shows what the description says.", "finding") if self.run_view.static else ""
-            self.say(f"No fault is known.{described}")
+            self.say(_say_none(self.run_view))
             return
         if self.walked:
             self.fault = (self.fault + step) % len(self.faults)
@@ -299,6 +298,13 @@ class FabricScreen(HeatPage):
                 self.say(f"No finding speaks of this {'link' if event.mark.link else 'switch'}.")
             else:
                 self.post_message(found)
+
+
+def _say_none(view: RunView) -> str:
+    """The sentence on a session without a fault so far: one that is still being read may have some."""
+    if view.reading is not None:
+        return OPENING
+    return f"No fault is known.{name_keys(' f shows what the description says.', 'finding') if view.static else ''}"
 
 
 def find_explanation(

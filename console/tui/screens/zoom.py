@@ -13,7 +13,7 @@ from benchconsole.console.tui.messages import OpenNode
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.queries.section_state import describe_section, tally_nodes
 from benchconsole.console.tui.screens.base.map_heat import FindMetrics, HeatPage, MapHeat
-from benchconsole.console.tui.screens.base.page import OpenPage, count_frame_rows
+from benchconsole.console.tui.screens.base.page import OPENING, OpenPage, count_frame_rows
 from benchconsole.console.tui.screens.fabric import find_explanation, find_marks
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.fabric_map import FabricMap, find_numbers
@@ -122,7 +122,8 @@ class ZoomScreen(HeatPage):
     def action_walk(self, step: int) -> None:
         """To the next fault in this part, or the one before."""
         if self.run_view is None or not self.faults:
-            self.say(f"No fault is known in {sanitize(self.section.name)}.")
+            is_read = self.run_view is not None and self.run_view.reading is not None
+            self.say(OPENING if is_read else f"No fault is known in {sanitize(self.section.name)}.")
             return
         self._walked = (self._walked + step) % len(self.faults) if self._walked >= 0 else 0
         place = view_queries.find_place(self.run_view, self.faults[self._walked])

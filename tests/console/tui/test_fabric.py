@@ -8,6 +8,7 @@ from benchconsole.console.tui.fabric_map.map_cells import CellContent, MapMark
 from benchconsole.console.tui.fabric_map.shape import read_shape
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.rows.themes import THEMES
+from benchconsole.console.tui.screens.base.page import OPENING
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.raw import RawScreen
@@ -20,7 +21,7 @@ from benchconsole.probes.model.judgement import Level
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.model.fabric import LinkId, NodeId
 from benchconsole.topology.units import counted
-from tests.console.tui.looking import boxes, colours, faulty, healthy, large, looking, painted, undecided
+from tests.console.tui.looking import boxes, colours, faulty, healthy, large, looking, painted, reading, undecided
 
 
 async def test_the_headline_names_the_first_finding_with_both_numbers() -> None:
@@ -195,6 +196,17 @@ async def test_f_and_c_say_where_they_go() -> None:
         await look.press("down", "enter")
         assert isinstance(look.app.screen, NodeScreen)
         assert "n001 passes" in look.lines[3]
+
+
+async def test_no_session_that_is_being_read_is_said_to_be_without_a_fault() -> None:
+    async with reading(faulty()) as (look, over):
+        await look.press("n")
+        assert OPENING in look.lines[-1]
+        assert "No fault" not in look.text
+        await look.press("Z")
+        await look.press("n")
+        assert "No fault" not in look.text
+        over.set()
 
 
 async def test_a_full_value_does_not_hide_a_fault_of_another_kind() -> None:
