@@ -165,7 +165,8 @@ async def _begin_session(store: Store, found: "ChecklistFile", label: str) -> st
     if any(each.label == label for each in store.list_sessions()):
         raise BadInput(f"benchconsole: a session is called {label} already; go on with --session {label}")
     fabric, now = read_topology(found.topology), time.time()
-    key = await store.create_session(make_new_session(fabric, SessionChoice(label=label), now), ())
+    new = make_new_session(fabric, SessionChoice(label=label), now, is_planned=False)
+    key = await store.create_session(new, ())
     await store.session(key).end(at=now, complete=True)
     return key
 

@@ -107,7 +107,7 @@ def _make_interrupted(each: SessionSummary) -> Interrupted:
 def _make_past(each: SessionSummary) -> Past:
     return Past(
         id=each.id,
-        label=each.label or each.suite,
+        label=each.label or each.suite or each.id,
         fabric="simulated" if each.simulated else each.fabric,
         when=time.strftime("%d %b %H:%M", time.localtime(each.started)),
         tested=each.tested,

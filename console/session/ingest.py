@@ -46,9 +46,8 @@ async def ingest(
 ) -> str:  # fmt: skip
     """Store the outputs as a session of its own; its id. PlanError as ``read_captures`` and ``plan_captures``."""
     batch = plan_captures(probe, read_captures(fabric, probe, found, given), given, EarlierCaptures())
-    key = await store.create_session(
-        make_new_session(fabric, choice, given.at), tuple(planned for planned, _ in batch.rounds)
-    )
+    new = make_new_session(fabric, choice, given.at, is_planned=False)
+    key = await store.create_session(new, tuple(planned for planned, _ in batch.rounds))
     await _store_batch(store.session(key), fabric, probe, batch, given)
     await store.session(key).end(at=given.at, complete=True)
     return key

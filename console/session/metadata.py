@@ -109,13 +109,17 @@ def name_judgement(fabric: Fabric) -> str:
     return f"benchconsole {__version__}, criteria {digits}"
 
 
-def make_new_session(fabric: Fabric, choice: SessionChoice, now: float) -> NewSession:
-    """The facts of a session for the store, before anything of it has run."""
+NO_SUITE = ""
+"""The suite of a session that nobody planned: outputs, a typed table or a checklist were brought in."""
+
+
+def make_new_session(fabric: Fabric, choice: SessionChoice, now: float, *, is_planned: bool = True) -> NewSession:
+    """The facts of a session for the store, before anything of it has run. ``is_planned``: a suite is to run."""
     return NewSession(
         topology=fabric.text,
         topology_path=str(Path(fabric.file).absolute()),
         fabric=fabric.name,
-        suite=choice.suite_name or find_suite(fabric, None).name,
+        suite=(choice.suite_name or find_suite(fabric, None).name) if is_planned else NO_SUITE,
         started=now,
         label=choice.label,
         selection=fold(choice.nodes) if choice.nodes is not None else "",

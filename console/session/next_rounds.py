@@ -93,7 +93,7 @@ def choose_suite(
     """The stages that are asked for: those of a suite (None: the chosen one) that are taken, or one test by itself."""
     if choice.test:
         return read_single_test(fabric, probes, choice.test).suite
-    return choose_stages(find_suite(fabric, suite or choice.suite), probes, choice.only, choice.without)
+    return choose_stages(find_suite(fabric, suite or choice.suite or None), probes, choice.only, choice.without)
 
 
 def _leave_out_steps(suite: Suite, choice: SessionChoice) -> tuple[Suite, tuple[Omission, ...]]:

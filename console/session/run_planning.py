@@ -216,7 +216,7 @@ def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
         effects.append(f"up to {disk_size(summary.total.writes)} written to scratch directories, and removed")
     covers = [f"{len(touched):,} of {counted(len(fabric.nodes), 'node')}", *format_left_out(fabric, summary)]
     losses = list_planned_losses(make_judging_context(fabric, session.probes), rounds)
-    suite = session.meant.suite_name or session.suite
+    suite = session.meant.suite_name or session.suite or find_suite(session.fabric, None).name
     shows = list_detectable_sentences(fabric, losses, suite, is_planned=True)
     in_use, overrun = tuple(_list_in_use(session, rounds)), summary.total.overrun
     limits = map(sanitize, list_time_limit(session.meant, rounds, time.time()))

@@ -193,8 +193,9 @@ class Session:
 
     @property
     def suite(self) -> str:
-        """The name of the suite that was chosen, or that counts where none was."""
-        return self.choice.suite_name or find_suite(self.fabric, None).name
+        """The name of the suite that was chosen, or that counts where none was; empty where nobody planned."""
+        name = self.choice.suite_name
+        return find_suite(self.fabric, None).name if name is None else name
 
     @property
     def running(self) -> bool:

@@ -212,7 +212,7 @@ async def ingest_tables(
     ]
     first, last = min(each.at for each in values), max(each.at for each in values)
     plan = tuple(planned for planned, _ in rounds)
-    key = await store.create_session(make_new_session(fabric, choice, first), plan)
+    key = await store.create_session(make_new_session(fabric, choice, first, is_planned=False), plan)
     session = store.session(key)
     await store_rounds(session, fabric, probes, rounds, last)
     await session.end(at=last, complete=True)

@@ -8,6 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from benchconsole.console.cli import command
+from benchconsole.console.session.session import Session
+from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.store.store import Store
 from benchconsole.topology.description.resolve import load_text
 from tests.reports.typed_outputs import type_iperf3
@@ -68,6 +70,20 @@ def test_a_capture_is_judged_against_the_described_path_and_kept_word_for_word(i
         "by hand", 1793527200.0, 1793527200.0, "iperf3 ingested",
     )  # fmt: skip
     assert number["value"] == pytest.approx(9.399903e8 / 8)
+
+
+def test_outputs_that_were_brought_in_are_of_no_suite(ingest: Ingest, db: Path) -> None:
+    """A suite was never asked for; a run that is planned from there asks for the one that counts."""
+    assert ingest("iperf3", SLOW, "--node", "n1", "--peer", "n2").exit_code == 3
+    session = document(db)["session"]
+    assert isinstance(session, dict)
+    assert session["suite"] == ""
+    said = CliRunner().invoke(command, ["report", "last", "--format", "md", "--db", str(db)]).stdout
+    assert "default" not in said
+    with Store.open(db) as store:
+        stored = Session.stored(store, "last", load_probes().probes)
+        assert stored.suite == ""
+        assert {each.probe for each in stored.propose()} > {"iperf3"}
 
 
 def test_what_no_wire_carries_does_not_pass(ingest: Ingest) -> None:
