@@ -317,7 +317,7 @@ async def test_dead_nodes_do_not_hold_up_the_others(bench: Bench, server: Server
             f"Host dead*\n HostName {ADDRESS}\n Port {port}\n"
             f"Host live*\n HostName {server.address}\n Port {server.port}\n"
         )
-        reach = bench.reach(bench.access(config=config), SshLimits(login=300))
+        reach = bench.reach(bench.access(config=config), SshLimits(login=300, greeting=300))
         dead = [asyncio.ensure_future(reach.remote(node(f"dead{n}"))) for n in range(30)]
         await asyncio.gather(*(reach.remote(node(f"live{n}")) for n in range(3)))
         waited = [not one.done() for one in dead]
