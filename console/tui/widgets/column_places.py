@@ -35,7 +35,7 @@ class ColumnPlaces:
 
     def __init__(self) -> None:
         self._fixed: Mapping[str, int] = {}
-        self._longest_limit = 0
+        self._longest_where = self._longest_limit = 0
 
     def measure_names(self, under: Mapping[str, str]) -> None:
         """Take the names of all nodes of a fabric, with what each hangs on."""
@@ -46,13 +46,15 @@ class ColumnPlaces:
 
     def measure_limits(self, findings: Iterable[Finding]) -> None:
         """Take the names of elements at fault."""
-        self._longest_limit = min(max((measure_width(each.where) for each in findings), default=0), _WIDEST_LIMIT)
+        self._longest_where = max((measure_width(each.where) for each in findings), default=0)
 
     def choose(self, arranged: ArrangedColumns, picked: int, rows: Sequence[NodeRow], width: int) -> list[NodeColumn]:
         """The columns that fit: the picked one, those that deviate or were asked for, then the others from the left."""
         every = arranged.shown
         by_key = {column.key: column for column in every}
         some = rows[:_LOOKED_AT]
+        limits = (measure_width(row.words("limit")) for row in some)
+        self._longest_limit = min(max(self._longest_where, *limits, 0), _WIDEST_LIMIT)
         chosen = arranged.columns.chosen
         if arranged.wanted == (DEFAULT,):
             chosen = tuple(column for column in chosen if any(map(column.deviates, some)))

@@ -278,6 +278,26 @@ def test_the_cursor_stays_on_the_worst_row_until_it_is_moved(monkeypatch: pytest
     assert (table.chosen_node, table.items[0].view.node.id) == ("n033", "m1")
 
 
+async def test_limits_that_no_finding_names_are_whole_where_there_is_room() -> None:
+    """A verdict may name both ends of a pair where the finding names one."""
+    long = "n050 out, n052 in, whichever was first"
+    story = faulty()
+    closed = [
+        replace(
+            each,
+            verdicts=tuple(
+                replace(verdict, limiting=long) if verdict.limiting == "n050 out" else verdict
+                for verdict in each.verdicts
+            ),
+        )
+        for each in story.closed
+    ]
+    async with looking(replace(story, closed=closed), (200, 50)) as look:
+        await look.press("2")
+        assert all(len(each.where) < len(long) for each in look.app.session.view.findings)
+        assert any(f"  {long}  " in line for line in look.lines)
+
+
 async def test_names_of_what_limits_are_whole_where_there_is_room() -> None:
     async with looking(faulty(), (200, 50)) as look:
         await look.press("2")
