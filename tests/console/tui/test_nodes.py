@@ -294,7 +294,9 @@ async def test_limits_that_no_finding_names_are_whole_where_there_is_room() -> N
     ]
     async with looking(replace(story, closed=closed), (200, 50)) as look:
         await look.press("2")
-        assert all(len(each.where) < len(long) for each in look.app.session.view.findings)
+        view = look.app.session.view
+        assert view is not None
+        assert all(len(each.where) < len(long) for each in view.findings)
         assert any(f"  {long}  " in line for line in look.lines)
 
 
