@@ -54,15 +54,15 @@ class SessionReader:
         with asking_session(self.database, self.id) as (connection, number):
             *row, rounds, tests = connection.execute(_SESSION, (number,)).fetchone()
             driver = ownership.read_driver(connection, number)
-        return StoredSession(
-            id=self.id,
-            new=parse_session(SessionRow._make(row)),
-            state=driver.state(self._clock()) if driver else SessionState.INTERRUPTED,
-            ended=driver.ended if driver else None,
-            because=driver.because if driver else "",
-            rounds=rounds,
-            tests=tests,
-        )
+            return StoredSession(
+                id=self.id,
+                new=parse_session(SessionRow._make(row)),
+                state=driver.state(self._clock()) if driver else SessionState.INTERRUPTED,
+                ended=driver.ended if driver else None,
+                because=driver.because if driver else "",
+                rounds=rounds,
+                tests=tests,
+            )
 
     def read_plan(self, fabric: Fabric) -> tuple[Round, ...]:
         with asking_session(self.database, self.id) as (connection, session):
