@@ -130,9 +130,10 @@ class Page(Screen[None]):
         is_new = view is not self.run_view or refused != self.refused
         self.refused = refused
         self.keys.hide(refused)
+        # As early as it is told: a page that opens has its bar from its first picture on.
+        self.seek_bar.show(badges.place, is_paused=badges.paused)
         if self.is_mounted:
             self.banner.show(view.held, view.spool)
-            self.seek_bar.show(badges.place, is_paused=badges.paused)
         if is_new:
             self.run_view = view
             if self.is_mounted:
