@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 import pytest
 import textual.app
 import textual.pilot
-from textual._wait import wait_for_idle
 from textual.app import App
 from textual.pilot import Pilot
 
@@ -24,7 +23,13 @@ MOST_PAINTS = 50
 """Pictures after which a screen that always changes is left to itself."""
 
 LONGEST = 0.5
-"""Seconds for which all waits together wait for one call in a thread: some tests have one that ends when they say so."""
+"""Seconds without work for which all waits together wait for one call in a thread: some end when the test says so."""
+
+STEP = 0.02
+"""Seconds from one look at the threads to the next."""
+
+IDLE = 0.1
+"""Share of a processor below which no thread works: on a loaded machine one that does gets more."""
 
 
 class Quiet:
@@ -32,7 +37,7 @@ class Quiet:
 
     def __init__(self) -> None:
         self._in_threads: WeakKeyDictionary[asyncio.Future[Any], float] = WeakKeyDictionary()
-        """For each call how long it was waited for."""
+        """For each call how long it was waited for while nothing worked."""
 
     def watch(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Take the place of the waits of Textual, and see what goes to threads."""
@@ -78,11 +83,13 @@ class Quiet:
         """Until nothing is ready and no thread works."""
         await _run_what_is_ready()
         while working := self._find_working():
-            began = time.monotonic()
-            await wait_for_idle(0)
+            began, used = time.monotonic(), time.process_time()
+            await asyncio.sleep(STEP)
             await _run_what_is_ready()
-            for each in working:
-                self._in_threads[each] += time.monotonic() - began
+            elapsed = time.monotonic() - began
+            if time.process_time() - used < IDLE * elapsed:
+                for each in working:
+                    self._in_threads[each] += elapsed
 
     def _find_working(self) -> list[asyncio.Future[Any]]:
         return [each for each, waited in self._in_threads.items() if not each.done() and waited < LONGEST]

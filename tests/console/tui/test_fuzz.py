@@ -216,4 +216,7 @@ async def test_ten_thousand_keys_at_random_do_not_end_the_console(monkeypatch: p
         while len(look.app.screen_stack) > 1:
             look.app.pop_screen()
         look.app.navigation.go_to("nodes", base=True)
-        await look.until(lambda: look.lines[0].startswith(" 1 Fabric  2 Nodes"))
+        try:
+            await look.until(lambda: look.lines[0].startswith(" 1 Fabric  2 Nodes"))
+        except AssertionError as error:
+            raise AssertionError(f"BENCHCONSOLE_SEED={seed}:\n{look.text}") from error

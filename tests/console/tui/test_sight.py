@@ -71,7 +71,7 @@ async def test_enter_gives_the_whole_verdict_with_every_sentence() -> None:
 
 
 async def test_a_finding_is_read_in_full_where_its_pane_has_no_room() -> None:
-    async with running(play(faulty(), SOME), (80, 24), lambda _: ()) as look:
+    async with running(play(faulty(), SOME), (80, 18), lambda _: ()) as look:
         await look_at(look, SOME)
         finding = faulty().findings[0]
         await look.press("4")
