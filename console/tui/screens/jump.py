@@ -145,10 +145,17 @@ class JumpScreen(ModalScreen[None]):
         """Take the letters away; once, as for a sheet."""
         if not self.is_active:
             return
+        self._clear()
+        self.dismiss(None)
+
+    def on_unmount(self) -> None:
+        """Take the letters away, however this screen went: another page may have taken its place."""
+        self._clear()
+
+    def _clear(self) -> None:
         _draw(self.page, {})
         if self.page.keys.said == HINT:
             self.page.keys.say("")
-        self.dismiss(None)
 
     def _show(self) -> None:
         """The letters that can still be typed."""

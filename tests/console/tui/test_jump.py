@@ -79,6 +79,17 @@ def test_of_a_wide_character_no_half_is_left() -> None:
     assert plain_text(put_over((), 9, "ab", JUMP, 10)) == " " * 9 + "…"
 
 
+async def test_no_letter_stays_where_something_else_ends_the_jump() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2")
+        before = look.text
+        await jump(look)
+        assert look.text != before
+        look.app.pop_screen()
+        await look.settle()
+        assert look.text == before
+
+
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40), (200, 60)])
 @pytest.mark.parametrize("key", ["1", "2", "3", "4"])
 async def test_letters_shift_nothing_and_esc_takes_them_away(size: tuple[int, int], key: str) -> None:
