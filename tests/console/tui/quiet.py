@@ -58,6 +58,7 @@ class Quiet:
             for _ in range(MOST_PAINTS):
                 if not _has_to_paint(pilot.app):
                     break
+                pilot.app._check_resize()
                 await pause(pilot)
                 await self.wait()
 
@@ -96,10 +97,11 @@ class Quiet:
 
 
 def _has_to_paint(app: App[Any]) -> bool:
-    """Whether the next tick of Textual's timer would do something: it says so nowhere else."""
+    """Whether the next tick of one of Textual's timers would do something: it says so nowhere else."""
     screen: Any = app.screen
     required = (screen._layout_required, screen._scroll_required, screen._repaint_required, screen._recompose_required)
-    return any(required) or bool(screen._dirty_widgets or screen._callbacks)
+    waiting = app._resize_event, screen._dirty_widgets, screen._callbacks
+    return any(required) or any(map(bool, waiting))
 
 
 async def _run_what_is_ready() -> None:
