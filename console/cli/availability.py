@@ -189,7 +189,7 @@ def evaluate_session(
         raise BadInput(f"benchconsole: session {key} is no watch, expected one of benchconsole watch")
     outcomes = list(store.session(key).read_outcomes(AVAILABILITY))
     if not outcomes:
-        raise BadInput(f"benchconsole: session {key} has no sample yet")
+        raise BadInput(f"benchconsole: session {key} has no sample yet; wait for its first one")
     nodes = tuple(dict.fromkeys(outcome.node for outcome in outcomes))
     samples = [sample for sample in map(evaluation.read_sample, outcomes) if sample is not None]
     excluded = exclusions.read_exclusions(store.session(key).read_notes())

@@ -34,7 +34,12 @@ topology_argument = click.argument("topology", type=click.Path(path_type=Path, d
 db_option = click.option(
     "--db", type=click.Path(path_type=Path, dir_okay=False), default=None, help="Database file [BENCHCONSOLE_DB]."
 )
-suite_option = click.option("--suite", default=None, metavar="NAME", help="Suite of the topology file.")
+suite_option = click.option(
+    "--suite",
+    default=None,
+    metavar="NAME",
+    help="Suite of the topology file, or one of ours: default, quick, network, lag, storage, acceptance, burn-in.",
+)
 label_option = click.option("--label", default="", metavar="TEXT", help="A name for the session.")
 nodes_option = click.option("-w", "--nodes", default=None, metavar="NODES", help="Only these: n[01-16], @storage ...")
 output_option = click.option(

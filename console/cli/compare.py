@@ -69,7 +69,8 @@ def command(
     )
 
     if (other is None) == (by is None):
-        raise BadInput("benchconsole: compare SESSION OTHER, or compare SESSION --by GROUPING")
+        found = "one session" if other is None else "two sessions and --by"
+        raise BadInput(f"benchconsole: compare: found {found}, expected a second session or --by GROUPING")
     if as_map and (by is not None or unpaired):
         raise BadInput("benchconsole: --map shows how each node changed, and these are other nodes; expected no "
                        f"{'--by' if by is not None else '--unpaired'}")  # fmt: skip

@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -154,7 +155,7 @@ def _ask_nodes(
     rounds = plan_inventory(fabric, probes, chosen)
     view, ended_by = asyncio.run(follow_session(session, rounds, None, sys.stderr, True))
     if ended_by is not None:
-        complain("ended by a signal; nothing was compared")
+        complain(f"ended by {signal.Signals(ended_by).name}; nothing was compared")
         raise click.exceptions.Exit(128 + ended_by)
     return view
 

@@ -51,7 +51,7 @@ def command(
         more, asked, fit = _diagnose_nodes(topology, suite, nodes, exclude)
         told += more
     elif nodes is not None or exclude is not None or suite is not None:
-        raise click.UsageError("nodes and suites are those of a TOPOLOGY: name one")
+        raise click.UsageError("--nodes, --exclude or --suite without TOPOLOGY, expected the file of them")
     if as_json:
         common.print_json(make_document(told, fit, asked))
     else:

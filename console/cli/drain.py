@@ -23,7 +23,7 @@ from benchconsole.probes.reach.slurm.local_steps import LocalRemote
 from benchconsole.store.session_summary import SessionState
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import Fabric
-from benchconsole.topology.selection import select
+from benchconsole.topology.selection import fold, select
 from benchconsole.topology.units import counted as count
 
 head_option = click.option(
@@ -89,7 +89,10 @@ def select_candidates(view: RunView, nodes: str | None) -> list[DrainCandidate]:
     named = select(view.fabric, nodes, None)
     innocent = [name for name in named if name not in every]
     if innocent:
-        raise BadInput(f"benchconsole: session {view.session} found no fault with {', '.join(innocent)} itself")
+        guilty = f"expected some of {fold(sorted(every))}" if every else "and with no other node"
+        raise BadInput(
+            f"benchconsole: session {view.session} found no fault with {', '.join(innocent)} itself, {guilty}"
+        )
     return [every[name] for name in named]
 
 

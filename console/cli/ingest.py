@@ -57,7 +57,9 @@ _OF_TABLES = frozenset(("topology", "probe", "files", "at", "label", "given", "d
 @click.option(
     "--network", default="", metavar="NAME", help="The network that it was measured over, where there are several."
 )
-@click.option("--stderr", type=click.Path(path_type=Path, exists=True), help="A file with its standard error.")
+@click.option(
+    "--stderr", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A file with its standard error."
+)
 @click.option("--exit-status", type=int, default=0, help="The exit status of the command.")
 @common.command_option
 @click.option("--at", "at", default=None, metavar="TIME", help="When it was measured: 2026-11-21T14:00:00Z.")
@@ -179,7 +181,10 @@ async def _ingest_into(
     key = store.find_session(name)
     new = store.session(key).describe().new
     if new.fabric != fabric.name:
-        raise BadInput(f"session {name} is of fabric {new.fabric}, the topology describes {fabric.name}")
+        raise BadInput(
+            f"benchconsole: session {name} is of fabric {new.fabric}, the topology describes {fabric.name}; expected "
+            f"the topology of {new.fabric}, or no --session for a session of its own"
+        )
     await ingest_into(store, key, load_judged_fabric(store.session(key)), probe, found, given=given)
     return key
 

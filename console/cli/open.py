@@ -62,8 +62,7 @@ def open_console(
     run, changed or written; a topology file is shown then without the database being opened for it. A file
     that a person opens on a terminal is kept among the recent files, unless it was ``start``ed or is only looked at.
     """
-    if not has_screen():
-        raise BadInput("benchconsole: there is no terminal to draw on; benchconsole run does the same as lines")
+    require_screen()
     from benchconsole.topology.collector import pause_collector
 
     with pause_collector():  # five hundred modules are made, and no cycle that anybody lets go of
@@ -109,6 +108,15 @@ def open_console(
         logging.getLogger(__name__).critical("the screen failed", exc_info=error)
         complain(f"benchconsole: internal error of the screen ({type(error.__cause__).__name__}): please report {log}")
         return Exit.INTERNAL
+
+
+def require_screen() -> None:
+    """BadInput where there is no terminal to draw on."""
+    if not has_screen():
+        raise BadInput(
+            "benchconsole: standard input or output is no terminal, expected one to draw on; over ssh give -t, or take "
+            "lines instead: benchconsole run TOPOLOGY, benchconsole show SESSION"
+        )
 
 
 def has_screen() -> bool:
@@ -173,7 +181,7 @@ def _open(
     key = store.find_session(name)
     described = show_fabric(store.session(key), latest.preview) if clock is None else None
     # Slow imports come after the fabric is on the screen, here and in ``_open_file``.
-    from benchconsole.console.cli.session_options import find_operator
+    from benchconsole.console.cli.session_options import find_operator, make_later_policy
     from benchconsole.console.session.controller import SessionController
     from benchconsole.console.session.followed_session import open_followed
     from benchconsole.console.session.loop_thread import LoopThread
@@ -189,8 +197,9 @@ def _open(
         return SessionController(other, LoopThread(), closing=store.close)
     with pause_collector():
         session = Session.stored(
-            store, key, probes, make_reach=passwords.reach, described=described, on_read=latest.preview
-        )
+            store, key, probes, make_reach=passwords.reach, policy=make_later_policy(), described=described,
+            on_read=latest.preview,
+        )  # fmt: skip
     return SessionController(
         session, LoopThread(), start=start, passwords=passwords, closing=store.close, operator=find_operator()
     )

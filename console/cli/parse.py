@@ -26,7 +26,10 @@ from benchconsole.topology.errors import find_near
 @click.argument("probe")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
-    "--stderr", "stderr", type=click.Path(path_type=Path, exists=True), help="A file with its standard error."
+    "--stderr",
+    "stderr",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A file with its standard error.",
 )
 @click.option("--exit-status", type=int, default=0, help="The exit status of the command.")
 @command_option

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -140,13 +141,16 @@ def command(
     if resume:
         of_new = {"--sample-load": sample_load, "--change-nodes": change_nodes, "--only": only, "--without": without}
         limits = {"--cap": caps, "--tests-at-once": tests_at_once}
-        _refuse_with_resume({"--cohort": cohorts, "--set": given, **of_new, **limits, "--test": single})
+        chosen = {"--suite": suite, "--nodes": nodes, "--exclude": exclude, "--label": label}
+        _refuse_with_resume({"--cohort": cohorts, "--set": given, **of_new, **limits, "--test": single, **chosen})
     else:
-        choice.typed = _confirm_disks(fabric, choice, probes)
+        choice.typed = _confirm_disks(fabric, choice, probes, is_asked=not dry_run)
     with common.open_store(db) as store:
         common.import_waiting_spools(store)
-        session = _resume_session(store, resume, topology, probes) if resume else Session(fabric, probes, store, choice)
-        session.choice.policy, session.choice.within, session.choice.until = choice.policy, choice.within, choice.until
+        if resume:
+            session = _resume_session(store, resume, topology, probes, choice)
+        else:
+            session = Session(fabric, probes, store, choice)
         session.origin = found.origin
         rounds = session.unfinished() if resume else session.propose()
         session.make_reach = common.make_asking_reach
@@ -159,7 +163,8 @@ def command(
             return
         if resume and not rounds:
             complain(f"session {session.id}: nothing is left to run")
-        code = run_session(session, rounds, jsonl=jsonl, quiet=quiet, allow_untested=allow_untested)
+        again = {name: text for name, text in (("through", through), ("head", head)) if text is not None}
+        code = run_session(session, rounds, jsonl=jsonl, quiet=quiet, allow_untested=allow_untested, again=again)
         _complain_left_out(store, session.id)
         if session.complete:
             common.keep_reports_at_end(store, session.id)
@@ -201,14 +206,26 @@ def _refuse_with_resume(options: Mapping[str, object]) -> None:
     """BadInput for an option that would change what a session was begun with."""
     for name, value in options.items():
         if value:
-            raise BadInput(f"benchconsole: {name} with --resume; a session goes on as it was begun")
+            raise BadInput(
+                f"benchconsole: {name} with --resume; a session goes on as it was begun: leave it out, or begin a new "
+                "session without --resume"
+            )
 
 
-def _resume_session(store: Store, name: str, topology: Path, probes: Mapping[str, Probe]) -> "Session":
-    """The session to go on with; its own stored fabric counts, and must be that of the file."""
+def _resume_session(
+    store: Store, name: str, topology: Path, probes: Mapping[str, Probe], choice: "SessionChoice"
+) -> "Session":
+    """The session to go on with, by the policy and the time limit of ``choice``.
+
+    Its own stored fabric counts, and must be that of the file.
+    """
+    from benchconsole.console.session.metadata import CONFIRM
     from benchconsole.console.session.session import Session
 
-    session = Session.stored(store, name, probes)
+    session = Session.stored(store, name, probes, policy=choice.policy)
+    session.choice.within, session.choice.until = choice.within, choice.until
+    if choice.options.get(CONFIRM, session.choice.confirm_seconds) != session.choice.confirm_seconds:
+        _refuse_with_resume({"--confirm": choice.options})
     if session.fabric.text != topology.read_text(encoding="utf-8-sig"):
         raise BadInput(
             f"benchconsole: session {session.id} was made with another text of {session.fabric.file}, "
@@ -223,9 +240,13 @@ def _refuse_in_use(session: "Session", rounds: Sequence[Round]) -> None:
         session.choice.policy.refuse(session.fabric, rounds, session.probes)
     except InUseError as error:
         raise BadInput(
-            f"benchconsole: {error}\nnothing was started; leave them out with -x, or name them with"
+            f"benchconsole: {error}\nnothing was started; {_advise(is_resumed=bool(session.id))}, or name them with"
             " --i-mean-production or --i-mean-busy, which is recorded"
         ) from error
+
+
+def _advise(*, is_resumed: bool) -> str:
+    return "wait until they are free" if is_resumed else "leave them out with -x"
 
 
 def _complain_left_out(store: Store, session: str) -> None:
@@ -236,11 +257,20 @@ def _complain_left_out(store: Store, session: str) -> None:
             complain(sanitize(noticed.text))
 
 
-def _confirm_disks(fabric: Fabric, choice: "SessionChoice", probes: Mapping[str, Probe]) -> tuple[str, ...]:
-    """The serial numbers of disks that would be overwritten, each typed by whoever answers for it."""
+def _confirm_disks(
+    fabric: Fabric, choice: "SessionChoice", probes: Mapping[str, Probe], *, is_asked: bool
+) -> tuple[str, ...]:
+    """The serial numbers of disks that would be overwritten, each typed by whoever answers for it.
+
+    Where nobody ``is_asked``, nothing is run: the plan is that with every disk, and says which they are.
+    """
     from benchconsole.console.session.next_rounds import choose_suite
 
     asked = list_confirmations(fabric, choose_suite(fabric, choice, probes), probes, nodes=choice.nodes)
+    if not is_asked:
+        for each in asked:
+            click.echo(f"asks before it starts: {each.lost} would be lost")
+        return tuple(each.serial for each in asked)
     if asked and not sys.stdin.isatty():
         raise BadInput(f"benchconsole: {asked[0].lost} would be lost; only a person at a terminal can confirm that")
     for each in asked:
@@ -303,9 +333,15 @@ def _print_plan(session: "Session", rounds: Sequence[Round], through: str | None
 
 def run_session(
     session: "Session", rounds: Sequence[Round], *, jsonl: Path | None = None, quiet: bool = False,
-    allow_untested: bool = False,
+    allow_untested: bool = False, again: Mapping[str, str] = MappingProxyType({}),
 ) -> int:  # fmt: skip
-    """Run ``rounds`` to the end and print the summary; the exit code."""
+    """Run ``rounds`` to the end and print the summary; the exit code.
+
+    ``again`` are the options that the command needs once more which goes on with the session.
+    """
+    from benchconsole.console.session.run_options import format_resume_command
+    from benchconsole.store.files.paths import name_database
+
     freeze_collector()
     to_stdout = str(jsonl) == "-"
     stream = _open_events(jsonl)
@@ -324,13 +360,16 @@ def run_session(
             stream.close()
     out = sys.stderr if to_stdout else sys.stdout
     losses = session.list_detectable_losses()
-    return print_summary(view, ended_by, allow_untested=allow_untested, out=out, losses=losses)
+    database = name_database(session.store.path)
+    resume = format_resume_command(session.fabric, session.id, again, database) if session.id else ""
+    return print_summary(view, ended_by, allow_untested=allow_untested, out=out, losses=losses, resume=resume)
 
 
 def print_summary(
-    view: RunView, ended_by: int | None, *, allow_untested: bool, out: TextIO, losses: "tuple[DetectableLoss, ...]" = ()
-) -> int:
-    """Print the summary of a run and give its exit code."""
+    view: RunView, ended_by: int | None, *, allow_untested: bool, out: TextIO,
+    losses: "tuple[DetectableLoss, ...]" = (), resume: str = "",
+) -> int:  # fmt: skip
+    """Print the summary of a run and give its exit code. ``resume`` is the command that goes on with it."""
     from benchconsole.console.reports import ReportOptions, render
     from benchconsole.console.reports.content import SessionDetails
 
@@ -339,12 +378,10 @@ def print_summary(
     render("text", view, out, ReportOptions(ascii=is_ascii, details=SessionDetails(losses=losses)))
     out.flush()
     if ended_by is not None:
-        complain(
-            f"ended by {signal.Signals(ended_by).name}; finish it with: benchconsole run ... --resume {view.session}"
-        )
+        complain(f"ended by {signal.Signals(ended_by).name}{f'; finish it with: {resume}' if resume else ''}")
         return common.ENDINGS[signal.Signals(ended_by)]
     if is_time_stop(view.because):
-        complain(f"{view.because}; go on with: benchconsole run ... --resume {view.session}")
+        complain(f"{view.because}{f'; go on with: {resume}' if resume else ''}")
     return decide(view).exit_code(allow_untested=allow_untested)
 
 
@@ -422,7 +459,7 @@ def _refuse_unknown_head(fabric: Fabric, through: str | None, head: str | None) 
     if head is None:
         return
     if through is None:
-        raise BadInput("benchconsole: --head is for --through")
+        raise BadInput(f"benchconsole: --head {head} without --through, expected --through slurm beside it")
     if head not in fabric.nodes:
         hint = find_near(head, fabric.nodes)
         raise BadInput(f"benchconsole: --head {head}: no such node" + (f"; did you mean {hint}?" if hint else ""))

@@ -24,6 +24,11 @@ def make_safety_policy(fabric: Fabric, *, sparing: bool = False, slurm: bool = T
     return SafetyPolicy(occupied=occupied or {}, sparing=sparing, ask=ask)
 
 
+def make_later_policy() -> SafetyPolicy:
+    """The policy of a stored session that is only read as yet: Slurm is asked when something is planned."""
+    return SafetyPolicy(sparing=True, ask=_ask_slurm_again)
+
+
 def find_operator() -> str:
     """Who answers for it: the account this runs under, and whose it was before ``sudo``."""
     name = pwd.getpwuid(os.getuid()).pw_name

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchconsole import __version__
 from benchconsole.console.cli.demo import open_demo
-from benchconsole.console.cli.open import open_console
+from benchconsole.console.cli.open import open_console, require_screen
 from benchconsole.console.cli.sessions import read_sessions
 from benchconsole.console.session.listed_verdict import list_verdict
 from benchconsole.console.session.recent_files import RecentFile, RecentFiles, RecentKind
@@ -26,6 +26,7 @@ SHOWN = 9
 
 def show_start_page() -> int:
     """Show the page until something is chosen or the operator leaves; the exit code."""
+    require_screen()
     choice, database = _choose(_make_start_model())
     if choice is None:
         return 0

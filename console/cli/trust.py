@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchconsole.console.cli.common import exclude_option, nodes_option, read_topology, topology_argument
+from benchconsole.console.cli.common import ask_consent, exclude_option, nodes_option, read_topology, topology_argument
 from benchconsole.console.exits import Exit, complain
 from benchconsole.console.text.name_sets import fold_names, group_alike
 from benchconsole.probes.model.errors import ProbeError
@@ -32,18 +32,23 @@ def command(topology: Path, nodes: str | None, exclude: str | None, yes: bool) -
     Nothing logs in. The keys are kept in the known_hosts file that the topology names under ssh,
     else in our own file beside the database; your ~/.ssh/known_hosts is left to ssh. A key that
     contradicts a known one is never replaced: remove the old line by hand if it has to go.
+
+    Exit codes: 0 the keys are known now, 2 bad input, 3 a node gave none or nobody agreed.
     """
     fabric = read_topology(topology)
     path = Path(fabric.access.known_hosts) if fabric.access.known_hosts else trusted_hosts_path()
     offers, silent = asyncio.run(_ask_host_keys(fabric, select(fabric, nodes, exclude)))
     for reason, names in group_alike(silent.items()):
         complain(f"{fold_names(names)}: {reason}")
-    _take_keys(path, offers, yes=yes)
-    raise click.exceptions.Exit(Exit.UNTESTED if silent else Exit.PASSED)
+    is_taken = _take_keys(path, offers, yes=yes)
+    raise click.exceptions.Exit(Exit.PASSED if is_taken and not silent else Exit.UNTESTED)
 
 
-def _take_keys(path: Path, offers: "Sequence[OfferedKey]", *, yes: bool) -> None:
-    """Show the keys that ``path`` does not have yet and, with consent, add them; those that it has are counted."""
+def _take_keys(path: Path, offers: "Sequence[OfferedKey]", *, yes: bool) -> bool:
+    """Show the keys that ``path`` does not have yet and, with consent, add them; those that it has are counted.
+
+    Whether it has them all now.
+    """
     from benchconsole.probes.reach.ssh.known_hosts import add_keys, find_new_keys
 
     new = find_new_keys(path, offers)
@@ -52,8 +57,12 @@ def _take_keys(path: Path, offers: "Sequence[OfferedKey]", *, yes: bool) -> None
         click.echo(f"{counted(known, 'key')} known already in {path}")
     for offer in new:
         click.echo(f"{offer.name}  {offer.kind}  {offer.fingerprint}")
-    if new and (yes or click.confirm(f"trust {_format_these(len(new))} in {path}?", default=False)):
-        click.echo(f"{counted(add_keys(path, new), 'new key')} in {path}")
+    if not new:
+        return True
+    if not (yes or asyncio.run(ask_consent(f"trust {_format_these(len(new))} in {path}?", "nothing was trusted"))):
+        return False
+    click.echo(f"{counted(add_keys(path, new), 'new key')} in {path}")
+    return True
 
 
 def _format_these(number: int) -> str:

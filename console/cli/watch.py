@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import shlex
 import signal
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.events import Event, Held, Noticed, Resumed
 from benchconsole.console.view.wording import format_moment
 from benchconsole.probes.api import Probe
+from benchconsole.store.files.paths import name_database
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import Fabric, Suite
 from benchconsole.topology.selection import fold, select
@@ -132,7 +134,9 @@ async def _run_watch(
     if over:
         click.echo(f"the watch is over: benchconsole availability {watch.id}")
     elif watch.id:
-        click.echo(f"go on with: benchconsole watch TOPOLOGY --session {watch.id}")
+        database = name_database(store.path)
+        words = ["benchconsole", "watch", fabric.file, "--session", watch.id, *(["--db", database] if database else [])]
+        click.echo(f"go on with: {shlex.join(words)}")
     return None if over else caught[0]
 
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.stored_verdict import Outcome
 from benchconsole.console.view.totals import TotalsCache
+from benchconsole.probes.model.checklist import StepState
 from benchconsole.topology.units import counted
 
 
@@ -13,7 +14,8 @@ class ComparedSession:
     """``outcome`` is the verdict on the session itself, whatever the comparison says.
 
     ``started`` is in UTC seconds, ``seconds`` from there to its end, None where it has none. ``tested`` are the tests
-    that gave a result, of ``planned``; ``findings`` the causes that were found, ``nodes`` those of its fabric.
+    that gave a result, of ``planned``; ``findings`` the causes that were found, ``nodes`` those of its fabric,
+    ``failed_steps`` those of its checklists.
     """
 
     key: str
@@ -25,12 +27,20 @@ class ComparedSession:
     planned: int
     findings: int
     nodes: int
+    failed_steps: int = 0
+
+    @property
+    def reasons(self) -> str:
+        """``4 findings``, with the failed steps of checklists where there are any."""
+        steps = counted(self.failed_steps, "failed step") if self.failed_steps else ""
+        found = counted(self.findings, "finding") if self.findings or not steps else ""
+        return ", ".join(filter(None, (found, steps)))
 
     @property
     def words(self) -> str:
         """The verdict, and what it rests on."""
         tested = f"{self.tested:,} of {counted(self.planned, 'test')} gave a result"
-        return f"{self.outcome.value}, {counted(self.findings, 'finding')}, {tested}"
+        return f"{self.outcome.value}, {self.reasons}, {tested}"
 
     def make_record(self) -> dict[str, object]:
         """The same for machines."""
@@ -51,4 +61,5 @@ def read_compared_session(view: RunView) -> ComparedSession:
         planned=covered.planned,
         findings=len(view.findings),
         nodes=len(view.fabric.nodes),
+        failed_steps=sum(each.count(StepState.FAIL) for each in view.checklists),
     )

@@ -25,6 +25,7 @@ from benchconsole.console.view.reducer import NO_LOADS
 from benchconsole.console.view.run_view import DetectableFaults, RunView
 from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, Proposal
 from benchconsole.probes.model.measuring import Metric, Round, Test
+from benchconsole.probes.planning.suites import list_suite_names
 from benchconsole.topology.model.fabric import NodeId
 
 T = TypeVar("T")
@@ -67,8 +68,8 @@ class SessionController:
 
     @property
     def suites(self) -> tuple[str, ...]:
-        """Names of the suites that can be planned; the default first."""
-        return tuple(self._session.fabric.suites) or ("default",)
+        """Names of the suites that can be planned: those of the file, the default first, then ours."""
+        return list_suite_names(self._session.fabric)
 
     @property
     def running(self) -> bool:

@@ -7,7 +7,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from benchconsole import __version__
-from benchconsole.console.session.safety import SafetyPolicy
+from benchconsole.console.session.safety import CAREFUL, SafetyPolicy
 from benchconsole.console.session.stored_fabric import SETTING
 from benchconsole.probes.judging.confirmation import BUDGET
 from benchconsole.probes.planning.resource_use import MOST_TESTS
@@ -16,14 +16,16 @@ from benchconsole.probes.planning.suites import find_suite
 from benchconsole.store.model import NewSession, SessionNote
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
-from benchconsole.topology.selection import fold
+from benchconsole.topology.selection import fold, select
 
 CONFIRM = "confirm.seconds"
 """The name of the option that records how long confirmation rounds may last, where somebody chose it."""
 
 SAMPLE_LOAD = "sample.load"
-CHANGE_NODES = "change.nodes"
 """The name of the option that records that the load of nodes is sampled while their tests run."""
+
+CHANGE_NODES = "change.nodes"
+"""The name of the option that records that the steps of sweeps may change nodes."""
 
 TESTS_AT_ONCE = "tests.at_once"
 """The name of the option that records the most tests of one round, where somebody chose it."""
@@ -107,6 +109,13 @@ def name_judgement(fabric: Fabric) -> str:
     ]
     digits = hashlib.sha256(repr((criteria, declared)).encode()).hexdigest()[:12]
     return f"benchconsole {__version__}, criteria {digits}"
+
+
+def read_stored_choice(fabric: Fabric, new: NewSession, policy: SafetyPolicy) -> SessionChoice:
+    """The choices that a stored session was begun with; ``policy`` is of the run that goes on with it."""
+    nodes = tuple(select(fabric, new.selection, None)) if new.selection else None
+    policy = replace(policy, careful=policy.careful or bool(new.options.get(CAREFUL)))
+    return SessionChoice(new.suite, nodes, new.label, new.options, policy)
 
 
 NO_SUITE = ""

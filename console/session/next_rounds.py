@@ -132,15 +132,19 @@ def _leave_out_disks(
     return replace(suite, stages=tuple(stages)), tuple(left)
 
 
-def plan_repeats(judged: Iterable[ClosedRound], *, only: Collection[str], first: int) -> tuple[Round, ...]:
-    """The tests with the ids ``only``, or without any those that failed, to be run once more; no rule ends them."""
+def plan_repeats(judged: Iterable[ClosedRound], *, only: Collection[str], first: int, in_waves: bool) -> ProposedRounds:
+    """The tests with the ids ``only``, or without any those that failed, to be run once more; no rule ends them.
+
+    ``in_waves`` as in ``plan_suite``: where others may be harmed, a repeat harms them as well.
+    """
     judged = tuple(judged)
     closed = [each.round for each in judged]
     wanted = [test for each in closed for test in each.tests if test.id in only] if only else list_failed_tests(judged)
     found = rerun(wanted, closed, first=first)
-    return tuple(
+    rounds = tuple(
         each if each.swept is None else replace(each, swept=replace(each.swept, ending=None)) for each in found
     )
+    return ProposedRounds(split_into_waves(rounds) if in_waves else rounds, in_waves=in_waves)
 
 
 def list_remaining_rounds(plan: Sequence[Round], judged: Mapping[int, ClosedRound]) -> tuple[Round, ...]:

@@ -176,13 +176,21 @@ def list_time_limit(choice: SessionChoice, rounds: Sequence[Round], now: float) 
     fitting = count_fitting(rounds, deadline - now)
     if fitting == len(rounds):
         needed = sum(each.seconds for each in rounds) + CLOSING_SECONDS
-        yield f"the whole plan fits in {limit}: about {duration(needed)} with its end"
+        beyond = _tell_confirmation(choice.confirm_seconds, deadline - now - needed)
+        yield f"the whole plan fits in {limit}: about {duration(needed)} with its end{beyond}"
     elif fitting:
         last, left = rounds[fitting - 1], counted(len(rounds) - fitting, "round")
         yield f"round {last.number}, {last.stage}, is the last that fits in {limit}; {left} left for another run"
     else:
         needed = rounds[0].seconds + CLOSING_SECONDS
         yield f"no round fits in {limit}: the first takes about {duration(needed)} with the end of the run"
+
+
+def _tell_confirmation(most: float, spare: float) -> str:
+    """The rounds that confirm findings, where they may last longer than the seconds that a plan leaves ``spare``."""
+    if most <= spare:
+        return ""
+    return f"; rounds that confirm findings take up to {duration(most)} more, those that no longer fit are left"
 
 
 def describe_time_stop(plan: Sequence[Round], closed: Collection[int]) -> str:

@@ -190,16 +190,29 @@ def format_command(
 
     ``suite`` are the words that say what is run (``--suite quick``), ``database`` is empty for the user's own.
     """
-    words = ["benchconsole", "run", fabric.file, *suite]
     settings = {name: value for name, value in choice.options.items() if name.startswith(SETTING)}
-    for name, value in settings.items():
-        words += ["--set", f"{name.removeprefix(SETTING)}={value}"]
+    words = [word for name, value in settings.items() for word in ("--set", f"{name.removeprefix(SETTING)}={value}")]
+    return _join_command(fabric, [*suite, *words], given, database)
+
+
+RESUMING = ("within", "until", "careful", "i-mean-production", "i-mean-busy", "through", "head")
+"""Options that ``benchconsole run --resume`` takes; for the others a session goes on as it was begun."""
+
+
+def format_resume_command(fabric: Fabric, session: str, given: Mapping[str, str], database: str) -> str:
+    """The command line that goes on with a stored session, with those of the ``given`` options that it takes."""
+    taken = {name: given[name] for name in RESUMING if name in given}
+    return _join_command(fabric, ["--resume", session], taken, database)
+
+
+def _join_command(fabric: Fabric, words: Iterable[str], given: Mapping[str, str], database: str) -> str:
+    found = ["benchconsole", "run", fabric.file, *words]
     for name, text in given.items():
         if name in SWITCHES:
-            words += [f"--{name}"] if text != "no" else []
+            found += [f"--{name}"] if text != "no" else []
         elif name in REPEATED:
-            words += [word for each in _split_words(name, text) for word in (f"--{name}", each)]
+            found += [word for each in _split_words(name, text) for word in (f"--{name}", each)]
         else:
-            words += [f"--{name}", text]
-    words += ["--db", database] if database else []
-    return shlex.join(words)
+            found += [f"--{name}", text]
+    found += ["--db", database] if database else []
+    return shlex.join(found)

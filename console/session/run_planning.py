@@ -14,8 +14,10 @@ from benchconsole.console.session.next_rounds import ProposedRounds
 from benchconsole.console.session.run_limits import list_time_limit
 from benchconsole.console.session.run_options import (
     MEANINGS,
+    RESUMING,
     SWITCHES,
     format_command,
+    format_resume_command,
     list_fields,
     list_given,
     read_choice,
@@ -33,7 +35,7 @@ from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.model.omission import Omission
 from benchconsole.probes.planning.stage_choice import choose_stages, list_stage_names
 from benchconsole.probes.planning.suites import find_suite
-from benchconsole.store.files.paths import default_path
+from benchconsole.store.files.paths import name_database
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.selection import fold, list_groups
@@ -86,6 +88,7 @@ class RunPlanning:
             command = "" if is_repeat else _format_command(session, suite, given, test)
             return replace(found, chosen=_say_chosen(session, given, has_command=bool(command)), command=command)
 
+        await self._thread.ask(lambda: _ask_occupation(session))
         return await self._thread.call(propose)
 
     def _choose(self, session: Session, options: Mapping[str, str] | None, test: str) -> SessionChoice:
@@ -160,6 +163,17 @@ class RunPlanning:
         return tuple(sanitize(" ".join((*before, each))) for each in list(chosen)[:MOST_COMPLETIONS])
 
 
+async def _ask_occupation(session: Session) -> None:
+    """Take in who uses the nodes now. PlanError where nobody can say: an unknown state is not an idle one."""
+    policy = session.choice.policy
+    if policy.ask is None:
+        return
+    try:
+        session.choice.policy = replace(policy, occupied=await policy.ask())
+    except ProbeError as error:
+        raise PlanError(f"nobody can say which nodes are in use: {error}") from error
+
+
 def _owes(session: Session) -> bool:
     """Whether the session was interrupted, and can be gone on with."""
     return bool(session.id) and not session.complete
@@ -182,20 +196,14 @@ def _list_spared(session: Session) -> list[NodeId]:
 
 def _format_command(session: Session, suite: str | None, given: Mapping[str, str], test: str) -> str:
     """The command line of a plan; of a session that has begun, for a session of its own."""
-    path = session.store.path
-    database = "" if path == default_path() else str(path)
+    database = name_database(session.store.path)
     if suite is None and not test and _owes(session):
-        words = ["--resume", session.id]
-    else:
-        words = ["--test", test] if test else ["--suite", suite] if suite else []
+        return format_resume_command(session.fabric, session.id, given, database)
+    words = ["--test", test] if test else ["--suite", suite] if suite else []
     spared = _list_spared(session)
     if spared:
         given = {**given, "exclude": ",".join(filter(None, (given.get("exclude", ""), fold(spared))))}
     return format_command(session.fabric, session.choice, given, words, database)
-
-
-RESUMING = ("within", "until", "careful", "i-mean-production", "i-mean-busy")
-"""Options that ``benchconsole run --resume`` takes, too."""
 
 
 def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from benchconsole.probes.running.guards.guard import Guard
 
 
+CAREFUL = "careful"
+"""The name of the option that records that rounds began small, and that a canary pair was watched."""
+
+
 class InUseError(PlanError):
     """Nodes that somebody else needs would be loaded; nothing was started."""
 
@@ -70,7 +74,7 @@ class SafetyPolicy:
         return found
 
     def options(self) -> dict[str, str | int | float]:
-        return {**format_override(self.override), **({"careful": 1} if self.careful else {})}
+        return {**format_override(self.override), **({CAREFUL: 1} if self.careful else {})}
 
     async def guard(
         self,

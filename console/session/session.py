@@ -11,7 +11,7 @@ from benchconsole.console.availability.evaluation import EVERY
 from benchconsole.console.session.baseline import add_baseline
 from benchconsole.console.session.execution import Execution, RunControls
 from benchconsole.console.session.judged_rounds import JudgedRounds, JudgedSession, load_judged_fabric
-from benchconsole.console.session.metadata import SAMPLE_LOAD, SessionChoice, make_new_session
+from benchconsole.console.session.metadata import SAMPLE_LOAD, SessionChoice, make_new_session, read_stored_choice
 from benchconsole.console.session.next_rounds import (
     ProposedRounds,
     list_plan_notes,
@@ -22,6 +22,7 @@ from benchconsole.console.session.next_rounds import (
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.persistence import DurableWriter
 from benchconsole.console.session.run_limits import describe_time_stop, find_deadline, say_time_limit
+from benchconsole.console.session.safety import SafetyPolicy
 from benchconsole.console.session.stored_fabric import OnRead, apply_caps
 from benchconsole.console.session.stored_verdict import make_stored_verdict
 from benchconsole.console.view.events import (
@@ -125,12 +126,14 @@ class Session:
         probes: Mapping[str, "Probe"],
         *,
         make_reach: MakeReach = make_ssh_reach,
+        policy: SafetyPolicy | None = None,
         judged: JudgedSession | None = None,
         described: Fabric | None = None,
         on_read: OnRead = lambda event, read, of: None,
     ) -> "Session":
         """A session of the store, with everything that is known of it; it can be resumed.
 
+        It keeps to the nodes that were chosen for it, and stays careful where it was begun so, whatever ``policy``.
         ``judged`` is what is known of it after it was judged just now, ``described`` the fabric of its file: neither is
         read again. ``on_read`` is told its
         beginning without a plan, and again after each round, how many of how many were read.
@@ -138,7 +141,7 @@ class Session:
         key = store.find_session(name)
         stored = store.session(key).describe()
         fabric = load_judged_fabric(store.session(key), described) if judged is None else judged.fabric
-        choice = SessionChoice(stored.new.suite, None, stored.new.label, stored.new.options)
+        choice = read_stored_choice(fabric, stored.new, policy or SafetyPolicy())
         session = cls(fabric, probes, store, choice, make_reach=make_reach)
         session.id = key
         of = len(store.session(key).list_closed_rounds())
@@ -229,7 +232,8 @@ class Session:
         narrowed = meant.nodes if nodes is None else _narrow(meant.nodes or self.fabric.nodes, nodes)
         meant = replace(meant, suite=meant.suite if self.id else suite or meant.suite)
         if only or failed_only:
-            self.proposed = ProposedRounds(plan_repeats(self._judged.by_number.values(), only=only, first=first))
+            in_waves = meant.policy.needed(self.fabric)
+            self.proposed = plan_repeats(self._judged.by_number.values(), only=only, first=first, in_waves=in_waves)
         else:
             wanted = replace(meant, typed=(*meant.typed, *typed), nodes=narrowed)
             capped = apply_caps(self.fabric, wanted.options)

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from msgspec.structs import replace as replace_fields
 
-from benchconsole.probes.api import Probe, Shape, Target
+from benchconsole.probes.api import Probe, Safety, Shape, Target
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.readers.numbers import parse_address
 from benchconsole.topology.errors import find_near
@@ -62,7 +62,10 @@ def find_refusal(probe: Probe, options: Options, nodes: Sequence[Node] = ()) -> 
     """Why ``probe`` would not run with ``options`` over its defaults; empty where it says nothing against them.
 
     Asked before there is a plan, with nodes that stand for ``nodes``: only pure functions of the probe are called.
+    That nobody has confirmed the loss of a disk yet is said by the plan.
     """
+    if probe.safety is Safety.DESTROYS:
+        options = {"confirmed": options.get("serial", ""), **options}
     few = _ask_for_refusal(probe, make_example_target(probe, options, nodes[:2]))
     # Two of many nodes answer in microseconds; only what does not fit on two is asked on all.
     return _ask_for_refusal(probe, make_example_target(probe, options, nodes)) if few and len(nodes) > 2 else few

@@ -135,6 +135,12 @@ def _make_suite(fabric: Fabric, name: str) -> Suite:
     return Suite(name, (_stage(INVENTORY, fabric.nodes), *OURS[name](fabric)))
 
 
+def list_suite_names(fabric: Fabric) -> tuple[str, ...]:
+    """The names of the suites that can be planned: ``default`` first where the file has it, those of the file, ours."""
+    first = ("default",) if "default" in fabric.suites else ()
+    return tuple(dict.fromkeys((*first, *fabric.suites, *OURS)))
+
+
 def find_suite(fabric: Fabric, name: str | None) -> Suite:
     """The suite ``name``; without a name ``default``, or the file's only one, or ours. PlanError when unknown."""
     if name is None:

@@ -19,6 +19,11 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path:
     return platformdirs.user_data_path("benchconsole") / "sessions.db"
 
 
+def name_database(path: Path) -> str:
+    """``path`` as a command needs it after ``--db``; empty for the file that counts without."""
+    return "" if path == default_path() else str(path)
+
+
 def trusted_hosts_path(environment: Mapping[str, str] = os.environ) -> Path:
     """Our own known_hosts, beside the database: the keys that ``benchconsole trust`` accepted."""
     return default_path(environment).with_name("known_hosts")

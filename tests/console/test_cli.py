@@ -1,12 +1,16 @@
 """The command line, in process: what it reads, what it says, and the exit code of each ending."""
 
+import io
 import json
 from pathlib import Path
 
+import click
 import pytest
 
 from benchconsole.console.cli import main
+from benchconsole.console.cli.run import command as run_command
 from benchconsole.console.exits import Exit
+from benchconsole.probes.planning.suites import OURS
 from tests.fabrics import SMALL
 
 TRANSCRIPT = Path(__file__).parents[1] / "probes/tools/transcripts"
@@ -154,3 +158,38 @@ def test_the_console_needs_a_terminal(
 def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, "--version") == Exit.PASSED
     assert capsys.readouterr().out.startswith("benchconsole ")
+
+
+WIPING = (
+    SMALL.replace("st[1-2]: {role: storage}", "st1: {role: storage, blank_disks: [WD-1]}\n  st2: {role: storage}")
+    + "  disks:\n    - {probe: inventory, nodes: st1}\n"
+    + "    - {probe: fio-device, nodes: st1, serial: WD-1, size: 8 GiB, seconds: 30}\n"
+)
+
+
+def test_a_dry_run_shows_the_disks_that_would_be_lost_and_asks_nobody(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topology.write_text(WIPING)
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    words = ("run", topology, "--suite", "disks", "--db", tmp_path / "s.db")
+    assert run(monkeypatch, *words, "--dry-run") == Exit.PASSED
+    said = capsys.readouterr().out
+    assert "asks before it starts: everything on the disk with serial number WD-1 of node st1 would be lost" in said
+    assert "fio-device" in said
+    assert run(monkeypatch, *words) == Exit.BAD_INPUT
+    assert "only a person at a terminal can confirm that" in capsys.readouterr().err
+
+
+def test_without_a_terminal_no_page_is_drawn(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert run(monkeypatch) == Exit.BAD_INPUT
+    assert "standard input or output is no terminal, expected one to draw on" in capsys.readouterr().err
+
+
+def test_the_help_names_the_suites_that_come_with_the_console() -> None:
+    (option,) = (each for each in run_command.params if each.name == "suite")
+    assert isinstance(option, click.Option)
+    assert (option.help or "").endswith(f"or one of ours: {', '.join(OURS)}.")

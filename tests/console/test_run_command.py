@@ -218,6 +218,10 @@ def conducted_fabric(topology: Path) -> Fabric:
         (("--within", "2 h", "--until", "06:00"), "--within and --until, expected one of them"),
         (("--resume", "last", "--cap", "40%"), "--cap with --resume; a session goes on as it was begun"),
         (("--resume", "last", "--tests-at-once", "2"), "--tests-at-once with --resume"),
+        (("--resume", "last", "--suite", "default"), "--suite with --resume; a session goes on as it was begun"),
+        (("--resume", "last", "-w", "n1"), "--nodes with --resume"),
+        (("--resume", "last", "-x", "n1"), "--exclude with --resume"),
+        (("--resume", "last", "--label", "after"), "--label with --resume"),
     ],
 )
 def test_limits_that_are_none_start_nothing(
@@ -266,8 +270,12 @@ def test_a_time_limit_ends_the_run_and_resume_goes_on_to_the_end(
     assert run(monkeypatch, "run", topology, "--db", db, "--within", "1 min") == Exit.UNTESTED
     ended = capsys.readouterr()
     assert "stopped at its time limit, 2 of 3 rounds left" in ended.out
-    assert "stopped at its time limit, 2 of 3 rounds left; go on with: benchconsole run ... --resume" in ended.err
-    resumed = ("run", topology, "--db", db, "--resume", "last")
+    again = ended.err.partition("stopped at its time limit, 2 of 3 rounds left; go on with: benchconsole ")[2].split()
+    assert again[:3] == ["run", str(topology), "--resume"]
+    assert again[4:] == ["--db", str(db)]
+    resumed = tuple(again)
+    assert run(monkeypatch, *resumed, "--confirm", "1") == Exit.BAD_INPUT
+    assert "--confirm with --resume; a session goes on as it was begun" in capsys.readouterr().err
     assert run(monkeypatch, *resumed, "--dry-run", "--within", "1 min") == Exit.PASSED
     assert "time limit: no round fits in 1:00: the first takes about 1:55" in capsys.readouterr().out
     assert run(monkeypatch, *resumed, "--within", "2 min") == Exit.PASSED

@@ -107,6 +107,7 @@ def test_a_chosen_database_is_shown_until_something_of_it_is_opened(
     opened: list[object] = []
     monkeypatch.setattr(start, "run_start", run)
     monkeypatch.setattr(start, "open_console", open_console)
+    monkeypatch.setattr(start, "require_screen", lambda: None)
     assert start.show_start_page() == 0
     assert opened == [("a.yaml", other)]
     assert [None if each.database is None else each.database.path for each in shown] == [None, None, str(other)]

@@ -59,8 +59,18 @@ def test_nothing_is_trusted_without_consent(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
-    assert run(monkeypatch, "trust", topology, "-w", nodes) == Exit.PASSED
+    assert run(monkeypatch, "trust", topology, "-w", nodes) == Exit.UNTESTED
     assert asked in capsys.readouterr().out
+    assert not topology.with_name("known_hosts").exists()
+
+
+@pytest.mark.fault("I01")
+def test_nobody_who_answers_is_no_consent(
+    topology: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert run(monkeypatch, "trust", topology, "-w", "n1") == Exit.UNTESTED
+    assert "nobody answered: nothing was trusted; --yes does it without asking" in capsys.readouterr().err
     assert not topology.with_name("known_hosts").exists()
 
 

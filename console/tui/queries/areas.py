@@ -3,6 +3,7 @@
 An area is a list of rows that can be filtered; one more is a function, and a line in ``AREAS``.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from benchconsole.console.reports.document_json import make_acceptance_record
@@ -26,7 +27,7 @@ from benchconsole.console.view.remark_words import group_remarks
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS, format_share
 from benchconsole.probes.model.judgement import Finding
-from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.measuring import Round, TestOutcome
 from benchconsole.probes.model.remark import About
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.units import Shown, Unit
@@ -164,28 +165,27 @@ def _record_fault(view: RunView, fault: Fault, said: FindingRemarks) -> Record:
 
 
 def list_rounds(view: RunView) -> Area:
-    """Every round of the plan: how far it is, and how its tests ended."""
+    """Every round of the plan: how far it is, and how many of its tests ended in which way."""
     columns = {
         "round": number("round"), "state": Column("state"), "stage": words("stage"), "tests": number("tests"),
-        "tested": number("tested"), "failed": number("failed"), "seconds": number("s"), "why": words("why", 20),
+        **{each.value: number(each.value) for each in TestOutcome}, "seconds": number("s"), "why": words("why", 20),
     }  # fmt: skip
     return Area("Rounds", columns, tuple(_list_rounds(view)), {})
 
 
 def _list_rounds(view: RunView) -> Iterator[Row]:
     for each in view.plan:
-        results = [view.results[test.id] for test in each.tests if test.id in view.results]
-        failed = sum(result.failure is not None for result in results)
-        tested = len(results) - failed
+        ended_as = Counter(view.results[test.id].outcome for test in each.tests if test.id in view.results)
+        counts = {outcome.value: ended_as[outcome] for outcome in TestOutcome}
         state = _find_round_state(view, each)
         began, ended = view.closed.get(each.number, (0.0, 0.0))
         record: Record = {
             "round": each.number, "stage": each.stage, "probe": each.probe, "state": state, "tests": len(each.tests),
-            "tested": tested, "failed": failed, "seconds": ended - began, "because": each.because,
+            **counts, "seconds": ended - began, "because": each.because,
         }  # fmt: skip
         text = {
             "round": f"{each.number:,}", "state": state, "stage": sanitize(each.stage), "tests": f"{len(each.tests):,}",
-            "tested": f"{tested:,}", "failed": f"{failed:,}" if failed else "",
+            **{outcome: f"{count:,}" if count else "" for outcome, count in counts.items()},
             "seconds": f"{ended - began:.1f}" if ended else "", "why": sanitize(each.because),
         }  # fmt: skip
         yield Row(text, {}, record)

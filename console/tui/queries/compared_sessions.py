@@ -26,7 +26,7 @@ class SessionCells(NamedTuple):
     began: str
     lasted: str
     tested: str
-    findings: str
+    reasons: str
     nodes: str
 
 
@@ -44,7 +44,7 @@ def list_session_cells(report: ComparisonReport) -> list[SessionCells]:
                 time.strftime("%Y-%m-%d %H:%M", time.localtime(each.started)) if each.started else "not started",
                 NOT_MEASURED if each.seconds is None else lasting(each.seconds),
                 f"{each.tested:,} of {counted(each.planned, 'test')}",
-                counted(each.findings, "finding"),
+                each.reasons,
                 counted(each.nodes, "node"),
             )
         )

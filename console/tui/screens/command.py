@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from textual import on
 
 from benchconsole.console.tui.actions import ACTIONS, MOVES, NOUNS, find_key, tell_help
+from benchconsole.console.tui.rows.text_rows import CellText
+from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
@@ -46,7 +48,20 @@ class CommandSheet(Sheet[str]):
     def begin(self, text: str) -> None:
         """Go on as if ``text`` had been typed."""
         self.prompt.fill(text)
-        self.options.show(self.candidates(text))
+        self._show_candidates()
+
+    def on_resize(self) -> None:
+        """Say how many candidates are out of sight, once it is known how many are not."""
+        self.call_after_refresh(self.count_candidates)
+
+    @on(Listing.Moved)
+    def count_candidates(self) -> None:
+        """Say behind the line how many candidates stand below and above those in sight."""
+        self.prompt.show(note=(CellText("   ".join(self.options.list_hidden()), MUTED),))
+
+    def _show_candidates(self) -> None:
+        self.options.show(self.candidates(self.prompt.text))
+        self.count_candidates()
 
     def candidates(self, text: str) -> list[Option]:
         """The completions of ``text``: those that open something before those that do something."""
@@ -67,8 +82,8 @@ class CommandSheet(Sheet[str]):
         ]
 
     @on(LineInput.Changed)
-    def _typed(self, event: LineInput.Changed) -> None:
-        self.options.show(self.candidates(event.text))
+    def _typed(self) -> None:
+        self._show_candidates()
 
     @on(LineInput.Asked)
     def _asked(self, event: LineInput.Asked) -> None:
@@ -84,13 +99,13 @@ class CommandSheet(Sheet[str]):
         if chosen is not None:
             takes = next((each.argument for each in self.actions if each.word == chosen.value), "")
             self.prompt.fill(chosen.value + (" " if takes else ""))
-            self.options.show(self.candidates(self.prompt.text))
+            self._show_candidates()
 
     def _remember(self, step: int) -> None:
         self.before = max(0, min(self.before + step, len(self.history)))
         text = self.history[self.before] if self.before < len(self.history) else ""
         self.prompt.fill(text)
-        self.options.show(self.candidates(text))
+        self._show_candidates()
 
     @on(LineInput.Entered)
     def _entered(self, event: LineInput.Entered) -> None:

@@ -43,11 +43,8 @@ class HelpSheet(Sheet[str]):
     @on(Listing.Moved)
     def count_rows(self) -> None:
         """Say behind the line how many actions there are, and how many of them more stand below and above."""
-        total, page = self.options.count, self.options.page
-        top = max(min(self.options.top, self.options.cursor), self.options.cursor - page + 1)
-        below, above = max(total - top - page, 0), top
-        more = [f"{number:,} more {where}" for number, where in ((below, "below"), (above, "above")) if number]
-        self.prompt.show(note=(CellText("   ".join((f"{total:,} of {len(self.valid):,}", *more)), MUTED),))
+        shown = f"{self.options.count:,} of {len(self.valid):,}"
+        self.prompt.show(note=(CellText("   ".join((shown, *self.options.list_hidden())), MUTED),))
 
     @on(LineInput.Changed)
     def _typed(self, event: LineInput.Changed) -> None:

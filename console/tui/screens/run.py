@@ -228,7 +228,7 @@ def _tallies(view: RunView, now: float, *, is_paused: bool) -> tuple[Row, ...]:
         return ((CellText("reading", MUTED),),)
     if view.ended is not None or not view.live:
         words = "not started" if view.ended is None else "complete" if view.complete else "stopped"
-        took = f"   {lasting(compute_worked(view, view.ended))}" if view.ended is not None else ""
+        took = "" if view.ended is None else f"   {_format_work(view, view.ended)}"
         return ((CellText(words + took, MUTED),), (CellText(words, MUTED),))
     if is_paused:
         return ((sign(State.HELD), CellText(" paused", MUTED)),)
@@ -248,6 +248,12 @@ def _tallies(view: RunView, now: float, *, is_paused: bool) -> tuple[Row, ...]:
         (*head, CellText(f"  {lasting(middle)}", BOLD), CellText(f" left, ends {ends}", MUTED)),
         (*head, CellText(f"  {lasting(middle)} left", BOLD)),
     )
+
+
+def _format_work(view: RunView, ended: float) -> str:
+    """``0:18 of work in 0:22``: the rounds of the run that went last, and that run from begin to end."""
+    work, whole = lasting(compute_worked(view, ended)), lasting(max(ended - view.begun, 0.0))
+    return work if work == whole else f"{work} of work in {whole}"
 
 
 def _tally_overrun(head: Row, elapsed: float, left: tuple[float, float] | None, overrun: Overrun) -> tuple[Row, ...]:

@@ -12,7 +12,7 @@ _DIFFERS = "differs"
 _GUTTER = 11
 """Where the words begin that follow the letters and the name of the last row."""
 _LEAST_NAME = 12
-_OPTIONAL = ("nodes", "lasted", "findings", "tested")
+_OPTIONAL = ("nodes", "lasted", "reasons", "tested")
 """Cells that are left out where it is narrow, in this order; verdict, name and date stay."""
 
 
@@ -42,7 +42,7 @@ class ComparedSessions(CellWidget):
 
     def _choose_cells(self, width: int) -> tuple[list[str], int]:
         """The cells that fit, and how wide the name is."""
-        shown = ["verdict", "name", "began", "lasted", "tested", "findings", "nodes"]
+        shown = ["verdict", "name", "began", "lasted", "tested", "reasons", "nodes"]
         left = list(_OPTIONAL)
         while left and 6 + sum(self._measure(each) + 2 for each in shown) > width:
             shown.remove(left.pop(0))
@@ -58,6 +58,6 @@ class ComparedSessions(CellWidget):
         for cell in shown:
             words, wide = getattr(cells, cell), name if cell == "name" else self._measure(cell)
             tone = {"verdict": word_tone(cells.state), "name": STRONG}.get(cell, MUTED)
-            line.put(clip_text(words, wide), tone, wide, ">" if cell in ("tested", "findings", "nodes") else "<")
+            line.put(clip_text(words, wide), tone, wide, ">" if cell in ("tested", "reasons", "nodes") else "<")
             line.put("  ")
         return line.row()

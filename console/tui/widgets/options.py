@@ -54,6 +54,13 @@ class OptionListing(Listing[Option]):
         self.cursor = 0
         self.redraw()
 
+    def list_hidden(self) -> list[str]:
+        """How many options stand below and above those in sight: ``52 more below``."""
+        page = self.page
+        top = max(min(self.top, self.cursor), self.cursor - page + 1)
+        hidden = ((max(self.count - top - page, 0), "below"), (top, "above"))
+        return [f"{number:,} more {where}" for number, where in hidden if number]
+
     def row(self, index: int, width: int) -> Row:
         option = self.items[index]
         widths = _measure_options(tuple(self.items))

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchconsole.console.cli import open as open_command
+from benchconsole.console.cli import session_options
+from benchconsole.console.session.metadata import SessionChoice, make_new_session
 from benchconsole.console.session.recent_files import RecentFile, RecentFiles, RecentKind
 from benchconsole.console.tui.app import console_app
+from benchconsole.console.view.reducer import LatestView
+from benchconsole.console.view.session_control import Proposal
+from benchconsole.probes.planning.suites import OURS
+from benchconsole.store.store import Store
 from benchconsole.topology.errors import TopologyError
-from tests.fabrics import SMALL
+from tests.fabrics import SMALL, fabric
 
 if TYPE_CHECKING:
     from benchconsole.console.session.controller import SessionController
@@ -35,7 +41,7 @@ def test_a_topology_file_is_shown_and_nothing_is_kept(tmp_path: Path, monkeypatc
     monkeypatch.setattr(open_command, "has_screen", lambda: True)
     monkeypatch.setattr(console_app, "run", run)
     assert open_command.open_console(str(file), db, looks_only=True) == 0
-    assert seen == [True, ("default",), False, 1]
+    assert seen == [True, tuple(OURS), False, 1]
     assert [*tmp_path.rglob("*.db*")] == []
     assert not [*kept.iterdir()]
 
@@ -82,3 +88,28 @@ def test_a_file_that_is_no_topology_is_not_kept(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(TopologyError):
         open_command.open_console(str(file), tmp_path / "sessions.db")
     assert RecentFiles().read() == ()
+
+
+def test_a_stored_session_plans_nothing_on_nodes_that_somebody_uses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ask() -> dict[str, str]:
+        return {"n3": "job 7 of kim, without a time limit"}
+
+    async def propose(control: "SessionController") -> Proposal:
+        try:
+            return await control.propose("default")
+        finally:
+            await control.close()
+
+    db = tmp_path / "sessions.db"
+    described = fabric(tmp_path)
+    with Store.open(db) as store:
+        asyncio.run(store.create_session(make_new_session(described, SessionChoice(), 1.7e9), ()))
+    monkeypatch.setattr(session_options, "_ask_slurm", ask)
+    control = open_command._open("last", None, db, "", (), LatestView(), start=False, clock=None)
+    proposal = asyncio.run(propose(control))
+    asked = {node.id for each in proposal.rounds for test in each.tests for node in test.target.nodes}
+    assert asked >= {"n1", "n2", "n4"}
+    assert "n3" not in asked
+    assert any("job 7 of kim" in each for each in proposal.notes.held_back)

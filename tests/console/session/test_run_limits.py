@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchconsole.console.curves.sweep_series import ChartCache
 from benchconsole.console.exits import BadInput
 from benchconsole.console.session.judged_rounds import judge_stored, load_judged_fabric
-from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.metadata import CONFIRM, SessionChoice
 from benchconsole.console.session.run_limits import (
     ALLOCATION_SPARE,
     CLOSING_SECONDS,
@@ -225,7 +225,15 @@ def test_rounds_fit_in_order_with_the_end_of_the_run(seconds: tuple[float, ...],
 @pytest.mark.parametrize(
     ("within", "words"),
     [
-        ("24 s", "the whole plan fits in 24.0 s: about 24.0 s with its end"),
+        ("32 min", "the whole plan fits in 32:00: about 24.0 s with its end"),
+        ("204 s", "the whole plan fits in 3:24: about 24.0 s with its end"),
+        (
+            "203.9 s",
+            (
+                "the whole plan fits in 3:24: about 24.0 s with its end; "
+                "rounds that confirm findings take up to 3:00 more, those that no longer fit are left"
+            ),
+        ),
         ("23.9 s", "round 5, ping, is the last that fits in 23.9 s; 1 round left for another run"),
         ("17 s", "round 4, ping, is the last that fits in 17.0 s; 2 rounds left for another run"),
         ("16.9 s", "no round fits in 16.9 s: the first takes about 17.0 s with the end of the run"),
@@ -233,6 +241,12 @@ def test_rounds_fit_in_order_with_the_end_of_the_run(seconds: tuple[float, ...],
 )
 def test_a_plan_says_what_of_it_fits(within: str, words: str) -> None:
     assert list(list_time_limit(SessionChoice(within=within), make_rounds(2.0, 3.0, 4.0), 1.7e9)) == [words]
+
+
+def test_a_plan_without_confirmation_speaks_of_none() -> None:
+    choice = SessionChoice(within="24 s", options={CONFIRM: 0})
+    (words,) = list_time_limit(choice, make_rounds(2.0, 3.0, 4.0), 1.7e9)
+    assert words == "the whole plan fits in 24.0 s: about 24.0 s with its end"
 
 
 def test_without_a_limit_nothing_is_said() -> None:

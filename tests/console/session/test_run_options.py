@@ -22,6 +22,7 @@ from benchconsole.console.session.run_options import (
     OF_SESSION,
     OF_SUITE,
     format_command,
+    format_resume_command,
     list_fields,
     list_given,
     read_choice,
@@ -123,6 +124,15 @@ def test_the_command_line_says_each_option_as_a_shell_takes_it(described: Fabric
             assert words.count(f"--{name}") == len(shlex.split(text))
         elif name not in ("careful", "sample-load"):
             assert words[place + 1] == text
+
+
+def test_the_command_that_goes_on_names_only_options_that_it_takes(described: Fabric) -> None:
+    given = {"nodes": "n1", "careful": "yes", "within": "2 h", "label": "x", "through": "slurm:batch", "head": "adm"}
+    words = shlex.split(format_resume_command(described, "7f3a", given, "/tmp/x y.db"))
+    assert words == [
+        "benchconsole", "run", described.file, "--resume", "7f3a", "--within", "2 h", "--careful",
+        "--through", "slurm:batch", "--head", "adm", "--db", "/tmp/x y.db",
+    ]  # fmt: skip
 
 
 def test_parameters_that_were_set_are_in_the_command_line(described: Fabric) -> None:

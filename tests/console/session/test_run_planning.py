@@ -12,7 +12,7 @@ from benchconsole.console.session.session import Session
 from benchconsole.console.tui.queries.run_safety import goes_in_waves
 from benchconsole.console.view.events import CANARY_STILL, SPARED, SPARED_NONE, name_omission
 from benchconsole.console.view.session_control import Proposal
-from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.errors import PlanError, ProbeOutputError
 from benchconsole.probes.model.omission import Omission, OmissionReason
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import NodeId
@@ -286,4 +286,60 @@ async def test_what_is_owed_may_be_given_another_time_limit(tmp_path: Path) -> N
     assert limited.chosen == ("within 16 s",)
     assert limited.notes.limits[0].startswith("no round fits in 16.0 s")
     assert f"--resume {session.id} --within '16 s'" in limited.command
+    await control.close()
+
+
+async def test_a_plan_asks_who_uses_the_nodes_now(tmp_path: Path) -> None:
+    jobs: dict[str, str] = {}
+
+    async def ask() -> dict[str, str]:
+        return dict(jobs)
+
+    control, session = conducted(tmp_path)
+    session.choice.policy = SafetyPolicy(sparing=True, ask=ask)
+    loaded = {"without": "inventory"}
+    assert list_nodes(await control.propose("default", options=loaded)) >= {"n1", "n2"}
+    jobs["n2"] = "job 7 of kim runs there"
+    proposal = await control.propose("default", options=loaded)
+    assert "n2" not in list_nodes(proposal)
+    assert any("job 7 of kim" in each for each in proposal.notes.held_back)
+    jobs.clear()
+    assert "n2" in list_nodes(await control.propose("default", options=loaded))
+    await control.close()
+
+
+async def test_nothing_is_planned_where_nobody_can_say_who_uses_the_nodes(tmp_path: Path) -> None:
+    async def ask() -> dict[str, str]:
+        raise ProbeOutputError("squeue: no answer", "squeue to answer")
+
+    control, session = conducted(tmp_path)
+    session.choice.policy = SafetyPolicy(sparing=True, ask=ask)
+    with pytest.raises(PlanError, match=r"nobody can say which nodes are in use: .*squeue: no answer"):
+        await control.propose("default")
+    await control.close()
+
+
+async def test_a_stored_session_keeps_to_its_nodes_and_stays_careful(tmp_path: Path) -> None:
+    control, session = conducted(tmp_path)
+    await run(control, await control.propose("default", options={"nodes": "n[1-4]", "careful": "yes"}))
+    stored = Session.stored(session.store, session.id, session.probes)
+    assert stored.choice.nodes == ("n1", "n2", "n3", "n4")
+    assert stored.choice.policy.careful
+    assert {node.id for each in stored.propose("default") for test in each.tests for node in test.target.nodes} <= {
+        "n1", "n2", "n3", "n4",
+    }  # fmt: skip
+    await control.close()
+
+
+async def test_repeats_go_in_waves_where_others_may_be_harmed(tmp_path: Path) -> None:
+    control, session = conducted(tmp_path)
+    await run(control, await control.propose("default", options={"only": "inventory"}))
+    ids = [test.id for each in session.plan for test in each.tests]
+    assert len(ids) >= 4
+    assert [len(each.tests) for each in session.propose(only=ids)] == [len(ids)]
+    session.choice.policy = SafetyPolicy(careful=True)
+    widths = [len(each.tests) for each in session.propose(only=ids)]
+    assert widths[:2] == [1, 2]
+    assert sum(widths) == len(ids)
+    assert session.proposed.in_waves
     await control.close()

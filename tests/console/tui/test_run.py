@@ -52,6 +52,15 @@ async def test_a_finished_run_says_what_each_stage_found() -> None:
         assert any(line.startswith(" ∅ not judged") and "None of them counts as passed." in line for line in look.lines)
 
 
+async def test_a_run_that_ended_tells_its_work_and_its_length() -> None:
+    story = tell(mini(), Faults())
+    work = round(sum(each.ended - each.started for each in story.closed))
+    assert 0 < work < 600
+    async with looking(story) as look:
+        await look.press("3")
+        assert f"complete   {work // 60}:{work % 60:02d} of work in 10:00" in look.lines[1]
+
+
 def test_what_a_stage_found_has_room_before_what_it_runs() -> None:
     stages, found = Stages(), "leaf3 to spine1 at 50 %, 12 more of them"
     stage = StageView("iperf3 trunks", "iperf3", 11, 11, 300, 8.0, 0.0, State.FAIL)

@@ -10,7 +10,7 @@ from benchconsole.console.tui.fabric_map.map_cells import CellContent
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.screens.base.sheet import find_most_rows
 from benchconsole.console.tui.screens.choice import ChoiceSheet
-from benchconsole.console.tui.screens.command import CommandSheet
+from benchconsole.console.tui.screens.command import MOST, CommandSheet
 from benchconsole.console.tui.screens.export import ExportSheet
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
@@ -284,8 +284,14 @@ async def test_commands_offer_nouns_first_with_their_keys() -> None:
         assert words[:4] == ["fabric", "nodes", "run", "findings"]
         assert "sort" not in words[: len(NOUNS) - 2]
         assert sheet.options.items[1].key == "2"
+        prompt = look.lines.index(next(line for line in look.lines if line.lstrip().startswith(":")))
+        assert f"{len(words) - MOST:,} more below" in look.lines[prompt]
+        await look.press(*["down"] * (len(words) - 1))
+        assert look.lines[prompt].split() == [":", f"{len(words) - MOST}", "more", "above"]
         await look.press(*"fi")
         assert [option.word.split()[0] for option in sheet.options.items][:3] == ["findings", "filters", "filter"]
+        await look.press(*"ndi")
+        assert "more" not in look.lines[prompt]
 
 
 @pytest.mark.parametrize(

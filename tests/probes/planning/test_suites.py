@@ -9,7 +9,7 @@ import pytest
 from benchconsole import topology
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.planning.plan_rounds import plan
-from benchconsole.probes.planning.suites import OURS, find_suite
+from benchconsole.probes.planning.suites import OURS, find_suite, list_suite_names
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import SMALL, fabric
@@ -64,3 +64,14 @@ def test_a_machine_without_links_to_fill_burns_in_all_the_same() -> None:
     rounds = plan(described, find_suite(described, "burn-in"), PROBES)
     counted = Counter(each.probe for each in rounds)
     assert counted == {"inventory": 2, "hpl": 3, "stream": 3, "fio": 3}
+
+
+def test_the_default_of_the_file_is_offered_first_and_ours_last(tmp_path: Path) -> None:
+    stages = "[{probe: inventory}]"
+    described = fabric(
+        tmp_path, SMALL.split("suites:")[0] + f"suites: {{lag: {stages}, mine: {stages}, default: {stages}}}\n"
+    )
+    names = list_suite_names(described)
+    assert names == ("default", "lag", "mine", "quick", "network", "storage", "acceptance", "burn-in")
+    assert list_suite_names(fabric(tmp_path, SMALL.split("suites:")[0])) == tuple(OURS)
+    assert all(find_suite(described, name).name == name for name in names)

@@ -52,8 +52,10 @@ def test_rounds_count_what_gave_a_result() -> None:
     view = fixture.poisoned("harmless")
     rows = list_rounds(view).rows
     assert [row.record["round"] for row in rows] == [each.number for each in view.plan]
-    ended = [(row.record["tests"], row.record["tested"], row.record["failed"]) for row in rows]
-    assert ended[:2] == [(14, 13, 1), (12, 10, 2)]
+    ways = ("tests", "tested", "failed", "unreachable", "skipped")
+    ended = [tuple(row.record[name] for name in ways) for row in rows]
+    assert ended[:2] == [(14, 13, 0, 1, 0), (12, 10, 0, 1, 1)]
+    assert [rows[0].words(name) for name in ways] == ["14", "13", "", "1", ""]
     planned = list_rounds(fixture.empty()).rows
     assert {row.record["state"] for row in planned} <= {"planned", "running"}
 

@@ -18,6 +18,7 @@ from benchconsole.console.tui.rows.text_rows import plain_text
 from benchconsole.console.tui.widgets.compared_sessions import ComparedSessions
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.stored_verdict import Outcome
+from benchconsole.probes.model.checklist import Checked, CheckedList, Mark, Step, StepState
 from tests.console.tui.looking import faulty, healthy
 
 BEFORE = ComparedSession("7f3a21c0", "before repair", 1_700_000_000.0, 752.0, Outcome.FAIL, 655, 664, 4, 134)
@@ -33,8 +34,25 @@ def report(**changes: object) -> ComparisonReport:
 def test_each_session_has_its_own_verdict_and_what_it_rests_on() -> None:
     one, other = list_session_cells(report())
     assert (one.letter, one.state, one.verdict, one.name) == ("A", State.FAIL, "fail", "before repair 7f3a21c0")
-    assert (one.lasted, one.tested, one.findings, one.nodes) == ("12:32", "655 of 664 tests", "4 findings", "134 nodes")
+    assert (one.lasted, one.tested, one.reasons, one.nodes) == ("12:32", "655 of 664 tests", "4 findings", "134 nodes")
     assert (other.letter, other.state, other.name, other.lasted) == ("B", State.RUNNING, "1c09be77", "–")
+
+
+@pytest.mark.parametrize(
+    ("findings", "failed_steps", "words"),
+    [(4, 0, "4 findings"), (0, 0, "0 findings"), (0, 1, "1 failed step"), (4, 2, "4 findings, 2 failed steps")],
+)
+def test_a_session_that_fails_by_a_checklist_says_so(findings: int, failed_steps: int, words: str) -> None:
+    each = replace(BEFORE, findings=findings, failed_steps=failed_steps)
+    assert each.words == f"fail, {words}, 655 of 664 tests gave a result"
+    assert list_session_cells(report(sessions=(each, AFTER)))[0].reasons == words
+
+
+def test_failed_steps_are_counted_over_the_checklists_of_a_session() -> None:
+    marks = (("a", StepState.FAIL), ("b", StepState.PASS))
+    steps = [Checked(Step(name, "look"), Mark(state, "kim", 1.7e9)) for name, state in marks]
+    lists = [CheckedList(name, "hand.yaml", tuple(steps)) for name in ("one", "two")]
+    assert read_compared_session(replace(healthy().view(), checklists=tuple(lists))).failed_steps == 2
 
 
 def test_parts_of_one_session_have_no_strip() -> None:
@@ -117,5 +135,5 @@ def test_without_a_screen_the_area_and_the_page_tell_the_same() -> None:
     assert isinstance(sessions, list)
     assert sessions[0] == {
         "key": "7f3a21c0", "label": "before repair", "started": 1_700_000_000.0, "seconds": 752.0, "outcome": "fail",
-        "tested": 655, "planned": 664, "findings": 4, "nodes": 134,
+        "tested": 655, "planned": 664, "findings": 4, "nodes": 134, "failed_steps": 0,
     }  # fmt: skip
