@@ -3,11 +3,20 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING
 
 from benchconsole.console.session.stored_fabric import describe_fabric
-from benchconsole.probes.judging.session_criteria import NO_BASELINE, Number, find_wrong, make_place_labels
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.physical_limits import describe_excess
+from benchconsole.probes.judging.session_criteria import (
+    NO_BASELINE,
+    Number,
+    find_wrong,
+    make_number,
+    make_place_labels,
+)
 from benchconsole.probes.model.measuring import Result
 from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.store.reading.session_list import find_baseline
@@ -53,10 +62,15 @@ def _read_values(session: SessionReader, metrics: frozenset[str]) -> dict[Place,
     """The numbers of each place; of a test that was repeated those of its newest result."""
     new = session.describe().new
     newest: dict[object, Result] = {}
-    for closed in session.read_rounds(describe_fabric(new), judged=False):
+    fabric = describe_fabric(new)
+    excess = partial(describe_excess, JudgingContext(fabric, {}))
+    for closed in session.read_rounds(fabric, judged=False):
         newest.update({make_test_key(result.test, closed.round.stage): result for result in closed.results})
     values = group_by_key(
-        ((reading.metric, result.test.target.key, make_place_labels(reading.labels)), Number(reading, result))
+        (
+            (reading.metric, result.test.target.key, make_place_labels(reading.labels)),
+            make_number(reading, result, excess),
+        )
         for result in newest.values()
         for reading in result.measurements
         if reading.metric in metrics

@@ -88,7 +88,8 @@ class Components:
         return self._graph.way(link, link.a) | way & 1
 
     def find_nic(self, node: str) -> Component:
-        """The NIC of a node, both ways: all legs of its bond."""
+        """The NIC of a node, both ways: all legs of its bond; of a virtual machine that of its host."""
+        node = self._fabric.nodes[NodeId(node)].host or node
         (first, *_) = self._fabric.active_legs(node)
         every = self.holding(self._graph.way(first, first.a))
         nodes = [each for each in every if each.device == node and not each.is_one_way]

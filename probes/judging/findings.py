@@ -37,6 +37,7 @@ from benchconsole.probes.judging.pattern_text import describe_pattern, make_patt
 from benchconsole.probes.judging.patterns import Pattern, find_patterns
 from benchconsole.probes.judging.peer_text import list_peer_findings
 from benchconsole.probes.judging.peers import PeerGroups
+from benchconsole.probes.judging.physical_limits import describe_excess
 from benchconsole.probes.judging.protocol_pairs import ProtocolPairs
 from benchconsole.probes.judging.session_criteria import SessionJudgement, judge_session
 from benchconsole.probes.judging.session_text import list_session_findings
@@ -372,7 +373,8 @@ def _judge_session(context: JudgingContext, rounds: Mapping[int, ClosedRound]) -
     if context.session_probes:
         in_order = [rounds[number] for number in sorted(rounds)]
         newest = {make_test_key(result.test, each.round.stage): result for each in in_order for result in each.results}
-        yield from judge_session(context.criteria, newest.values(), context.shown, context.fabric.baseline)
+        excess = partial(describe_excess, context)
+        yield from judge_session(context.criteria, newest.values(), context.shown, excess, context.fabric.baseline)
 
 
 def _part_by_losses(

@@ -50,7 +50,7 @@ def find_impossible(context: JudgingContext, closed: ClosedRound, table: Measure
         least = _list_limits(context, tests, kind.unit)[table.result[places]]
         for place in places[table.value[places] > least].tolist():
             if table.ids[place] not in wrong and (
-                why := _describe_excess(context, tests[table.result[place]], table.read(place))
+                why := describe_excess(context, tests[table.result[place]], table.read(place))
             ):
                 alone[table.ids[place]] = why
     return Impossible(alone, {})
@@ -101,7 +101,7 @@ def _list_peaks(test: Test) -> list[float]:
     return [node.hardware.peak for node in test.target.nodes if node.hardware.peak is not None]
 
 
-def _describe_excess(context: JudgingContext, test: Test, reading: Reading) -> str:
+def describe_excess(context: JudgingContext, test: Test, reading: Reading) -> str:
     """Why a number is higher than the nodes of its test allow; empty where it is not, or nothing is stated."""
     if reading.unit is Unit.FLOP_RATE:
         return describe_above_peak(test, reading.value)

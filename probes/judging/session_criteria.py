@@ -1,7 +1,7 @@
 """Judges criteria that ask all numbers of a session together: a statistic, or shares of other numbers. Pure.
 
-A statistic is one judgement. Shares of another metric and of peers are one for each node, pair or set, of the median of
-its numbers; those of a baseline are one for each set of its labels as well.
+A statistic is one judgement. Shares of another metric are one for each node, pair or set, of the median of its numbers;
+those of peers and of a baseline are one for each set of its labels as well.
 """
 
 import math
@@ -17,7 +17,6 @@ from benchconsole.probes.judging.grading import (
     speaks_of_labels,
     speaks_of_test,
 )
-from benchconsole.probes.judging.physical_limits import describe_above_peak
 from benchconsole.probes.judging.summed_rates import sum_rates
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.labels import read_typed
@@ -30,18 +29,25 @@ from benchconsole.topology.model.baseline import BaselineNumbers, BaselineValue
 from benchconsole.topology.model.conditions import accept_labels
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, OtherMetric
 from benchconsole.topology.model.statistic import compute_statistic
-from benchconsole.topology.units import RATES, Shown, Unit, counted, percent, show
+from benchconsole.topology.units import RATES, Shown, counted, percent, show
 
 NO_BASELINE = "no session is named as baseline"
 Shows = Callable[[str], Shown]
 """How values of a metric are written."""
 
+FindExcess = Callable[[Test, Reading], str]
+"""Why a number is more than the described machine gives; empty where it is not."""
+
+_PARTS = ("client", "device", "disk", "nic", "stream")
+"""Labels that tell the parts of a load from each other, whose numbers add up; ``all`` names no part."""
+
 
 class Number(NamedTuple):
-    """One measurement with its result."""
+    """One measurement with its result; ``wrong`` says why it cannot be right, empty where it may be."""
 
     reading: Reading
     result: Result
+    wrong: str
 
     @property
     def test(self) -> Test:
@@ -69,8 +75,18 @@ class SessionJudgement:
     tests: tuple[str, ...] = ()
 
 
+def make_number(reading: Reading, result: Result, find_excess: FindExcess, shown: Shown = Shown.PLAIN) -> Number:
+    """The measurement with its result, and why it cannot be right."""
+    wrong = describe_implausible(reading, shown) or find_excess(result.test, reading)
+    return Number(reading, result, wrong)
+
+
 def judge_session(
-    criteria: Iterable[Criterion], results: Iterable[Result], shows: Shows, baseline: BaselineNumbers | None = None
+    criteria: Iterable[Criterion],
+    results: Iterable[Result],
+    shows: Shows,
+    find_excess: FindExcess,
+    baseline: BaselineNumbers | None = None,
 ) -> Iterator[SessionJudgement]:
     """Every judgement on the results that count; nothing of a criterion of which nothing was measured.
 
@@ -82,7 +98,7 @@ def judge_session(
         return
     wanted = {each.metric for each in asked} | {each.other.metric for each in asked if each.other is not None}
     by_metric = group_by_key(
-        (reading.metric, Number(reading, result))
+        (reading.metric, make_number(reading, result, find_excess, shows(reading.metric)))
         for result in results
         for reading in result.measurements
         if reading.metric in wanted
@@ -107,37 +123,23 @@ def _is_meant(criterion: Criterion, each: Number) -> bool:
     )
 
 
-def find_wrong(numbers: Iterable[Number], shown: Shown = Shown.PLAIN) -> str:
+def find_wrong(numbers: Iterable[Number]) -> str:
     """Why one of ``numbers`` cannot be right, with the place where it was measured; empty where all may be."""
-    for each in numbers:
-        why = describe_implausible(each.reading, shown)
-        if not why and each.reading.unit is Unit.FLOP_RATE:
-            why = describe_above_peak(each.test, each.reading.value)
-        if why:
-            return f"{each.test.target.key}: {why}"
-    return ""
+    return next((f"{each.test.target.key}: {each.wrong}" for each in numbers if each.wrong), "")
 
 
 # -- a statistic
 
 
 def _judge_statistic(criterion: Criterion, numbers: Sequence[Number], shown: Shown) -> SessionJudgement:
-    subject = f"{criterion.statistic} of {counted(sum(map(_count_values, numbers)), 'value')}"
-    wrong = find_wrong(numbers, shown)
-    if wrong:
-        return SessionJudgement(criterion, subject, Level.UNKNOWN, wrong, None, None, len(numbers))
-    scales = [_find_scale(criterion, each.test) for each in numbers]
-    if not all(scales):
-        why = "no peak is declared of some of its nodes"
-        return SessionJudgement(criterion, subject, Level.UNKNOWN, why, None, None, len(numbers))
-    if criterion.statistic == "sum" and len({each.test.round for each in numbers}) > 1:
-        why = "its tests ran in several rounds, not at once: their sum is no rate"
-        return SessionJudgement(criterion, subject, Level.UNKNOWN, why, None, None, len(numbers))
     weights = [_count_values(each) for each in numbers]
-    if criterion.statistic not in _POOLED and len(numbers) > 1 and any(weight > 1 for weight in weights):
-        why = f"a typed {criterion.statistic} cannot be joined with other numbers"
+    subject = f"{criterion.statistic} of {counted(sum(weights), 'value')}"
+    scales = _list_scales(criterion, numbers)
+    why = find_wrong(numbers) or _find_obstacle(criterion, numbers, scales, weights)
+    if why:
         return SessionJudgement(criterion, subject, Level.UNKNOWN, why, None, None, len(numbers))
     is_share = criterion.basis is not Basis.ABSOLUTE
+    step = _find_step(criterion, scales[0] if is_share else None)
     values = [each.reading.value / scale for each, scale in zip(numbers, scales, strict=True)]
     value = _pool(criterion.statistic, values, weights)
     unit = numbers[0].reading.unit
@@ -145,26 +147,62 @@ def _judge_statistic(criterion: Criterion, numbers: Sequence[Number], shown: Sho
     def write(amount: float) -> str:
         return f"{amount * 100:.1f} %" if is_share else show(amount, unit, shown)
 
-    level, words = _grade(criterion, value, 1.0 if is_share else None, write)
+    level, words = _grade(criterion, value, step, write)
     if criterion.statistic == "sum" and unit in RATES:
-        level, words = _weigh_times(criterion, numbers, values, write)
+        level, words = _weigh_times(criterion, numbers, values, step, write)
     told = f"{write(value)}{_name_base(criterion)}, {words}"
     return SessionJudgement(criterion, subject, level, told, value, criterion.required, len(numbers), is_share)
 
 
+def _find_obstacle(
+    criterion: Criterion, numbers: Sequence[Number], scales: Sequence[float], weights: Sequence[int]
+) -> str:
+    """Why the statistic of ``numbers`` is not known, or cannot be held against its bound; empty where it can."""
+    if not all(scales):
+        return "no peak is declared of some of its nodes"
+    if criterion.basis is Basis.PEAK and criterion.rounding and not criterion.rounds_share and len({*scales}) > 1:
+        return "its nodes have unlike peaks: a step of rounding is no one share of them, expected one in percent"
+    if criterion.statistic == "sum":
+        return _find_no_sum(numbers)
+    if criterion.statistic not in _POOLED and len(numbers) > 1 and any(weight > 1 for weight in weights):
+        return f"a typed {criterion.statistic} cannot be joined with other numbers"
+    return ""
+
+
+def _find_no_sum(numbers: Sequence[Number]) -> str:
+    """Why ``numbers`` do not add up; empty where they do."""
+    if len({each.test.round for each in numbers}) > 1:
+        return "its tests ran in several rounds, not at once: their sum is no rate"
+    for own in group_by_key((each.test.id, each.reading.labels) for each in numbers).values():
+        if len(own) > 1 and not _are_parts(own):
+            return f"a test has {len(own)} numbers, of which none is a part of another load: name one of them (where)"
+    return ""
+
+
+def _are_parts(several: Sequence[Labels]) -> bool:
+    """Whether numbers with these labels are those of the parts of one load."""
+    parts = [tuple(pair for pair in labels if pair[0] in _PARTS) for labels in several]
+    others = {tuple(pair for pair in labels if pair[0] not in _PARTS) for labels in several}
+    is_part = all(own and all(value != "all" for _, value in own) for own in parts)
+    return is_part and len(others) == 1 and len({*parts}) == len(parts)
+
+
 def _weigh_times(
-    criterion: Criterion, numbers: Sequence[Number], values: Sequence[float], write: Callable[[float], str]
+    criterion: Criterion,
+    numbers: Sequence[Number],
+    values: Sequence[float],
+    step: float,
+    write: Callable[[float], str],
 ) -> tuple[Level, str]:
     """The level of a sum of rates, by the time in which its tests ran; ``values`` are those added, maybe shares."""
     summed = sum_rates(
         (each.result, replace(each.reading, value=value)) for each, value in zip(numbers, values, strict=True)
     )
-    base = None if criterion.basis is Basis.ABSOLUTE else 1.0
-    level, amount = summed.grade(lambda each: _grade(criterion, each, base, write)[0])
+    level, amount = summed.grade(lambda each: _grade(criterion, each, step, write)[0])
     asked = (
         f"{'at least' if criterion.comparator is Comparator.AT_LEAST else 'at most'} {write(criterion.required)} asked"
     )
-    words = asked if level is Level.UNKNOWN else _grade(criterion, amount, base, write)[1]
+    words = asked if level is Level.UNKNOWN else _grade(criterion, amount, step, write)[1]
     return level, f"{words}{summed.describe(write)}"
 
 
@@ -185,8 +223,14 @@ def _pool(statistic: str, values: Sequence[float], weights: Sequence[int]) -> fl
     return compute_statistic(statistic, values)
 
 
+def _list_scales(criterion: Criterion, numbers: Sequence[Number]) -> list[float]:
+    """The divisor of each number of a statistic; 0 where it is not known. A sum is a share of the sum of the peaks."""
+    found = [_find_scale(criterion, each.test) for each in numbers]
+    is_whole = criterion.statistic == "sum" and criterion.basis is Basis.PEAK and all(found)
+    return [math.fsum(found)] * len(found) if is_whole else found
+
+
 def _find_scale(criterion: Criterion, test: Test) -> float:
-    """The divisor of one number of a statistic; 0 where it is not known."""
     if criterion.basis is Basis.REFERENCE:
         return criterion.reference
     if criterion.basis is not Basis.PEAK:
@@ -199,9 +243,14 @@ def _name_base(criterion: Criterion) -> str:
     return "" if criterion.basis is Basis.ABSOLUTE else f" of {criterion.basis.value}"
 
 
-def _grade(criterion: Criterion, value: float, base: float | None, write: Callable[[float], str]) -> tuple[Level, str]:
-    """The level, and which bound it is told by; ``base`` is what a rounding in percent is of."""
-    step = criterion.step(base) if base is not None else criterion.rounding
+def _find_step(criterion: Criterion, base: float | None) -> float:
+    """The step of rounding, of a share of ``base`` as a share; 0 for none."""
+    is_unit = base is None or criterion.rounds_share
+    return criterion.rounding if is_unit else criterion.rounding / (base or math.inf)
+
+
+def _grade(criterion: Criterion, value: float, step: float, write: Callable[[float], str]) -> tuple[Level, str]:
+    """The level, and which bound it is told by."""
     level = grade(value, criterion.required, comparator=criterion.comparator, target=criterion.target, step=step)
     least = criterion.comparator is Comparator.AT_LEAST
     bound = criterion.target if level is Level.WATCH and criterion.target is not None else criterion.required
@@ -258,8 +307,8 @@ def _carries(where: Labels, each: Number) -> bool:
 
 
 def _judge_peers(criterion: Criterion, numbers: Sequence[Number]) -> Iterator[SessionJudgement]:
-    """Shares of the median of those of the same classes and cohorts; itself is among them."""
-    subjects = list(_list_subjects(numbers))
+    """Shares of the median of those of the same classes, cohorts and labels; itself is among them."""
+    subjects = [_Subject(name, own) for name, own in _list_places(numbers)]
     kinds = group_by_key((_name_kind(each), each) for each in subjects if not each.wrong)
     medians: Mapping[tuple[object, ...], float] = {
         kind: median(each.value for each in own) for kind, own in kinds.items() if len(own) >= FEWEST
@@ -281,13 +330,19 @@ def _judge_against_baseline(
     criterion: Criterion, numbers: Sequence[Number], baseline: BaselineNumbers
 ) -> Iterator[SessionJudgement]:
     """Shares of what the same place gave in an earlier session."""
+    for name, own in _list_places(numbers):
+        key, labels = own[0].test.target.key, make_place_labels(own[0].reading.labels)
+        base, why = _find_base(baseline, baseline.values.get((criterion.metric, key, labels)), own)
+        yield _judge_share(criterion, _Subject(name, own), base, f"of the baseline {baseline.name}", why)
+
+
+def _list_places(numbers: Iterable[Number]) -> Iterator[tuple[str, Sequence[Number]]]:
+    """The numbers of each place, with its name: the target, and its labels where it has several sets of them."""
     places = group_by_key(((each.test.target.key, make_place_labels(each.reading.labels)), each) for each in numbers)
     several = Counter(key for key, _ in places)
     for (key, labels), own in places.items():
         told = labels if several[key] > 1 else ()
-        subject = _Subject(" ".join((key, *(f"{label} {value}" for label, value in told))), own)
-        base, why = _find_base(baseline, baseline.values.get((criterion.metric, key, labels)), own)
-        yield _judge_share(criterion, subject, base, f"of the baseline {baseline.name}", why)
+        yield " ".join((key, *(f"{label} {value}" for label, value in told))), own
 
 
 def _find_base(
@@ -318,7 +373,7 @@ def _judge_share(criterion: Criterion, subject: _Subject, base: float | None, wo
     if not base or base <= 0 or subject.wrong:
         return SessionJudgement(criterion, subject.name, Level.UNKNOWN, why, None, None, number, True, nodes, tests)
     value = subject.value / base
-    level, bound = _grade(criterion, value, 1.0, percent)
+    level, bound = _grade(criterion, value, _find_step(criterion, base), percent)
     because = f"{value * 100:.1f} % {words}, {bound}"
     return SessionJudgement(
         criterion, subject.name, level, because, value, criterion.required, number, True, nodes, tests

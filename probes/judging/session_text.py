@@ -10,6 +10,7 @@ from benchconsole.topology.model.fabric import Comparator, Criterion
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import counted
 
+_WHICH = "which node or link between them: a pair or set has one number"
 _SHOWN = 8
 """Subjects that a finding tells one by one; the others are named."""
 
@@ -58,6 +59,8 @@ def _make_subjects(low: Sequence[SessionJudgement], measured: int) -> Finding:
     sign = 1 if criterion.comparator is Comparator.AT_LEAST else -1
     order = sorted(low, key=lambda each: (sign * (each.value or 0.0), each.subject))
     nodes = tuple(sorted({node for each in low for node in each.nodes}))
+    alone = tuple(sorted({each.nodes[0] for each in low if len(each.nodes) == 1}))
+    is_of_nodes = all(len(each.nodes) == 1 for each in low)
     where, worst, rest = fold(nodes), order[0], order[_SHOWN:]
     noun = "subject" if any(len(each.nodes) > 1 for each in low) else "node"
     of_all = f"{len(low):,} of {counted(measured, noun)}, worst " if len(low) > 1 else ""
@@ -68,15 +71,15 @@ def _make_subjects(low: Sequence[SessionJudgement], measured: int) -> Finding:
         where=where,
         what=f"{of_all}{worst.subject}: {criterion.metric} {worst.because}",
         level=max((each.level for each in low), key=lambda level: level.severity),
-        confidence=Confidence.LIKELY,
+        confidence=Confidence.LIKELY if is_of_nodes else Confidence.POSSIBLE,
         nodes=nodes,
-        nodes_at=nodes,
+        nodes_at=alone,
         tests=tuple(dict.fromkeys(test for each in low for test in each.tests)),
         because=(
             *(f"{each.subject}: {each.because}" for each in order[:_SHOWN]),
             *([f"{counted(len(rest), f'more {noun}')}"] if rest else []),
         ),
-        cannot_tell="why: its own numbers alone do not say",
+        cannot_tell="why: its own numbers alone do not say" if is_of_nodes else _WHICH,
         means=f"{counted(len(low), noun)} below {name_criterion(criterion)}",
         do=f"compare the {probe} output of {worst.subject} with that of one that passes, then repeat the tests",
         probe=probe,

@@ -14,7 +14,10 @@ TestKey = tuple[str, str, str, str, str, Labels]
 
 
 def make_test_key(test: Test, stage: str) -> TestKey:
-    """The key that a test of a session and its repeats share: stage, probe, both ends, bundle, point of a sweep."""
+    """The key that a test of a session and its repeats share: stage, probe, both ends, bundle, point of a sweep.
+
+    A stream that is steered by its source port goes another way than one from another port: no repeat of that.
+    """
     target = test.target
     here = target.key if target.members else target.node.id
     there = "" if target.members or target.peer is None else ":".join((target.peer.id, *_list_ports(test)))
@@ -22,7 +25,9 @@ def make_test_key(test: Test, stage: str) -> TestKey:
 
 
 def _list_ports(test: Test) -> list[str]:
-    return [port for port in (test.sending.leg, test.sending.peer_leg) if port]
+    sending = test.sending
+    steered = f"from {sending.source_port}" if sending.source_port else ""
+    return [port for port in (sending.leg, sending.peer_leg, steered) if port]
 
 
 def find_repeats(plan: Iterable[Round]) -> Mapping[str, tuple[str, ...]]:

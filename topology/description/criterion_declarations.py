@@ -47,17 +47,18 @@ class CriterionReader:
         bound = self._name_bound(written, base, here)
         if base is None or bound is None:
             return None
-        read = _read_share if base.basis is not Basis.ABSOLUTE else unit or (lambda text: parse_any(text)[0])
+        in_unit: Unit | Callable[[str], float] = unit or _find_unit(written, bound, base) or _read_any
+        read = _read_share if base.basis is not Basis.ABSOLUTE else in_unit
         required, target = self._read_bounds(written, bound, base, read, here)
         share = written.of is not None and str(written.round).rstrip().endswith("%")
-        rounding = report.quantity(written.round, (*here, "round"), Unit.ONE if share else unit or Unit.BYTE_RATE)
+        rounding = report.quantity(written.round, (*here, "round"), Unit.ONE if share else in_unit)
         nodes = self.declared.chosen(written.nodes, (*here, "nodes")) if written.nodes is not None else ()
         self._check_statistic(written, base, here)
         if required is None or nodes is None:
             return None
         vocabulary = self.declared.vocabulary
         if vocabulary is not None and unit is not None:
-            step = rounding if share or written.of is None else None
+            step = rounding if share or written.of is None else _find_share(rounding, base)
             checked = CriterionCheck(report, vocabulary, unit, here, written, base.basis, tuple(self.declared.cohorts))
             checked.report_contradictions(bound, required, target, step)
         if unit is None and written.of is None:
@@ -162,6 +163,27 @@ class CriterionReader:
         if written.date and not _DATE.fullmatch(written.date):
             self.declared.report.add((*here, "date"), repr(written.date), "a date such as 2016-04-20")
         return written.date
+
+
+def _find_unit(written: raw.RawCriterion, bound: Comparator, base: _Base) -> Unit | None:
+    """The unit of the bound or of the reference, of a metric that nobody knows here.
+
+    A stored file is read without the probes.
+    """
+    text = {Basis.ABSOLUTE: getattr(written, bound.value), Basis.REFERENCE: written.of}.get(base.basis)
+    try:
+        return parse_any(str(text))[1]
+    except UnitError:
+        return None
+
+
+def _read_any(text: str) -> float:
+    return parse_any(text)[0]
+
+
+def _find_share(step: float | None, base: _Base) -> float | None:
+    """A step in a unit as a share of the base; None where that is not known before it is measured."""
+    return step / base.reference if step is not None and base.basis is Basis.REFERENCE else None
 
 
 def _read_share(text: str) -> float:

@@ -1,7 +1,8 @@
 """Criteria on all numbers together: every border between a number and a level, and what makes one unknown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -9,8 +10,10 @@ from benchconsole.probes.api import Metric, Output, Reading, Target, Unit, label
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.physical_limits import describe_excess
 from benchconsole.probes.judging.session_criteria import SessionJudgement, judge_session
-from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Level, Suspect
+from benchconsole.probes.judging.session_text import list_session_findings
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Confidence, Finding, Level, Suspect
 from benchconsole.probes.model.measuring import Result, Round, Test
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.baseline import BaselineNumbers, BaselineValue
@@ -49,7 +52,11 @@ def close(
 
 def judge(fabric: Fabric, *rounds: ClosedRound) -> tuple[SessionJudgement, ...]:
     results = [result for each in rounds for result in each.results]
-    return tuple(judge_session(fabric.criteria, results, lambda metric: Shown.PLAIN))
+    return tuple(judge_session(fabric.criteria, results, lambda metric: Shown.PLAIN, find_excess(fabric)))
+
+
+def find_excess(fabric: Fabric) -> Callable[[Test, Reading], str]:
+    return partial(describe_excess, JudgingContext(fabric, {}))
 
 
 def find(fabric: Fabric, *rounds: ClosedRound) -> tuple[Finding, ...]:
@@ -149,17 +156,123 @@ def run_from(start: float, end: float, result: Result) -> Result:
     return replace(result, outputs=(Output(("hpl",), seconds=end - start),), measurements=(reading,))
 
 
-def test_shares_of_unlike_peaks_are_weighed_by_their_own_times() -> None:
+def test_a_sum_is_held_against_the_sum_of_the_peaks_and_weighed_by_the_times() -> None:
     text = TEXT.replace("bare: {}", "bare: {peak: 80 TFLOP/s}")
-    asked = "  - {metric: hpl.rate, statistic: sum, at_least: 90 %, of: peak}\n"
+    asked = "  - {metric: hpl.rate, statistic: sum, at_least: 10.8 %, of: peak}\n"
     fabric = load_text(f"{text}{asked}", "toy.yaml")
     closed = close(fabric, "hpl.rate", {"n1": 0.8e12, "m1": 8e12}, unit=Unit.FLOP_RATE)
     short, long = closed.results
     apart = replace(closed, results=(run_from(0, 1, short), run_from(1, 101, long)))
     (found,) = judge(fabric, apart)
     assert found.level is Level.UNKNOWN
-    assert found.value == pytest.approx(1.1)
-    assert "they gave 10.9 % together" in found.because
+    assert found.value == pytest.approx(8.8 / 80.8)
+    assert "they gave 9.8 % together" in found.because
+    (at_once,) = judge(fabric, closed)
+    assert at_once.level is Level.PASS
+
+
+@pytest.mark.parametrize(("rate", "level"), [(0.3, Level.FAIL), (0.89, Level.FAIL), (0.91, Level.PASS)])
+def test_a_sum_of_shares_of_peaks_is_no_share_of_one_peak(rate: float, level: Level) -> None:
+    fabric = machine("metric: hpl.rate, statistic: sum, at_least: 90 %, of: peak")
+    closed = close(fabric, "hpl.rate", dict.fromkeys(NODES, rate * 800e9), unit=Unit.FLOP_RATE)
+    (found,) = judge(fabric, closed)
+    assert (found.level, found.value) == (level, pytest.approx(rate))
+
+
+@pytest.mark.parametrize(
+    ("several", "level"),
+    [
+        ([{"statistic": "max"}, {"statistic": "mean"}], Level.UNKNOWN),
+        ([{"iteration": "1"}, {"statistic": "mean"}], Level.UNKNOWN),
+        ([{"pattern": "random"}, {"pattern": "sequential"}], Level.UNKNOWN),
+        ([{"client": "n1"}, {"client": "n2"}], Level.PASS),
+        ([{"client": "n1"}, {"client": "all"}], Level.UNKNOWN),
+        ([{"client": "n1"}, {}], Level.UNKNOWN),
+        ([{"client": "n1", "statistic": "max"}, {"client": "n2", "statistic": "mean"}], Level.UNKNOWN),
+        ([{}], Level.FAIL),
+    ],
+)
+def test_only_the_parts_of_a_load_add_up(several: Sequence[Mapping[str, str]], level: Level) -> None:
+    fabric = machine("metric: fio.read, statistic: sum, at_least: 2 GB/s")
+    closed = close(fabric, "fio.read", {"n1": GB})
+    (result,) = closed.results
+    readings = tuple(replace(result.measurements[0], labels=labels(**each)) for each in several)
+    (found,) = judge(fabric, replace(closed, results=(replace(result, measurements=readings),)))
+    assert found.level is level, found.because
+
+
+@pytest.mark.parametrize(
+    ("criterion", "value", "level"),
+    [
+        ("statistic: mean, at_most: 110 %, of: 100 s, round: 1 s", 110.4, Level.PASS),
+        ("statistic: mean, at_most: 110 %, of: 100 s, round: 1 s", 110.5, Level.FAIL),
+        ("statistic: mean, at_most: 110 %, of: 100 s, round: 1 s", 140.0, Level.FAIL),
+        ("statistic: mean, at_most: 110 %, of: 100 s, round: 1 %", 110.4, Level.PASS),
+        ("statistic: mean, at_most: 110 %, of: 100 s, round: 1 %", 110.5, Level.FAIL),
+        ("at_most: 110 %, of: {metric: hpl.other}, round: 1 s", 110.4, Level.PASS),
+        ("at_most: 110 %, of: {metric: hpl.other}, round: 1 s", 140.0, Level.FAIL),
+    ],
+)
+def test_a_round_in_a_unit_is_a_step_of_the_value_and_not_of_its_share(
+    criterion: str, value: float, level: Level
+) -> None:
+    fabric = machine(f"metric: hpl.time, {criterion}")
+    rounds = (
+        close(fabric, "hpl.time", {"n1": value}, unit=Unit.SECOND),
+        close(fabric, "hpl.other", {"n1": 100.0}, 2, unit=Unit.SECOND),
+    )
+    (found,) = judge(fabric, *rounds)
+    assert found.level is level, found.because
+
+
+def test_a_round_in_a_unit_is_no_share_of_unlike_peaks() -> None:
+    text = TEXT.replace("bare: {}", "bare: {peak: 80 TFLOP/s}")
+    asked = "  - {metric: hpl.rate, statistic: mean, at_least: 50 %, of: peak, round: 10 GFLOP/s}\n"
+    fabric = load_text(f"{text}{asked}", "toy.yaml")
+    (alike,) = judge(fabric, close(fabric, "hpl.rate", {"n1": 0.396e12, "n2": 0.396e12}, unit=Unit.FLOP_RATE))
+    assert alike.level is Level.PASS
+    (unlike,) = judge(fabric, close(fabric, "hpl.rate", {"n1": 0.7e12, "m1": 70e12}, unit=Unit.FLOP_RATE))
+    assert unlike.level is Level.UNKNOWN
+    assert "unlike peaks" in unlike.because
+
+
+def test_peers_are_those_with_the_same_labels() -> None:
+    fabric = machine("metric: fio.read, at_least: 80 %, of: peers")
+    serial = close(fabric, "fio.read", dict.fromkeys(NODES, 3 * GB), pattern="sequential")
+    random = close(fabric, "fio.read", {**dict.fromkeys(NODES, 0.4 * GB), "n1": 0.04 * GB}, 2, pattern="random")
+    judged = {each.subject: each.level for each in judge(fabric, serial, random)}
+    assert len(judged) == 12
+    assert [subject for subject, level in judged.items() if level is not Level.PASS] == ["n1 pattern random"]
+    assert judged["n1 pattern random"] is Level.FAIL
+
+
+@pytest.mark.parametrize(("rate", "level"), [(1.2, Level.PASS), (1.3, Level.UNKNOWN), (8.0, Level.UNKNOWN)])
+def test_of_a_statistic_above_the_ports_of_a_node_nothing_is_known(rate: float, level: Level) -> None:
+    fabric = load_text(
+        TEXT.replace("criteria:", "storage: {scratch: {servers: m1}}\ncriteria:")
+        + "  - {metric: ior.throughput, statistic: mean, at_least: 1 GB/s}\n",
+        "toy.yaml",
+    )
+    closed = close(fabric, "ior.throughput", {"n1": rate * GB}, operation="read")
+    (result,) = closed.results
+    target = replace(result.test.target, options={"shared": "scratch"})
+    shared = replace(result, test=replace(result.test, target=target))
+    (found,) = judge(fabric, replace(closed, results=(shared,)))
+    assert found.level is level, found.because
+    assert ("a cache, or the number or the description is wrong" in found.because) is (level is Level.UNKNOWN)
+
+
+def test_a_pair_below_its_baseline_blames_none_of_its_nodes() -> None:
+    fabric = machine("metric: iperf3.throughput, at_least: 90 %, of: baseline")
+    (result,) = close(fabric, "iperf3.throughput", {"n1": 0.5 * GB}).results
+    pair = replace(result.test.target, peer=fabric.nodes[NodeId("n2")])
+    numbers = BaselineNumbers("before", {("iperf3.throughput", "n1>n2", ()): BaselineValue(GB, ())})
+    slow = replace(result, test=replace(result.test, target=pair))
+    judged = judge_session(fabric.criteria, [slow], lambda metric: Shown.PLAIN, find_excess(fabric), numbers)
+    (found,) = list_session_findings(judged)
+    assert (found.suspect, found.nodes, found.nodes_at) == (Suspect.SET, ("n1", "n2"), ())
+    assert found.confidence is Confidence.POSSIBLE
+    assert not found.is_of("n1")
 
 
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), 1e21])
@@ -256,7 +369,7 @@ def test_a_baseline_of_other_options_is_unknown(options: dict[str, int], level: 
     target = replace(measured.test.target, options={"threads": 8})
     result = replace(measured, test=replace(measured.test, target=target))
     numbers = BaselineNumbers("before", {("stream.triad", "n1", ()): BaselineValue(100 * GB, (options,))})
-    (found,) = judge_session(fabric.criteria, [result], lambda metric: Shown.PLAIN, numbers)
+    (found,) = judge_session(fabric.criteria, [result], lambda metric: Shown.PLAIN, find_excess(fabric), numbers)
     assert (found.level, found.because) == (level, because)
 
 
@@ -265,7 +378,7 @@ def test_a_baseline_with_a_wrong_number_is_unknown() -> None:
     (measured,) = close(fabric, "stream.triad", {"n1": 95 * GB}).results
     value = BaselineValue(50 * GB, (), "n1: nan is no number that can be measured")
     numbers = BaselineNumbers("before", {("stream.triad", "n1", ()): value})
-    (found,) = judge_session(fabric.criteria, [measured], lambda metric: Shown.PLAIN, numbers)
+    (found,) = judge_session(fabric.criteria, [measured], lambda metric: Shown.PLAIN, find_excess(fabric), numbers)
     assert found.level is Level.UNKNOWN
     assert found.because == f"the baseline before has a wrong number of it there: {value.wrong}"
 

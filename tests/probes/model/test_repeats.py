@@ -29,6 +29,7 @@ def make_round(number: int, *tests: Test, stage: str = "trunks") -> Round:
         (replace(FIRST, bundle="leaf1 to spine2"), "trunks", False),
         (replace(FIRST, target=replace(FIRST.target, labels=labels(size=2))), "trunks", False),
         (replace(FIRST, target=replace(FIRST.target, options={"seconds": 5})), "trunks", True),
+        (replace(FIRST, sending=replace(FIRST.sending, source_port=20_001)), "trunks", False),
     ],
 )
 def test_the_same_test_has_the_same_place_in_the_plan(other: Test, stage: str, same: bool) -> None:

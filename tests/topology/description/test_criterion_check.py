@@ -102,6 +102,11 @@ def find_column(text: str, mark: str) -> int:
             ("a step of 7 MB/s, expected at most a tenth of the bound (6.50 MB/s): a coarser step decides by itself"),
         ),
         (
+            "metric: ping.rtt, at_most: 125 %, of: 100 ms, round: 60 ms",
+            "60 ms",
+            ("a step of 60 ms, expected at most a tenth of the bound (12 %): a coarser step decides by itself"),
+        ),
+        (
             "metric: hpl.rate, at_least: 80 %, of: peak, round: 10 %",
             "10 %",
             ("a step of 10 %, expected at most a tenth of the bound (8 %): a coarser step decides by itself"),
