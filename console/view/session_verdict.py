@@ -15,10 +15,10 @@ from benchconsole.console.view.events import LEFT_OUT
 from benchconsole.console.view.run_view import INGESTED, Coverage, RunView, State, superseding
 from benchconsole.console.view.session_judgements import list_session_judgements
 from benchconsole.console.view.stored_verdict import Outcome, shorten_gap
-from benchconsole.probes.judging.criterion_scope import CriterionScope, list_scopes
+from benchconsole.probes.judging.criterion_scope import CriterionScope, find_session_scope, list_scopes
 from benchconsole.probes.model.checklist import CheckedList, StepState
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import Result, TestOutcome
+from benchconsole.probes.model.measuring import Result, Test, TestOutcome
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.conditions import format_condition
 from benchconsole.topology.model.fabric import Basis, Criterion
@@ -322,10 +322,11 @@ def _list_left_nodes(view: RunView) -> Iterator[str]:
 
 def _list_criteria(view: RunView, judged: _Judged) -> Iterator[str]:
     """Criteria of the file that were held against nothing, or not against all that they are asked of."""
-    tests = (test for each in view.plan for test in each.tests)
+    # A repeat has taken the place of what it repeats, also where it gave fewer numbers.
+    tests = [test for each in view.plan for test in each.tests if test.id not in view.replaced]
     verdicts = [*judged.verdicts, *judged.strays]
     alone = [each for each in view.fabric.criteria if not each.is_of_session]
-    yield from _list_session_gaps(view, judged)
+    yield from _list_session_gaps(view, judged, tests)
     for scope in list_scopes(alone, tests, judged.results, verdicts, view.passed):
         name = _name_criterion(scope.criterion)
         if not scope.met:
@@ -334,16 +335,18 @@ def _list_criteria(view: RunView, judged: _Judged) -> Iterator[str]:
             yield f"{name}: not held against {_fold(scope.missed)}"
 
 
-def _list_session_gaps(view: RunView, judged: _Judged) -> Iterator[str]:
-    """Criteria of all numbers together that were not measured, or could not be judged."""
+def _list_session_gaps(view: RunView, judged: _Judged, tests: Sequence[Test]) -> Iterator[str]:
+    """Criteria of all numbers together that were not measured, not everywhere, or could not be judged."""
     for criterion in view.fabric.criteria:
         own = [each for each in judged.together if each.criterion is criterion]
         unknown = [each for each in own if each.level is Level.UNKNOWN]
         if criterion.is_of_session and not own:
             yield f"{_name_criterion(criterion)}: not tested, no value has these labels and nodes"
-        elif unknown:
+        if unknown:
             whom = _fold([each.subject for each in unknown])
             yield f"{_name_criterion(criterion)}: not held against {whom}, {unknown[0].because}"
+        if own and (missed := find_session_scope(criterion, tests, judged.results).missed):
+            yield f"{_name_criterion(criterion)}: not held against {_fold(missed)}, which gave no such value"
 
 
 def _name_criterion(criterion: Criterion) -> str:
@@ -363,7 +366,7 @@ def _explain_untested(scope: CriterionScope) -> str:
     if criterion.basis is Basis.CAPACITY:
         return "no value could be held against the capacity of links"
     if criterion.nodes:
-        return "it speaks of no node that was measured"
+        return "it speaks of no node that was measured; of a pair it means the one that sends"
     return "no verdict on it is stored: `benchconsole judge` makes them again"
 
 

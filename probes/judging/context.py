@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from benchconsole.probes.judging.grading import DefaultCriterion
+from benchconsole.probes.judging.criterion_match import DefaultCriterion
 from benchconsole.probes.judging.hash_interval import HashIntervals
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.patterns import group_nodes

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
+from benchconsole.probes.judging.criterion_match import speaks_of_labels, speaks_of_test
 from benchconsole.probes.model.alike_passes import AlikePasses, TestedNames
 from benchconsole.probes.model.judgement import Verdict, Yardstick
 from benchconsole.probes.model.kept_readings import list_kinds
@@ -100,6 +101,33 @@ def list_scopes(
     )
 
 
+def find_session_scope(criterion: Criterion, tests: Iterable[Test], results: Mapping[str, Result]) -> CriterionScope:
+    """The scope of a criterion on all numbers of a session: met is what gave a number that it speaks of."""
+    own = [test for test in tests if test.probe == _name_probe(criterion)]
+    planned = _Planned([test for test in own if speaks_of_test(criterion, test)], results)
+    told = [test for test in planned.tests if _has_number(criterion, test, results.get(test.id))]
+    if criterion.nodes:
+        met = {_alone(str(node.id)) for test in told for node in test.target.nodes}
+        lacking = {_alone(str(node.id)) for test in planned.without for node in test.target.nodes}
+        scope: Sequence[Subject] = [_alone(node) for node in sorted(criterion.nodes)]
+    else:
+        met = {_alone(test.target.key) for test in told}
+        lacking = {_alone(test.target.key) for test in planned.without}
+        scope = planned.list_scope(criterion)
+    missed = tuple(dict.fromkeys(name for name, number in scope if (name, number) not in met | lacking))
+    measured = sum(_gave_metric(criterion, results.get(test.id)) for test in planned.tests)
+    return CriterionScope(criterion, tuple(sorted(name for name, _ in met)), missed, len(planned.tests), measured)
+
+
+def _has_number(criterion: Criterion, test: Test, result: Result | None) -> bool:
+    size = len(test.target.nodes)
+    return any(speaks_of_labels(criterion, labels, size) for labels in _read_labels(criterion, result))
+
+
+def _gave_metric(criterion: Criterion, result: Result | None) -> bool:
+    return bool(_read_labels(criterion, result))
+
+
 def _name_probe(criterion: Criterion) -> str:
     """The probe that gives a metric: its name stands before the first dot."""
     return criterion.metric.partition(".")[0]
@@ -115,6 +143,10 @@ class _Planned:
     @cached_property
     def ids(self) -> Set[str]:
         return {test.id for test in self.tests}
+
+    def list_meant(self, criterion: Criterion) -> Set[str]:
+        """The ids of the tests that a criterion speaks of by its nodes: of a pair it means the one that sends."""
+        return {test.id for test in self.tests if speaks_of_test(criterion, test)}
 
     @cached_property
     def without(self) -> list[Test]:
@@ -152,7 +184,8 @@ def _find_scope(
     alike = [each for each in passed if is_like_held(criterion, each.like)]
     alone = names.list_nodes(alike)
     if criterion.nodes:
-        met = {_alone(node) for verdict in held for node in verdict.nodes}
+        meant = planned.list_meant(criterion)
+        met = {_alone(node) for verdict in held if verdict.test in meant for node in verdict.nodes}
         met |= {_alone(node) for node in criterion.nodes & alone}
         lacking = {_alone(str(node.id)) for test in planned.without for node in test.target.nodes}
         scope: Sequence[Subject] = [_alone(node) for node in sorted(criterion.nodes)]

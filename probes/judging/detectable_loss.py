@@ -15,7 +15,7 @@ from enum import StrEnum
 import numpy as np
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.grading import DefaultCriterion
+from benchconsole.probes.judging.criterion_match import DefaultCriterion
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.yardsticks.capacity import FlowSubject, apply_rules, read_subjects
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level

@@ -1,25 +1,16 @@
-"""The comparison of numbers with bounds, and which measurements a criterion means. Equal to the bound is good."""
+"""The comparison of numbers with bounds. Equal to the bound is good."""
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
 from benchconsole.probes.model.judgement import Level
-from benchconsole.probes.model.labels import read_typed
-from benchconsole.probes.model.measuring import Labels, Reading, Result, Test
 from benchconsole.topology.arrays import Floats
-from benchconsole.topology.model.conditions import accept_labels
-from benchconsole.topology.model.fabric import Comparator, Criterion
+from benchconsole.topology.model.fabric import Comparator
 
 POSSIBLE = 1.05
 """Share of what a wire carries, or of a stated peak, above which a rate was not measured right, or the description
 is wrong; less may be bursts and rounding."""
-
-
-@dataclass(frozen=True, slots=True)
-class DefaultCriterion(Criterion):
-    """A criterion that no file declares: it speaks of tests that send in bulk only."""
 
 
 LEVELS = (Level.FAIL, Level.WATCH, Level.PASS)
@@ -66,33 +57,3 @@ def grade_range(value: tuple[float, float], required: tuple[float, float]) -> Le
     if grade(value[0], required[1]) is Level.PASS:
         return Level.PASS
     return Level.UNKNOWN if grade(value[1], required[0]) is Level.PASS else Level.FAIL
-
-
-def matching(criterion: Criterion, result: Result) -> tuple[Reading, ...]:
-    """The measurements of ``result`` that ``criterion`` speaks of."""
-    if not speaks_of_test(criterion, result.test):
-        return ()
-    size = len(result.test.target.nodes)
-    return tuple(
-        measurement
-        for measurement in result.measurements
-        if measurement.metric == criterion.metric and speaks_of_labels(criterion, measurement.labels, size)
-    )
-
-
-def speaks_of_test(criterion: Criterion, test: Test) -> bool:
-    """Whether ``criterion`` may speak of what a test measures."""
-    if criterion.nodes and test.target.node.id not in criterion.nodes:
-        return False
-    return test.sending.bulk or not isinstance(criterion, DefaultCriterion)
-
-
-def speaks_of_labels(criterion: Criterion, labels: Labels, size: int) -> bool:
-    """Whether ``criterion`` speaks of measurements with these labels of tests on ``size`` nodes.
-
-    Of a typed statistic, which is no value of a node, only a criterion on this statistic speaks.
-    """
-    typed = read_typed(labels)
-    if typed is not None and criterion.statistic != typed.statistic:
-        return False
-    return not criterion.where or accept_labels(criterion.where, {"nodes": str(size), **dict(labels)})

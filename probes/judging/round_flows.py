@@ -10,7 +10,7 @@ from math import inf
 
 import numpy as np
 
-from benchconsole.probes.judging.grading import matching
+from benchconsole.probes.judging.criterion_match import matching
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import INWARD, Reading, Result, Test

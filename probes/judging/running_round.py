@@ -7,7 +7,7 @@ should if all tests of the round run at once, as they are meant to.
 from collections.abc import Mapping, Sequence
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.grading import speaks_of_labels, speaks_of_test
+from benchconsole.probes.judging.criterion_match import speaks_of_labels, speaks_of_test
 from benchconsole.probes.judging.round_flows import RoundFlows
 from benchconsole.probes.judging.round_ways import RoundWays, join_ways
 from benchconsole.probes.model.interval import Interval

@@ -11,12 +11,8 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import NamedTuple
 
-from benchconsole.probes.judging.grading import (
-    grade,
-    rounded,
-    speaks_of_labels,
-    speaks_of_test,
-)
+from benchconsole.probes.judging.criterion_match import speaks_of_labels, speaks_of_test
+from benchconsole.probes.judging.grading import grade, rounded
 from benchconsole.probes.judging.summed_rates import sum_rates
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.labels import read_typed

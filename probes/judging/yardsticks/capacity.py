@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.grading import POSSIBLE, DefaultCriterion, grade, matching
+from benchconsole.probes.judging.criterion_match import DefaultCriterion, matching
+from benchconsole.probes.judging.grading import POSSIBLE, grade
 from benchconsole.probes.judging.hash_interval import HashInterval, sum_crossing
 from benchconsole.probes.judging.rate_interval import RateInterval, find_open_interval, is_ugal
 from benchconsole.probes.judging.reasons import explain_rate

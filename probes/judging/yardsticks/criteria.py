@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.grading import LEVELS, rank, rounded, speaks_of_labels, speaks_of_test
+from benchconsole.probes.judging.criterion_match import speaks_of_labels, speaks_of_test
+from benchconsole.probes.judging.grading import LEVELS, rank, rounded
 from benchconsole.probes.judging.physical_limits import Impossible, find_impossible
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measurement_table import (

@@ -6,7 +6,8 @@ Each of them gets a part of what the system gives: the number of one says nothin
 from collections.abc import Iterator, Sequence
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.grading import POSSIBLE, grade, matching, rounded, speaks_of_test
+from benchconsole.probes.judging.criterion_match import matching, speaks_of_test
+from benchconsole.probes.judging.grading import POSSIBLE, grade, rounded
 from benchconsole.probes.judging.summed_rates import SummedRates, sum_rates
 from benchconsole.probes.judging.yardsticks.criteria import Scale, describe_level, find_ceiling
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick

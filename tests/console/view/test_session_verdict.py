@@ -158,7 +158,7 @@ def test_a_session_that_is_not_over_is_running(levels: tuple[Level | None, ...])
         ),
         (
             replace(CAPACITY, basis=Basis.ABSOLUTE, unit=Unit.BYTE_RATE, nodes=frozenset((NodeId("n4"),))),
-            "criterion iperf3.throughput: not tested, it speaks of no node that was measured",
+            "criterion iperf3.throughput: not tested, it speaks of no node that was measured; of a pair it means the one that sends",
         ),
         (
             replace(CAPACITY, basis=Basis.ABSOLUTE, unit=Unit.BYTE_RATE),
@@ -177,6 +177,37 @@ def test_a_criterion_that_met_not_all_it_asks_of_keeps_a_session_from_passing(
 def test_a_pair_that_no_verdict_is_on_is_named() -> None:
     verdict = decide(end(begin(PASS, None, criteria=(CAPACITY,))))
     assert verdict.missing == ("criterion iperf3.throughput: not held against n1>n3",)
+
+
+def test_a_repeat_that_gives_another_number_only_leaves_the_pair_unjudged() -> None:
+    """The repeat has taken the place of the test that failed, and nothing judged it."""
+    described = replace(star(), criteria=(CAPACITY,))
+    first = judge(close(described, 1, flow("n1", "n2", 0.1), flow("n1", "n3", 0.9)), (FAIL, PASS))
+    again = close(described, 2, flow("n1", "n2", 0.9))
+    (result,) = again.results
+    silent = replace(result, measurements=(replace(result.measurements[0], metric="iperf3.retransmits"),))
+    again = replace(again, results=(silent,), verdicts=(), findings=())
+    plan = (first.round, again.round)
+    view = opened(SessionOpened("s", "", described, "default", plan, 0.0, True, ()))
+    verdict = decide(end(advance_all(view, [first, again])))
+    assert verdict.outcome is Outcome.INCOMPLETE
+    assert verdict.missing == ("criterion iperf3.throughput: not held against n1>n2",)
+
+
+def test_a_statistic_without_the_number_of_a_pair_is_incomplete() -> None:
+    highest = replace(CAPACITY, basis=Basis.ABSOLUTE, required=1.0, unit=Unit.BYTE_RATE, statistic="highest")
+    described = replace(star(), criteria=(highest,))
+    closed = close(described, 1, flow("n1", "n2", 0.9), flow("n1", "n3", 0.9))
+    one, other = closed.results
+    silent = replace(other, measurements=(replace(other.measurements[0], metric="iperf3.retransmits"),))
+    view = opened(SessionOpened("s", "", described, "default", (closed.round,), 0.0, True, ()))
+    whole, part = (
+        decide(end(advance_all(view, [replace(closed, results=results, verdicts=(), findings=())])))
+        for results in ((one, other), (one, silent))
+    )
+    assert (whole.outcome, whole.missing) == (Outcome.PASS, ())
+    assert part.outcome is Outcome.INCOMPLETE
+    assert part.missing == ("criterion highest iperf3.throughput: not held against n1>n3, which gave no such value",)
 
 
 def test_what_was_left_out_a_watch_and_a_stop_are_gaps() -> None:

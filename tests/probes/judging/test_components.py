@@ -220,3 +220,17 @@ def test_one_component_is_its_own_owner() -> None:
 
 def test_unlike_components_have_no_owner() -> None:
     assert PAIR.components.join([PAIR.find("b1>leaf1", NIC), PAIR.find("wide>tor", LINK)]) is None
+
+
+def test_the_nic_of_a_virtual_machine_is_that_of_its_host() -> None:
+    text = """\
+schema: 1
+fabric: virtual
+switches: {leaf: {}}
+nodes: {"n[1-2]": {}, "vm[1-2]": {host: n1}}
+links: [{from: "n[1-2]", to: leaf, speed: 8 Gb/s}]
+"""
+    fabric = load_text(text, "virtual.yaml")
+    components = Components(Parts(Graph(fabric)))
+    assert components.find_nic("vm1") == components.find_nic("n1")
+    assert components.find_nic("vm1").device == "n1"

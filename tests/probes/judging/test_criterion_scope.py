@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.criterion_scope import CriterionScope, list_scopes
+from benchconsole.probes.judging.criterion_scope import CriterionScope, find_session_scope, list_scopes
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import FailedAt, Failure, labels
-from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
+from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, NodeId
 from benchconsole.topology.units import Unit
 from tests.fabrics import METRICS
 from tests.probes.judging.rounds import BOTH_WAYS, RATE, Sent, close, flow, star
@@ -112,3 +112,56 @@ def test_a_bundle_that_was_repeated_lacks_nothing_of_its_first_round() -> None:
     verdicts = judge_round(JudgingContext(described, METRICS), again)
     (found,) = list_scopes([CAPACITY], [*first.round.tests, *again.round.tests], results, verdicts)
     assert (found.met, found.missed) == (("b",), ())
+
+
+@pytest.mark.parametrize(
+    ("nodes", "met", "missed"),
+    [
+        (("n1",), ("n1", "n2"), ()),
+        (("n1", "n2"), ("n1", "n2"), ()),
+        (("n2",), (), ("n2",)),
+        (("n2", "n4"), (), ("n2", "n4")),
+        (("n2", "n3"), ("n3", "n4"), ("n2",)),
+    ],
+)
+@pytest.mark.parametrize("criterion", [CAPACITY, ABSOLUTE])
+def test_a_verdict_on_what_another_node_sends_meets_no_criterion_on_a_receiver(
+    criterion: Criterion, nodes: Sequence[str], met: tuple[str, ...], missed: tuple[str, ...]
+) -> None:
+    """The default, or a clause of the same source on everybody, gives the other verdicts."""
+    own = replace(criterion, nodes=frozenset(map(NodeId, nodes)), source="5.1")
+    everybody = replace(criterion, source="5.1")
+    described = replace(star(), criteria=(own, everybody))
+    closed = close(described, 1, flow("n1", "n2", 0.9), flow("n3", "n4", 0.9))
+    results = {result.test.id: result for result in closed.results}
+    verdicts = judge_round(JudgingContext(described, METRICS), closed)
+    found, _ = list_scopes(described.criteria, closed.round.tests, results, verdicts)
+    assert (found.met, found.missed) == (met, missed)
+
+
+HIGHEST = replace(ABSOLUTE, statistic="highest")
+
+
+@pytest.mark.parametrize(
+    ("criterion", "met", "missed"),
+    [
+        (HIGHEST, ("n1>n2",), ("n3>n4",)),
+        (replace(HIGHEST, nodes=frozenset({NodeId("n1")})), ("n1", "n2"), ()),
+        (replace(HIGHEST, nodes=frozenset({NodeId("n1"), NodeId("n3")})), ("n1", "n2"), ("n3",)),
+        (replace(HIGHEST, nodes=frozenset({NodeId("n1"), NodeId("n8")})), ("n1", "n2"), ("n8",)),
+        (replace(HIGHEST, where=(("direction", "out"),)), ("n1>n2",), ("n3>n4",)),
+        (replace(HIGHEST, where=(("direction", "in"),)), (), ("n3>n4",)),
+        (replace(HIGHEST, metric="stream.triad"), (), ()),
+    ],
+)
+def test_of_all_numbers_together_those_that_gave_none_are_missed(
+    criterion: Criterion, met: tuple[str, ...], missed: tuple[str, ...]
+) -> None:
+    """n3>n4 ended well and told another metric only, n5>n6 failed."""
+    closed = close(star(), 1, flow("n1", "n2", 0.9), flow("n3", "n4", 0.9), flow("n5", "n6", 0.9))
+    first, second, third = closed.results
+    other = replace(second, measurements=(replace(second.measurements[0], metric="iperf3.retransmits"),))
+    failed = replace(third, measurements=(), failure=Failure(FailedAt.TIMEOUT, "", third.test.target.node.id))
+    results = {each.test.id: each for each in (first, other, failed)}
+    found = find_session_scope(criterion, closed.round.tests, results)
+    assert (found.met, found.missed) == (met, missed)

@@ -5,13 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from benchconsole.probes.judging.grading import (
-    DefaultCriterion,
-    grade,
-    grade_range,
-    matching,
-    rounded,
-)
+from benchconsole.probes.judging.criterion_match import DefaultCriterion, matching
+from benchconsole.probes.judging.grading import grade, grade_range, rounded
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Reading
 from benchconsole.probes.model.plausible_numbers import MOST, describe_implausible, find_implausible

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.criterion_match import matching
 from benchconsole.probes.judging.findings import list_findings
-from benchconsole.probes.judging.grading import grade, matching
+from benchconsole.probes.judging.grading import grade
 from benchconsole.probes.judging.judge import find_plain, judge_round, judge_table
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Yardstick
 from benchconsole.probes.model.measurement_table import make_verdicts, tabulate
