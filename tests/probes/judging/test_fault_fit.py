@@ -223,7 +223,7 @@ def test_causes_out_and_in_of_a_lag_are_one_where_a_lost_member_fits_both(
 def test_causes_out_and_in_of_a_member_are_one_slow_cable() -> None:
     out = [[steer(f"a{place}", f"b{place}", 0.3, 1)] for place in (1, 2, 3)]
     into = [[steer(f"b{place}", f"a{place}", 0.3, 1)] for place in (1, 2, 3)]
-    well = [[steer("a1", "b1", 1.0, 0)], [steer("b1", "a1", 1.0, 0)]]
+    well = [[steer(f"a{place}", f"b{place}", 1.0, 0), steer(f"b{place}", f"a{place}", 1.0, 0)] for place in (1, 2)]
     session = run(load_lag(2), *out, *into, *well)
     _, fitted = fit(session, ["leaf1>leaf2/2"], ["leaf2>leaf1/2"])
     assert tell(session, fitted) == {"leaf1 to leaf2, member 2 of 2": [0.3]}
