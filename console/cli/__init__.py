@@ -157,7 +157,7 @@ def command(ctx: click.Context, safe_mode: bool, verbose: bool, log: str | None)
     """Accept, tune and repair clusters: what was measured beside what the fabric should give.
 
     Without a command the console opens on its start page; with a topology file it opens on that
-    fabric. Nothing is sent to any node before you have seen a plan.
+    fabric. The console sends nothing to any node before you have seen a plan.
     """
     if verbose or log is not None:
         from pathlib import Path

@@ -163,6 +163,9 @@ def command(
             return
         if resume and not rounds:
             complain(f"session {session.id}: nothing is left to run")
+        if resume and allow_untested:
+            words = "--allow-untested was given: that something was not tested does not fail the rest of this session"
+            asyncio.run(store.session(session.id).append_note("option", words, time.time()))
         again = {name: text for name, text in (("through", through), ("head", head)) if text is not None}
         code = run_session(session, rounds, jsonl=jsonl, quiet=quiet, allow_untested=allow_untested, again=again)
         _complain_left_out(store, session.id)

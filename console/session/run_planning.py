@@ -221,7 +221,7 @@ def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
     if loading:
         effects.append(f"loads nodes and network: {', '.join(sorted(loading))}")
     if summary.total.writes:
-        effects.append(f"up to {disk_size(summary.total.writes)} written to scratch directories, and removed")
+        effects.append(f"at least {disk_size(summary.total.writes)} written, and files removed again")
     covers = [f"{len(touched):,} of {counted(len(fabric.nodes), 'node')}", *format_left_out(fabric, summary)]
     losses = list_planned_losses(make_judging_context(fabric, session.probes), rounds)
     suite = session.meant.suite_name or session.suite or find_suite(session.fabric, None).name

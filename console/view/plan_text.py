@@ -55,7 +55,7 @@ def format_plan(fabric: Fabric, summary: PlanSummary, rounds: Sequence[Round], *
 def _format_stage(name: str, stage: StageSummary) -> str:
     """Rounds against the fewest possible, tests, time and bytes."""
     because = f" by {sanitize(stage.bound_by)}" if stage.bound_by else ""
-    writes = f", {disk_size(stage.writes)} written and removed again" if stage.writes else ""
+    writes = f", at least {disk_size(stage.writes)} written, and removed again" if stage.writes else ""
     return (
         f"{sanitize(name)}: {count(stage.rounds, 'round')} (at least {stage.bound:,}{because}; "
         f"ratio {stage.ratio:.3f}), {count(stage.tests, 'test')}, about {duration(stage.seconds)}{writes}"

@@ -174,7 +174,8 @@ class Demands:
 
     ``alone`` are parts that no other test of the same round may use on any of its nodes.
     ``shared`` are amounts that it takes of named budgets of the whole run: bytes of
-    ``filesystem:NAME``, 1 of ``licence:NAME``. ``writes`` is bytes that it writes and removes again.
+    ``filesystem:NAME``, 1 of ``licence:NAME``. ``writes`` is bytes that it writes at least, and removes again: one of
+    a fixed time writes over its files until that is over.
     """
 
     alone: frozenset[Part] = frozenset()

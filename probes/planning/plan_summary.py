@@ -60,7 +60,7 @@ class StageSummary:
     """One stage, or all of them. ``bound`` is the fewest rounds possible, because of ``bound_by`` (of all: the sum).
 
     ``seconds`` is the length, ``overrun`` by how many seconds a tool that hangs makes one of the rounds longer at most;
-    ``writes`` are bytes written and removed again. ``link`` and ``budget``
+    ``writes`` are bytes written at least, and removed again. ``link`` and ``budget``
     are the heaviest loads; None where nothing is sent, or nothing shared. ``sweep`` is what it varies.
     """
 

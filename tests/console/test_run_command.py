@@ -278,12 +278,14 @@ def test_a_time_limit_ends_the_run_and_resume_goes_on_to_the_end(
     assert "--confirm with --resume; a session goes on as it was begun" in capsys.readouterr().err
     assert run(monkeypatch, *resumed, "--dry-run", "--within", "1 min") == Exit.PASSED
     assert "time limit: no round fits in 1:00: the first takes about 1:55" in capsys.readouterr().out
-    assert run(monkeypatch, *resumed, "--within", "2 min") == Exit.PASSED
+    assert run(monkeypatch, *resumed, "--within", "2 min", "--allow-untested") == Exit.PASSED
     capsys.readouterr()
     with Store.open(db) as store:
         session = store.session(store.find_session("last"))
         assert sorted(number for number, _ in session.list_closed_rounds()) == [1, 2, 3]
-        assert [note.text.partition(":")[0] for note in session.read_notes()] == ["within 1 min", "within 2 min"]
+        assert [note.text.partition(":")[0] for note in session.read_notes()] == [
+            "within 1 min", "--allow-untested was given", "within 2 min",
+        ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
