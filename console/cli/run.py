@@ -164,8 +164,7 @@ def command(
         if resume and not rounds:
             complain(f"session {session.id}: nothing is left to run")
         if resume and allow_untested:
-            words = "--allow-untested was given: that something was not tested does not fail the rest of this session"
-            asyncio.run(store.session(session.id).append_note("option", words, time.time()))
+            asyncio.run(_note_allowance(store, session.id))
         again = {name: text for name, text in (("through", through), ("head", head)) if text is not None}
         code = run_session(session, rounds, jsonl=jsonl, quiet=quiet, allow_untested=allow_untested, again=again)
         _complain_left_out(store, session.id)
@@ -246,6 +245,13 @@ def _refuse_in_use(session: "Session", rounds: Sequence[Round]) -> None:
             f"benchconsole: {error}\nnothing was started; {_advise(is_resumed=bool(session.id))}, or name them with"
             " --i-mean-production or --i-mean-busy, which is recorded"
         ) from error
+
+
+async def _note_allowance(store: Store, key: str) -> None:
+    words = "--allow-untested was given: that something was not tested does not fail the rest of this session"
+    stored = store.session(key)
+    await stored.claim()
+    await stored.append_note("option", words, time.time())
 
 
 def _advise(*, is_resumed: bool) -> str:
