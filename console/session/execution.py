@@ -32,6 +32,7 @@ from benchconsole.probes.planning.sweeps import SweepEndings, make_skipped_resul
 from benchconsole.probes.running.load_sampler import list_sampled
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.running.step_setter import StepSetter
+from benchconsole.store.errors import StoreError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.selection import fold
 
@@ -106,7 +107,7 @@ class Execution:
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def __post_init__(self) -> None:
-        self.steps = StepSetter(self.reach, self.fabric.nodes, self._record)
+        self.steps = StepSetter(self.reach, self.fabric.nodes, self._record, self._note)
         self._judged_by = name_judgement(self.fabric)  # long to make of many nodes, and the same for every round
 
     async def run(self, rounds: Sequence[Round], unsearched: Sequence[Round] = ()) -> None:
@@ -138,10 +139,12 @@ class Execution:
                 while waiting and await self._run_each(waiting, runner, guard):
                     waiting = await self.plan_further()
             finally:
-                await self._record_canary()
-                await self._set_back()
-                for task in found.late.values():
-                    task.cancel()
+                try:
+                    await self._set_back()  # first of all: whatever refuses to be written must not keep nodes changed
+                finally:
+                    for task in found.late.values():
+                        task.cancel()
+                    await self._record_canary()
 
     async def _run_each(self, rounds: Sequence[Round], runner: Runner, guard: "Guard") -> bool:
         """Run ``rounds``, one after the other; whether nothing ended them early."""
@@ -261,11 +264,18 @@ class Execution:
             return
         for words, nodes in group_by_key((failure.detail, node) for node, failure in failures.items()).items():
             self._notice(f"{fold(nodes)}: {words}")
-            await self._record(f"{fold(nodes)}: {words}")
+            await self._note(f"{fold(nodes)}: {words}")
 
     async def _record(self, words: str) -> None:
         """Keep what is changed on nodes, before it is done."""
         await self._keep_note("change", words, self.clock())
+
+    async def _note(self, words: str) -> None:
+        """Keep what was done on nodes; told where nothing takes it, for it is done all the same."""
+        try:
+            await self._record(words)
+        except StoreError as error:
+            self._notice(f"{words} (not in the record: {error.found})")
 
     async def _keep_note(self, kind: str, text: str, at: float) -> None:
         await self.writer.keep(lambda target: target.append_note(kind, text, at))
