@@ -27,6 +27,7 @@ from benchconsole.console.view.events import (
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Failure, Proof, Result, Round, Test
 from benchconsole.probes.model.probe_names import INVENTORY
+from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.planning.round_limits import compute_time_limit
 from benchconsole.probes.planning.sweeps import SweepEndings, make_skipped_results, was_skipped
 from benchconsole.probes.running.load_sampler import list_sampled
@@ -311,9 +312,13 @@ class Execution:
             if self._begun and not self.controls.abandoned:
                 await self._prove(is_hurried=is_hurried)
         finally:
-            with suppress(TimeoutError):
+            try:
                 async with asyncio.timeout(AT_ONCE_SECONDS if self.controls.abandoned else None):
                     await self.reach.close()
+            except TimeoutError:
+                pass
+            except RemoteError as error:  # the run is done, and its results are stored
+                self._notice(f"the way to the nodes was not closed as it should be: {error}")
 
     async def _prove(self, *, is_hurried: bool) -> None:
         from benchconsole.probes.hygiene.leftover_proof import prove, touched
