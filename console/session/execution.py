@@ -193,7 +193,7 @@ class Execution:
         """Keep what was told of the canary with the session."""
         told, self._canary_told = self._canary_told, []
         for each in told:
-            await self._keep_note(each.kind, each.text.removeprefix(f"{each.kind}: "), each.at)
+            await self.writer.note(each.kind, each.text.removeprefix(f"{each.kind}: "), each.at)
 
     def _notice(self, words: str) -> None:
         """Tell what concerns no single test, from whatever thread it is noticed in."""
@@ -269,7 +269,7 @@ class Execution:
 
     async def _record(self, words: str) -> None:
         """Keep what is changed on nodes, before it is done."""
-        await self._keep_note("change", words, self.clock())
+        await self.writer.note("change", words, self.clock())
 
     async def _note(self, words: str) -> None:
         """Keep what was done on nodes; told where nothing takes it, for it is done all the same."""
@@ -277,9 +277,6 @@ class Execution:
             await self._record(words)
         except StoreError as error:
             self._notice(f"{words} (not in the record: {error.found})")
-
-    async def _keep_note(self, kind: str, text: str, at: float) -> None:
-        await self.writer.keep(lambda target: target.append_note(kind, text, at))
 
     async def _close(self, closed: ClosedRound, attempt: int) -> ClosedRound:
         """Judge, store and tell a round, and tell what ended with it."""
