@@ -2,9 +2,11 @@
 
 The SQLite of a Python or a distribution may be years old. Two libraries of SQLite in one process drop each other's
 locks (https://www.sqlite.org/howtocorrupt.html, 2.2.1), so nothing here or beside it opens a database with another.
+For the same reason nothing opens its file but SQLite: the start of one is read with ``read_start``.
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 import apsw
@@ -62,6 +64,20 @@ def open_connection(uri: str, *, busy: float) -> Connection:
     connection = apsw.Connection(uri, flags=flags, statementcachesize=_STATEMENTS)
     connection.set_busy_timeout(round(busy * 1000))
     return cast(Connection, connection)
+
+
+def read_start(path: Path, length: int) -> bytes:
+    """The first bytes of a file, read through SQLite; SqliteError.
+
+    Whoever opens the file of a database beside SQLite, and closes it, drops every lock that this process has on it
+    (https://www.sqlite.org/howtocorrupt.html, 2.2). SQLite itself closes its descriptors once no lock is left.
+    """
+    flags = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY
+    file = apsw.VFSFile("", str(path.resolve()), [flags, 0])  # it follows no symlink
+    try:
+        return file.xRead(min(length, file.xFileSize()), 0)
+    finally:
+        file.xClose()
 
 
 def open_memory() -> Connection:

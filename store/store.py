@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.model.remark import Remark
-from benchconsole.store.errors import StoreError
+from benchconsole.store.errors import ConflictError, StoreError
 from benchconsole.store.files import ownership
 from benchconsole.store.files.connection import BUSY_SECONDS
 from benchconsole.store.files.database import Database
@@ -20,7 +20,7 @@ from benchconsole.store.reading import session_list
 from benchconsole.store.session_store import SessionStore
 from benchconsole.store.session_summary import Baseline, SessionSummary, StoredVerdict
 from benchconsole.store.spool import spool_import
-from benchconsole.store.spool.spool_file import Spool
+from benchconsole.store.spool.spool_file import Spool, list_waiting_sessions
 from benchconsole.store.writing import removal, session_rows
 from benchconsole.store.writing.write_cache import WriteCache
 from benchconsole.store.writing.write_queue import FunctionJob
@@ -138,14 +138,17 @@ class Store:
 
     def require_removable(self, id: str) -> None:
         """Check that ``remove_session`` would take this session; raises as that does."""
+        self._require_no_spool(id)
         with session_list.asking_session(self.database, id) as (connection, number):
             removal.require_removable(connection, number, self._clock())
 
     def remove_session(self, id: str) -> None:
         """Delete a session with all that hangs on it; its room is free for others until ``vacuum`` gives it back.
 
-        DrivenError for one that runs, ConflictError for one that is or was a baseline, UnknownSessionError.
+        DrivenError for one that runs, ConflictError for one that is or was a baseline or whose results wait in a
+        spool, UnknownSessionError.
         """
+        self._require_no_spool(id)
         with self.database.writing() as connection:
             connection.execute("PRAGMA foreign_keys = OFF")
             with self.database.transaction(connection):
@@ -153,6 +156,13 @@ class Store:
                 removal.require_removable(connection, number, self._clock())
                 removal.remove_session(connection, number)
         self._sessions.pop(id, None)
+
+    def _require_no_spool(self, id: str) -> None:
+        """ConflictError where results of this session wait in a spool: they could not be brought back any more."""
+        if id in list_waiting_sessions(self.path):
+            raise ConflictError(
+                "results of the session wait in a spool; benchconsole import-spool brings them back", "do that first"
+            )
 
     async def import_spool(self, spool: Spool | Path) -> SpoolImport:
         """Bring back everything that a spool keeps, each record once; its files go when everything is committed.

@@ -127,13 +127,23 @@ def make_asking_reach(fabric: "Fabric", session: str) -> "Reach":
 
 
 def import_waiting_spools(store: "Store") -> None:
-    """Bring back what a console that is gone kept in a spool while this database refused; told where there is any."""
+    """Bring back what a console that is gone kept in a spool while this database refused; told where there is any.
+
+    One that cannot be brought back stays and is told, unless the database itself refuses: then StoreError.
+    """
     import asyncio
 
+    from benchconsole.store.errors import StoreError
     from benchconsole.store.spool.spool_file import find_spools
 
     for path in find_spools(store.path) if store.read_only is None else ():
-        found = asyncio.run(store.import_spool(path))
+        try:
+            found = asyncio.run(store.import_spool(path))
+        except StoreError as error:
+            if error.to_spool:
+                raise
+            complain(f"{path}: {error.found}; it stays there")
+            continue
         complain(f"{path}: {count(found.results, 'result')} brought back into {store.path}")
         for refused in found.refused:
             complain(f"line {refused.line} is refused: {refused.why}; the file is kept as {found.kept}")

@@ -25,12 +25,13 @@ from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.api import Probe
 from benchconsole.probes.blank_devices import list_confirmations
 from benchconsole.probes.hygiene.leftover_proof import touched
+from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.probes.model.remote import Reach
 from benchconsole.probes.reach.slurm.slurm_reach import Wish, door_name, through_slurm
 from benchconsole.store.errors import StoreError
 from benchconsole.store.store import Store
-from benchconsole.topology.errors import find_near
+from benchconsole.topology.errors import RoutingError, SelectionError, find_near
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.units import duration
 
@@ -358,7 +359,7 @@ def run_session(
         view, ended_by = asyncio.run(
             follow_session(session, rounds, stream, sys.stderr if to_stdout else sys.stdout, quiet)
         )
-    except StoreError as error:
+    except (ProbeError, RoutingError, SelectionError, StoreError) as error:
         if not session.has_begun:
             raise
         # This is no bad input any more. Results that were told as judged are stored.

@@ -36,12 +36,23 @@ def command(topology: Path, nodes: str | None, exclude: str | None, yes: bool) -
     Exit codes: 0 the keys are known now, 2 bad input, 3 a node gave none or nobody agreed.
     """
     fabric = read_topology(topology)
-    path = Path(fabric.access.known_hosts) if fabric.access.known_hosts else trusted_hosts_path()
+    path = Path(fabric.access.known_hosts) if fabric.access.known_hosts else _find_own()
     offers, silent = asyncio.run(_ask_host_keys(fabric, select(fabric, nodes, exclude)))
     for reason, names in group_alike(silent.items()):
         complain(f"{fold_names(names)}: {reason}")
     is_taken = _take_keys(path, offers, yes=yes)
     raise click.exceptions.Exit(Exit.PASSED if is_taken and not silent else Exit.UNTESTED)
+
+
+def _find_own() -> Path:
+    """Our own file; TrustError where others may have put there what stands in it."""
+    from benchconsole.probes.reach.ssh.config_files import find_stranger
+    from benchconsole.probes.reach.ssh.known_hosts import TrustError
+
+    path = trusted_hosts_path()
+    if stranger := find_stranger(path):
+        raise TrustError(f"{path} {stranger}")
+    return path
 
 
 def _take_keys(path: Path, offers: "Sequence[OfferedKey]", *, yes: bool) -> bool:

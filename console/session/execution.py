@@ -27,11 +27,13 @@ from benchconsole.console.view.events import (
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Failure, Proof, Result, Round, Test
 from benchconsole.probes.model.probe_names import INVENTORY
+from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.planning.round_limits import compute_time_limit
 from benchconsole.probes.planning.sweeps import SweepEndings, make_skipped_results, was_skipped
 from benchconsole.probes.running.load_sampler import list_sampled
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.running.step_setter import StepSetter
+from benchconsole.store.errors import StoreError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.selection import fold
 
@@ -106,7 +108,7 @@ class Execution:
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def __post_init__(self) -> None:
-        self.steps = StepSetter(self.reach, self.fabric.nodes, self._record)
+        self.steps = StepSetter(self.reach, self.fabric.nodes, self._record, self._note)
         self._judged_by = name_judgement(self.fabric)  # long to make of many nodes, and the same for every round
 
     async def run(self, rounds: Sequence[Round], unsearched: Sequence[Round] = ()) -> None:
@@ -138,10 +140,12 @@ class Execution:
                 while waiting and await self._run_each(waiting, runner, guard):
                     waiting = await self.plan_further()
             finally:
-                await self._record_canary()
-                await self._set_back()
-                for task in found.late.values():
-                    task.cancel()
+                try:
+                    await self._set_back()  # first of all: whatever refuses to be written must not keep nodes changed
+                finally:
+                    for task in found.late.values():
+                        task.cancel()
+                    await self._record_canary()
 
     async def _run_each(self, rounds: Sequence[Round], runner: Runner, guard: "Guard") -> bool:
         """Run ``rounds``, one after the other; whether nothing ended them early."""
@@ -189,7 +193,7 @@ class Execution:
         """Keep what was told of the canary with the session."""
         told, self._canary_told = self._canary_told, []
         for each in told:
-            await self._keep_note(each.kind, each.text.removeprefix(f"{each.kind}: "), each.at)
+            await self.writer.note(each.kind, each.text.removeprefix(f"{each.kind}: "), each.at)
 
     def _notice(self, words: str) -> None:
         """Tell what concerns no single test, from whatever thread it is noticed in."""
@@ -261,14 +265,18 @@ class Execution:
             return
         for words, nodes in group_by_key((failure.detail, node) for node, failure in failures.items()).items():
             self._notice(f"{fold(nodes)}: {words}")
-            await self._record(f"{fold(nodes)}: {words}")
+            await self._note(f"{fold(nodes)}: {words}")
 
     async def _record(self, words: str) -> None:
         """Keep what is changed on nodes, before it is done."""
-        await self._keep_note("change", words, self.clock())
+        await self.writer.note("change", words, self.clock())
 
-    async def _keep_note(self, kind: str, text: str, at: float) -> None:
-        await self.writer.keep(lambda target: target.append_note(kind, text, at))
+    async def _note(self, words: str) -> None:
+        """Keep what was done on nodes; told where nothing takes it, for it is done all the same."""
+        try:
+            await self._record(words)
+        except StoreError as error:
+            self._notice(f"{words} (not in the record: {error.found})")
 
     async def _close(self, closed: ClosedRound, attempt: int) -> ClosedRound:
         """Judge, store and tell a round, and tell what ended with it."""
@@ -301,9 +309,13 @@ class Execution:
             if self._begun and not self.controls.abandoned:
                 await self._prove(is_hurried=is_hurried)
         finally:
-            with suppress(TimeoutError):
+            try:
                 async with asyncio.timeout(AT_ONCE_SECONDS if self.controls.abandoned else None):
                     await self.reach.close()
+            except TimeoutError:
+                pass
+            except RemoteError as error:  # the run is done, and its results are stored
+                self._notice(f"the way to the nodes was not closed as it should be: {error}")
 
     async def _prove(self, *, is_hurried: bool) -> None:
         from benchconsole.probes.hygiene.leftover_proof import prove, touched

@@ -58,6 +58,9 @@ class DurableWriter:
     async def close(self, closed: ClosedRound) -> None:
         await self.keep(lambda target: target.close_round(closed))
 
+    async def note(self, kind: str, text: str, at: float) -> None:
+        await self.keep(lambda target: target.append_note(kind, text, at))
+
     async def end(
         self,
         at: float,

@@ -366,7 +366,7 @@ class Session:
             self._tell(self._make_opened(self._clock(), live=True))
         if rounds and in_waves:
             noticed = make_noticed(WAVES, say_waves(rounds), self._clock())
-            await writer.keep(lambda target: target.append_note(WAVES, say_waves(rounds), noticed.at))
+            await writer.note(WAVES, say_waves(rounds), noticed.at)
             self._noticed += (noticed,)
             self._tell(noticed)
         return rounds
@@ -417,7 +417,7 @@ class Session:
             if writer is not None:
                 if self._controls.abandoned:
                     left = "left at once; the nodes were not searched"
-                    await writer.keep(lambda target: target.append_note("abandoned", left, now))
+                    await writer.note("abandoned", left, now)
                 findings = self._judged.known_findings
                 losses = None if findings is None else self._judged.losses
                 opened = self._make_opened(now, live=False)

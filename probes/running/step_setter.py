@@ -31,11 +31,15 @@ def _forget_value(step: SetValue) -> SetValue:
 
 @dataclass(slots=True)
 class StepSetter:
-    """The values that are set on the nodes of one run. ``record`` keeps a sentence before anything of it is done."""
+    """The values that are set on the nodes of one run.
+
+    ``record`` keeps a sentence before anything of it is done, ``note`` one of what was done.
+    """
 
     reach: Reach
     nodes: Mapping[NodeId, Node]
     record: Callable[[str], Awaitable[None]]
+    note: Callable[[str], Awaitable[None]]
     _set: dict[tuple[int, str, NodeId], SetValue] = field(default_factory=dict)
     _slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
@@ -66,21 +70,29 @@ class StepSetter:
         return failures
 
     async def undo(self, keep: int = 0) -> dict[NodeId, Failure]:
-        """Set back all but what the sweep ``keep`` has set, the last axis first; why not, by node."""
+        """Set back all but what the sweep ``keep`` has set, the last axis first; why not, by node.
+
+        It is noted once all is done: a record that refuses would leave nodes changed.
+        """
         failures: dict[NodeId, Failure] = {}
+        notes: list[str] = []
         left = [(key, step) for key, step in self._set.items() if key[0] != keep]
         by_step = group_by_key(((key[0], step.axis, step.undo, step.sudo, step.timeout), key) for key, step in left)
-        for (_, axis, undo, _, _), keys in reversed(by_step.items()):
-            step = self._set[keys[0]]
-            nodes = [node for _, _, node in keys]
-            found = await self._run_all(nodes, step, undo, f"{axis} was not set back")
-            for key in keys:
-                if key[2] not in found:
-                    del self._set[key]
-            failures.update(found)
-            done = [node for node in nodes if node not in found]
-            if done:
-                await self.record(f"{axis} set back on {fold(done)}: {shlex.join(undo)}")
+        try:
+            for (_, axis, undo, _, _), keys in reversed(by_step.items()):
+                step = self._set[keys[0]]
+                nodes = [node for _, _, node in keys]
+                found = await self._run_all(nodes, step, undo, f"{axis} was not set back")
+                for key in keys:
+                    if key[2] not in found:
+                        del self._set[key]
+                failures.update(found)
+                done = [node for node in nodes if node not in found]
+                if done:
+                    notes.append(f"{axis} set back on {fold(done)}: {shlex.join(undo)}")
+        finally:
+            for words in notes:
+                await self.note(words)
         return failures
 
     async def _run_all(

@@ -4,6 +4,7 @@ import os
 import shlex
 import stat
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -39,10 +40,13 @@ from benchconsole.store.files.idle_readers import IdleReaders
 from benchconsole.store.files.ownership import find_driver_at_work
 from benchconsole.store.files.upgrade import upgrade
 from benchconsole.store.schema import tables
-from benchconsole.store.sqlite import REFUSALS, Connection, SqliteError, library_version
+from benchconsole.store.sqlite import REFUSALS, Connection, SqliteError, library_version, read_start
 
 EMPTYING_MILLISECONDS = 200
 """So long the last act of a writer waits for readers."""
+
+_MAKING = threading.Lock()
+"""Held while a file is made, which opens and closes it: no thread has it open with SQLite yet (``read_start``)."""
 
 _MAGIC = b"SQLite format 3\0"
 _ELSEWHERE = "name another file; this one was left as it is"
@@ -95,15 +99,9 @@ class Database:
         nothing is there), ForeignError, DamagedError, LockedError, ReadOnlyError, FullError.
         """
         path = path.absolute()
-        if not path.exists():
-            if not create:
-                raise MissingError("there is no database here", "run something first, or name another file", path)
-            try:
-                make_directory(path.parent)
-                make_private(path)
-            except OSError as error:
-                lacks = f"no database can be made here ({error.strerror})"
-                raise ReadOnlyError(lacks, "name another file with --db or BENCHCONSOLE_DB", path) from error
+        with _MAKING:
+            if not path.exists():
+                _make(path, create=create)
         mark = _recognise(path)
         writable = os.access(path, os.W_OK) and os.access(path.resolve().parent, os.W_OK)
         mode = Mode.WRITE if writable else _reading_mode(path, busy)
@@ -227,6 +225,18 @@ class Database:
             )
 
 
+def _make(path: Path, *, create: bool) -> None:
+    """Make an empty file with its directory; MissingError where it is not to be made, ReadOnlyError."""
+    if not create:
+        raise MissingError("there is no database here", "run something first, or name another file", path)
+    try:
+        make_directory(path.parent)
+        make_private(path)
+    except OSError as error:
+        lacks = f"no database can be made here ({error.strerror})"
+        raise ReadOnlyError(lacks, "name another file with --db or BENCHCONSOLE_DB", path) from error
+
+
 def _leftover(path: Path, suffix: str) -> int:
     """Size of a journal beside the database in bytes, 0 when there is none."""
     try:
@@ -236,14 +246,13 @@ def _leftover(path: Path, suffix: str) -> int:
 
 
 def _recognise(path: Path) -> int | None:
-    """The mark in the header (0: none yet), None for an empty file; nothing is opened with SQLite yet."""
+    """The mark in the header (0: none yet), None for an empty file; no journal is played back yet."""
     if not path.is_file():
         raise ForeignError("this is no file", _ELSEWHERE, path)
     try:
-        with path.open("rb") as file:
-            header = file.read(100)
-    except OSError as error:
-        raise ReadOnlyError(f"it cannot be read ({error.strerror})", "check its mode and owner", path) from error
+        header = read_start(path, 100)
+    except SqliteError as error:
+        raise ReadOnlyError(f"it cannot be read ({error})", "check its mode and owner", path) from error
     if not header:
         if _leftover(path, "-wal") or _journal_pages(path):
             raise DamagedError("the database is empty but its journal is not", "restore both from a backup", path)

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchconsole.store.errors import DrivenError
-from benchconsole.store.files import file_check
 from benchconsole.store.files.connection import Mode, connect, translate_errors
 from benchconsole.store.files.database import Database
 from benchconsole.store.files.ownership import find_driver_at_work
@@ -31,15 +30,13 @@ def measure_room(database: Database) -> FileRoom:
 
 
 def back_up(database: Database, target: Path) -> None:
-    """Write a copy to ``target``, mode 0600, while others may go on; every page of the copy is read afterwards.
+    """Write a copy to ``target``, mode 0600, while others may go on; every page of it is read before it has its name.
 
     TakenError where something has that name, FullError without room for it, DamagedError for a copy that is not whole.
     """
     database.require_in_place()
     with translate_errors(database.path), closing(connect(database.path, Mode.WRITE, busy=database.busy)) as connection:
         copy_into(connection, target)
-    with translate_errors(target), closing(connect(target, Mode.READ)) as copy:
-        file_check.require_whole(copy, target)
 
 
 def vacuum(database: Database) -> None:

@@ -25,8 +25,13 @@ def name_database(path: Path) -> str:
 
 
 def trusted_hosts_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """Our own known_hosts, beside the database: the keys that ``benchconsole trust`` accepted."""
-    return default_path(environment).with_name("known_hosts")
+    """Our own known_hosts, beside the database: the keys that ``benchconsole trust`` accepted.
+
+    Where BENCHCONSOLE_DB depends on the current folder it is in the user's data directory: whoever gave us that folder
+    would else say which hosts are trusted.
+    """
+    path = default_path(environment)
+    return (path if path.is_absolute() else default_path({})).with_name("known_hosts")
 
 
 def spool_places(database: Path) -> tuple[tuple[Path, str], ...]:

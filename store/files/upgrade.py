@@ -4,12 +4,13 @@ import glob
 import os
 import secrets
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
 
-from benchconsole.store.errors import DrivenError, LockedError, TakenError
-from benchconsole.store.files.connection import immediate, make_damage_error
+from benchconsole.store.errors import DamagedError, DrivenError, LockedError, TakenError
+from benchconsole.store.files import file_check
+from benchconsole.store.files.connection import Mode, connect, immediate, make_damage_error, translate_errors
 from benchconsole.store.files.filesystem import make_private, sync_directory, take_name
 from benchconsole.store.files.ownership import find_driver_at_work
 from benchconsole.store.schema import tables
@@ -86,8 +87,9 @@ def _remove_parts(target: Path) -> None:
 def copy_into(connection: Connection, target: Path) -> None:
     """Write a copy of a database in use to ``target``, whole or not at all, mode 0600.
 
-    ``target`` must not exist (TakenError). A copy that is killed leaves a ``.part`` beside it,
-    which the next one to the same name removes. Call it outside a transaction.
+    Every page of it is read before it takes its name (DamagedError). ``target`` must not exist
+    (TakenError). A copy that is killed leaves a ``.part`` beside it, which the next one to the same
+    name removes. Call it outside a transaction.
     """
     taken = TakenError("something is there already", "choose a name that is free", target)
     _remove_parts(target)
@@ -99,9 +101,21 @@ def copy_into(connection: Connection, target: Path) -> None:
         connection.execute("VACUUM INTO ?", (str(part),))
         with part.open("rb+") as written:
             os.fsync(written.fileno())
+        _check_copy(part, target)
         take_name(part, target)
     except FileExistsError as error:
         raise taken from error
     finally:
         part.unlink(missing_ok=True)
     sync_directory(target.parent)
+
+
+def _check_copy(part: Path, target: Path) -> None:
+    """Read every page of a copy that nobody else knows yet; DamagedError where they contradict each other."""
+    try:
+        with translate_errors(target), closing(connect(part, Mode.FROZEN)) as copy:
+            file_check.require_whole(copy, target)
+    except DamagedError as error:
+        raise DamagedError(
+            f"the copy is not as it was written: {error.found}", "it was not kept; look at its disk", target
+        ) from error

@@ -395,6 +395,28 @@ def read_lines(file: BinaryIO) -> Iterator[SpoolLine]:
             yield SpoolLine(number, b"", None, f"it is no record ({type(error).__name__}: {reason})"[:300])
 
 
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""Without waiting: a pipe of this name would have no end."""
+
+
+def list_waiting_sessions(database: Path) -> frozenset[str]:
+    """The sessions that the waiting spools of ``database`` keep something of, by their first records."""
+    return frozenset(filter(None, map(_read_session, find_spools(database))))
+
+
+def _read_session(path: Path) -> str:
+    """The session of the first record of a spool; empty where there is none."""
+    try:
+        handle = os.open(path, _READ)
+        with os.fdopen(handle, "rb") as file:
+            record = next((line.record for line in read_lines(file) if line.record is not None), None)
+    except OSError:
+        return ""
+    if isinstance(record, ResultRecord | CloseRecord):
+        return record.address.session
+    return "" if record is None else record.session
+
+
 def find_spools(database: Path) -> tuple[Path, ...]:
     """Spools of ``database`` that lie where a console would leave them, and that nobody is writing to."""
     paths: list[Path] = []
@@ -408,7 +430,7 @@ def find_spools(database: Path) -> tuple[Path, ...]:
 
 def _is_locked(path: Path) -> bool:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        handle = os.open(path, _READ)
     except OSError:
         return False
     try:

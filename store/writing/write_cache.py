@@ -2,7 +2,8 @@
 
 Numbers of metrics, labels and sessions, the attempts that run with the numbers of their tests, and
 whether this process drives a session (looked up once in each transaction). All of it is forgotten
-when a transaction is undone.
+when a transaction is undone. Sessions and attempts are forgotten when another connection has written,
+too: a session that it removed leaves its number to the next one. Names are never removed.
 """
 
 import time
@@ -109,18 +110,29 @@ class WriteCache:
         self._attempts: dict[tuple[int, int, int], KnownAttempt] = {}
         self._driven: set[int] = set()
         self._free: set[int] = set()
+        self._version: int | None = None
 
     def begin_transaction(self) -> None:
-        """Forget who drives: another process may have taken a session over since the last transaction."""
-        self._driven.clear()
-        self._free.clear()
+        """Forget what others may have changed since the last transaction: who drives, and what has which number."""
+        self._forget_drivers()
+        (version,) = self.connection.execute("PRAGMA data_version").fetchone()
+        if version != self._version:  # another connection has written
+            self._version = version
+            self._forget_sessions()
 
     def forget(self) -> None:
         """Forget everything: something was undone, and names made in it may not be there."""
         self.names = NameNumbers(self.connection)
+        self._forget_sessions()
+        self._forget_drivers()
+
+    def _forget_drivers(self) -> None:
+        self._driven.clear()
+        self._free.clear()
+
+    def _forget_sessions(self) -> None:
         self._sessions.clear()
         self.forget_attempts()
-        self.begin_transaction()
 
     def forget_attempts(self) -> None:
         """Forget all attempts: another process may have begun, filled and closed rounds of a session."""

@@ -1,15 +1,25 @@
 """``import-spool``: what it brings back, what it says, and what it leaves alone."""
 
 import asyncio
+import os
+import uuid
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from benchconsole.console.cli import common
 from benchconsole.console.cli.import_spool import command
-from benchconsole.store.errors import MissingError, SpoolError
+from benchconsole.console.session.session_removal import find_staying, remove_session
+from benchconsole.store.errors import LockedError, MissingError, SpoolError
+from benchconsole.store.spool.spool_file import NoteRecord, make_line
 from benchconsole.store.store import Store
+from tests import plain_sqlite
 from tests.store.played import measured, names, new, planned
+
+SPOOLED = "results of the session wait in a spool; benchconsole import-spool brings them back"
 
 
 @pytest.fixture
@@ -73,3 +83,57 @@ def test_what_is_not_there_is_said_in_one_line(db: Path, tmp_path: Path) -> None
     assert isinstance(_run(db, "--db", db).exception, SpoolError)
     assert isinstance(_run("--db", tmp_path / "none.db").exception, MissingError)
     assert not (tmp_path / "none.db").exists()
+
+
+def _put_garbage(spool: Path) -> None:
+    spool.write_bytes(b"a line of somebody\n")
+
+
+def _put_record_of_no_session(spool: Path) -> None:
+    spool.write_bytes(make_line(uuid.uuid4(), NoteRecord("ab12cd34", "kind", "text", 1.0)))
+
+
+def _put_folder(spool: Path) -> None:
+    spool.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("put", "why"),
+    [
+        (_put_record_of_no_session, "nothing in it could be brought back (line 1: there is no session ab12cd34)"),
+        (_put_garbage, "nothing in it could be brought back (line 1: it is no record"),
+        (_put_folder, "this is no file"),
+        (os.mkfifo, "this is no file"),
+    ],
+    ids=["no session", "garbage", "folder", "pipe"],
+)
+def test_a_spool_that_cannot_be_brought_back_is_told_and_stays_and_the_others_come_back(
+    db: Path, capsys: pytest.CaptureFixture[str], put: Callable[[Path], object], why: str
+) -> None:
+    ours, other = _spool(db), db.with_name("s.db.00.spool")
+    put(other)
+    with Store.open(db) as store:
+        common.import_waiting_spools(store)
+    said = capsys.readouterr().err
+    assert f"{other}: {why}" in said
+    assert "; it stays there" in said
+    assert f"{ours}: 2 results brought back" in said
+    assert other.exists()
+    assert not ours.exists()
+
+
+def test_a_database_that_refuses_is_no_fault_of_a_spool(db: Path) -> None:
+    with Store.open(db, busy=0.02) as store, closing(plain_sqlite.connect(db)) as stranger:
+        stranger.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LockedError):
+            common.import_waiting_spools(store)
+
+
+def test_a_session_whose_results_wait_in_a_spool_is_not_removed(db: Path) -> None:
+    with Store.open(db) as store:
+        key = store.find_session("last")
+        assert find_staying(store, [key]) == {key: SPOOLED}
+        assert remove_session(store, key) == SPOOLED
+        _run("--db", db)
+        assert find_staying(store, [key]) == {}
+        assert remove_session(store, key) == ""

@@ -15,10 +15,14 @@ from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.run_limits import ALLOCATION_SPARE
 from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.api import Probe, Safety
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.plugins.registry import ProbeCatalogue
 from benchconsole.probes.reach.slurm.slurm_reach import Wish
 from benchconsole.store.store import Store
-from benchconsole.topology.model.fabric import Fabric, Node
+from benchconsole.topology.errors import RoutingError, SelectionError
+from benchconsole.topology.model.fabric import Fabric, Node, NodeId
 from tests import plain_sqlite
 from tests.console.test_cli import run
 from tests.fabrics import SMALL
@@ -108,6 +112,38 @@ def test_a_database_that_takes_nothing_is_bad_input_and_starts_nothing(
 def test_a_suite_that_runs_whole_is_a_success(topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     topology.write_text(TEXT.replace("    - {probe: rude}\n", "    - {probe: iperf3}\n"))
     assert run(monkeypatch, "run", topology, "--db", tmp_path / "s.db") == Exit.PASSED
+
+
+class Parting(PlayedReach):
+    """Its nodes answer, and who sees to them does not when it is closed."""
+
+    async def close(self) -> None:
+        await super().close()
+        raise RemoteError(Failure(FailedAt.TIMEOUT, "squeue: no end within 30 s", NodeId("head")))
+
+
+def test_a_goodbye_that_fails_is_told_and_the_verdict_counts(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topology.write_text(TEXT.replace("    - {probe: rude}\n", "    - {probe: iperf3}\n"))
+    monkeypatch.setattr("benchconsole.console.cli.common.make_asking_reach", lambda *_: Parting())
+    assert run(monkeypatch, "run", topology, "--db", tmp_path / "s.db") == Exit.PASSED
+    assert "the way to the nodes was not closed as it should be: head: timed out: squeue" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("error", [PlanError("no rounds"), RoutingError("no way"), SelectionError("no nodes")])
+def test_bad_input_that_shows_when_a_run_has_begun_does_not_say_that_nothing_was_started(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    error: Exception,
+) -> None:  # fmt: skip
+    topology.write_text(TEXT.replace("    - {probe: rude}\n", "    - {probe: iperf3}\n"))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("benchconsole.console.session.judged_rounds.JudgedRounds.plan_confirmation", refuse)
+    assert run(monkeypatch, "run", topology, "--db", tmp_path / "s.db") == Exit.INTERNAL
+    assert f"{error}; the run was stopped, what was shown as judged is kept" in capsys.readouterr().err
 
 
 @pytest.fixture

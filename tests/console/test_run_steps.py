@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchconsole.console.exits import Exit
+from benchconsole.console.session.persistence import DurableWriter
 from benchconsole.probes.api import Output, Probe
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import Remote
 from benchconsole.probes.plugins.registry import ProbeCatalogue
 from benchconsole.probes.testing import FakeRemote
+from benchconsole.store.errors import SpoolError
 from benchconsole.store.store import Store
 from benchconsole.topology.description.resolve import load
 from benchconsole.topology.model.fabric import Node
@@ -129,3 +132,28 @@ def test_tests_of_a_node_that_was_not_set_are_held_and_it_is_set_back(
         ]
     assert failures
     assert set(failures) == {(FailedAt.HELD, "n2", "queue=500 was not set: set queue=500 ended with 1: no such queue")}
+
+
+def test_a_disk_without_room_keeps_no_node_from_being_set_back(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reach, refused = Told(), list[object]()
+    play(monkeypatch, reach)
+    two = "{queue: [500, 1000], mtu: [9000]}"
+    more = "undo: [set, queue=back]}, mtu: {run: [set, 'mtu={value}'], undo: [set, mtu=back]}}"
+    topology.write_text(TEXT.replace("{queue: [500, 1000]}", two).replace("undo: [set, queue=back]}}", more))
+    keep = DurableWriter.keep
+
+    async def refuse(_: DurableWriter, *given: object) -> object:
+        refused.append(given)
+        raise SpoolError("no room left on the disk", "free some space", tmp_path)
+
+    async def keep_until_then(self: DurableWriter, write: Any) -> Any:
+        return await (refuse(self, write) if refused else keep(self, write))
+
+    monkeypatch.setattr(DurableWriter, "result", refuse)
+    monkeypatch.setattr(DurableWriter, "keep", keep_until_then)
+    assert run(monkeypatch, "run", topology, "--db", tmp_path / "s.db", "--change-nodes") == Exit.INTERNAL
+    for name in ("n1", "n2"):
+        assert [call for call in reach.said(name) if call.endswith("=back")] == ["set mtu=back", "set queue=back"]
+    assert "mtu set back on n[1-2]" in capsys.readouterr().out

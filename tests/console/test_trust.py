@@ -10,6 +10,7 @@ from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.ssh import SshReach
 from benchconsole.probes.reach.ssh.known_hosts import OfferedKey
+from benchconsole.store.files.paths import trusted_hosts_path
 from benchconsole.topology.model.fabric import Node
 from tests.console.test_cli import run
 
@@ -87,3 +88,38 @@ def test_keys_that_are_known_are_counted_and_not_asked_for(
     assert run(monkeypatch, "trust", topology, "-w", "n[1-2]") == Exit.PASSED
     assert capsys.readouterr().out == f"2 keys known already in {kept}\n"
     assert kept.read_text().splitlines() == [f"{names} ssh-ed25519 AAAAn1", "n2 ssh-ed25519 AAAAn2"]
+
+
+@pytest.fixture
+def planted(topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Our own file, beside the database that is named, with a key that nobody trusted; its folder is the current one."""
+    topology.write_text(NODES.replace("ssh: {known_hosts: KNOWN}\n", ""))
+    folder = tmp_path / "planted"
+    folder.mkdir()
+    (folder / "known_hosts").write_text("n1 ssh-ed25519 AAAAn1\n")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("BENCHCONSOLE_DB", str(folder / "s.db"))
+    return folder / "known_hosts"
+
+
+def test_our_own_file_is_not_believed_where_others_may_write_it(
+    topology: Path, planted: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "trust", topology, "-w", "n1", "--yes") == Exit.PASSED
+    assert capsys.readouterr().out == f"1 key known already in {planted}\n"
+    planted.chmod(0o666)
+    before = planted.read_text()
+    assert run(monkeypatch, "trust", topology, "-w", "n1", "--yes") == Exit.BAD_INPUT
+    assert f"{planted} can be written by others (mode 0666)" in capsys.readouterr().err
+    assert planted.read_text() == before
+
+
+def test_a_file_that_lies_in_the_current_folder_is_not_ours(
+    topology: Path, planted: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BENCHCONSOLE_DB", "s.db")
+    ours = trusted_hosts_path()
+    assert run(monkeypatch, "trust", topology, "-w", "n1", "--yes") == Exit.PASSED
+    assert capsys.readouterr().out == f"n1  ssh-ed25519  SHA256:n1\n1 new key in {ours}\n"
+    assert ours.is_absolute()
+    assert ours != planted

@@ -2,17 +2,23 @@
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import random
 import select
 import signal
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
+import apsw
 import pytest
 
 from benchconsole.probes.model.measuring import Round, Target, Test
 from benchconsole.store.errors import DrivenError
+from benchconsole.store.files.database import Database
+from benchconsole.store.files.maintenance import back_up
 from benchconsole.store.session_summary import SessionState
 from benchconsole.store.store import Store
 from tests import plain_sqlite
@@ -231,3 +237,119 @@ def test_a_loop_that_is_gone_stops_no_write(tmp_path: Path) -> None:
         asyncio.run(hand_over())
     with Store.open(tmp_path / "s.db") as store:
         assert store.session(key).list_closed_rounds() == {(1, 1)}
+
+
+def _look(path: Path) -> None:
+    """Open the database, ask it something and close it, as a command in another terminal does."""
+    with Store.open(path) as store:
+        assert len(store.list_sessions()) == 1
+
+
+def _copy(path: Path) -> None:
+    back_up(Database.open(path), path.with_name("copy"))
+
+
+AGAIN = pytest.mark.parametrize("again", [Database.open, _look, _copy], ids=["opened", "looked at", "backed up"])
+"""Ways in which a process opens the file that it has open already."""
+
+SHARED_BYTES = (0x40000002, 510)
+"""First byte and number of those that every process locks which reads (https://www.sqlite.org/lockingv3.html)."""
+
+
+def _lock_alone(path: Path) -> None:
+    """Take the lock that nobody gets while another process has the database open in WAL mode."""
+    first, length = SHARED_BYTES
+    with path.open("rb+") as file, pytest.raises(BlockingIOError):
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, length, first)
+
+
+@contextlib.contextmanager
+def _run_beside(work: Callable[[int, int], object]) -> Iterator[tuple[TextIO, Callable[[], object]]]:
+    """Run ``work`` in a child, killed at the end, with two pipes; gives its lines, and a function that lets it go on."""
+    (hear, told), (awaited, go) = os.pipe(), os.pipe()
+
+    def run() -> None:
+        os.close(hear)
+        os.close(go)
+        work(awaited, told)
+
+    pid = fork(run)
+    os.close(told)
+    os.close(awaited)
+    try:
+        with os.fdopen(hear) as lines:
+            yield lines, lambda: os.write(go, b"g")
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        ended(pid)
+        os.close(go)
+
+
+def _write_beside_others(path: Path, hear: int, tell: int, again: Callable[[Path], object]) -> None:
+    """Store a round, open the file ``again``, wait for the other processes, and store another round."""
+
+    async def main() -> None:
+        store = Store.open(path)
+        key = await store.create_session(new(), PLAN)
+        await append_round(store.session(key), closed(PLAN[0]), (), judged_by="j")
+        again(path)
+        os.write(tell, f"{key}\n".encode())
+        os.read(hear, 1)
+        await append_round(store.session(key), closed(PLAN[1]), (), judged_by="j")
+        os.write(tell, b"stored\n")
+        os.read(hear, 1)  # until killed
+
+    asyncio.run(main())
+
+
+@AGAIN
+def test_others_that_come_and_go_leave_the_wal_of_a_file_that_was_opened_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: Callable[[Path], object]
+) -> None:
+    """One that finds no lock takes itself for the last, and may remove the WAL that the others commit to."""
+    monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: ("wal", "as the test says"))
+    path = tmp_path / "s.db"
+    with _run_beside(lambda hear, tell: _write_beside_others(path, hear, tell, again)) as (lines, go_on):
+        key = lines.readline().strip()
+        assert ended(fork(lambda: _lock_alone(path))) == 0
+        assert ended(fork(lambda: _look(path))) == 0
+        go_on()
+        assert lines.readline() == "stored\n"
+    with Store.open(path, create=False) as store:
+        assert store.session(key).list_closed_rounds() == {(1, 1), (2, 1)}
+
+
+def _hold_a_transaction(path: Path, hear: int, tell: int, again: Callable[[Path], object]) -> None:
+    """Write in a transaction, open the file ``again`` within it, and commit when told."""
+    database = Database.open(path)
+    with database.writing() as connection, database.transaction(connection):
+        connection.execute("UPDATE session SET label = 'ours'")
+        again(path)
+        os.write(tell, b"written\n")
+        os.read(hear, 1)
+    os.write(tell, b"committed\n")
+
+
+def _begin_to_write(path: Path) -> None:
+    with contextlib.closing(plain_sqlite.connect(path)) as stranger:
+        stranger.execute("PRAGMA busy_timeout = 0")
+        with pytest.raises(apsw.BusyError):
+            stranger.execute("BEGIN IMMEDIATE")
+
+
+@AGAIN
+@pytest.mark.parametrize("journal", ["truncate", "wal"])
+async def test_nobody_writes_into_the_transaction_of_a_file_that_was_opened_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: Callable[[Path], object], journal: str
+) -> None:
+    monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: (journal, "as the test says"))
+    path = tmp_path / "s.db"
+    with Store.open(path) as store:
+        key = await store.create_session(new(), PLAN)
+    with _run_beside(lambda hear, tell: _hold_a_transaction(path, hear, tell, again)) as (lines, go_on):
+        assert lines.readline() == "written\n"
+        assert ended(fork(lambda: _begin_to_write(path))) == 0
+        go_on()
+        assert lines.readline() == "committed\n"
+    with Store.open(path, create=False) as store:
+        assert store.session(key).describe().new.label == "ours"

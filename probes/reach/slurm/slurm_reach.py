@@ -239,18 +239,30 @@ class SlurmReach:
         return SlurmRemote(door, allocation.job, node.id, self._session)
 
     async def close(self) -> None:
-        """Give the allocation back; nothing of ours runs on afterwards."""
+        """Give the allocation back; nothing of ours runs on afterwards.
+
+        RemoteError where Slurm did not answer that it is given back; the way to the head is closed all the same.
+        """
+        try:
+            await self._give_back()
+        finally:
+            await self._inner.close()
+
+    async def _give_back(self) -> None:
         opening = self._opening
-        if opening is not None:
-            opening.cancel()
-            await asyncio.wait((opening,))
-            if not opening.cancelled() and opening.exception() is None:
-                try:
-                    await opening.result()[1].close()
-                except RemoteError as error:  # the head may be gone: then its watchdog has ended what held them
-                    if not (error.failure.stage.means_unreachable or error.failure.stage is FailedAt.LOST):
-                        raise
-        await self._inner.close()
+        if opening is None:
+            return
+        opening.cancel()
+        await asyncio.wait((opening,))
+        if opening.cancelled() or opening.exception() is not None:
+            return
+        allocation = opening.result()[1]
+        try:
+            await allocation.close()
+        except RemoteError as error:  # the head may be gone: then its watchdog has ended what held them
+            if not (error.failure.stage.means_unreachable or error.failure.stage is FailedAt.LOST):
+                _LOG.warning(self._head.id, "allocation %d may not be given back: %s", allocation.job, error)
+                raise
 
     async def _open(self) -> tuple[Remote, Allocation]:
         door = await self._inner.remote(self._head)

@@ -1,5 +1,7 @@
 """The files of an ssh configuration: that nobody else can write them, and the revoked host keys that they name.
 
+Our own known_hosts, which no configuration names, is looked at in the same way.
+
 A file is refused as OpenSSH refuses it (``readconf.c``: "Bad owner or permissions"): where another user owns it, or its
 group or others may write it. So is one in a directory in which everybody may replace it. Keys that any of the files
 revokes are revoked for every host, whatever the condition that the line stands under.
@@ -58,6 +60,19 @@ def find_writer(path: Path) -> str:
     if folder.st_mode & 0o002 and not folder.st_mode & stat.S_ISVTX:
         return f"stands in {path.absolute().parent}, where everybody may replace it; chmod o-w on the directory"
     return ""
+
+
+def find_stranger(path: Path) -> str:
+    """Who else may have put a file there that nobody named, in words that follow its name; empty where nobody may.
+
+    A link is looked at as well as the file that it leads to. Where nothing is there, nobody has.
+    """
+    if not path.exists():
+        return ""
+    owner = path.lstat().st_uid
+    if path.is_symlink() and owner not in (0, os.getuid()):
+        return f"is a link of user {owner}, who could say with it who is let in; expected one of yours or of root"
+    return find_writer(path) or find_writer(path.resolve())
 
 
 def find_reader(path: Path) -> str:

@@ -21,7 +21,13 @@ from pathlib import Path
 import asyncssh
 
 from benchconsole.probes.model.measuring import FailedAt
-from benchconsole.probes.reach.ssh.config_files import find_reader, find_writer, list_files, read_revoked
+from benchconsole.probes.reach.ssh.config_files import (
+    find_reader,
+    find_stranger,
+    find_writer,
+    list_files,
+    read_revoked,
+)
 from benchconsole.probes.reach.ssh.host_classes import HostClasses
 from benchconsole.probes.reach.ssh.known_hosts import KnownHosts, TrustedKeys
 from benchconsole.topology.model.access import Access
@@ -261,6 +267,12 @@ class SshConfig:
         return next(told, "")
 
     @cached_property
+    def _planted(self) -> str:
+        """Why our own files of trusted keys cannot be believed: others may say in them who is let in."""
+        told = (f"{path} {stranger}" for path in self._also_trusted if (stranger := find_stranger(Path(path))))
+        return next(told, "")
+
+    @cached_property
     def _revoked(self) -> tuple[asyncssh.SSHKey, ...]:
         return read_revoked(self.files)
 
@@ -277,6 +289,8 @@ class SshConfig:
         read = self._read(destination)
         with self._lock:
             paths = self.known_hosts(read)
+            if self._planted:
+                raise ConfigError(self._planted, FailedAt.HOST_KEY_UNKNOWN)
             if paths not in self._known:
                 self._known[paths] = KnownHosts.read(paths)
             keys = self._keys_for(destination, read)

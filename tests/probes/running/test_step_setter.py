@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output, Round, SetValue, Swept
 from benchconsole.probes.model.remote import Remote, RemoteError
 from benchconsole.probes.running.step_setter import StepSetter
@@ -37,11 +39,14 @@ class Machine:
     async def record(self, words: str) -> None:
         self.said.append(words)
 
+    async def refuse(self, words: str) -> None:
+        raise OSError(f"no room for {words}")
+
     def calls(self, name: str) -> list[str]:
         return [" ".join(call.argv) for call in self.remotes[name].calls]
 
     def setter(self) -> StepSetter:
-        return StepSetter(self, NODES, self.record)
+        return StepSetter(self, NODES, self.record, self.record)
 
 
 def swept(value: str, sweep: int = 1, axis: str = "queue", nodes: str = "n[1-2]") -> Round:
@@ -119,3 +124,20 @@ async def test_what_a_run_that_died_may_have_set_is_set_again_or_set_back() -> N
     await again.prepare(swept("500"))
     await again.undo()
     assert machine.calls("n2")[1:] == ["set queue 500", "set queue 1000"]
+
+
+async def test_everything_is_set_back_before_anything_of_it_is_noted() -> None:
+    machine = Machine()
+    setter = machine.setter()
+    await setter.prepare(swept("500"))
+    await setter.prepare(_add_axis(swept("500"), "mtu"))
+    setter.note = machine.refuse
+    with pytest.raises(OSError, match="no room for mtu set back"):
+        await setter.undo()
+    assert machine.calls("n1")[-2:] == ["set mtu 1000", "set queue 1000"]
+
+
+def _add_axis(each: Round, axis: str) -> Round:
+    assert each.swept is not None
+    (more,) = swept("9000", axis=axis).swept.steps  # type: ignore[union-attr]
+    return replace(each, swept=replace(each.swept, steps=(*each.swept.steps, more)))

@@ -14,6 +14,25 @@ def test_the_default_place(monkeypatch: pytest.MonkeyPatch) -> None:
     assert paths.default_path({"BENCHCONSOLE_DB": "~/x.db"}) == Path("/home/someone/x.db")
 
 
+@pytest.mark.parametrize(
+    ("named", "place"),
+    [
+        ("", "/home/someone/data/benchconsole"),
+        ("/srv/x.db", "/srv"),
+        ("~/x.db", "/home/someone"),
+        ("x.db", "/home/someone/data/benchconsole"),
+        ("./x.db", "/home/someone/data/benchconsole"),
+        ("../runs/x.db", "/home/someone/data/benchconsole"),
+    ],
+)
+def test_trusted_keys_stand_beside_the_database_and_in_no_folder_that_happens_to_be_the_current_one(
+    monkeypatch: pytest.MonkeyPatch, named: str, place: str
+) -> None:
+    monkeypatch.setenv("HOME", "/home/someone")
+    monkeypatch.setenv("XDG_DATA_HOME", "/home/someone/data")
+    assert paths.trusted_hosts_path({"BENCHCONSOLE_DB": named}) == Path(place) / "known_hosts"
+
+
 _MOUNTS = r"""22 1 8:1 / / rw - ext4 /dev/sda1 rw
 23 22 0:40 / /home rw - nfs4 server:/home rw
 24 22 0:41 / /home/a\040b rw - tmpfs tmpfs rw

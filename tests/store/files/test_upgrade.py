@@ -6,13 +6,17 @@ import random
 import select
 import signal
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from benchconsole.store.errors import StoreError
+from benchconsole.store.errors import DamagedError, StoreError
 from benchconsole.store.files.connection import Mode, connect, translate_errors
+from benchconsole.store.files.database import Database
+from benchconsole.store.files.maintenance import back_up
 from benchconsole.store.files.upgrade import copy_into
+from benchconsole.store.schema import tables
 from benchconsole.store.store import Store
 from tests import plain_sqlite
 from tests.store import private_mounts
@@ -144,3 +148,41 @@ def test_a_full_disk_leaves_no_half_copy(tmp_path: Path) -> None:
     assert said == "FullError"
     assert left == ["ballast", "s.db", "s.db-checked"]
     assert whole
+
+
+@pytest.fixture
+def failing_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """A disk that gives back other bytes than were written to it; a function that mends it."""
+    sync = os.fsync
+
+    def spoil(handle: int) -> None:
+        sync(handle)
+        if stat.S_ISREG(os.fstat(handle).st_mode):
+            os.pwrite(handle, b"\xa5" * 4096, 3 * 4096)
+
+    monkeypatch.setattr("os.fsync", spoil)
+    return lambda: monkeypatch.setattr("os.fsync", sync)
+
+
+async def test_a_copy_that_is_not_whole_never_has_its_name(tmp_path: Path, failing_disk: Callable[[], None]) -> None:
+    key = await fill(tmp_path / "s.db", 20)
+    before = names(tmp_path)
+    with Store.open(tmp_path / "s.db") as store:
+        with pytest.raises(DamagedError, match="the copy is not as it was written"):
+            back_up(store.database, tmp_path / "copy.db")
+        assert names(tmp_path) == before
+        failing_disk()
+        back_up(store.database, tmp_path / "copy.db")
+    assert _whole(tmp_path / "copy.db", key)
+
+
+def test_a_file_is_not_upgraded_without_a_whole_copy(tmp_path: Path, failing_disk: Callable[[], None]) -> None:
+    path = tmp_path / "s.db"
+    Database.open(path, steps=tables.STEPS[:1])
+    before = path.read_bytes()
+    with pytest.raises(DamagedError, match="the copy is not as it was written"):
+        Database.open(path)
+    assert (names(tmp_path), path.read_bytes()) == (["s.db"], before)
+    failing_disk()
+    Database.open(path)
+    assert names(tmp_path) == ["s.db", f"s.db.v{tables.FIRST}.backup"]

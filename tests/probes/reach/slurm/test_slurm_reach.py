@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -161,7 +162,9 @@ async def test_a_command_that_somebody_killed_asks_whether_its_allocation_is_gon
 # -- the allocation
 
 
-def _door(sinfo: Output = UP, squeue: Sequence[Output] = (), salloc: Output | RemoteError | None = None) -> FakeRemote:
+def _door(
+    sinfo: Output = UP, squeue: Sequence[Output | RemoteError] = (), salloc: Output | RemoteError | None = None
+) -> FakeRemote:
     door = FakeRemote("head")
     door.when("sinfo", answers=sinfo)
     door.when("salloc", answers=salloc or Output((), b"", b"salloc: Granted job allocation 7\n", None))
@@ -272,6 +275,17 @@ async def test_an_allocation_that_failed_fails_every_node_once() -> None:
         assert raised.value.failure.node == node.id
     assert len(_asked(door, "salloc")) == 1
     await reach.close()
+
+
+@pytest.mark.parametrize(("stage", "is_told"), [(FailedAt.TIMEOUT, True), (FailedAt.LOST, False)])
+async def test_the_way_to_the_head_is_closed_whatever_slurm_says_at_the_end(stage: FailedAt, is_told: bool) -> None:
+    silent = RemoteError(Failure(stage, "no answer", NodeId("head")))
+    inner = FakeReach({"head": _door(squeue=[Output((), b"7|benchconsole-s1|RUNNING\n"), silent])})
+    reach = SlurmReach(inner, a_node("head"), "s1", NODES)
+    await reach.remote(NODES[0])
+    with pytest.raises(RemoteError, match="no answer") if is_told else nullcontext():
+        await reach.close()
+    assert inner.closed
 
 
 async def test_a_reach_that_was_never_used_asks_nobody() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.probes.model.measuring import FailedAt
-from benchconsole.probes.reach.ssh.config_files import find_reader, find_writer, read_revoked
+from benchconsole.probes.reach.ssh.config_files import find_reader, find_stranger, find_writer, read_revoked
 from benchconsole.probes.reach.ssh.ssh_config import ConfigError, Destination, SshConfig, load_named_key
 from benchconsole.topology.model.access import Access
 from tests.probes.reach.ssh.conftest import Keys
@@ -53,6 +53,53 @@ def test_a_file_of_another_user_is_told(tmp_path: Path) -> None:
     file.write_text("Host *\n")
     os.chown(file, 12345, -1)
     assert find_writer(file).startswith("belongs to user 12345")
+
+
+def _give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let ``path`` be another user's; only root gives files away, others take themselves for somebody else."""
+    if os.getuid() == 0:
+        os.chown(path, 12345, -1, follow_symlinks=False)
+    else:
+        me = os.getuid()
+        monkeypatch.setattr("os.getuid", lambda: me + 1)
+
+
+@pytest.mark.parametrize(
+    ("put", "said"),
+    [
+        ("nothing", ""),
+        ("file", ""),
+        ("link", ""),
+        ("link to nothing", ""),
+        ("open file", "can be written by others (mode 0666)"),
+        ("link to open file", "can be written by others (mode 0666)"),
+        ("link to file in open folder", "where everybody may replace it"),
+        ("file of another", "belongs to user"),
+        ("link of another", "is a link of user"),
+        ("file of another in a sticky folder", "belongs to user"),
+    ],
+)
+def test_a_file_that_somebody_else_may_have_put_there_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put: str, said: str
+) -> None:
+    folder, elsewhere = tmp_path / "shared", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    path, target = folder / "known_hosts", elsewhere / "target"
+    if put.startswith("link"):
+        path.symlink_to(target)
+    there = target if "link" in put else path
+    if "nothing" not in put:
+        there.write_text("")
+        there.chmod(0o666 if "open file" in put else 0o644)
+    if "open folder" in put:
+        elsewhere.chmod(0o777)
+    if "sticky" in put:
+        folder.chmod(0o1777)
+    if "another" in put:
+        _give_away(path, monkeypatch)
+    found = find_stranger(path)
+    assert (said in found) if said else found == ""
 
 
 @pytest.mark.fault("I05")

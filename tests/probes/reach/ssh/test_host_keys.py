@@ -147,6 +147,22 @@ async def test_our_own_file_counts_beside_the_others(bench: Bench, server: Serve
     await reach.close()
 
 
+def _open_to_all(path: str) -> None:
+    Path(path).chmod(0o666)
+
+
+async def test_our_own_file_lets_nobody_in_where_others_may_write_it(bench: Bench, server: Server) -> None:
+    ours = bench.file("ours", server.known())
+    _open_to_all(ours)
+    reach = SshReach(bench.access(server, known=""), bench.session, also_trusted=[ours])
+    with pytest.raises(RemoteError) as raised:
+        await reach.remote(node(server.address))
+    await reach.close()
+    assert raised.value.failure.stage is FailedAt.HOST_KEY_UNKNOWN
+    assert f"{ours} can be written by others" in raised.value.failure.detail
+    assert server.logged("Accepted") == 0
+
+
 async def test_a_failure_is_told_again_without_another_connection(bench: Bench, server: Server) -> None:
     reach = bench.reach(bench.access(server, known=""), SshLimits(login=5))
     failures = []
