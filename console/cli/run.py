@@ -140,10 +140,7 @@ def command(
     said = {"through": through, "allow_untested": int(allow_untested)}
     choice = _read_choice(fabric, _make_base(fabric, suite, single, given, said), asked, cohorts)
     if resume:
-        of_new = {"--sample-load": sample_load, "--change-nodes": change_nodes, "--only": only, "--without": without}
-        limits = {"--cap": caps, "--tests-at-once": tests_at_once}
-        chosen = {"--suite": suite, "--nodes": nodes, "--exclude": exclude, "--label": label}
-        _refuse_with_resume({"--cohort": cohorts, "--set": given, **of_new, **limits, "--test": single, **chosen})
+        _refuse_with_resume(click.get_current_context().params)
     else:
         choice.typed = _confirm_disks(fabric, choice, probes, is_asked=not dry_run)
     with common.open_store(db) as store:
@@ -162,10 +159,8 @@ def command(
         _refuse_in_use(session, rounds)
         if dry_run:
             return
-        if resume and not rounds:
-            complain(f"session {session.id}: nothing is left to run")
-        if resume and allow_untested:
-            asyncio.run(_note_allowance(store, session.id))
+        if resume:
+            _begin_again(session, rounds, allow_untested=allow_untested)
         again = {name: text for name, text in (("through", through), ("head", head)) if text is not None}
         code = run_session(session, rounds, jsonl=jsonl, quiet=quiet, allow_untested=allow_untested, again=again)
         _complain_left_out(store, session.id)
@@ -205,14 +200,26 @@ def _refuse_together(single: str, others: Mapping[str, object]) -> None:
             raise BadInput(f"benchconsole: --test with {name}; one test names its nodes and its options itself")
 
 
-def _refuse_with_resume(options: Mapping[str, object]) -> None:
-    """BadInput for an option that would change what a session was begun with."""
-    for name, value in options.items():
-        if value:
-            raise BadInput(
-                f"benchconsole: {name} with --resume; a session goes on as it was begun: leave it out, or begin a new "
-                "session without --resume"
-            )
+_OF_NEW = {
+    "cohorts": "--cohort", "given": "--set", "sample_load": "--sample-load", "change_nodes": "--change-nodes",
+    "only": "--only", "without": "--without", "caps": "--cap", "tests_at_once": "--tests-at-once", "single": "--test",
+    "suite": "--suite", "nodes": "--nodes", "exclude": "--exclude", "label": "--label",
+}  # fmt: skip
+"""Options of a new session alone, by the names of their parameters."""
+
+
+def _refuse_with_resume(given: Mapping[str, object]) -> None:
+    """BadInput for a ``given`` option that would change what a session was begun with."""
+    for name, option in _OF_NEW.items():
+        if given[name]:
+            raise _make_refusal(option)
+
+
+def _make_refusal(option: str) -> BadInput:
+    return BadInput(
+        f"benchconsole: {option} with --resume; a session goes on as it was begun: leave it out, or begin a new "
+        "session without --resume"
+    )
 
 
 def _resume_session(
@@ -228,7 +235,7 @@ def _resume_session(
     session = Session.stored(store, name, probes, policy=choice.policy)
     session.choice.within, session.choice.until = choice.within, choice.until
     if choice.options.get(CONFIRM, session.choice.confirm_seconds) != session.choice.confirm_seconds:
-        _refuse_with_resume({"--confirm": choice.options})
+        raise _make_refusal("--confirm")
     if session.fabric.text != topology.read_text(encoding="utf-8-sig"):
         raise BadInput(
             f"benchconsole: session {session.id} was made with another text of {session.fabric.file}, "
@@ -246,6 +253,14 @@ def _refuse_in_use(session: "Session", rounds: Sequence[Round]) -> None:
             f"benchconsole: {error}\nnothing was started; {_advise(is_resumed=bool(session.id))}, or name them with"
             " --i-mean-production or --i-mean-busy, which is recorded"
         ) from error
+
+
+def _begin_again(session: "Session", rounds: Sequence[Round], *, allow_untested: bool) -> None:
+    """Say where nothing is left to run, and record what the session was not begun with."""
+    if not rounds:
+        complain(f"session {session.id}: nothing is left to run")
+    if allow_untested:
+        asyncio.run(_note_allowance(session.store, session.id))
 
 
 async def _note_allowance(store: Store, key: str) -> None:

@@ -10,7 +10,7 @@ from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
-from benchconsole.console.tui.widgets.options import Option, OptionListing
+from benchconsole.console.tui.widgets.options import Option, OptionListing, list_hidden
 from benchconsole.console.tui.widgets.tabs import Badges
 
 MOST = 8
@@ -57,7 +57,7 @@ class CommandSheet(Sheet[str]):
     @on(Listing.Moved)
     def count_candidates(self) -> None:
         """Say behind the line how many candidates stand below and above those in sight."""
-        self.prompt.show(note=(CellText("   ".join(self.options.list_hidden()), MUTED),))
+        self.prompt.show(note=(CellText("   ".join(list_hidden(self.options)), MUTED),))
 
     def _show_candidates(self) -> None:
         self.options.show(self.candidates(self.prompt.text))

@@ -10,7 +10,7 @@ from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.sheet import Sheet, find_most_rows
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
-from benchconsole.console.tui.widgets.options import Option, OptionListing
+from benchconsole.console.tui.widgets.options import Option, OptionListing, list_hidden
 from benchconsole.console.tui.widgets.tabs import Badges
 
 
@@ -44,7 +44,7 @@ class HelpSheet(Sheet[str]):
     def count_rows(self) -> None:
         """Say behind the line how many actions there are, and how many of them more stand below and above."""
         shown = f"{self.options.count:,} of {len(self.valid):,}"
-        self.prompt.show(note=(CellText("   ".join((shown, *self.options.list_hidden())), MUTED),))
+        self.prompt.show(note=(CellText("   ".join((shown, *list_hidden(self.options))), MUTED),))
 
     @on(LineInput.Changed)
     def _typed(self, event: LineInput.Changed) -> None:

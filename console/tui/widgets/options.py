@@ -54,13 +54,6 @@ class OptionListing(Listing[Option]):
         self.cursor = 0
         self.redraw()
 
-    def list_hidden(self) -> list[str]:
-        """How many options stand below and above those in sight: ``52 more below``."""
-        page = self.page
-        top = max(min(self.top, self.cursor), self.cursor - page + 1)
-        hidden = ((max(self.count - top - page, 0), "below"), (top, "above"))
-        return [f"{number:,} more {where}" for number, where in hidden if number]
-
     def row(self, index: int, width: int) -> Row:
         option = self.items[index]
         widths = _measure_options(tuple(self.items))
@@ -73,3 +66,11 @@ class OptionListing(Listing[Option]):
 
     def empty(self, width: int) -> list[Row]:
         return [CellLine(width).to(2).put("nothing of that name here", TEXT).row()]
+
+
+def list_hidden(listing: OptionListing) -> list[str]:
+    """How many options stand below and above those in sight: ``52 more below``."""
+    page = listing.page
+    top = max(min(listing.top, listing.cursor), listing.cursor - page + 1)
+    hidden = ((max(listing.count - top - page, 0), "below"), (top, "above"))
+    return [f"{number:,} more {where}" for number, where in hidden if number]
