@@ -225,6 +225,7 @@ def test_a_stopped_command_ends(shell: Shell) -> None:
     assert marked(SESSION) == []
 
 
+@pytest.mark.fault("F14")
 @pytest.mark.parametrize(("sent", "status"), [("KILL", 143), ("SEGV", 139), ("ABRT", 134), ("USR1", 138)])
 def test_a_runner_that_somebody_kills_does_not_free_its_command(shell: Shell, sent: str, status: int) -> None:
     shell.tell(["sh", "-c", "setsid sleep 300 & sleep 301"])
