@@ -10,10 +10,14 @@ after the other, to one shell. It gives the guarantee of ``probes.reach.watchdog
    environment, but this word nowhere (the variables that hold it are unset first: one that the login has exported would
    stay so). Beside it on stdout is the exit status. So it is the same proof that nothing runs on: 96 means that
    something did not die.
-3. The end of M's stdin, whoever closed it, is the order to end everything. M then signals R, again and again, R's trap
-   ends the command's group and what carries its marker, and M exits with R's status. When R has finished its command
-   it only has words left to say, so a signal ends it at once, even where nobody reads them; ksh and yash write on, so
-   M kills R after five seconds. Where R was killed, M itself ends what carries the marker.
+3. The end of M's stdin, whoever closed it, is the order to end everything. M then signals R, again and again, and R's
+   trap ends the command's group and what carries its marker. The trap is set before R forks and unset when ``wait`` is
+   over, and no other builtin lies between: zsh runs a trap inside the builtin that it interrupts, and crashes there.
+   (To ignore signals meanwhile will not do: what ksh93 forks then ignores them for ever.) A signal that comes earlier
+   ends R, which has started nothing. When R has finished its command it only has words left to say, so a signal ends
+   it at once, even where nobody reads them; ksh and yash write on, so M kills R after five seconds. Only a status by
+   which R says that it ended everything is believed (0, 98, and 96 that it could not). After any other end of R, M
+   itself ends what carries the marker, a moment later, for a command that was just forked carries none yet.
 4. A shell that waits holds no directory of the user, which somebody may want to unmount; R goes back there.
 5. Each command has the node's own limit, by ``timeout``. M itself lives for ``LIFE`` at most, under ``timeout`` too,
    for sshd does not notice a cable that is cut. The client takes no shell that is older than ``REUSED_FOR``.
@@ -47,22 +51,26 @@ LONGEST_TIME = 100.0
 _LONGEST_LINE = 8192
 
 _SCRIPT = (
-    "exec 3<&0 4>&1 5>&2 </dev/null >/dev/null 2>&1; unset e q; m=$1 g=$2 a=setsid b= j=1 r= u=0 home=$PWD; cd /; "
+    "exec 3<&0 4>&1 5>&2 </dev/null >/dev/null 2>&1; unset e q; "
+    "m=$1 g=$2 a=setsid b= j=1 r= u=0 v=98 home=$PWD; cd /; "
     f"{FUNCTIONS}"
-    'run() { v=; trap v=1 TERM HUP INT; exec 3<&-; cd "$home"; r= s= x=; read -r u y </proc/uptime; '
-    'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$! ; '
-    'trap stop TERM HUP INT; [ "$v" ] && stop; '
-    "wait $p; s=$?; [ $s -lt 256 ] || s=$((128+s%128)); finish; trap - TERM HUP INT; "
+    'halt() { case $p in "") p=$! ; case $p in "$y") p= ;; esac ;; esac; stop; }; '
+    'run() { exec 3<&-; cd "$home"; read -r u y </proc/uptime; r= s= x= p= y=$! ; trap halt HUP INT TERM; '
+    'case $i in 0) go "$@" & ;; *) printf "$d" | go "$@" & ;; esac; p=$! ; '
+    'wait $p; s=$?; trap "" TERM HUP INT; '
+    "[ $s -lt 256 ] || s=$((128+s%128)); finish; trap - TERM HUP INT; "
     'echo "$e ${x:-$s}" >&4; echo "$e" >&5; }; '
     "request() { n=$1 e=$2 l=$3 i=$4; shift 4; "
     '[ "$i" = 0 ] || IFS= read -r d <&3 || exit 96; [ "$r" ] && wait $r; '
     "case $b in 2) ;; 1) b=2 j=0; case $(timeout --help) in *--foreground*) a= ;; esac ;; *) b=1 ;; esac; "
     'run "$@" & r=$! ; }; '
     'over() { trap "" TERM HUP INT; [ "$r" ] || exit 0; '
-    "(exec 3<&- 4>&- 5>&-; for t in 1 1 1 1 1; do kill -TERM $r || exit; sleep $t; done; kill -KILL $r) & h=$! ; "
+    "(exec 3<&- 4>&- 5>&-; for t in .05 .1 .3 .6 1 1 1 1; do kill -TERM $r || exit; sleep $t; done; "
+    "kill -KILL $r) & h=$! ; "
     "exec 3<&- 4>&- 5>&-; "
     "wait $r; s=$?; [ $s -lt 256 ] || s=$((128+s%128)); kill -KILL $h; "
-    'if [ $s = 137 ]; then r= p= s=143 k=".01 .04 .1 .2 .3 .4"; gone TERM "$g" || gone KILL "$k" || s=96; fi; '
+    "case $s in 0|96) ;; 98) s=143 ;; *) sleep .1; r= p=; "
+    'k=".01 .04 .1 .2 .3 .4"; gone TERM "$g" || gone KILL "$k" || s=96; [ $s = 137 ] && s=143 ;; esac; '
     "exit $s; }; "
     "trap over TERM HUP INT; "
     'while IFS= read -r q <&3; do eval "$q"; done; over'

@@ -21,7 +21,9 @@ the session. So each command is sent inside a POSIX sh wrapper that ends it by i
    the group: TERM, CONT, at most 2 s of patience, KILL. A leader that has no group yet is killed, because
    a shell that has just forked may lose a TERM, and awaited: only the dead have no ``/proc/PID/exe``.
    The trap exits and never goes back to ``wait``: zsh would wait for ever there for a leader that it has
-   reaped inside the trap. Reader and wrapper hold neither stdout nor stderr, for sshd waits for those.
+   reaped inside the trap. It is set when the process of the command is known and unset when ``wait`` is over, and no
+   other builtin lies between: zsh runs a trap inside the builtin that it interrupts, and crashes there.
+   Reader and wrapper hold neither stdout nor stderr, for sshd waits for those.
    A cable that is cut brings no end of file. So for a long command the client says a line every few seconds, and each
    line has its time: ``timeout SILENCE sh -c read``, a program because read has no time of its own in POSIX, and
    one that ends with the channel, so that nothing has to be killed. 97 means that no line came in time.
@@ -76,27 +78,26 @@ FUNCTIONS = (
     "read -r t </proc/self/stat; read -r u </proc/sys/kernel/random/boot_id; o=; [ -O /proc/1 ] && o=root; "
     'echo "$n $t $u $o"; [ "$j" = 0 ] || echo "$n" >&2; '
     'exec $a timeout -k 5 $l "$@"; }; '
-    "stop() { trap : TERM HUP INT USR1; "
+    'stop() { trap "" TERM HUP INT USR1; '
     '[ "$r" ] && kill -KILL $r; '
     '[ "$s" ] || kill -CONT -$p || { kill -KILL $p; for t in $g; do [ -e /proc/$p/exe ] && sleep $t; done; }; '
-    "finish; exit ${x:-${s:-143}}; }; "
+    "finish; exit ${x:-${s:-$v}}; }; "
 )
 """How a command is begun in a group of its own, and how its group and all that carries its marker are ended."""
 
 _SCRIPT = (
     "exec 3<&0 4>&1 5>&2 </dev/null >/dev/null 2>&1; "
-    "m=$1 n=$2 l=$3 i=$4 g=$5 h=$6; shift 6; a=setsid d= j= r= s= x=; read -r u y </proc/uptime; "
+    "m=$1 n=$2 l=$3 i=$4 g=$5 h=$6; shift 6; a=setsid d= j= r= s= v=143 x=; read -r u y </proc/uptime; "
     '[ "$i" = 0 ] || IFS= read -r d <&3 || exit 96; '
     f"{FUNCTIONS}"
     'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$! ; '
-    "trap stop TERM HUP INT; "
-    "unheard() { x=97; stop; }; trap unheard USR1; "
+    "exec 4>&- 5>&-; unheard() { x=97; stop; }; trap unheard USR1; trap stop HUP INT TERM; "
     '(if [ "$h" = 0 ]; then y=127; else y=0; fi; while :; do '
     'case $y in 0) timeout $h sh -c "read -r t" <&3; y=$? ;; 127) read -r t <&3 || break ;; *) break ;; esac; done; '
     "exec 3<&-; e=TERM; case $y in 124|143) e=USR1 ;; esac; "
-    "while kill -$e $$; do sleep 1; done) 4>&- 5>&- & r=$! ; "
-    "exec 3<&- 4>&- 5>&-; "
-    "wait $p; s=$?; [ $s -lt 256 ] || s=$((128+s%128)); finish; kill -KILL $r; exit ${x:-$s}"
+    "while kill -$e $$; do sleep 1; done) & r=$! ; "
+    'wait $p; s=$?; trap "" TERM HUP INT USR1; '
+    "[ $s -lt 256 ] || s=$((128+s%128)); finish; kill -KILL $r; exit ${x:-$s}"
 )
 
 

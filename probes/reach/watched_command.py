@@ -186,7 +186,7 @@ class CommandChannel(ABC):
 
     @property
     def has_exited(self) -> bool:
-        """Whether the wrapper has reported its end, which it does when nothing of it runs on."""
+        """Whether the wrapper has ended; its status, where it has one, says that nothing of it runs on."""
         return self.status is not None or self.signal is not None
 
     @property
@@ -324,7 +324,9 @@ class WatchedCommand:
 
     async def end(self) -> None:
         """End the command if it has not ended."""
-        self._proven = await self.channel.end(self._ending) and self.channel.status != NOT_ENDED
+        has_exited = await self.channel.end(self._ending)
+        # a watchdog that a signal killed has no status, and has ended nothing
+        self._proven = has_exited and self.channel.status not in (None, NOT_ENDED)
 
     async def end_after(self, seconds: float) -> None:
         """End a command that was started for ``seconds``."""

@@ -227,7 +227,8 @@ class SshConnection:
 class ConnectionPool:
     """The connections to one node. ``more`` opens another, at most ``most`` of them are kept.
 
-    sshd allows ten commands on one; a storage server that sixteen clients read and write runs more at once.
+    sshd allows ten commands on one; a storage server that sixteen clients read and write runs more at once. There is
+    one pool for a node as long as the session lasts, so that its end closes every connection that was opened.
     """
 
     def __init__(self, first: SshConnection, more: Callable[[], Awaitable[SshConnection]], most: int) -> None:
@@ -236,30 +237,47 @@ class ConnectionPool:
         self.is_root: bool | None = None
         self._more = more
         self._most = most
+        self._allowed = most
         self._opening: asyncio.Task[None] | None = None
 
     async def wait_for_free(self) -> SshConnection:
         """A connection with room for one more command, opened where there is none.
 
-        When no further one can be had, the one that has fewest commands: the command waits there.
+        When no further one can be had, the one that has fewest commands: the command waits there. RemoteError where
+        none is alive: when a lost node is asked again is not decided here.
         """
         while True:
-            alive = [link for link in self.connections if link.lost is None]
+            alive = [link for link in self.connections if link.is_alive]
+            if not alive:
+                raise RemoteError(self.first.make_lost_failure())
             free = next((link for link in alive if link.slots.free), None)
-            if free is not None or len(self.connections) >= self._most:
-                return free or min(alive or [self.first], key=lambda link: len(link.channels))
+            if free is not None or len(self.connections) >= self._allowed:
+                return free or min(alive, key=lambda link: len(link.channels))
             if self._opening is None or self._opening.done():
                 self._opening = asyncio.create_task(self._open())
             await asyncio.wait((self._opening,))
 
     async def _open(self) -> None:
         try:
-            self.connections.append(await self._more())
+            link = await self._more()
         except RemoteError as error:
             _LOG.warning(self.first.node, "no further connection: %s", error.failure.detail)
-            self._most = len(self.connections)  # the node allows no more: commands wait for each other
+            self._allowed = len(self.connections)  # the node allows no more: commands wait for each other
+        else:
+            self.connections.append(link)
+
+    def replace_first(self, first: SshConnection) -> None:
+        """Go on with ``first`` where the first connection was lost, for those too that hold the node already.
+
+        Its other connections are kept where they are alive.
+        """
+        self.first = first
+        self.connections = [first, *(link for link in self.connections if link.lost is None)]
+        self.is_root = None
+        self._allowed = self._most
 
     async def close(self) -> None:
+        self._allowed = 0  # who waits opens no other
         if self._opening is not None:
             self._opening.cancel()
             with suppress(asyncio.CancelledError):

@@ -93,8 +93,10 @@ class SshReach:
         if link.lost is not None:
             raise RemoteError(link.make_lost_failure())
         pool = self._pools.get(node.id)
-        if pool is None or pool.first is not link:
+        if pool is None:
             pool = self._pools[node.id] = ConnectionPool(link, open_another, self._limits.connections)
+        elif pool.first is not link:
+            pool.replace_first(link)
         return SshRemote(pool, self._administrator, lambda lost, error: self._explain(node, lost, error))
 
     async def list_host_keys(self, node: Node) -> tuple[OfferedKey, ...]:

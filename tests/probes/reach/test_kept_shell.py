@@ -15,7 +15,7 @@ from benchconsole.probes.reach import kept_shell
 from benchconsole.probes.reach.kept_shell import LIFE, LONGEST_TIME, REUSED_FOR, open_shell, write_request
 from benchconsole.probes.reach.watchdog import parse_first_line
 from tests.probes.reach.ssh.conftest import children, marked, wait_until
-from tests.probes.reach.test_watchdog import SHELLS, link_as_sh
+from tests.probes.reach.test_watchdog import SHELLS, link_as_sh, write_plain_timeout
 
 SESSION = f"kept-{os.getpid()}"
 QUIET = 60.0
@@ -152,15 +152,25 @@ def test_commands_run_in_the_directory_of_the_login_and_a_shell_that_waits_holds
 
 def test_a_timeout_that_makes_no_group_has_setsid_before_it(tmp_path: Path) -> None:
     """As busybox's: it is asked for the option that only the other has."""
-    fake = tmp_path / "timeout"
-    fake.write_text('#!/bin/sh\n[ "$1" = --help ] && exit 0\nshift 3; exec "$@"\n')
-    fake.chmod(0o755)
+    write_plain_timeout(tmp_path)
     shell = _open(SHELLS[0], str(tmp_path))
     for _ in range(3):
         said = shell.run(["sh", "-c", "ps -o pgid= -p $$; setsid true; sleep 300 & echo $$"])
         assert len(set(said.out.split())) == 1
     shell.close()
     assert marked(SESSION) == []
+
+
+@pytest.mark.parametrize("stdin", [b"", b"input"])
+@pytest.mark.parametrize("name", SHELLS)
+def test_a_command_ignores_no_signal(name: str, stdin: bytes, tmp_path: Path) -> None:
+    write_plain_timeout(tmp_path)
+    shell = _open(name, str(tmp_path))
+    for sent, status in (("TERM", 143), ("HUP", 129)):
+        said = shell.run(["sh", "-c", f"kill -{sent} $$; echo alive"], stdin)
+        assert (said.status, said.out) == (status, b"")
+    assert shell.hang_up() == 0
+    shell.close()
 
 
 def test_what_is_left_behind_ends_with_its_command(shell: Shell) -> None:
@@ -195,6 +205,17 @@ def test_an_end_at_any_moment_is_not_missed(shell: Shell) -> None:
     assert marked(SESSION) == []
 
 
+@pytest.mark.parametrize("name", SHELLS)
+def test_an_end_that_comes_with_the_end_of_the_command_is_an_ordinary_one(name: str) -> None:
+    for _ in range(10):
+        shell = _open(name)
+        shell.run(["true"])
+        shell.tell(["true"])
+        assert shell.hang_up() in (0, 143)
+        shell.close()
+    assert marked(SESSION) == []
+
+
 def test_a_stopped_command_ends(shell: Shell) -> None:
     shell.tell(["sleep", "300"])
     wait_until(lambda: len(marked(SESSION)) >= 2)
@@ -204,12 +225,14 @@ def test_a_stopped_command_ends(shell: Shell) -> None:
     assert marked(SESSION) == []
 
 
-def test_a_runner_that_somebody_kills_does_not_free_its_command(shell: Shell) -> None:
+@pytest.mark.fault("F14")
+@pytest.mark.parametrize(("sent", "status"), [("KILL", 143), ("SEGV", 139), ("ABRT", 134), ("USR1", 138)])
+def test_a_runner_that_somebody_kills_does_not_free_its_command(shell: Shell, sent: str, status: int) -> None:
     shell.tell(["sh", "-c", "setsid sleep 300 & sleep 301"])
     wait_until(lambda: len(marked(SESSION)) >= 4)
     runner = int(Path(f"/proc/{min(marked(SESSION))}/stat").read_text().rpartition(")")[2].split()[1])
-    os.kill(runner, signal.SIGKILL)
-    assert shell.hang_up() == 143
+    os.kill(runner, signal.Signals[f"SIG{sent}"])
+    assert shell.hang_up() == status
     assert marked(SESSION) == []
 
 

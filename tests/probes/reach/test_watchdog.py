@@ -40,6 +40,13 @@ def link_as_sh(shell: str) -> str:
     return str(link)
 
 
+def write_plain_timeout(directory: Path) -> None:
+    """A ``timeout`` in ``directory`` that makes no group and leaves signals as they are, as busybox's does."""
+    plain = directory / "timeout"
+    plain.write_text('#!/bin/sh\n[ "$1" = --help ] && exit 0\nshift 3; exec "$@"\n')
+    plain.chmod(0o755)
+
+
 def _start(
     shell: str, argv: list[str], stdin: bytes = b"", timeout: float = 60, silence: float = 60
 ) -> "subprocess.Popen[bytes]":
@@ -74,6 +81,15 @@ def test_it_passes_everything_through(shell: str) -> None:
     assert _finish(_start(shell, ["sh", "-c", "cat; echo e >&2; exit 3"], data)) == (3, data, b"e\n")
     assert _finish(_start(shell, ["sh", "-c", "kill -KILL $$"])) == (137, b"", b"")
     assert marked(SESSION) == []
+
+
+@pytest.mark.parametrize("stdin", [b"", b"input"])
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_command_ignores_no_signal(shell: str, stdin: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_plain_timeout(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    for sent, status in (("TERM", 143), ("HUP", 129), ("USR1", 138)):
+        assert _finish(_start(shell, ["sh", "-c", f"kill -{sent} $$; echo alive"], stdin)) == (status, b"", b"")
 
 
 @pytest.mark.parametrize("shell", SHELLS)

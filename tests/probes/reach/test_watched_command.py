@@ -7,15 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchconsole.probes.model.interval import RunningOutputs, current_outputs
+from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.reach.slurm.local_steps import LocalRemote
-from benchconsole.probes.reach.watchdog import wrap_command
+from benchconsole.probes.reach.watchdog import NOT_ENDED, wrap_command
 from benchconsole.probes.reach.watched_command import (
     KEPT_OF_FLOOD,
     NOISE_LIMIT,
     CommandChannel,
     OutputStream,
     SessionOutput,
+    WatchedCommand,
 )
+from benchconsole.topology.model.fabric import NodeId
 
 pytestmark = pytest.mark.fault("F13")
 
@@ -135,6 +138,21 @@ async def test_a_command_that_has_ended_counts_no_more() -> None:
     second.say(8 * _MIB)
     assert not first.is_flooded
     assert not second.is_flooded
+
+
+@pytest.mark.parametrize(
+    ("status", "killed_by", "is_proven"),
+    [(0, None, True), (143, None, True), (NOT_ENDED, None, False), (None, "KILL", False), (None, "SEGV", False)],
+)
+async def test_only_a_watchdog_with_a_status_has_ended_its_command(
+    status: int | None, killed_by: str | None, is_proven: bool
+) -> None:
+    (channel,) = _begin(1, SessionOutput())
+    command = WatchedCommand(NodeId("n1"), ["x"], _WRAPPED, channel, ending=1)
+    channel.note_exit(status, killed_by)
+    await command.end()
+    detail = command.error(FailedAt.KILLED, "why").failure.detail
+    assert ("did not confirm that the command was ended" in detail) is not is_proven
 
 
 async def test_what_the_second_stream_says_counts_too() -> None:

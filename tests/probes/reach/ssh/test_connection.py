@@ -1,14 +1,14 @@
 """When a node is asked again."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.ssh import connection
-from benchconsole.probes.reach.ssh.connection import JumpHostError, RetriedConnection, SshConnection
+from benchconsole.probes.reach.ssh.connection import ConnectionPool, JumpHostError, RetriedConnection, SshConnection
 from benchconsole.probes.reach.ssh.limits import SshLimits
 from benchconsole.topology.model.fabric import NodeId
 
@@ -138,3 +138,97 @@ async def test_a_lost_connection_comes_back_once_for_free(clock: Callable[[float
     clock(31)
     assert (await way.link(NODE)).lost is None
     assert opener.calls == 3
+
+
+async def _lose(link: SshConnection) -> None:
+    link.lost = "gone"
+
+
+@pytest.mark.parametrize(
+    ("end", "stage"), [(_lose, FailedAt.LOST), (SshConnection.close, FailedAt.CANCELLED)], ids=["lost", "closed"]
+)
+async def test_a_pool_whose_connections_are_gone_opens_none(
+    end: Callable[[SshConnection], Awaitable[None]], stage: FailedAt
+) -> None:
+    opener = Opener()
+    pool = ConnectionPool(await opener(), opener, 8)
+    await end(pool.first)
+    with pytest.raises(RemoteError) as raised:
+        await pool.wait_for_free()
+    assert raised.value.failure.stage is stage
+    assert opener.calls == 1
+
+
+def _fill(link: SshConnection) -> None:
+    while link.slots.free:
+        link.slots.used += 1
+
+
+async def test_the_pool_of_a_lost_connection_goes_on_with_the_one_that_replaces_it_and_closes_all_that_live() -> None:
+    opener = Opener()
+    first = await opener()
+    pool = ConnectionPool(first, opener, 2)
+    _fill(first)
+    second = await pool.wait_for_free()
+    await _lose(first)
+    pool.is_root = True
+    third = await opener()
+    pool.replace_first(third)
+    assert (pool.first, pool.connections, pool.is_root) == (third, [third, second], None)
+    assert await pool.wait_for_free() is third
+    await pool.close()
+    assert [link.is_closing for link in (second, third)] == [True, True]
+
+
+async def test_a_connection_that_opens_while_the_first_is_replaced_is_closed_with_the_others() -> None:
+    opener, answers = Opener(), asyncio.Event()
+
+    async def open_late() -> SshConnection:
+        await answers.wait()
+        return await opener()
+
+    first = await opener()
+    pool = ConnectionPool(first, open_late, 8)
+    _fill(first)
+    waiting = asyncio.create_task(pool.wait_for_free())
+    await asyncio.sleep(0)
+    await _lose(first)
+    third = await opener()
+    _fill(third)
+    pool.replace_first(third)
+    answers.set()
+    late = await waiting
+    await pool.close()
+    assert late.is_closing
+
+
+async def test_a_node_that_allows_no_further_connection_is_asked_again_when_the_first_is_replaced() -> None:
+    opener = Opener()
+    first, third = await opener(), await opener()
+    pool = ConnectionPool(first, opener, 8)
+    opener.stage = FailedAt.LOGIN
+    _fill(first)
+    assert await pool.wait_for_free() is first
+    await _lose(first)
+    _fill(third)
+    pool.replace_first(third)
+    opener.stage = None
+    assert await pool.wait_for_free() not in (first, third)
+
+
+async def test_who_waits_for_a_connection_opens_none_when_the_pool_is_closed() -> None:
+    opener, never = Opener(), asyncio.Event()
+
+    async def open_never() -> SshConnection:
+        await never.wait()
+        return await opener()
+
+    first = await opener()
+    pool = ConnectionPool(first, open_never, 8)
+    _fill(first)
+    waiting = asyncio.create_task(pool.wait_for_free())
+    await asyncio.sleep(0)
+    await pool.close()
+    assert await waiting is first  # where its command is not begun any more
+    assert first.is_closing
+    assert pool.connections == [first]

@@ -60,6 +60,7 @@ async def test_a_watchdog_that_somebody_kills_is_no_answer(bench: Bench, server:
     else:
         assert raised.value.failure.stage is FailedAt.KILLED
         assert "the watchdog of the command" in raised.value.failure.detail
+        assert "the node did not confirm that the command was ended (process " in raised.value.failure.detail
 
 
 @pytest.mark.fault("F14")
@@ -72,6 +73,7 @@ async def test_a_watchdog_of_a_long_command_that_somebody_kills_is_no_answer(ben
         await task
     assert raised.value.failure.stage is FailedAt.KILLED
     assert "the watchdog of the command" in raised.value.failure.detail
+    assert "the node did not confirm that the command was ended (process " in raised.value.failure.detail
 
 
 def _parent(pid: int) -> int:
@@ -258,6 +260,39 @@ async def test_a_node_that_comes_back_without_a_reboot_tells_what_is_left(bench:
     assert raised.value.failure.stage is FailedAt.LOST
     assert "the node is there again and has not rebooted" in raised.value.failure.detail
     await eventually(lambda: not bench.marked())
+
+
+@pytest.mark.fault("F18")
+async def test_who_holds_a_node_whose_connection_was_lost_goes_on_with_the_one_that_replaced_it(
+    bench: Bench, server: Server
+) -> None:
+    reach = bench.reach(bench.access(server))
+    remote = await reach.remote(node(server.address, "n1"))
+    running = asyncio.create_task(remote.run(["sleep", "300"], timeout=60))
+    await eventually(lambda: bool(bench.marked()))
+    server.kill()
+    bench.again(server)
+    with pytest.raises(RemoteError):
+        await running
+    assert (await remote.run(["echo", "there"], timeout=10)).text == "there\n"
+    assert server.logged("Accepted publickey") == 2
+    await reach.close()
+    await eventually(lambda: not sessions(server.process.pid))
+
+
+@pytest.mark.fault("F18")
+async def test_who_holds_a_node_that_is_gone_does_not_log_in_to_it(bench: Bench, server: Server) -> None:
+    remote = await bench.reach(bench.access(server), SshLimits(comeback=0.1)).remote(node(server.address, "n1"))
+    running = asyncio.create_task(remote.run(["sleep", "300"], timeout=60))
+    await eventually(lambda: bool(bench.marked()))
+    server.kill()
+    with pytest.raises(RemoteError):
+        await running
+    bench.again(server)
+    with pytest.raises(RemoteError) as raised:
+        await remote.run(["true"], timeout=10)
+    assert raised.value.failure.stage is FailedAt.LOST
+    assert server.logged("Accepted publickey") == 1
 
 
 def test_the_first_line_tells_boot_and_login() -> None:
