@@ -8,6 +8,8 @@ It prints "All clients" when it believes that all have reported, and believes so
 or a short job ended before another began. So a sum counts only where it is that of the jobs beside it, and an option
 only where all hosts certainly had it.
 
+A run that a signal ended is printed like any other, with ``error`` 0 and ``eta`` 0: one line alone says that it was.
+
 fio lists the options that it was given, and none of its defaults: a job without ``direct`` goes through the page cache,
 one of reads and writes is half of each, and ``iodepth`` is what was asked for, which a synchronous engine caps at 1.
 These conditions are labels, too, where the list of options is certainly whole.
@@ -32,7 +34,8 @@ _FIRST = "fio version|timestamp|timestamp_ms|time|global options|jobs"
 _COMPLAINT = re.compile(
     r"^(?:<[^>\n]*> )?fio: .*(?:\berr=[1-9]|io_u error|No space left).*$"
     r"|^fio: (?:connect[:;]|failed to connect|client \S+ timed out).*$"
-    r"|^client(?: <[^>\n]*>: exited with error|: host=\S+ disconnected).*$",
+    r"|^client(?: <[^>\n]*>: exited with error|: host=\S+ disconnected).*$"
+    r"|^fio: terminating on signal [0-9]+.*$",
     re.MULTILINE,
 )
 _FOR_PEOPLE = re.compile(r"^(?:<[^>\n]*> )?\S+: \(groupid=\d+, jobs=\d+\): err=", re.MULTILINE)

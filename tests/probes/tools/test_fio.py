@@ -13,7 +13,7 @@ from benchconsole.probes.testing import Check
 from benchconsole.probes.tools.fio.probe import Fio
 from tests.probes.tools.captures import ROOT, Said, contract_cases, noise, output, read, said, text, values
 
-NAMES = sorted(path.name for path in (ROOT / "fio").iterdir() if "full" not in path.name)
+NAMES = sorted(path.name for path in (ROOT / "fio").iterdir() if not re.match("disk-full|interrupted", path.name))
 
 
 OWN_LABELS = {
@@ -147,6 +147,17 @@ def test_errors_that_fio_went_on_from_are_errors() -> None:
     complaint = b"fio: io_u error on file /x/c.0.0: Input/output error: write offset=4096, buflen=65536\n"
     with pytest.raises(ProbeOutputError, match="io_u error"):
         Fio().parse(replace(output("fio/group-3.33.json"), stderr=complaint))
+
+
+@pytest.mark.parametrize("name", ["interrupted-size-3.33.json", "interrupted-time-3.33.json"])
+def test_a_run_that_a_signal_ended_is_no_result_although_fio_says_error_0(name: str) -> None:
+    """Recorded: the options ask for a size that was not moved, or for no size; ``eta`` is 0 of both."""
+    whole = text(f"fio/{name}")
+    assert whole.count('"error" : 0,') == whole.count('"eta" : 0,') == 1
+    said, _, document = whole.partition("{")
+    for captured in (output(f"fio/{name}"), Output((), f"{{{document}".encode(), said.encode())):
+        with pytest.raises(ProbeOutputError, match=r"fio: terminating on signal (?:2|15)\b"):
+            Fio().parse(captured)
 
 
 def test_a_full_disk_is_a_failure_although_a_rate_is_printed() -> None:
