@@ -22,7 +22,7 @@ from tests.probes.tools.spoiled import a_line_that_is_lost_gives_no_other_number
 from tests.probes.tools.torn import noise_changes_nothing_and_a_cut_gives_fewer
 
 FAILED = "hpl/2.2-failed.txt"
-ALL = sorted(f"hpl/{path.name}" for path in (ROOT / "hpl").iterdir() if "failed" not in path.name)
+ALL = sorted(f"hpl/{path.name}" for path in (ROOT / "hpl").iterdir() if not re.search("failed|mixed", path.name))
 ONE, TWO, OLD = "hpl/2.3-one-node.txt", "hpl/2.1-two-tests.txt", "hpl/1.0a-three-checks.txt"
 GIB = 2.0**30
 
@@ -101,6 +101,17 @@ def test_an_unsound_run_gives_nothing_whatever_rate_it_printed(old: str, new: st
     assert old in text(ONE)
     with pytest.raises(ProbeOutputError):
         Hpl().parse(Output((), text(ONE).replace(old, new).encode()))
+
+
+def test_a_benchmark_of_mixed_precision_is_no_hpl() -> None:
+    """rocHPL-MxP prints title, table, check and end of HPL, and a rate several times that of the same GPU in HPL."""
+    mixed = text("hpl/mixed-precision-rochpl-mxp.txt")
+    with pytest.raises(ProbeOutputError, match=r"HPLMXP_pdgesv.* expected HPL.*mixed precision"):
+        Hpl().parse(Output((), mixed.encode()))
+    assert values(Hpl().parse(Output((), mixed.replace("HPLMXP_", "HPL_").encode())))["hpl.rate"]  # by nothing else
+    with pytest.raises(ProbeOutputError, match="mixed precision"):
+        Hpl().parse(Output((), b"HPL-MxP Benchmark\n" + output(ONE).stdout))
+    assert read(Hpl(), "mpirun /opt/rocHPL-MxP/../hpl/xhpl\n" + text(ONE)) == said(Hpl().parse(output(ONE)))
 
 
 def test_an_error_on_the_other_stream_refuses_the_rate() -> None:
