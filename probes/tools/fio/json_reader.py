@@ -46,8 +46,10 @@ _TERSE = re.compile(
 _KIB = 1024.0
 _OWN = re.compile(r"(?:sequential|random)-(?:read|write|mixed)")
 _PERCENTILES = {50.0: "p50", 99.0: "p99"}
-_TIME = re.compile(r"([0-9]+)\s*(ms|us|s|m|h)?")
-_SECONDS = {None: 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "m": 60.0, "h": 3600.0}
+_LONGER = 1.5
+"""Times the run of a job that the time of its thread may take, which is more by what stands between its loops."""
+_AROUND = 0.1
+"""Seconds that the thread of a job may take beyond that, which count in a short run."""
 _VERSION = re.compile(r"fio-([0-9]{1,3})\.")
 _TOTAL = "All clients"
 _GLOBAL = re.compile(r"\"global options\"\s*:\s*(?=\{)")
@@ -108,8 +110,8 @@ class _Job:
         """
         parts = [self.part(way) for way in ("read", "write")]
         ran = max(read_number(part.get("runtime")) or 0.0 for part in parts) * 1e-3
-        limit = _TIME.fullmatch(self.options.get("runtime")[:20])
-        if limit is not None and ran >= 0.99 * float(limit[1]) * _SECONDS[limit[2]]:
+        limit = self.options.find_seconds("runtime") if self.options.has("runtime") else None
+        if limit is not None and ran >= 0.99 * limit:
             return True
         jobs = 1 if listed == self.options.clones else self.options.clones
         done = sum(read_number(part.get("total_ios")) or 0.0 for part in parts)
@@ -124,6 +126,20 @@ class _Job:
         if asked and limit is not None and ran and any("io_bytes" in part for part in parts):
             return False
         return self.entry.get("eta") in (0, None)
+
+    @property
+    def runs_of_others(self) -> bool:
+        """Whether more threads ran than the job has clones: ``job_runtime`` is the sum of the times of all.
+
+        A job that verifies writes, then reads. The time of one that does not list its options is of unknown clones.
+        """
+        ramp = self.options.find_seconds("ramp_time")
+        times = [1e-3 * (read_number(self.part(way).get("runtime")) or 0.0) for way in ("read", "write", "trim")]
+        every = read_number(self.entry.get("job_runtime"))
+        if every is None or ramp is None or not any(times) or not self.options.whole:
+            return False
+        each = (sum(times) if self.options.has("verify") else max(times)) + ramp
+        return every * 1e-3 > self.options.clones * (_LONGER * each + _AROUND)
 
     def _has_moved(self, parts: Sequence[Document], size: int) -> bool:
         """Whether the bytes moved come to ``size`` but for a last block. fio 2 counts ``io_bytes`` in KiB."""
@@ -327,6 +343,7 @@ def _refuse_several(job: _Job) -> None:
     kind, ways = job.options.kind.removeprefix("rand"), job.ways
     others = {"read": ["write"], "write": [] if job.options.has("verify") else ["read"]}.get(kind, [])
     several = job.options.get("name", default=job.name) != job.name or any(way in ways for way in others)
+    several = several or job.runs_of_others
     for way in ways:
         got, size = job.part(way), job.options.block_size(way)
         moved, count = read_number(got.get("io_bytes")), read_number(got.get("total_ios"))

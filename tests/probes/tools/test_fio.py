@@ -13,7 +13,7 @@ from benchconsole.probes.testing import Check
 from benchconsole.probes.tools.fio.probe import Fio
 from tests.probes.tools.captures import ROOT, Said, contract_cases, noise, output, read, said, text, values
 
-NAMES = sorted(path.name for path in (ROOT / "fio").iterdir() if not re.match("disk-full|interrupted", path.name))
+NAMES = sorted(path.name for path in (ROOT / "fio").iterdir() if not re.match("disk-full|interrupted|several", path.name))
 
 
 OWN_LABELS = {
@@ -132,6 +132,38 @@ def test_a_group_with_the_options_of_its_last_job_is_refused(options: dict[str, 
     document["jobs"][0]["job options"].update(options)
     with pytest.raises(ProbeOutputError, match="c with options of another job"):
         Fio().parse(Output((), json.dumps(document).encode()))
+
+
+def test_a_group_of_jobs_that_are_alike_is_refused() -> None:
+    """Recorded: three sections of a job file, each with a file of its own, and ``group_reporting``."""
+    with pytest.raises(ProbeOutputError, match="disk0 with options of another job"):
+        Fio().parse(output("fio/several-3.33.json"))
+
+
+@pytest.mark.parametrize(
+    ("name", "threads", "options", "is_read"),
+    [
+        ("own-3.33.json", 1.4, {}, True),
+        ("own-3.33.json", 2.0, {}, False),
+        ("own-3.33.json", 2.0, {"ramp_time": "1"}, True),
+        ("own-3.33.json", 2.0, {"ramp_time": "1m"}, True),
+        ("own-3.33.json", 2.0, {"ramp_time": "a while"}, True),
+        ("own-3.33.json", 2.0, {"numjobs": "2"}, True),
+        ("own-3.33.json", 4.0, {"numjobs": "2"}, False),
+        ("group-3.33.json", 3.0, {}, True),
+        ("group-3.33.json", 3.0, {"numjobs": "1"}, False),
+        ("loops-verify-3.33.json", 2.3, {}, True),
+        ("verify-3.33.json", 4.0, {}, True),  # 2 and 1 ms: of a short run the clock says too little
+    ],
+)
+def test_threads_of_other_jobs_are_seen_by_the_sum_of_their_times(
+    name: str, threads: float, options: dict[str, str], is_read: bool
+) -> None:
+    document, _ = json.JSONDecoder().raw_decode(text(f"fio/{name}"))
+    for job in document["jobs"]:
+        job["job options"].update(options)
+        job["job_runtime"] = round(threads * max(job[way]["runtime"] for way in ("read", "write")))
+    assert bool(read(Fio(), json.dumps(document))) is is_read
 
 
 def test_hosts_that_one_fio_drove_are_told_apart_from_their_sum() -> None:
