@@ -108,6 +108,8 @@ class _Job:
         ``eta`` alone says nothing sure: versions print 0 shortly before the end, and a huge number after it.
         ``listed`` is how many jobs of the name there are: clones that are listed one by one move ``size`` each.
         """
+        if read_mapping(self.entry.get("steadystate")).get("attained") == 1:
+            return True  # before its time and its size, as it was asked to
         parts = [self.part(way) for way in ("read", "write")]
         ran = max(read_number(part.get("runtime")) or 0.0 for part in parts) * 1e-3
         limit = self.options.find_seconds("runtime") if self.options.has("runtime") else None
@@ -288,8 +290,17 @@ def _is_sum(total: _Job, jobs: Sequence[_Job]) -> bool:
     return True
 
 
+def _refuse_mixed(jobs: Sequence[_Job]) -> None:
+    """Refuse jobs that have one sum of reads and writes alone; ``unified_rw_reporting=both`` prints them, too."""
+    for job in jobs:
+        if "mixed" in job.entry and not {"read", "write"} & job.entry.keys():
+            found = f"job {job.name} with one sum of reads and writes"
+            raise ProbeOutputError(found, "reads and writes by themselves: fio without unified_rw_reporting")
+
+
 def _read_jobs(jobs: Sequence[_Job]) -> Iterator[Reading]:
     _refuse_errors(jobs)
+    _refuse_mixed(jobs)
     alike: dict[tuple[str, str], list[_Job]] = defaultdict(list)
     numbers = []
     for job in jobs:

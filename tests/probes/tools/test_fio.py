@@ -13,7 +13,7 @@ from benchconsole.probes.testing import Check
 from benchconsole.probes.tools.fio.probe import Fio
 from tests.probes.tools.captures import ROOT, Said, contract_cases, noise, output, read, said, text, values
 
-NAMES = sorted(path.name for path in (ROOT / "fio").iterdir() if not re.match("disk-full|interrupted|several", path.name))
+NAMES = sorted(path.name for path in (ROOT / "fio").iterdir() if not re.match("disk-full|interrupted|several|unified", path.name))
 
 
 OWN_LABELS = {
@@ -80,6 +80,20 @@ def test_jobs_that_end_before_their_time_are_read() -> None:
         printed = re.findall(r'"bw_bytes" : ([1-9]\d*)', text(f"fio/{name}"))
         assert list(rates.values()) == [float(rate) for rate in printed]
         assert rates.keys() == ways
+
+
+def test_a_run_that_ended_because_its_rate_was_steady_is_whole() -> None:
+    rates = [value for metric, _, value in found_in("steady-3.33.json") if metric == "fio.write"]
+    assert rates == [float(re.findall(r'"bw_bytes" : ([1-9]\d*)', text("fio/steady-3.33.json"))[0])]
+    unsteady = text("fio/steady-3.33.json").replace('"attained" : 1', '"attained" : 0')
+    assert read(Fio(), unsteady) == []
+
+
+def test_a_sum_of_reads_and_writes_is_refused_by_the_option_that_made_it() -> None:
+    with pytest.raises(ProbeOutputError, match=r"job u with one sum of reads and writes.*unified_rw_reporting"):
+        Fio().parse(output("fio/unified-3.33.json"))
+    both = text("fio/io-size-3.33.json").replace('"read" : {', '"mixed" : {},\n"read" : {')
+    assert read(Fio(), both) == said(Fio().parse(output("fio/io-size-3.33.json")))
 
 
 @pytest.mark.parametrize(("option", "value"), [("loops", "1"), ("number_ios", "512")])
