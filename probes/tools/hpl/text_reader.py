@@ -7,8 +7,8 @@ nothing.
 
 rocHPL-MxP factorises in lower precision and prints HPL's own title, table and check: its name in one line tells.
 
-Source: ``HPL_pdtest.c`` and ``HPL_pdinfo.c`` of 1.0a, 2.0 and 2.3; ``(per GPU)`` as NVIDIA's prints it; ``hplmxp_ptest.cpp`` of
-rocHPL-MxP.
+Source: ``HPL_pdtest.c`` and ``HPL_pdinfo.c`` of 1.0a, 2.0 and 2.3; ``(per GPU)`` as NVIDIA's prints it;
+``hplmxp_ptest.cpp`` of rocHPL-MxP.
 """
 
 import re

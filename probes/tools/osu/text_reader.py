@@ -59,9 +59,8 @@ _SIZED, _TRANSMITTED = "Size", "Transmit Size"
 """Bytes of a message; of a derived data type (``-D``) those that are sent of it, which the rates count."""
 _WHOLE = (_SIZED, _TRANSMITTED, "Iterations")
 """Columns of whole numbers."""
-_HEADING = re.compile(
-    "|".join(map(re.escape, sorted({_SIZED, _TRANSMITTED, *_LATENCY, *_BANDWIDTH, _MESSAGES, *_LEFT_OUT, _CHECKED}, key=len)[::-1]))
-)
+_KNOWN = {_SIZED, _TRANSMITTED, *_LATENCY, *_BANDWIDTH, _MESSAGES, *_LEFT_OUT, _CHECKED}
+_HEADING = re.compile("|".join(map(re.escape, sorted(_KNOWN, key=len)[::-1])))
 
 
 @dataclass(slots=True)

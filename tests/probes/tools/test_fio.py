@@ -13,7 +13,9 @@ from benchconsole.probes.testing import Check
 from benchconsole.probes.tools.fio.probe import Fio
 from tests.probes.tools.captures import ROOT, Said, contract_cases, noise, output, read, said, text, values
 
-NAMES = sorted(path.name for path in (ROOT / "fio").iterdir() if not re.match("disk-full|interrupted|several|unified", path.name))
+NAMES = sorted(
+    path.name for path in (ROOT / "fio").iterdir() if not re.match("disk-full|interrupted|several|unified", path.name)
+)
 
 
 OWN_LABELS = {

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, RemoteError, Target
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.plugins.probe_output import read_output
+from benchconsole.probes.readers.readings import add_labels
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote
 from benchconsole.probes.tools.hpl import input_file
 from benchconsole.probes.tools.hpl.probe import Hpl
@@ -178,7 +179,7 @@ def test_the_time_limit_and_the_estimate_follow_the_order_and_the_speed() -> Non
 @pytest.mark.parametrize(
     "options",
     [
-        {"memory": 0}, {"memory": 1.5}, {"problem": -1}, {"block": 0}, {"rows": 3}, {"ranks": -1},
+        {"memory": 0}, {"memory": 1.5}, {"problem": -1}, {"block": 0}, {"rows": 3}, {"ranks": -1}, {"threads": -1},
         {"speed": "1 GB/s"}, {"program": "xhpl; rm"}, {"seconds": 0}, {"network": "1.2.3.4"},
     ],
 )  # fmt: skip
@@ -222,7 +223,12 @@ def test_a_played_run_reads_our_input_and_gives_its_numbers(tmp_path: Path) -> N
     with pytest.raises(ProbeOutputError, match="another input"):  # 2 x 2 was asked for, 1 x 4 was run
         Hpl().parse(ran)
     (same,) = asyncio.run(Hpl().run(contact, nodes_of(big(1), **told, rows=1)))
-    assert said(Hpl().parse(same)) == said(Hpl().parse(output(ONE)))
+    assert "-x OMP_NUM_THREADS=1 -x OPENBLAS_NUM_THREADS=1 -x MKL_NUM_THREADS=1" in " ".join(mpirun.told)
+    plain = Hpl().parse(output(ONE))  # of somebody else, who did not say it
+    assert said(Hpl().parse(same)) == [(each.metric, each.value, add_labels(each.labels, threads=1)) for each in plain]
+    (left,) = asyncio.run(Hpl().run(contact, nodes_of(big(1), **told, rows=1, threads=0)))
+    assert "NUM_THREADS" not in " ".join(mpirun.told)
+    assert said(Hpl().parse(left)) == said(plain)
 
 
 def test_memory_that_nobody_declared_is_asked_for(tmp_path: Path) -> None:

@@ -7,6 +7,14 @@ from benchconsole.probes.tools.archive.probe import Archive
 from tests.probes.tools.captures import ROOT, output
 from tests.probes.tools.spoiled import SPOILED_CHECKS, SpoiledCheck
 
+PUBLISHED_UPDATE = """\
+sent 142,744,045 bytes  received 44,245 bytes  574,600.76 bytes/sec
+total size is 266,349,471,150  speedup is 1,865.35
+"""
+PUBLISHED_DRY_RUN = """\
+sent 94 bytes  received 19 bytes  226.00 bytes/sec
+total size is 167,071,744  speedup is 1,478,511.01 (DRY RUN)
+"""
 NAMES = [f"archive/{name}.txt" for name in ("ftp-netkit", "ftp-tnftp", "pftp", "rsync-3.2", "scp-9.2")]
 
 
@@ -76,17 +84,8 @@ def test_a_transfer_that_failed_gives_no_number(words: str) -> None:
 @pytest.mark.parametrize(
     ("lines", "is_read"),
     [
-        # published
-        (
-            "sent 142,744,045 bytes  received 44,245 bytes  574,600.76 bytes/sec\n"
-            "total size is 266,349,471,150  speedup is 1,865.35\n",
-            False,
-        ),
-        (
-            "sent 94 bytes  received 19 bytes  226.00 bytes/sec\n"
-            "total size is 167,071,744  speedup is 1,478,511.01 (DRY RUN)\n",
-            False,
-        ),
+        (PUBLISHED_UPDATE, False),
+        (PUBLISHED_DRY_RUN, False),
         # of the format in rsync's main.c
         ("total size is 1,073,741,824  speedup is 1.00 (DRY RUN)\n", False),
         ("total size is 1,073,741,824  speedup is 1.00 (BATCH ONLY)\n", False),
