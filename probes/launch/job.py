@@ -129,6 +129,7 @@ class Job:
     ``seconds`` is the time after which it is ended. ``files`` (name to text) lie in the head's working
     directory, which is made for the run and removed with it; of ``results``, names of files that the program
     writes there, the text follows its own standard output. ``writes`` is bytes that those may take.
+    ``environment`` is what each rank has in its own, besides the marker of the session.
     """
 
     nodes: tuple[Node, ...]
@@ -139,6 +140,7 @@ class Job:
     files: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     results: tuple[str, ...] = ()
     writes: float = 1_000_000.0
+    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         room = self.room
@@ -166,6 +168,8 @@ class Job:
         options, networks = self.options, self.rails
         argv = [options.mpirun, "--hostfile", HOSTS, "--map-by", "node", "--stdin", "none"]
         argv += ["--timeout", str(ceil(self.seconds)), "-x", "BENCHCONSOLE_SESSION"]
+        for name, value in self.environment.items():
+            argv += ["-x", f"{name}={value}"]
         if options.bind:
             argv += ["--bind-to", options.bind]
         for name, value in _parameters(options, networks).items():

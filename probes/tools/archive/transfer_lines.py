@@ -2,7 +2,8 @@
 
 A line counts where it has bytes and seconds, which its printed rate must agree with, or a rate whose unit is certain:
 ``KiB/s``, ``bytes/sec``, and the ``MB/s`` of scp, which are 2^20 byte/s. Letters that may be powers of 1000 or of 1024
-beside whole seconds are no rate: ``M/s`` of lftp, ``KBS`` of hsi.
+beside whole seconds are no rate: ``M/s`` of lftp, ``KBS`` of hsi. An rsync that moved less than its files spent its
+time on comparing or compressing them: its rate is none of the archive.
 
 Formats: netkit-ftp ``ftp.c`` (ptransfer), tnftp ``util.c``, Windows ftp, lftp ``CopyJob``, HPSS pftp manual, rsync
 ``main.c`` (output_summary), OpenSSH ``progressmeter.c``.
@@ -12,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit
-from benchconsole.probes.readers.lines import read_lines, refuse_lines, shorten
+from benchconsole.probes.readers.lines import find_matches, read_lines, refuse_lines, shorten
 from benchconsole.probes.readers.numbers import parse_decimal, require_positive
 from benchconsole.probes.readers.readings import known_labels
 
@@ -32,6 +33,11 @@ _RSYNC = re.compile(
     rf"sent (?P<sent>{_GROUPED}) bytes  received (?P<received>{_GROUPED}) bytes  "
     rf"(?P<rate>(?:{_GROUPED})\.[0-9]{{2}}) bytes/sec"
 )
+_RSYNC_WHOLE = re.compile(
+    rf"total size is (?:{_GROUPED})  speedup is (?P<speedup>(?:{_GROUPED})\.[0-9]{{2}})(?P<nothing> \([A-Z ]+\))?"
+)
+_MOST_SPEEDUP = 1.05
+"""Bytes of the files for each byte over the wire: above it, rsync left out or compressed some of them."""
 _SCP = re.compile(
     r"\S.{0,200}? 100% +(?P<size>[0-9]{1,4})(?P<of>[KMGT]?)B +(?P<rate>[0-9]{1,4}\.[0-9])(?P<prefix>[KMGT]?)B/s +"
     r"(?P<clock>(?:[0-9]{1,3}:)?[0-9]{2}:[0-9]{2}) *"
@@ -53,9 +59,17 @@ def read_transfer(text: str) -> Sequence[Reading]:
     if not found:
         return ()
     refuse_lines(_COMPLAINT, lines, "a transfer that came to its end")
+    _refuse_partial(lines)
     if len(found) > 1:
         raise ProbeOutputError(f"{len(found)} transfers", "one in each file, and --at-once where they ran together")
     return Reading("archive.throughput", found[0].value, Unit.BYTE_RATE, found[0].labels, found[0].raw), found[0]
+
+
+def _refuse_partial(lines: Sequence[str]) -> None:
+    """Raise ProbeOutputError where rsync says that it moved less than its files, or nothing (DRY RUN, BATCH ONLY)."""
+    for match in find_matches(_RSYNC_WHOLE, lines):
+        if match["nothing"] or float(match["speedup"].replace(",", "")) > _MOST_SPEEDUP:
+            raise ProbeOutputError(shorten(match[0]), f"files that were moved whole: a speedup up to {_MOST_SPEEDUP}")
 
 
 def _read_line(line: str) -> Iterator[Reading]:

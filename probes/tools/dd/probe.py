@@ -116,7 +116,6 @@ class Dd(ScratchProbe):
             "rate": "100 MB/s", "shared": "",
         }
     )  # fmt: skip
-    patience = 5.0
     timeout = 300.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:

@@ -25,7 +25,7 @@ class ScratchProbe(Probe):
 
     safety = Safety.LOADS
     patience = 3.0
-    """A run is given up after its estimate, so many times, and a minute."""
+    """A run is ended after its estimate, so many times, and a minute: at most 3, before the test is given up."""
 
     def demands(self, target: Target) -> Demands:
         """The node to itself, and the files; of a storage system that all share, their bytes are taken.

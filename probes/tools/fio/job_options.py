@@ -14,6 +14,8 @@ _SPREAD_SIZES = ("bsrange", "blocksize_range", "bssplit")
 _SIZE = re.compile(r"([0-9]+)\s*(k|m|g|t)?(i)?(b)?", re.IGNORECASE)
 _SPREAD = re.compile(r"[0-9]+\s*[kmgt]?i?b?(?=[-:/,]|$)|(?<=/)[0-9]*", re.IGNORECASE)
 """The sizes of a range (``4k-64k``), and the shares of ``bssplit`` (``4k/30:64k/70``), which are none."""
+_TIME = re.compile(r"([0-9]+)\s*(ms|us|s|m|h)?")
+_SECONDS = {None: 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "m": 60.0, "h": 3600.0}
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _CACHED, _DIRECT = (("direct", "0"), ("buffered", "1")), (("direct", "1"), ("buffered", "0"), ("atomic", "1"))
 _FLUSHES = ("fsync", "fdatasync", "sync", "end_fsync", "fsync_on_close")
@@ -79,6 +81,11 @@ class JobOptions:
 
     def parse_bytes(self, text: str) -> int | None:
         return parse_size(text, self.get("kb_base", default="1024"))
+
+    def find_seconds(self, name: str) -> float | None:
+        """The option ``name`` as a time, 0 where it is not given; None for text that is no time."""
+        match = _TIME.fullmatch(self.get(name, default="0")[:20])
+        return float(match[1]) * _SECONDS[match[2]] if match else None
 
     def format_block(self, way: str) -> str:
         """``4k`` as ``4KiB``; of sizes of which one is drawn, each in its place; text that is no size as it is."""

@@ -8,6 +8,8 @@ It prints "All clients" when it believes that all have reported, and believes so
 or a short job ended before another began. So a sum counts only where it is that of the jobs beside it, and an option
 only where all hosts certainly had it.
 
+A run that a signal ended is printed like any other, with ``error`` 0 and ``eta`` 0: one line alone says that it was.
+
 fio lists the options that it was given, and none of its defaults: a job without ``direct`` goes through the page cache,
 one of reads and writes is half of each, and ``iodepth`` is what was asked for, which a synchronous engine caps at 1.
 These conditions are labels, too, where the list of options is certainly whole.
@@ -32,7 +34,8 @@ _FIRST = "fio version|timestamp|timestamp_ms|time|global options|jobs"
 _COMPLAINT = re.compile(
     r"^(?:<[^>\n]*> )?fio: .*(?:\berr=[1-9]|io_u error|No space left).*$"
     r"|^fio: (?:connect[:;]|failed to connect|client \S+ timed out).*$"
-    r"|^client(?: <[^>\n]*>: exited with error|: host=\S+ disconnected).*$",
+    r"|^client(?: <[^>\n]*>: exited with error|: host=\S+ disconnected).*$"
+    r"|^fio: terminating on signal [0-9]+.*$",
     re.MULTILINE,
 )
 _FOR_PEOPLE = re.compile(r"^(?:<[^>\n]*> )?\S+: \(groupid=\d+, jobs=\d+\): err=", re.MULTILINE)
@@ -43,8 +46,10 @@ _TERSE = re.compile(
 _KIB = 1024.0
 _OWN = re.compile(r"(?:sequential|random)-(?:read|write|mixed)")
 _PERCENTILES = {50.0: "p50", 99.0: "p99"}
-_TIME = re.compile(r"([0-9]+)\s*(ms|us|s|m|h)?")
-_SECONDS = {None: 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "m": 60.0, "h": 3600.0}
+_LONGER = 1.5
+"""Times the run of a job that the time of its thread may take, which is more by what stands between its loops."""
+_AROUND = 0.1
+"""Seconds that the thread of a job may take beyond that, which count in a short run."""
 _VERSION = re.compile(r"fio-([0-9]{1,3})\.")
 _TOTAL = "All clients"
 _GLOBAL = re.compile(r"\"global options\"\s*:\s*(?=\{)")
@@ -103,10 +108,12 @@ class _Job:
         ``eta`` alone says nothing sure: versions print 0 shortly before the end, and a huge number after it.
         ``listed`` is how many jobs of the name there are: clones that are listed one by one move ``size`` each.
         """
+        if read_mapping(self.entry.get("steadystate")).get("attained") == 1:
+            return True  # before its time and its size, as it was asked to
         parts = [self.part(way) for way in ("read", "write")]
         ran = max(read_number(part.get("runtime")) or 0.0 for part in parts) * 1e-3
-        limit = _TIME.fullmatch(self.options.get("runtime")[:20])
-        if limit is not None and ran >= 0.99 * float(limit[1]) * _SECONDS[limit[2]]:
+        limit = self.options.find_seconds("runtime") if self.options.has("runtime") else None
+        if limit is not None and ran >= 0.99 * limit:
             return True
         jobs = 1 if listed == self.options.clones else self.options.clones
         done = sum(read_number(part.get("total_ios")) or 0.0 for part in parts)
@@ -121,6 +128,20 @@ class _Job:
         if asked and limit is not None and ran and any("io_bytes" in part for part in parts):
             return False
         return self.entry.get("eta") in (0, None)
+
+    @property
+    def runs_of_others(self) -> bool:
+        """Whether more threads ran than the job has clones: ``job_runtime`` is the sum of the times of all.
+
+        A job that verifies writes, then reads. The time of one that does not list its options is of unknown clones.
+        """
+        ramp = self.options.find_seconds("ramp_time")
+        times = [1e-3 * (read_number(self.part(way).get("runtime")) or 0.0) for way in ("read", "write", "trim")]
+        every = read_number(self.entry.get("job_runtime"))
+        if every is None or ramp is None or not any(times) or not self.options.whole:
+            return False
+        each = (sum(times) if self.options.has("verify") else max(times)) + ramp
+        return every * 1e-3 > self.options.clones * (_LONGER * each + _AROUND)
 
     def _has_moved(self, parts: Sequence[Document], size: int) -> bool:
         """Whether the bytes moved come to ``size`` but for a last block. fio 2 counts ``io_bytes`` in KiB."""
@@ -269,8 +290,17 @@ def _is_sum(total: _Job, jobs: Sequence[_Job]) -> bool:
     return True
 
 
+def _refuse_mixed(jobs: Sequence[_Job]) -> None:
+    """Refuse jobs that have one sum of reads and writes alone; ``unified_rw_reporting=both`` prints them, too."""
+    for job in jobs:
+        if "mixed" in job.entry and not {"read", "write"} & job.entry.keys():
+            found = f"job {job.name} with one sum of reads and writes"
+            raise ProbeOutputError(found, "reads and writes by themselves: fio without unified_rw_reporting")
+
+
 def _read_jobs(jobs: Sequence[_Job]) -> Iterator[Reading]:
     _refuse_errors(jobs)
+    _refuse_mixed(jobs)
     alike: dict[tuple[str, str], list[_Job]] = defaultdict(list)
     numbers = []
     for job in jobs:
@@ -324,6 +354,7 @@ def _refuse_several(job: _Job) -> None:
     kind, ways = job.options.kind.removeprefix("rand"), job.ways
     others = {"read": ["write"], "write": [] if job.options.has("verify") else ["read"]}.get(kind, [])
     several = job.options.get("name", default=job.name) != job.name or any(way in ways for way in others)
+    several = several or job.runs_of_others
     for way in ways:
         got, size = job.part(way), job.options.block_size(way)
         moved, count = read_number(got.get("io_bytes")), read_number(got.get("total_ios"))

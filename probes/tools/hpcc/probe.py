@@ -12,7 +12,7 @@ from benchconsole.probes.api import Demands, Metric, Output, Reading, Shape, Sho
 from benchconsole.probes.launch import DEFAULTS, Job, Options
 from benchconsole.probes.tools.hpcc import text_reader
 from benchconsole.probes.tools.hpl import input_file
-from benchconsole.probes.tools.mpi.program import MpiProgram, refuse_died
+from benchconsole.probes.tools.mpi.program import MpiProgram, export_threads, label_threads, refuse_died
 
 _RESULT = "hpccoutf.txt"
 _LATENCY_BYTES = 1.6e9
@@ -36,9 +36,9 @@ def _make_metric(name: str, key: str, meaning: str) -> Metric:
 
 
 class Hpcc(MpiProgram):
-    """Options: ``problem`` (N of HPL) and ``block`` (NB), ``ranks`` on each node (0: its slots), ``rate`` (the slowest
-    node link) and ``speed`` (floating point of one rank, at least), from which the time is estimated, and those of
-    ``probes.launch.Options``.
+    """Options: ``problem`` (N of HPL) and ``block`` (NB), ``ranks`` on each node (0: its slots), ``threads`` of the
+    BLAS of each rank (0: what it chooses), ``rate`` (the slowest node link) and ``speed`` (floating point of one rank,
+    at least), from which the time is estimated, and those of ``probes.launch.Options``.
     """
 
     name = "hpcc"
@@ -48,7 +48,7 @@ class Hpcc(MpiProgram):
     source = "Jetstream acceptance report, 5.1.1.1"
     tools = MappingProxyType({"mpirun": "openmpi-bin", "hpcc": "hpcc"})
     options = MappingProxyType(
-        {"problem": 2000, "block": 64, "ranks": 0, "rate": "1 Gb/s", "speed": "1 GFLOP/s", **DEFAULTS}
+        {"problem": 2000, "block": 64, "ranks": 0, "threads": 1, "rate": "1 Gb/s", "speed": "1 GFLOP/s", **DEFAULTS}
     )
     shape = Shape.SET
 
@@ -71,7 +71,8 @@ class Hpcc(MpiProgram):
         ranks = each * len(nodes) if each else Job(nodes, ("hpcc",), 1, 1, options).room
         text = format_input(given.whole("problem", 16, 10_000_000), given.whole("block", 1, 4096), ranks)
         seconds = 3 * self.estimate(target.options) + 60
-        return Job(nodes, ("hpcc",), ranks, seconds, options, {_INPUT: text}, (_RESULT,))
+        threads = export_threads(given)
+        return Job(nodes, ("hpcc",), ranks, seconds, options, {_INPUT: text}, (_RESULT,), environment=threads)
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read the summary that hpcc wrote. ProbeOutputError when hpcc failed, whatever it printed by then.
@@ -79,7 +80,8 @@ class Hpcc(MpiProgram):
         Without an input that it understands hpcc runs problems of its own: those are refused too.
         """
         refuse_died(output, "hpcc")
-        return text_reader.parse_text(output.text, input_file.find_problem(output, _INPUT))
+        found = text_reader.parse_text(output.text, input_file.find_problem(output, _INPUT))
+        return label_threads(found, output.argv)
 
 
 def format_input(problem: int, block: int, ranks: int) -> str:

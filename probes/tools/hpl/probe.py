@@ -30,7 +30,7 @@ from benchconsole.probes.launch import DEFAULTS, Job, Options, launch
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.readers.memory import find_memory, format_share
 from benchconsole.probes.tools.hpl import input_file, text_reader
-from benchconsole.probes.tools.mpi.program import read_program, refuse_died
+from benchconsole.probes.tools.mpi.program import export_threads, label_threads, read_program, refuse_died
 
 _INPUT = "HPL.dat"
 _START = 10.0
@@ -40,15 +40,18 @@ _LARGEST = 10_000_000
 class Hpl(Probe):
     """Options: ``program`` (name or absolute path), ``problem`` (N; 0: from ``memory``, the share of the memory that
     the matrix takes), ``block`` (NB), ``rows`` (P of the grid; 0: as square as can be), ``ranks`` on each node (0: its
-    slots), ``speed`` (floating point of one rank, at least) and ``seconds`` (what a plan counts with where N follows
-    from the memory), and those of ``probes.launch.Options``. ``size`` is 1: one node each; 0 is the whole set.
+    slots), ``threads`` of the BLAS of each rank (0: what it chooses), ``speed`` (floating point of one rank, at least)
+    and ``seconds`` (what a plan counts with where N follows from the memory), and those of ``probes.launch.Options``.
+    ``size`` is 1: one node each; 0 is the whole set.
     """
 
     name = "hpl"
     closing = re.compile(r"End of Tests\.")
     label_names = frozenset(
-        ("broadcast", "check", "depth", "mapping", "memory_share", "n", "nb", "p", "q", "run", "variant")
-    )
+        (
+            "broadcast", "check", "depth", "mapping", "memory_share", "n", "nb", "p", "q", "run", "threads", "variant",
+        )
+    )  # fmt: skip
     summary = "High-Performance Linpack on single nodes or a set of nodes: floating-point rate of a checked solution"
     source = "Jetstream acceptance report, 4.1.1 and 5.1.1.1"
     metrics = (
@@ -59,8 +62,8 @@ class Hpl(Probe):
     tools = MappingProxyType({"mpirun": "openmpi-bin", "xhpl": ""})
     options = MappingProxyType(
         {
-            "program": "xhpl", "problem": 0, "memory": 0.5, "block": 192, "rows": 0, "ranks": 0, "size": 1,
-            "speed": "10 GFLOP/s", "seconds": 1800, **DEFAULTS,
+            "program": "xhpl", "problem": 0, "memory": 0.5, "block": 192, "rows": 0, "ranks": 0, "threads": 1,
+            "size": 1, "speed": "10 GFLOP/s", "seconds": 1800, **DEFAULTS,
         }
     )  # fmt: skip
     safety = Safety.LOADS
@@ -100,7 +103,7 @@ class Hpl(Probe):
             raise given.refused("rows", f"a divisor of {ranks} ranks")
         grid = (rows, ranks // rows) if rows else input_file.find_grid(ranks)
         text = input_file.format_input(order, block, grid)
-        job = Job(nodes, (name,), ranks, seconds, options, {_INPUT: text})
+        job = Job(nodes, (name,), ranks, seconds, options, {_INPUT: text}, environment=export_threads(given))
         job.arguments()
         return job
 
@@ -127,7 +130,8 @@ class Hpl(Probe):
 
     def parse(self, output: Output) -> Sequence[Reading]:
         refuse_died(output, "xhpl")
-        return text_reader.parse_text(output.text, input_file.find_problem(output, _INPUT))
+        found = text_reader.parse_text(output.text, input_file.find_problem(output, _INPUT))
+        return label_threads(found, output.argv)
 
 
 async def _ask_memory(remote: Remote) -> float:

@@ -5,7 +5,10 @@ A test is a row below ``T/V``, its residual checks, each ``PASSED``, and the rul
 failed, one error of HPL, or a test that was not run because its grid did not fit, makes the whole output worth
 nothing.
 
-Source: ``HPL_pdtest.c`` and ``HPL_pdinfo.c`` of 1.0a, 2.0 and 2.3; ``(per GPU)`` as NVIDIA's prints it.
+rocHPL-MxP factorises in lower precision and prints HPL's own title, table and check: its name in one line tells.
+
+Source: ``HPL_pdtest.c`` and ``HPL_pdinfo.c`` of 1.0a, 2.0 and 2.3; ``(per GPU)`` as NVIDIA's prints it;
+``hplmxp_ptest.cpp`` of rocHPL-MxP.
 """
 
 import re
@@ -34,6 +37,7 @@ _BAD = re.compile(
     r"\.{6} (?!PASSED\b)\w+|HPL ERROR|(?<!\d)[1-9]\d{0,8} tests completed and failed residual"
     r"|(?<!\d)[1-9]\d{0,8} tests skipped because|Error code returned by solve|Memory allocation failed"
 )
+_MIXED = re.compile(r"^(?:HPLMXP_|HPL-?MxP\b|HPL-AI\b)")
 _LOOSE = 0.02
 """Vendors count the work of an order a little differently; a lost digit is more than that."""
 _LARGEST_RESIDUAL = 16.0
@@ -55,6 +59,7 @@ def parse_text(text: str, wanted: Mapping[str, str] = MappingProxyType({})) -> S
     A wrapper that reads an input of its own solves another problem.
     """
     lines = strip_lines(text)
+    refuse_lines(_MIXED, lines, "HPL, which solves in double precision: this is a benchmark of mixed precision")
     refuse_lines(_BAD, lines, "every test of HPL to be run, and every residual check to pass")
     tests = list(_find_closed(lines))
     if not tests:

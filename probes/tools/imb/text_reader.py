@@ -6,7 +6,10 @@ in the heading means; otherwise no rate is read. Rows that fit neither unit are 
 
 Tables of one process measure no network and are not read.
 
-Source: ``IMB_output.c`` of 3.2, 4.0 and 2018 to 2021 and the user's guide.
+IMB-P2P has the heading and the names of IMB-MPI1, and counts every message of every process. Its tables alone have
+times beside ``Msg/sec``. Only the rates of a PingPong of two processes are those of one way, and are read.
+
+Source: ``IMB_output.c`` of 3.2, 4.0 and 2018 to 2021 and the user's guide; ``imb_p2p_*.c`` of 2021.
 """
 
 import re
@@ -44,8 +47,9 @@ _EXACT = re.compile(r"[0-9]+\.[0-9]{2,}")
 _WRONG = re.compile(r"Got invalid buffer|Application error code \d+ occurred")
 _END = "# All processes entering MPI_Finalize"
 
+_TIME = "t[usec]"
 _TIMES = {
-    "t[usec]": "", "t_min[usec]": "min", "t_max[usec]": "max", "t_avg[usec]": "mean",
+    _TIME: "", "t_min[usec]": "min", "t_max[usec]": "max", "t_avg[usec]": "mean",
     "t_ovrl[usec]": "overlapped", "t_pure[usec]": "pure",
 }  # fmt: skip
 _RATE, _MESSAGES = "Mbytes/sec", "Msg/sec"
@@ -81,6 +85,12 @@ class _ImbTable(SizeTable):
     mode: str = ""
     doubted: bool = False
     ended: bool = False
+
+    @property
+    def counts_all(self) -> bool:
+        """Whether its rates are sums over all processes, of which more than one sends at a time."""
+        is_of_p2p = {_TIME, _MESSAGES} <= set(self.columns)
+        return is_of_p2p and (self.benchmark, self.processes) != ("PingPong", 2)
 
     @property
     def marks(self) -> Mapping[str, object]:
@@ -185,7 +195,7 @@ def _is_row(table: _ImbTable, row: Row) -> bool:
 def _find_units(table: _ImbTable, row: Row) -> frozenset[float]:
     """The units that the rate of ``row`` may have by its size and its messages, or its time where it has none."""
     size, rate = float(row["#bytes"]), parse_span(row[_RATE])
-    counted = parse_span(row.get(_MESSAGES) or row.get("t[usec]") or row.get("t_max[usec]", ""))
+    counted = parse_span(row.get(_MESSAGES) or row.get(_TIME) or row.get("t_max[usec]", ""))
     if rate is None or counted is None:
         return frozenset()
     moved = [multiply_spans(counted, (size, size))]
@@ -206,6 +216,8 @@ def _make_readings(table: _ImbTable, probe: str) -> Iterator[Reading]:
             if took := parse_decimal(row.get(column, "0")):
                 marks, line = table.make_labels(row, statistic=statistic), f"{column} {row[column]} in {raw}"
                 yield Reading(f"{probe}.latency", took / 1e6, Unit.SECOND, marks, line)
+        if table.counts_all:
+            continue
         rate, messages = parse_decimal(row.get(_RATE, "0")), parse_decimal(row.get(_MESSAGES, "0"))
         if unit is not None and rate:
             marks = table.make_labels(row, direction="both" if both else None)

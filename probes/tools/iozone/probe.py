@@ -65,7 +65,6 @@ class Iozone(ScratchProbe):
             "end_fsync": 1, "rate": "100 MB/s", "shared": "", "iozone": "iozone",
         }
     )  # fmt: skip
-    patience = 5.0
     timeout = 600.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:

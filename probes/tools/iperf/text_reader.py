@@ -6,7 +6,7 @@ Intervals (``-i``) are no results: a line is the whole of its stream where it sp
 says how long the run was, and where it is no shorter than iperf's own 10 s. Both directions at once have one sum in
 iperf, which is refused.
 
-Formats read off iperf 2.1.8, and off 2.0.5 as its manual and source print them.
+Formats read off iperf 2.1.8, ``IPERFTimeFrmt`` off its source, and off 2.0.5 as its manual and source print them.
 """
 
 import re
@@ -129,8 +129,10 @@ def _read_row(match: re.Match[str]) -> _Row:
     low, high = multiply_spans(moved, (_KIBI[match["size"]], _KIBI[match["size"]]), (1 / seconds[1], 1 / seconds[0]))
     if not is_within(rate, (low * (1 - _CARELESS), high * (1 + _CARELESS))):
         raise ProbeOutputError(shorten(raw), "a rate that is the bytes by the seconds")
-    # an interval of 2.1 ends at a whole second to four digits, which a run hardly does; 2.0 prints one digit of both
-    may_be_interval = end.is_integer() if len(match["digits"]) > 1 else end < _DEFAULT_SECONDS * (1 - _LATE)
+    # An interval of 2.1 ends at a whole second, which a run hardly does to four digits, but does to the two of builds
+    # without --enable-fastsampling. 2.0 prints one digit of both.
+    digits, is_short = len(match["digits"]), end < _DEFAULT_SECONDS * (1 - _LATE)
+    may_be_interval = is_short if digits == 1 else end.is_integer() and (digits > 2 or is_short)
     moved_bytes = sum(moved) / 2 * _KIBI[match["size"]]
     return _Row(match["id"], begin, end, may_be_interval, moved_bytes, rate, _DATAGRAMS.fullmatch(match["rest"]), raw)
 

@@ -6,7 +6,10 @@ all: the words on either stream decide.
 
 import re
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from types import MappingProxyType
 
 from benchconsole.probes.api import (
     Contact,
@@ -17,6 +20,7 @@ from benchconsole.probes.api import (
     Part,
     PlanError,
     Probe,
+    Reading,
     Safety,
     Shape,
     Shown,
@@ -25,7 +29,7 @@ from benchconsole.probes.api import (
 )
 from benchconsole.probes.launch import Job, Options, launch
 from benchconsole.probes.readers.lines import refuse_lines, split_lines
-from benchconsole.probes.readers.readings import refuse_failed
+from benchconsole.probes.readers.readings import add_labels, refuse_failed
 
 _DIED = re.compile(
     r"MPI_ABORT (?:was )?invoked|MPI_ERRORS_ARE_FATAL|An error occurred in MPI_|BAD TERMINATION OF ONE OF YOUR"
@@ -38,6 +42,10 @@ _DIED = re.compile(
 START = 8.0
 """Seconds that a launch takes until the first message."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}|/[A-Za-z0-9_./+@-]{1,400}")
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""What libraries of linear algebra take the number of their threads from; the first one is told as a label."""
+_TOLD_THREADS = re.compile(rf"{_THREADS[0]}=([1-9][0-9]{{0,4}})")
 
 
 class MpiProgram(Probe):
@@ -102,6 +110,27 @@ def read_program(given: Given) -> str:
     if not _NAME.fullmatch(text):
         raise given.refused("program", "the name of a program, or its absolute path")
     return text
+
+
+def export_threads(given: Given) -> Mapping[str, str]:
+    """The environment for the option ``threads`` of each rank; of 0 nothing, which leaves it to the libraries."""
+    threads = given.whole("threads", 0, 4096)
+    return MappingProxyType(dict.fromkeys(_THREADS, str(threads)) if threads else {})
+
+
+def label_threads(readings: Sequence[Reading], argv: Sequence[str]) -> Sequence[Reading]:
+    """``readings`` with the ``threads`` that the command exports to each rank, where it is known and exports any.
+
+    A number that has its own keeps it.
+    """
+    told = (_TOLD_THREADS.fullmatch(word) for option, word in pairwise(argv) if option == "-x")
+    threads = next((match[1] for match in told if match), None)
+    if threads is None:
+        return readings
+    return [
+        one if "threads" in dict(one.labels) else replace(one, labels=add_labels(one.labels, threads=threads))
+        for one in readings
+    ]
 
 
 def refuse_died(output: Output, tool: str) -> None:

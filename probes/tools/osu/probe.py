@@ -27,7 +27,7 @@ class Osu(MpiMessages):
     label_names = frozenset(
         (
             "benchmark", "datatype", "device", "direction", "largest", "pairs", "processes", "run", "size",
-            "statistic", "verify", "window",
+            "statistic", "transmit_size", "verify", "window",
         )
     )  # fmt: skip
     summary = "OSU Micro-Benchmarks between two nodes: latency, bandwidth or message rate over the sizes of messages"

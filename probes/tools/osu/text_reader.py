@@ -3,6 +3,7 @@
 ``MB/s`` is 10^6 byte/s in every version and ``us`` microseconds. Comment lines stand before, between and after the
 heading of a table (the data type of 7.x), and notes of the MPI library between its rows. Where the data were checked
 (``-c``) a row that did not pass makes the whole run worth nothing. Columns that are not known leave a table unread.
+Of derived data types (``-D``) each row says what it sent, and no greatest bandwidth is told.
 
 The greatest bandwidth over the sizes is read where the size that was asked for last (``-m`` of the command, when it
 is known) was reached: the text has no other end. Source: ``osu_util.c``, ``osu_util_mpi.c`` and ``osu_*.c`` of the
@@ -43,7 +44,8 @@ _LATENCY = {
 _BANDWIDTH = {"Bandwidth (MB/s)", "Bi-Bandwidth (MB/s)", "MB/s"}
 _MESSAGES = "Messages/s"
 _LEFT_OUT = {
-    "Iterations", "Compute(us)", "Overlap(%)", "Coll. Init(us)", "MPI_Test(us)", "MPI_Wait(us)",
+    "Iterations", "Compute(us)", "Overlap(%)", "Coll. Init(us)", "MPI_Test(us)", "MPI_Wait(us)", "Min Comm.(us)",
+    "Max Comm.(us)",
     *(f"P{part} Tail BW(MB/s)" for part in range(1, 101)),
 }  # fmt: skip
 _CHECKED = "Validation"
@@ -53,17 +55,19 @@ _FULL = (*_SHORT, "Min Latency(us)", "Max Latency(us)", "Iterations")
 _UNTITLED = ("?", "?")
 """Of a table whose title was lost: its benchmark may be one that counts both directions."""
 _BOTH = "bi-directional"
-_SIZED = "Size"
-_HEADING = re.compile(
-    "|".join(map(re.escape, sorted({_SIZED, *_LATENCY, *_BANDWIDTH, _MESSAGES, *_LEFT_OUT, _CHECKED}, key=len)[::-1]))
-)
+_SIZED, _TRANSMITTED = "Size", "Transmit Size"
+"""Bytes of a message; of a derived data type (``-D``) those that are sent of it, which the rates count."""
+_WHOLE = (_SIZED, _TRANSMITTED, "Iterations")
+"""Columns of whole numbers."""
+_KNOWN = {_SIZED, _TRANSMITTED, *_LATENCY, *_BANDWIDTH, _MESSAGES, *_LEFT_OUT, _CHECKED}
+_HEADING = re.compile("|".join(map(re.escape, sorted(_KNOWN, key=len)[::-1])))
 
 
 @dataclass(slots=True)
 class _OsuTable(SizeTable):
     """One table as printed, with the words around it."""
 
-    LABELS = MappingProxyType({"size": _SIZED})
+    LABELS = MappingProxyType({"size": _SIZED, "transmit_size": _TRANSMITTED})
 
     title: str
     device: str = ""
@@ -149,10 +153,10 @@ def _read_row(table: _OsuTable, line: str) -> Row | None:
     if len(words) != len(columns) or "?" in columns:
         return None
     row = dict(zip(columns, words, strict=True))
-    numbers = [row[name] for name in row if name not in (_SIZED, "Iterations", _CHECKED)]
+    numbers = [row[name] for name in row if name not in (*_WHOLE, _CHECKED)]
     if any(parse_span(number) is None or not _EXACT.fullmatch(number) for number in numbers):
         return None
-    if None in (parse_count(row[name]) for name in (_SIZED, "Iterations") if name in row):
+    if None in (parse_count(row[name]) for name in _WHOLE if name in row):
         return None
     if row.get(_CHECKED, "Pass") not in ("Pass", "-"):
         found = f"validation {shorten(row[_CHECKED])} at size {row[_SIZED]}"
@@ -170,7 +174,7 @@ def _refuse_misfit(table: _OsuTable, row: Row) -> None:
         raise ProbeOutputError(shorten(" ".join(row.values())), "an average between the least and the most")
     rate, messages = parse_span(row.get("MB/s", "")), parse_span(row.get(_MESSAGES, ""))
     if rate and messages:
-        size = float(row[_SIZED])
+        size = float(row.get(_TRANSMITTED, row[_SIZED]))
         if not overlap(multiply_spans(messages, (size, size)), multiply_spans(rate, (1e6, 1e6)), 1e-4):
             raise ProbeOutputError(shorten(" ".join(row.values())), "MB/s that are messages times their size")
 
@@ -181,7 +185,7 @@ def _make_readings(table: _OsuTable, probe: str, last: str | None) -> Iterator[R
     for row in table.rows:
         raw = " ".join(row.values())
         for column, text in row.items():
-            number = parse_decimal(text) if column not in (_SIZED, _CHECKED) else None
+            number = parse_decimal(text) if column not in (_SIZED, _TRANSMITTED, _CHECKED) else None
             if not number:
                 continue
             if column in _LATENCY:
@@ -193,5 +197,5 @@ def _make_readings(table: _OsuTable, probe: str, last: str | None) -> Iterator[R
                 yield Reading(f"{probe}.bandwidth", number * 1e6, Unit.BYTE_RATE, marks, raw)
             elif column == _MESSAGES:
                 yield Reading(f"{probe}.message_rate", number, Unit.PER_SECOND, table.make_labels(row), raw)
-    if rates and table.rows[-1].get(_SIZED) == last:
+    if rates and table.rows[-1].get(_SIZED) == last and _TRANSMITTED not in table.columns:
         yield table.make_peak(probe, rates, both=both)

@@ -46,7 +46,8 @@ _PRIMES = re.compile(r"(?:Primer? numbers limit|Maximum prime number checked in 
 _MEMORY_BLOCK = re.compile(r"(?:  block size|Memory block size): (\d+)K(?:iB)?")
 _MEMORY_WAY = re.compile(r"(?:  operation|Memory operations type): (read|write|none)")
 _MEMORY_SCOPE = re.compile(r"(?:  scope|Memory scope type): (global|local)")
-_TIME = re.compile(rf"    total time: +{_NUMBER}s")
+# of 0.4 to 1.0, and of 1.1
+_TIME = re.compile(rf"    (?:total time|time elapsed): +{_NUMBER}s")
 _EXACT_FROM = 0.05
 """Seconds from which the four decimals of the total time tell it to a thousandth."""
 _EVENTS = re.compile(r"    total number of events: +(\d+)")

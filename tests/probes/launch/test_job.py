@@ -97,6 +97,12 @@ def test_the_command_line_names_networks_ports_keepalives_and_spreads_ranks() ->
     assert (found["btl_tcp_port_min_v4"], found["btl_tcp_port_range_v4"]) == ("20501", "11499")
 
 
+def test_ranks_get_the_environment_of_their_job() -> None:
+    told = {"OMP_NUM_THREADS": "4", "MKL_NUM_THREADS": "4"}
+    words = " ".join(Job((_node(1), _node(2)), ("xhpl",), 2, 60.0, environment=told).arguments())
+    assert "-x BENCHCONSOLE_SESSION -x OMP_NUM_THREADS=4 -x MKL_NUM_THREADS=4 " in words
+
+
 def test_tcp_is_pinned_unless_open_mpi_shall_choose() -> None:
     nodes = (_node(1), _node(2))
 

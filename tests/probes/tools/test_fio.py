@@ -13,7 +13,9 @@ from benchconsole.probes.testing import Check
 from benchconsole.probes.tools.fio.probe import Fio
 from tests.probes.tools.captures import ROOT, Said, contract_cases, noise, output, read, said, text, values
 
-NAMES = sorted(path.name for path in (ROOT / "fio").iterdir() if "full" not in path.name)
+NAMES = sorted(
+    path.name for path in (ROOT / "fio").iterdir() if not re.match("disk-full|interrupted|several|unified", path.name)
+)
 
 
 OWN_LABELS = {
@@ -82,6 +84,20 @@ def test_jobs_that_end_before_their_time_are_read() -> None:
         assert rates.keys() == ways
 
 
+def test_a_run_that_ended_because_its_rate_was_steady_is_whole() -> None:
+    rates = [value for metric, _, value in found_in("steady-3.33.json") if metric == "fio.write"]
+    assert rates == [float(re.findall(r'"bw_bytes" : ([1-9]\d*)', text("fio/steady-3.33.json"))[0])]
+    unsteady = text("fio/steady-3.33.json").replace('"attained" : 1', '"attained" : 0')
+    assert read(Fio(), unsteady) == []
+
+
+def test_a_sum_of_reads_and_writes_is_refused_by_the_option_that_made_it() -> None:
+    with pytest.raises(ProbeOutputError, match=r"job u with one sum of reads and writes.*unified_rw_reporting"):
+        Fio().parse(output("fio/unified-3.33.json"))
+    both = text("fio/io-size-3.33.json").replace('"read" : {', '"mixed" : {},\n"read" : {')
+    assert read(Fio(), both) == said(Fio().parse(output("fio/io-size-3.33.json")))
+
+
 @pytest.mark.parametrize(("option", "value"), [("loops", "1"), ("number_ios", "512")])
 def test_what_loops_and_a_number_of_operations_ask_for_is_known(option: str, value: str) -> None:
     document = json.loads(text("fio/io-size-3.33.json"))
@@ -134,6 +150,38 @@ def test_a_group_with_the_options_of_its_last_job_is_refused(options: dict[str, 
         Fio().parse(Output((), json.dumps(document).encode()))
 
 
+def test_a_group_of_jobs_that_are_alike_is_refused() -> None:
+    """Recorded: three sections of a job file, each with a file of its own, and ``group_reporting``."""
+    with pytest.raises(ProbeOutputError, match="disk0 with options of another job"):
+        Fio().parse(output("fio/several-3.33.json"))
+
+
+@pytest.mark.parametrize(
+    ("name", "threads", "options", "is_read"),
+    [
+        ("own-3.33.json", 1.4, {}, True),
+        ("own-3.33.json", 2.0, {}, False),
+        ("own-3.33.json", 2.0, {"ramp_time": "1"}, True),
+        ("own-3.33.json", 2.0, {"ramp_time": "1m"}, True),
+        ("own-3.33.json", 2.0, {"ramp_time": "a while"}, True),
+        ("own-3.33.json", 2.0, {"numjobs": "2"}, True),
+        ("own-3.33.json", 4.0, {"numjobs": "2"}, False),
+        ("group-3.33.json", 3.0, {}, True),
+        ("group-3.33.json", 3.0, {"numjobs": "1"}, False),
+        ("loops-verify-3.33.json", 2.3, {}, True),
+        ("verify-3.33.json", 4.0, {}, True),  # 2 and 1 ms: of a short run the clock says too little
+    ],
+)
+def test_threads_of_other_jobs_are_seen_by_the_sum_of_their_times(
+    name: str, threads: float, options: dict[str, str], is_read: bool
+) -> None:
+    document, _ = json.JSONDecoder().raw_decode(text(f"fio/{name}"))
+    for job in document["jobs"]:
+        job["job options"].update(options)
+        job["job_runtime"] = round(threads * max(job[way]["runtime"] for way in ("read", "write")))
+    assert bool(read(Fio(), json.dumps(document))) is is_read
+
+
 def test_hosts_that_one_fio_drove_are_told_apart_from_their_sum() -> None:
     rates = {labels["client"]: value for metric, labels, value in found_in("client-3.33.json") if metric == "fio.write"}
     assert rates == {"192.0.2.2": 5114295880, "192.0.2.1": 5016351968, "all": 10130647848}
@@ -147,6 +195,17 @@ def test_errors_that_fio_went_on_from_are_errors() -> None:
     complaint = b"fio: io_u error on file /x/c.0.0: Input/output error: write offset=4096, buflen=65536\n"
     with pytest.raises(ProbeOutputError, match="io_u error"):
         Fio().parse(replace(output("fio/group-3.33.json"), stderr=complaint))
+
+
+@pytest.mark.parametrize("name", ["interrupted-size-3.33.json", "interrupted-time-3.33.json"])
+def test_a_run_that_a_signal_ended_is_no_result_although_fio_says_error_0(name: str) -> None:
+    """Recorded: the options ask for a size that was not moved, or for no size; ``eta`` is 0 of both."""
+    whole = text(f"fio/{name}")
+    assert whole.count('"error" : 0,') == whole.count('"eta" : 0,') == 1
+    said, _, document = whole.partition("{")
+    for captured in (output(f"fio/{name}"), Output((), f"{{{document}".encode(), said.encode())):
+        with pytest.raises(ProbeOutputError, match=r"fio: terminating on signal (?:2|15)\b"):
+            Fio().parse(captured)
 
 
 def test_a_full_disk_is_a_failure_although_a_rate_is_printed() -> None:

@@ -68,6 +68,16 @@ def test_an_input_that_was_not_read_refuses_the_problem_that_hpcc_made_up() -> N
         Hpcc().parse(sent)
 
 
+def test_numbers_say_the_threads_of_their_ranks_and_stream_its_own() -> None:
+    job = Hpcc().job(_set(_node(1), _node(2), problem=200, block=32, threads=4))
+    assert set(job.environment.values()) == {"4"}
+    found = Hpcc().parse(output(WHOLE, *job.arguments()))
+    told = {one.metric: dict(one.labels).get("threads") for one in found}
+    assert {told[metric] for metric in told if "stream" not in metric} == {"4"}
+    assert {told[metric] for metric in told if "stream" in metric} == {"1"}  # hpcc of Debian has no OpenMP
+    assert set(Hpcc().job(_set(_node(1), problem=200)).environment.values()) == {"1"}
+
+
 @pytest.mark.parametrize(
     "complaint",
     [

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, RemoteError, Target
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.plugins.probe_output import read_output
+from benchconsole.probes.readers.readings import add_labels
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote
 from benchconsole.probes.tools.hpl import input_file
 from benchconsole.probes.tools.hpl.probe import Hpl
@@ -22,7 +23,7 @@ from tests.probes.tools.spoiled import a_line_that_is_lost_gives_no_other_number
 from tests.probes.tools.torn import noise_changes_nothing_and_a_cut_gives_fewer
 
 FAILED = "hpl/2.2-failed.txt"
-ALL = sorted(f"hpl/{path.name}" for path in (ROOT / "hpl").iterdir() if "failed" not in path.name)
+ALL = sorted(f"hpl/{path.name}" for path in (ROOT / "hpl").iterdir() if not re.search("failed|mixed", path.name))
 ONE, TWO, OLD = "hpl/2.3-one-node.txt", "hpl/2.1-two-tests.txt", "hpl/1.0a-three-checks.txt"
 GIB = 2.0**30
 
@@ -103,6 +104,17 @@ def test_an_unsound_run_gives_nothing_whatever_rate_it_printed(old: str, new: st
         Hpl().parse(Output((), text(ONE).replace(old, new).encode()))
 
 
+def test_a_benchmark_of_mixed_precision_is_no_hpl() -> None:
+    """rocHPL-MxP prints title, table, check and end of HPL, and a rate several times that of the same GPU in HPL."""
+    mixed = text("hpl/mixed-precision-rochpl-mxp.txt")
+    with pytest.raises(ProbeOutputError, match=r"HPLMXP_pdgesv.* expected HPL.*mixed precision"):
+        Hpl().parse(Output((), mixed.encode()))
+    assert values(Hpl().parse(Output((), mixed.replace("HPLMXP_", "HPL_").encode())))["hpl.rate"]  # by nothing else
+    with pytest.raises(ProbeOutputError, match="mixed precision"):
+        Hpl().parse(Output((), b"HPL-MxP Benchmark\n" + output(ONE).stdout))
+    assert read(Hpl(), "mpirun /opt/rocHPL-MxP/../hpl/xhpl\n" + text(ONE)) == said(Hpl().parse(output(ONE)))
+
+
 def test_an_error_on_the_other_stream_refuses_the_rate() -> None:
     complaint = b"HPL ERROR from process # 0, on line 610 of function HPL_pdinfo:\n>>> Need at least 8 processes <<<\n"
     with pytest.raises(ProbeOutputError, match="Need at least 8 processes"):
@@ -167,7 +179,7 @@ def test_the_time_limit_and_the_estimate_follow_the_order_and_the_speed() -> Non
 @pytest.mark.parametrize(
     "options",
     [
-        {"memory": 0}, {"memory": 1.5}, {"problem": -1}, {"block": 0}, {"rows": 3}, {"ranks": -1},
+        {"memory": 0}, {"memory": 1.5}, {"problem": -1}, {"block": 0}, {"rows": 3}, {"ranks": -1}, {"threads": -1},
         {"speed": "1 GB/s"}, {"program": "xhpl; rm"}, {"seconds": 0}, {"network": "1.2.3.4"},
     ],
 )  # fmt: skip
@@ -211,7 +223,12 @@ def test_a_played_run_reads_our_input_and_gives_its_numbers(tmp_path: Path) -> N
     with pytest.raises(ProbeOutputError, match="another input"):  # 2 x 2 was asked for, 1 x 4 was run
         Hpl().parse(ran)
     (same,) = asyncio.run(Hpl().run(contact, nodes_of(big(1), **told, rows=1)))
-    assert said(Hpl().parse(same)) == said(Hpl().parse(output(ONE)))
+    assert "-x OMP_NUM_THREADS=1 -x OPENBLAS_NUM_THREADS=1 -x MKL_NUM_THREADS=1" in " ".join(mpirun.told)
+    plain = Hpl().parse(output(ONE))  # of somebody else, who did not say it
+    assert said(Hpl().parse(same)) == [(each.metric, each.value, add_labels(each.labels, threads=1)) for each in plain]
+    (left,) = asyncio.run(Hpl().run(contact, nodes_of(big(1), **told, rows=1, threads=0)))
+    assert "NUM_THREADS" not in " ".join(mpirun.told)
+    assert said(Hpl().parse(left)) == said(plain)
 
 
 def test_memory_that_nobody_declared_is_asked_for(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from tests.probes.tools.torn import noise_changes_nothing_and_a_cut_gives_fewer,
 
 ALL = sorted(f"imb/{path.name}" for path in (ROOT / "imb").iterdir())
 OLD, NEW, BANDS = "imb/3.2-pingpong.txt", "imb/2018-sendrecv.txt", "imb/2021.3-bands-allreduce.txt"
+P2P = "imb/2021.3-p2p.txt"
 OPTIONS = "imb/2021.3-options.txt"
 MEBI = 2**20
 
@@ -118,6 +119,30 @@ def test_message_rates_and_collectives_are_read_and_one_process_is_not() -> None
     assert not [key for key in latency if key[2] == "1"]
     barrier = found("imb/4.1-pingpong-allreduce.txt", "latency")["Barrier", "", "2", "mean"]
     assert barrier == pytest.approx(2.15e-6)
+
+
+def test_rates_of_p2p_that_sum_up_several_senders_are_no_rates() -> None:
+    """IMB-P2P counts what all processes sent: 24 GB/s for a PingPing of two over a link that does 12."""
+    found = [(metric, value, dict(marks)) for metric, value, marks in said(Imb().parse(output(P2P)))]
+    assert {marks["benchmark"] for metric, _, marks in found if metric != "imb.latency"} == {"PingPong"}
+    assert {marks["benchmark"] for metric, _, marks in found if metric == "imb.latency"} == {"PingPong", "PingPing"}
+    assert [value for metric, value, _ in found if metric == "imb.peak"] == pytest.approx([11910.96e6])
+    assert not any("direction" in marks for _, _, marks in found)
+
+
+@pytest.mark.parametrize("benchmark", ["PingPong", "PingPing", "Sendrecv_Replace", "Unirandom", "Stencil2D"])
+@pytest.mark.parametrize("processes", [2, 4])
+def test_of_p2p_a_ping_pong_of_two_processes_alone_has_a_rate(benchmark: str, processes: int) -> None:
+    spoiled = text(P2P).replace("# Benchmarking PingPing", f"# Benchmarking {benchmark}")
+    spoiled = spoiled.replace("# #processes = 2", f"# #processes = {processes}")
+    rated = {dict(marks)["benchmark"] for metric, _, marks in read(Imb(), spoiled) if metric != "imb.latency"}
+    assert rated == ({"PingPong"} if processes == 2 else set())
+
+
+def test_tables_of_mt_are_refused() -> None:
+    """IMB-MT says its threads in the line of its processes; its rates count both directions, too."""
+    with pytest.raises(ProbeOutputError, match="no table"):
+        Imb().parse(Output((), text(OLD).replace("# #processes = 2", "# #processes = 2 (threads: 1)").encode()))
 
 
 def test_groups_are_told_apart_and_have_no_peak() -> None:

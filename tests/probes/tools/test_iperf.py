@@ -92,6 +92,31 @@ def test_what_is_not_certainly_the_whole_of_one_run_is_refused(said: str, is_rea
             Iperf().parse(Output((), said.encode()))
 
 
+@pytest.mark.parametrize(
+    ("times", "moved", "is_read"),
+    [
+        ("0.00-10.00", "1.10 GBytes", True),
+        ("0.00-10.01", "1.10 GBytes", True),
+        ("0.00-9.98", "1.10 GBytes", True),
+        ("0.00-9.00", "1012 MBytes", False),
+        ("0.00-1.00", "112 MBytes", False),
+        ("0.00-1.03", "116 MBytes", True),
+        ("0.0000-10.0007", "1.10 GBytes", True),
+        ("0.0000-10.0000", "1.10 GBytes", False),
+        ("0.0-10.0", "1.10 GBytes", True),
+        ("0.0- 1.0", "112 MBytes", False),
+    ],
+)
+def test_a_line_that_ends_at_a_whole_second_is_an_interval_by_its_digits(times: str, moved: str, is_read: bool) -> None:
+    """Two digits by the format of ``IPERFTimeFrmt`` of a build without fast sampling, not recorded."""
+    said = f"{HEAD}[ ID] Interval       Transfer     Bandwidth\n[  3] {times} sec  {moved}   942 Mbits/sec\n"
+    if is_read:
+        assert [each.value for each in Iperf().parse(Output((), said.encode()))] == [942e6 / 8]
+    else:
+        with pytest.raises(ProbeOutputError, match="may be an interval"):
+            Iperf().parse(Output((), said.encode()))
+
+
 @pytest.mark.parametrize("name", [name for name in ALL if "broken" in name])
 def test_a_run_that_failed_gives_no_number(name: str) -> None:
     with pytest.raises(ProbeOutputError):

@@ -1,10 +1,10 @@
 import pytest
 
-from benchconsole.probes.api import Output, PlanError, ProbeOutputError
+from benchconsole.probes.api import Labels, Output, PlanError, ProbeOutputError, Reading, Unit
 from benchconsole.probes.launch import Job, Options
 from benchconsole.probes.launch.launcher import command
 from benchconsole.probes.model.options import Given
-from benchconsole.probes.tools.mpi.program import find_input, read_program, refuse_died
+from benchconsole.probes.tools.mpi.program import export_threads, find_input, label_threads, read_program, refuse_died
 from tests.probes.tools.played import node
 
 
@@ -30,6 +30,36 @@ def test_the_input_that_a_launch_carries_is_found_again() -> None:
     assert find_input(command(job), "HPL.dat") == ["one\\n", "two"]
     assert find_input(command(job), "other") == []
     assert find_input(("HPL.dat",), "HPL.dat") == []
+
+
+@pytest.mark.parametrize(
+    ("threads", "told"),
+    [
+        (1, {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}),
+        (24, {"OMP_NUM_THREADS": "24", "OPENBLAS_NUM_THREADS": "24", "MKL_NUM_THREADS": "24"}),
+        (0, {}),  # left to the library
+    ],
+)
+def test_every_library_is_told_the_threads_of_a_rank(threads: int, told: dict[str, str]) -> None:
+    assert dict(export_threads(Given("hpl", {"threads": threads}))) == told
+
+
+@pytest.mark.parametrize(
+    ("argv", "own", "marks"),
+    [
+        ((), (), ()),
+        (("mpirun", "-x", "OMP_NUM_THREADS=4", "xhpl"), (), (("threads", "4"),)),
+        (("mpirun", "-x", "OMP_NUM_THREADS=4", "xhpl"), (("n", "8"),), (("n", "8"), ("threads", "4"))),
+        (("mpirun", "-x", "OMP_NUM_THREADS=4", "hpcc"), (("threads", "1"),), (("threads", "1"),)),
+        (("mpirun", "-x", "OMP_NUM_THREADS", "xhpl"), (), ()),
+        (("mpirun", "-x", "OMP_NUM_THREADS=0", "xhpl"), (), ()),
+        (("mpirun", "-x", "OMP_NUM_THREADS=4,2", "xhpl"), (), ()),
+        (("OMP_NUM_THREADS=4", "mpirun", "xhpl"), (), ()),  # of the first node alone
+    ],
+)
+def test_a_number_says_the_threads_that_its_ranks_were_told(argv: tuple[str, ...], own: Labels, marks: Labels) -> None:
+    (found,) = label_threads([Reading("hpl.rate", 1.0, Unit.FLOP_RATE, own, "")], argv)
+    assert found.labels == marks
 
 
 @pytest.mark.parametrize("text", ["xhpl", "stream_c.exe", "/opt/hpl-2.3/bin/xhpl", "osu_bw"])

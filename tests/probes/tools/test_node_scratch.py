@@ -5,6 +5,7 @@ import pytest
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Output, Part, RemoteError, Target
 from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.probes.model.time_limits import COMMAND_ENDING, compute_give_up
 from benchconsole.probes.testing import FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.bonnie.probe import Bonnie
 from benchconsole.probes.tools.dd.probe import Dd
@@ -32,6 +33,14 @@ async def test_a_refusal_of_the_node_is_no_failed_tool(probe: ScratchProbe) -> N
     with pytest.raises(RemoteError) as raised:
         await probe.run(FakeContact(FakeRemote("n1").when("sh", answers=refusal)), Target(a_node()))
     assert (raised.value.failure.stage, raised.value.failure.detail) == (FailedAt.REFUSED, "/scratch has no room")
+
+
+@every
+@pytest.mark.parametrize("size", [None, "300 GiB"])
+def test_its_own_limit_ends_it_before_the_test_is_given_up(probe: ScratchProbe, size: str | None) -> None:
+    """The words of a command that was ended say more than a test that was given up."""
+    options = {**probe.options, **({"size": size} if size and "size" in probe.options else {})}
+    assert probe.time_limit(options) + COMMAND_ENDING < compute_give_up(probe.estimate(options))
 
 
 @every

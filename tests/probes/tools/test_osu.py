@@ -111,6 +111,26 @@ def test_all_columns_of_a_non_blocking_collective_are_known() -> None:
     ]  # fmt: skip
 
 
+def test_the_columns_of_7_are_known() -> None:
+    """Least and greatest of the communication, which 7.x prints beside its mean."""
+    assert found("osu/7.5-ialltoall-full.txt") == [
+        (metric, value, {**marks, "datatype": "MPI_CHAR"})
+        for metric, value, marks in found("osu/5.6.3-ialltoall-full.txt")
+    ]
+
+
+def test_of_derived_types_the_bytes_that_were_sent_are_told() -> None:
+    name, asked = "osu/7.5-derived-types.txt", ("osu_mbw_mr", "-m", "1:1048576")
+    assert [(marks["size"], marks["transmit_size"]) for _, _, marks in found(name)] == [
+        ("1024", "512"), ("1024", "512"), ("1048576", "524288"), ("1048576", "524288"),
+        ("1024", "512"), ("2048", "1024"),
+    ]  # fmt: skip
+    assert [value for _, value, _ in found(name)][:2] == pytest.approx([630.11e6, 1230683.59])
+    assert "osu.peak" not in {metric for metric, _, _ in found(name, *asked)}
+    with pytest.raises(ProbeOutputError, match="messages times their size"):
+        Osu().parse(Output((), text(name).replace(" 524288", " 104857").encode()))
+
+
 def test_any_percentile_is_told_and_those_of_a_bandwidth_left_out() -> None:
     title = "# OSU MPI {} Test v7.5\n"
     tail = title.format("Latency") + "# Size  Latency (us)  P75 Tail Lat(us)\n8  1.21  1.40\n"

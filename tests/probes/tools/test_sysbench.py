@@ -33,6 +33,7 @@ RATES: Mapping[str, Sequence[tuple[str, float]]] = {
     "1.0.20-cpu.txt": [("cpu", 2432.04)],
     "1.0.20-memory.txt": [("memory", 4288.18 * MIB)],
     "1.0.20-own-threads.txt": [("events", 2706 / 1.0004)],
+    "1.1.0-threads.txt": [("events", 20550 / 10.001)],
     "1.0.20-fileio.txt": [
         ("write", 239.81 * MIB),
         ("write_iops", 15347.99),

@@ -7,6 +7,14 @@ from benchconsole.probes.tools.archive.probe import Archive
 from tests.probes.tools.captures import ROOT, output
 from tests.probes.tools.spoiled import SPOILED_CHECKS, SpoiledCheck
 
+PUBLISHED_UPDATE = """\
+sent 142,744,045 bytes  received 44,245 bytes  574,600.76 bytes/sec
+total size is 266,349,471,150  speedup is 1,865.35
+"""
+PUBLISHED_DRY_RUN = """\
+sent 94 bytes  received 19 bytes  226.00 bytes/sec
+total size is 167,071,744  speedup is 1,478,511.01 (DRY RUN)
+"""
 NAMES = [f"archive/{name}.txt" for name in ("ftp-netkit", "ftp-tnftp", "pftp", "rsync-3.2", "scp-9.2")]
 
 
@@ -71,6 +79,31 @@ def test_a_transfer_that_failed_gives_no_number(words: str) -> None:
     for said in (Output((), whole.stdout + f"{words}\n".encode()), Output((), whole.stdout, f"{words}\n".encode())):
         with pytest.raises(ProbeOutputError):
             Archive().parse(said)
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_read"),
+    [
+        (PUBLISHED_UPDATE, False),
+        (PUBLISHED_DRY_RUN, False),
+        # of the format in rsync's main.c
+        ("total size is 1,073,741,824  speedup is 1.00 (DRY RUN)\n", False),
+        ("total size is 1,073,741,824  speedup is 1.00 (BATCH ONLY)\n", False),
+        ("total size is 1,073,741,824  speedup is 1.06\n", False),
+        ("total size is 1,073,741,824  speedup is 1.05\n", True),
+        ("total size is 1073741824  speedup is 0.98\n", True),
+        ("total size is 1,073,741,824  spee", True),
+        ("", True),
+    ],
+)
+def test_an_rsync_that_moved_less_than_its_files_is_no_rate(lines: str, is_read: bool) -> None:
+    if not lines.startswith("sent"):
+        lines = f"sent 1,074,004,067 bytes  received 35 bytes  102,286,105.05 bytes/sec\n{lines}"
+    if is_read:
+        assert {each.value for each in Archive().parse(Output((), lines.encode()))} == {102286105.05}
+    else:
+        with pytest.raises(ProbeOutputError, match="found total size is"):
+            Archive().parse(Output((), lines.encode()))
 
 
 def test_several_transfers_of_a_file_are_refused() -> None:
