@@ -66,6 +66,18 @@ def test_no_link_is_ever_above_its_budget(text: str, design: str, streams: int |
         assert summary.total.link.share <= 1 + 1e-6
 
 
+@given(clos(ceilings=True), st.sampled_from(DESIGNS), st.sampled_from([None, 1, 8]))
+@settings(max_examples=60, deadline=None)
+def test_nor_any_ceiling_inside_a_device(text: str, design: str, streams: int | None) -> None:
+    fabric = load_text(text, "drawn.yaml")
+    rounds = laid(fabric, design, streams)
+    kept(fabric, rounds)
+    summary = summarise(fabric, rounds, PROBES)
+    assert 1 <= summary.total.bound <= summary.total.rounds
+    if summary.total.link is not None and not summary.total.link.meant:
+        assert summary.total.link.share <= 1 + 1e-6
+
+
 @pytest.mark.fault("I21")
 @given(networks(), st.sampled_from(["all-pairs", "permutation", "sample", "steered", "trunks"]))
 @settings(max_examples=30, deadline=None)
@@ -162,6 +174,13 @@ def test_the_verifier_sees_links_above_what_they_carry() -> None:
     found = {each.what: each for each in violations(fabric, at_once(planned(fabric, "all-pairs")), PROBES)}
     over = found["leaf1--spine from leaf1 in B/s"]
     assert over.found == pytest.approx(9 * over.allowed)
+
+
+def test_the_verifier_sees_ceilings_above_what_they_pass() -> None:
+    fabric = load_text(TWO.replace("spine: {role: spine}", "spine: {role: spine, ceilings: {plane: {rate: 8G}}}"), "x.yaml")
+    found = {each.what: each for each in violations(fabric, at_once(planned(fabric, "all-pairs")), PROBES)}
+    over = found["ceiling plane into spine in B/s"]
+    assert over.found == pytest.approx(18 * over.allowed)
 
 
 def test_the_verifier_sees_strangers_on_the_links_of_a_bundle() -> None:
