@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.errors import Position
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.access import Access, Caps
 from benchconsole.topology.model.baseline import BaselineNumbers
 from benchconsole.topology.model.cable import Cable, Channel, Wan
@@ -422,6 +423,25 @@ class Fabric:
             found[link.a].append(link)
             found[link.b].append(link)
         return found
+
+    @cached_property
+    def node_groups(self) -> Mapping[str, Sequence[str]]:
+        """Group name to members, none of them empty: ``all``, each role, ``production``, ``class:NAME``,
+        ``switch:NAME``, ``chassis:NAME``, ``rack:NAME``, ``site:NAME``, ``vlan:NUMBER``.
+        """
+        nodes = self.nodes
+        members: dict[str, list[str]] = {"all": list(nodes)}
+        roles = group_by_key((each.role, str(each.id)) for each in nodes.values())
+        members.update((role.value, names) for role, names in roles.items())
+        classes = group_by_key((each.hardware.name, str(each.id)) for each in nodes.values())
+        members.update((f"class:{name}", names) for name, names in classes.items())
+        switches = group_by_key((link.b, link.a) for link in self.links.values() if link.a in nodes)
+        members.update((f"switch:{name}", names) for name, names in switches.items())
+        for group in self.groups:
+            members[f"{group.kind}:{group.name}"] = [name for name in group.members if name in nodes]
+        members["production"] = [node.id for node in nodes.values() if node.production]
+        members.update((f"vlan:{vlan.id}", sorted(vlan.members)) for vlan in self.vlans.values())
+        return MappingProxyType({group: names for group, names in members.items() if names})
 
     @cached_property
     def used_networks(self) -> frozenset[str]:
