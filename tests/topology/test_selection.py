@@ -104,7 +104,8 @@ def test_a_range_of_an_ipv6_address_keeps_its_digits(first: int, more: int) -> N
 
 def test_a_plain_set_asks_for_no_groups_and_one_name_walks_no_nodes() -> None:
     described = load_text(
-        'schema: 1\nfabric: x\nnodes: {"n[1-3]": {}}\nswitches: {s: {}}\nlinks: [{from: "n[1-3]", to: s, speed: 1G}]\n', "x"
+        'schema: 1\nfabric: x\nnodes: {"n[1-3]": {}}\nswitches: {s: {}}\nlinks: [{from: "n[1-3]", to: s, speed: 1G}]\n',
+        "x",
     )
     assert select(described, "n[3,1]") == ("n1", "n3")
     assert "node_groups" not in vars(described)

@@ -53,7 +53,7 @@ def place_side(fabric: Fabric, side: CeilingSide) -> Direction:
 
 
 def describe_ceilings(fabric: Fabric, device: str, legs: Sequence[Link]) -> tuple[object, ...]:
-    """All that rates depend on of the ceilings that ``legs`` of a device pass, in it and in the devices they lead to."""
+    """All that rates depend on of the ceilings that ``legs`` of a device pass, in it and in the devices beyond."""
     own = tuple(
         (each.name, each.rate, each.kind, tuple(list_inside(link, device, each) for link in legs))
         for each in fabric.ceilings.get(device, ())

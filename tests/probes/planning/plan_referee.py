@@ -113,7 +113,9 @@ def _ceilings(fabric: Fabric, each: Round, routes: Routes) -> Iterator[Violation
         load = sum(min(rate, allowed) for rate in users.values())
         if load > allowed * (1 + TOLERANCE):
             device, name, inward = side
-            yield Violation(each.number, f"ceiling {name} {'into' if inward else 'out of'} {device} in B/s", load, allowed)
+            yield Violation(
+                each.number, f"ceiling {name} {'into' if inward else 'out of'} {device} in B/s", load, allowed
+            )
 
 
 def _end(fabric: Fabric, way: Direction) -> str:

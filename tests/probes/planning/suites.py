@@ -79,7 +79,9 @@ def clos(draw: st.DrawFn, *, steered: bool = False, ceilings: bool = False) -> s
     members, speed = draw(st.integers(1, 3)), draw(st.sampled_from(["10G", "25G", "40G"]))
     network = "network: {hash: steered}" if steered else "network: {mtu: 9000}"
     lines = ["schema: 1", "fabric: drawn", network, "switches:"]
-    tiers = [f"  {role}[1-{count}]: {{role: {role}, {limit()}}}" for role, count in (("leaf", leaves), ("spine", spines))]
+    tiers = [
+        f"  {role}[1-{count}]: {{role: {role}, {limit()}}}" for role, count in (("leaf", leaves), ("spine", spines))
+    ]
     lines += [*(tier.replace(", }", "}") for tier in tiers), "nodes:"]
     links = [f'  - {{from: "leaf[1-{leaves}]", to: "spine[1-{spines}]", speed: {speed}, count: {members}}}']
     for leaf in range(1, leaves + 1):

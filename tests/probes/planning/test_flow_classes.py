@@ -104,7 +104,9 @@ nodes: {"n[1-2]": {}, n3: {ceilings: {slot: {rate: 6G}}}, n4: {ceilings: {slot: 
 switches: {s: {ceilings: {card: {ports: "1,2", rate: 8G}, plane: {rate: 40G}}}}
 links: [{from: "n[1-4]", to: "s:[1-4]", speed: 10G}]
 """
-CARD, PLANE = ((CeilingSide("s", name, inward=True), CeilingSide("s", name, inward=False)) for name in ("card", "plane"))
+CARD, PLANE = (
+    (CeilingSide("s", name, inward=True), CeilingSide("s", name, inward=False)) for name in ("card", "plane")
+)
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,9 @@ def test_the_verifier_sees_links_above_what_they_carry() -> None:
 
 
 def test_the_verifier_sees_ceilings_above_what_they_pass() -> None:
-    fabric = load_text(TWO.replace("spine: {role: spine}", "spine: {role: spine, ceilings: {plane: {rate: 8G}}}"), "x.yaml")
+    fabric = load_text(
+        TWO.replace("spine: {role: spine}", "spine: {role: spine, ceilings: {plane: {rate: 8G}}}"), "x.yaml"
+    )
     found = {each.what: each for each in violations(fabric, at_once(planned(fabric, "all-pairs")), PROBES)}
     over = found["ceiling plane into spine in B/s"]
     assert over.found == pytest.approx(18 * over.allowed)

@@ -99,6 +99,7 @@ def test_servers_of_one_host_share_its_ports(tmp_path: Path) -> None:
         [0.625e9 * WIRE, 0.625e9 * WIRE, 1.25e9 * WIRE]
     )
 
+
 @pytest.mark.parametrize("writing", [True, False])
 @pytest.mark.parametrize(
     ("slow", "leaf"),

@@ -101,9 +101,7 @@ links:
         ("Eth3", {"n5"}),
     ],
 )
-def test_a_ceiling_of_a_split_port_is_passed_by_every_part_of_it(
-    tmp_path: Path, ports: str, passing: set[str]
-) -> None:
+def test_a_ceiling_of_a_split_port_is_passed_by_every_part_of_it(tmp_path: Path, ports: str, passing: set[str]) -> None:
     text = SPLIT.format(ceilings=f'asic: {{ports: "{ports}", rate: 50G}}')
     described = fabric(tmp_path, text)
     (asic,) = described.ceilings["l"]
