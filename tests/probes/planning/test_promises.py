@@ -169,6 +169,31 @@ def at_once(rounds: Sequence[Round]) -> list[Round]:
     return [replace(rounds[0], tests=tests, bundles=tuple(bundle for each in rounds for bundle in each.bundles))]
 
 
+CARDS = """\
+schema: 1
+fabric: cards
+switches:
+  "leaf[1-2]": {role: leaf, ceilings: {"card[1-2]": {ports: "[1-6]", rate: 22G}, uplinks: {ports: "u[1-4]", rate: 35G}}}
+  spine: {role: spine, ceilings: {"card[1-2]": {ports: "[1-8]", rate: 24G}, plane: {rate: 70G}}}
+nodes:
+  "a[1-5]": {}
+  a6: {ceilings: {"slot[1-2]": {ports: "p[1-2]", rate: 6G}}}
+  "b[1-6]": {ceilings: {numa: {rate: 9G}}}
+links:
+  - {from: "a[1-5]", to: "leaf1:[1-5]", speed: 10G}
+  - {from: "a6:p[1-2]", to: "leaf1:6,7", speed: 10G, count: 2}
+  - {from: "b[1-6]", to: "leaf2:[1-6]", speed: 10G}
+  - {from: "leaf[1-2]:u[1-4]", to: "spine:[1-8]", speed: 10G, count: 4}
+"""
+
+
+@pytest.mark.parametrize("streams", [None, 1])
+@pytest.mark.parametrize("design", DESIGNS)
+def test_line_cards_and_slots_are_never_above_what_they_pass(design: str, streams: int | None) -> None:
+    fabric = load_text(CARDS, "cards.yaml")
+    kept(fabric, laid(fabric, design, streams))
+
+
 def test_the_verifier_sees_links_above_what_they_carry() -> None:
     fabric = load_text(TWO, "two.yaml")
     found = {each.what: each for each in violations(fabric, at_once(planned(fabric, "all-pairs")), PROBES)}
