@@ -98,6 +98,7 @@ class FlowClasses:
         self._all_paths: dict[object, dict[tuple[int, int], _Path | None]] = {}
         self._all_classes: dict[object, dict[tuple[int, int], FlowClass | None]] = {}
         self._systems: dict[str, tuple[str, ...]] = {}
+        self._passed = routes.graph.columns.passed
         self._ceilings: dict[CeilingSide, float] = {}
         for name in self._caps.storage:
             for server in routes.fabric.storage[name].servers if name in routes.fabric.storage else ():
@@ -162,12 +163,12 @@ class FlowClasses:
         if to_nodes or legs.device in self.routes.graph.vertex:
             return (legs.device, systems)
         speeds = tuple((fabric.payload(link), fabric.member_payload(link)) for link in legs.links)
-        passed = tuple(self._describe_passed(way, legs.device) for way in legs.ways) if self.routes.graph.passed else ()
+        passed = tuple(self._describe_passed(way, legs.device) for way in legs.ways) if self._passed else ()
         return (id(legs.attachment), speeds, systems, passed)
 
     def _describe_passed(self, way: int, machine: str) -> tuple[object, ...]:
         """The ceilings that a leg passes one way and the other, those of its own machine by name and rate."""
-        both = (self.routes.graph.passed.get(each, ()) for each in (way, way ^ 1))
+        both = (self._passed.get(each, ()) for each in (way, way ^ 1))
         return tuple(
             (side.name, self.limit(side), inside) if side.device == machine else (side, inside)
             for passed in both
@@ -221,7 +222,7 @@ class FlowClasses:
             last=tuple((into[way], index) for index, way in enumerate(ways) if way in into),
             inner=np.array([way not in out and way not in into for way in ways], bool),
             flow=self.make_flow(source, sink),
-            passed=self._pass_ceilings(ways, route.shares.tolist()) if self.routes.graph.passed else (),
+            passed=self._pass_ceilings(ways, route.shares.tolist()) if self._passed else (),
             ends=(one.device, other.device),
         )
 
@@ -229,7 +230,7 @@ class FlowClasses:
         """The ceilings on a path, with the part of the flow that passes each; a LAG shares it out evenly."""
         parts: defaultdict[CeilingSide, float] = defaultdict(float)
         for way, share in zip(ways, shares, strict=True):
-            for side, inside in self.routes.graph.passed.get(way, ()):
+            for side, inside in self._passed.get(way, ()):
                 parts[side] += share * sum(inside) / len(inside)
         return tuple(parts.items())
 
@@ -272,7 +273,7 @@ class FlowClasses:
 
     def ceilings(self, source: NodeId, sink: NodeId) -> dict[CeilingSide, float]:
         """The ceilings that a flow passes, with the load on each; none without a path."""
-        if not self.routes.graph.passed:
+        if not self._passed:
             return {}
         flow_class, (one, other) = self.find_class(source, sink), self.find_sides(source, sink)
         if flow_class is None or one is None or other is None:

@@ -54,7 +54,7 @@ class Arcs:
     def ceilings(self) -> tuple[ArcCeiling, ...]:
         """The ceilings that arcs pass."""
         fabric = self.graph.fabric
-        passed = self.graph.passed
+        passed = self.graph.columns.passed
         found = group_by_key(
             (side, (arc, sum(inside) / len(inside)))
             for arc, way in enumerate(self.ways.tolist())

@@ -44,7 +44,7 @@ class HashDraws:
         numbers: dict[LinkPart, int] = {}
         found: list[int] = []
         starts = []
-        passed = graph.passed
+        passed = graph.columns.passed
         for way, member in walks.cables:
             starts.append(len(found))
             direction = graph.direction(way)

@@ -85,7 +85,7 @@ class OpenRouting:
         capacity[goes_by] = self._rings.thinnest[ring[goes_by]]
         _, first = np.unique(np.column_stack((owner, place)), axis=0, return_index=True)
         used = _Used(owner[first], place[first], np.where(on_ring, 1.0, share)[first], capacity[first])
-        if self._graph.passed:
+        if self._graph.columns.passed:
             used = used.join(self._list_ceilings(owner, way, np.where(on_ring, 1.0, share), goes_by))
         is_open = used.find_open(is_free)
         return LeastRates(is_open, is_free, np.where(is_open, used.fill(most), np.inf))
@@ -98,7 +98,7 @@ class OpenRouting:
         found: dict[tuple[int, CeilingSide], float] = {}
         for flow, each, part, may_turn in zip(owner.tolist(), way.tolist(), weight.tolist(), goes_by, strict=True):
             for one in ways_of[int(self._rings.of[each >> 1])] if may_turn else (each,):
-                for side, inside in self._graph.passed.get(one, ()):
+                for side, inside in self._graph.columns.passed.get(one, ()):
                     key = flow, side
                     whole = 1.0 if may_turn else part * sum(inside) / len(inside)
                     found[key] = min(found.get(key, 0.0) + whole, 1.0)

@@ -71,7 +71,7 @@ class _Spraying:
             raise RoutingError(f"{routes.graph.links[split >> 1].id} is split in channels, and spray knows no channels")
         self._row = {way: row for row, way in enumerate(used)}
         self._used = used
-        self._passed = routes.graph.passed
+        self._passed = routes.graph.columns.passed
         self._sides = list(dict.fromkeys(side for way in used for side, _ in self._passed.get(way, ())))
         self._capacity = np.array([capacity[way] for way in used])
         self._scale = float(self._capacity.max())

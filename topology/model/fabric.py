@@ -25,6 +25,7 @@ from benchconsole.topology.model.device_group import Group
 from benchconsole.topology.model.fact_rule import FactRule
 from benchconsole.topology.model.grouped_word import GroupedWord
 from benchconsole.topology.model.network import DATA, Network, NetworkRole, tcp_goodput
+from benchconsole.topology.model.node_groups import list_groups
 from benchconsole.topology.model.port_set import PortSet
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.model.storage import LayerLimit, Storage
@@ -426,22 +427,8 @@ class Fabric:
 
     @cached_property
     def node_groups(self) -> Mapping[str, Sequence[str]]:
-        """Group name to members, none of them empty: ``all``, each role, ``production``, ``class:NAME``,
-        ``switch:NAME``, ``chassis:NAME``, ``rack:NAME``, ``site:NAME``, ``vlan:NUMBER``.
-        """
-        nodes = self.nodes
-        members: dict[str, list[str]] = {"all": list(nodes)}
-        roles = group_by_key((each.role, str(each.id)) for each in nodes.values())
-        members.update((role.value, names) for role, names in roles.items())
-        classes = group_by_key((each.hardware.name, str(each.id)) for each in nodes.values())
-        members.update((f"class:{name}", names) for name, names in classes.items())
-        switches = group_by_key((link.b, link.a) for link in self.links.values() if link.a in nodes)
-        members.update((f"switch:{name}", names) for name, names in switches.items())
-        for group in self.groups:
-            members[f"{group.kind}:{group.name}"] = [name for name in group.members if name in nodes]
-        members["production"] = [node.id for node in nodes.values() if node.production]
-        members.update((f"vlan:{vlan.id}", sorted(vlan.members)) for vlan in self.vlans.values())
-        return MappingProxyType({group: names for group, names in members.items() if names})
+        """The members of each group that a node set may name."""
+        return list_groups(self)
 
     @cached_property
     def used_networks(self) -> frozenset[str]:
@@ -477,10 +464,7 @@ class Fabric:
     @cached_property
     def vlans_of(self) -> Mapping[NodeId, tuple[int, ...]]:
         """Node to the VLANs that it is in, in the order of the file."""
-        found: dict[NodeId, list[int]] = {}
-        for vlan in self.vlans.values():
-            for member in vlan.members:
-                found.setdefault(member, []).append(vlan.id)
+        found = group_by_key((member, vlan.id) for vlan in self.vlans.values() for member in vlan.members)
         return {node: tuple(vlans) for node, vlans in found.items()}
 
     def group_of(self, kind: str) -> Mapping[str, Group]:

@@ -20,7 +20,6 @@ from benchconsole.topology.model.fabric import Direction, Fabric, Link
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.link_columns import LinkColumns
 from benchconsole.topology.routing.parallel_legs import find_parallel_legs, list_apart_legs
-from benchconsole.topology.routing.passed_ceilings import PassedBy, find_passed
 
 GATEWAY = 1 << 20
 """Links that a forwarding node on the way counts for: more than any path of switches has."""
@@ -101,11 +100,6 @@ class Graph:
                     ways = [way for link in together for way in (self.way(link, link.a), self.way(link, link.b))]
                     found[ways] = sum(self.payload[ways]) / 2
         return found
-
-    @cached_property
-    def passed(self) -> PassedBy:
-        """The ceilings that each directed link passes, by its number."""
-        return find_passed(self.fabric, self.way)
 
     @cached_property
     def _number(self) -> Mapping[str, int]:

@@ -2,7 +2,8 @@
 their servers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from itertools import count
 
 from benchconsole.topology.model.ceiling import Ceiling, CeilingSide
 from benchconsole.topology.model.fabric import Fabric, Link
@@ -12,12 +13,15 @@ PassedBy = Mapping[int, tuple[tuple[CeilingSide, tuple[bool, ...]], ...]]
 """Number of a directed link to the ceilings that it passes, and which of its members do."""
 
 
-def find_passed(fabric: Fabric, get_way: Callable[[Link, str], int]) -> PassedBy:
-    """The ceilings of every directed link that passes any. ``get_way`` numbers a link from one of its ends."""
+def find_passed(fabric: Fabric) -> PassedBy:
+    """The ceilings of every directed link that passes any."""
+    if not fabric.ceilings and not fabric.layer_limits:
+        return {}
+    number = dict(zip(fabric.links, count()))
     found: dict[int, list[tuple[CeilingSide, tuple[bool, ...]]]] = {}
     for device, ceilings in fabric.ceilings.items():
         for link in fabric.links_at[device]:
-            out = get_way(link, device)
+            out = 2 * number[link.id] + (device != link.a)
             for ceiling in ceilings:
                 inside = list_inside(link, device, ceiling)
                 if any(inside):
@@ -27,7 +31,7 @@ def find_passed(fabric: Fabric, get_way: Callable[[Link, str], int]) -> PassedBy
         side = make_layer_side(limit)
         for server in limit.servers:
             for link in fabric.links_at[server]:
-                way = get_way(link, link.other(server) if side.inward else server)
+                way = 2 * number[link.id] + (side.inward is (server == link.a))
                 found.setdefault(way, []).append((side, (True,) * link.count))
     return {way: tuple(each) for way, each in found.items()}
 
