@@ -330,7 +330,9 @@ class _StageSums:
             if flow_class is None:
                 continue
             part = min(flow.demand / flow_class.nominal, 1.0) if flow.demand is not None else 1.0
-            shares = {**classes.ways(flow.source, flow.sink), **classes.ceilings(flow.source, flow.sink)}
+            shares: dict[int | CeilingSide, float] = {}
+            shares.update(classes.ways(flow.source, flow.sink).items())
+            shares.update(classes.ceilings(flow.source, flow.sink).items())
             for place, share in shares.items():
                 load[place] += part * share
             if test.bundle:

@@ -148,10 +148,13 @@ class ResourceUse:
         )
 
     def _inner(self, flow_class: FlowClass) -> _Places:
-        if not self.apart:
-            return (*flow_class.inner, *flow_class.ceilings) if flow_class.ceilings else flow_class.inner
-        ways = ((way, 1.0 if way in flow_class.shared else weight) for way, weight in flow_class.inner)
-        return (*ways, *flow_class.ceilings)
+        ways = flow_class.inner
+        if self.apart:
+            ways = tuple((way, 1.0 if way in flow_class.shared else weight) for way, weight in ways)
+        if not flow_class.ceilings:
+            return ways
+        places: list[tuple[int | CeilingSide, float]] = [*ways, *flow_class.ceilings]
+        return places
 
     def targets(self, targets: Sequence[Target], *, network: bool) -> None:
         """One job for each target; with ``network``, the links between its nodes are its own.

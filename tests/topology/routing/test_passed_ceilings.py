@@ -37,7 +37,9 @@ def test_a_link_passes_the_ceilings_of_both_its_ends(
 ) -> None:
     graph = Routes(fabric(tmp_path, TEXT)).graph
     way = graph.way(graph.fabric.links[LinkId(link)], source)
-    assert set(graph.columns.passed[way]) == {(CeilingSide(*side), inside) for *side, inside in passed}
+    assert set(graph.columns.passed[way]) == {
+        (CeilingSide(device, name, inward), inside) for device, name, inward, inside in passed
+    }
 
 
 def test_questions_to_one_graph_look_at_the_ceilings_once(tmp_path: Path) -> None:
