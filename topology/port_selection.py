@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Link, NodeId
-from benchconsole.topology.selection import GROUP, expand_ports, fold, list_groups, select, split_terms
+from benchconsole.topology.selection import GROUP, expand_ports, fold, select, split_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ def select_ports(fabric: Fabric, text: str) -> tuple[NodePorts, ...]:
     Ports stand after a colon, for all nodes of their term: terms are parted by commas. SelectionError for an unknown
     node, for a port that some of the nodes lack, and for one of several that share an address.
     """
-    groups = list_groups(fabric) if ":" in text else ()
+    groups = fabric.node_groups if ":" in text else ()
     terms = [_split_ports(term, groups) for term in split_terms(text, ",")]
     if all(ports is None for _, ports in terms):
         return (NodePorts(select(fabric, text)),)

@@ -219,25 +219,6 @@ def _join_numbers(numbers: Iterable[int], width: int) -> list[str]:
     return ["-".join(f"{end:0{width}}" for end in dict.fromkeys(each)) for each in ranges]
 
 
-def list_groups(fabric: Fabric) -> dict[str, list[str]]:
-    """Group name to members, none of them empty: ``all``, each role, ``production``, ``class:NAME``, ``switch:NAME``,
-    ``chassis:NAME``, ``rack:NAME``, ``site:NAME``, ``vlan:NUMBER``.
-    """
-    nodes = fabric.nodes
-    members: dict[str, list[str]] = {"all": list(nodes)}
-    roles = group_by_key((each.role, str(each.id)) for each in nodes.values())
-    members.update((role.value, names) for role, names in roles.items())
-    classes = group_by_key((each.hardware.name, str(each.id)) for each in nodes.values())
-    members.update((f"class:{name}", names) for name, names in classes.items())
-    switches = group_by_key((link.b, link.a) for link in fabric.links.values() if link.a in nodes)
-    members.update((f"switch:{name}", names) for name, names in switches.items())
-    for group in fabric.groups:
-        members[f"{group.kind}:{group.name}"] = [name for name in group.members if name in fabric.nodes]
-    members["production"] = [node.id for node in fabric.nodes.values() if node.production]
-    members.update((f"vlan:{vlan.id}", sorted(vlan.members)) for vlan in fabric.vlans.values())
-    return {group: names for group, names in members.items() if names}
-
-
 def find_padded(names: Sequence[str], known: Iterable[str]) -> str | None:
     """The set that was meant where all of ``names`` are known ones but for zeros before numbers."""
     same = {drop_zeros(name): name for name in known}
@@ -274,7 +255,8 @@ def choose(text: str, known: Collection[str], known_groups: Mapping[str, Collect
     if unknown:
         hint = find_padded(unknown, known) or find_near(unknown[0], known)
         raise SelectionError(f"unknown node {fold(unknown)}" + (f", did you mean {hint}?" if hint else ""))
-    chosen = [name for name in known if name in wanted]
+    # One name is what a row of a table has; of ten thousand rows none should walk all nodes.
+    chosen = list(wanted) if len(wanted) == 1 else [name for name in known if name in wanted]
     if not chosen:
         raise SelectionError(f"{text!r} selects no node")
     return chosen
@@ -282,11 +264,15 @@ def choose(text: str, known: Collection[str], known_groups: Mapping[str, Collect
 
 def select(fabric: Fabric, include: str | None, exclude: str | None = None) -> tuple[NodeId, ...]:
     """The nodes of ``fabric`` in ``include`` (None: all) and not in ``exclude``; never empty."""
-    known_groups = list_groups(fabric)
-    chosen = list(fabric.nodes) if include is None else choose(include, fabric.nodes, known_groups)
+    chosen = list(fabric.nodes) if include is None else _choose_nodes(include, fabric)
     if exclude is not None:
-        without = set(choose(exclude, fabric.nodes, known_groups))
+        without = set(_choose_nodes(exclude, fabric))
         chosen = [name for name in chosen if name not in without]
         if not chosen:
             raise SelectionError(f"nothing is left after leaving out {exclude!r}")
     return tuple(NodeId(name) for name in chosen)
+
+
+def _choose_nodes(text: str, fabric: Fabric) -> list[str]:
+    """The nodes that ``text`` selects; groups are looked up only where it names one."""
+    return choose(text, fabric.nodes, fabric.node_groups if "@" in text else {})

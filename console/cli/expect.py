@@ -86,7 +86,7 @@ def command(
     """
     from benchconsole.console.static_report.expected_flows import format_page, make_record
     from benchconsole.topology.capacity.flow_groups import FlowSet
-    from benchconsole.topology.capacity.storage_limits import add_storage_limits, list_unlimited
+    from benchconsole.topology.capacity.storage_limits import add_storage_limits, list_read_and_written, list_unlimited
 
     fabric = common.read_topology(topology, given=given)
     try:
@@ -102,7 +102,9 @@ def command(
             page, each = _expect_placed(fabric, asked, model, placement)
         page = _add_bracket(page, asked, hashes, wanted=bracket)
         page = _add_loads(page, asked, each, links=links, ends=ends)
-        page = replace(page, unlimited=list_unlimited(fabric, asked)) if storage else page
+        if storage:
+            both = list_read_and_written(fabric, asked)
+            page = replace(page, unlimited=list_unlimited(fabric, asked), read_and_written=both)
     except (SelectionError, RoutingError) as error:
         raise BadInput(f"benchconsole: {error}") from None
     if as_json:

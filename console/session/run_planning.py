@@ -38,7 +38,7 @@ from benchconsole.probes.planning.suites import find_suite
 from benchconsole.store.files.paths import name_database
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import NodeId
-from benchconsole.topology.selection import fold, list_groups
+from benchconsole.topology.selection import fold
 from benchconsole.topology.units import counted, disk_size
 
 ENDS = "All of its rounds are closed. The nodes are searched for anything of ours, and the session is complete."
@@ -123,7 +123,7 @@ class RunPlanning:
         note = ""
         if session.id:
             note = "This session has begun: its label, cohorts and what is recorded of it stay as they are."
-        groups = tuple(sanitize(f"@{name}") for name in list_groups(session.fabric))
+        groups = tuple(sanitize(f"@{name}") for name in session.fabric.node_groups)
         stages = list_stage_names(find_suite(session.fabric, suite), session.probes) if is_suite else ()
         choices = {
             **dict.fromkeys(("nodes", "exclude", "i-mean-production", "i-mean-busy"), groups),

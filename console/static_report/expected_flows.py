@@ -41,6 +41,10 @@ _TOGETHER = (
     "A flow that names no port is the traffic of all ports of its nodes from which the other end is nearest, together "
     "and in even parts. One connection has one port: {how}."
 )
+_READ_AND_WRITTEN = (
+    "Storage {system} is read and written at once, and each of the two is given the whole of every layer. Disks share "
+    "both, so together they may give less."
+)
 _WITHOUT_TABLES = (
     "The forwarding tables hold with everything up. Without these elements a subnet manager writes others, for which "
     "least hops with even splits are taken."
@@ -71,7 +75,8 @@ class ExpectedFlows:
     """Flows that run at once and what each should reach; the rest is None where nobody asked.
 
     ``drawn`` is what unknown hashes leave, ``bracket`` the bounds on both sides, ``loads`` and ``sums`` those of links
-    and of nodes, ``unlimited`` the layers of storage systems that were to limit flows and have no described rate.
+    and of nodes, ``unlimited`` the layers of storage systems that were to limit flows and have no described rate,
+    ``read_and_written`` the systems whose layers each operation was given whole.
     """
 
     fabric: Fabric
@@ -81,6 +86,7 @@ class ExpectedFlows:
     loads: tuple[LinkLoad, ...] | None = None
     sums: tuple[NodeSum, ...] | None = None
     unlimited: tuple[UnlimitedLayer, ...] = ()
+    read_and_written: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
@@ -132,6 +138,8 @@ def format_page(found: ExpectedFlows, width: int, *, ascii_only: bool = False) -
         yield from wrap_text(sanitize(_TOGETHER.format(how=_say_how(found.fabric, together))), width)
     for each in found.unlimited:
         yield from wrap_text(sanitize(_say_unlimited(each)), width)
+    for system in found.read_and_written:
+        yield from wrap_text(sanitize(_READ_AND_WRITTEN.format(system=system)), width)
     if found.fabric.described.tables and not found.fabric.tables:
         yield from wrap_text(_WITHOUT_TABLES, width)
     if found.drawn is not None:
@@ -319,6 +327,7 @@ def make_record(found: ExpectedFlows, flows: Iterable[tuple[Flow, Expectation]] 
             "fairness": found.fairness,
             "uncounted": [link.id for link in find_uncounted(fabric).links],
             "unlimited": [asdict(each) for each in found.unlimited],
+            "read_and_written": list(found.read_and_written),
             "groups": [
                 {
                     "flows": row.count,

@@ -4,7 +4,8 @@ They make 120,000 flows cheap to schedule: a path is looked up once for each pai
 Loads are shares of what a link may carry, in payload, of the flow's nominal rate: the rate of the flow alone.
 """
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -14,15 +15,20 @@ import numpy as np
 
 from benchconsole.probes.planning.stream_placement import compute_most
 from benchconsole.topology.arrays import Flags, Floats, Indices
+from benchconsole.topology.capacity.ceiling_loads import compute_payload
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.access import Caps
+from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Flow, NodeId
 from benchconsole.topology.routing.attachment import Legs
 from benchconsole.topology.routing.routes import Route, Routes
 
 Parts = tuple[tuple[int, float], ...]
 """Position of a leg, or number of a directed link (``Graph.way``), with the load on it."""
+
+CeilingParts = tuple[tuple[CeilingSide, float], ...]
+"""One direction of a ceiling inside a device, with the load on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,8 @@ class FlowClass:
     """The rate and the loads that all flows from one group of nodes to another have in common.
 
     ``nominal`` is byte/s of payload. Loads: ``first`` and ``last`` on the legs, ``inner`` on links between switches,
-    ``systems`` on the caps of storage systems. ``shared`` are those of ``inner`` on which a hash decides.
+    ``systems`` on the caps of storage systems. ``shared`` are those of ``inner`` on which a hash decides. Loads on
+    ceilings: ``out`` and ``into`` by name on those of the two machines, ``ceilings`` on those of other devices.
     """
 
     nominal: float
@@ -49,11 +56,17 @@ class FlowClass:
     inner: Parts
     systems: tuple[tuple[str, float], ...] = ()
     shared: frozenset[int] = frozenset()
+    out: tuple[tuple[str, float], ...] = ()
+    into: tuple[tuple[str, float], ...] = ()
+    ceilings: CeilingParts = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Path:
-    """The path of a class for any number of streams: the route of one of its flows, and where its legs are in it."""
+    """The path of a class for any number of streams: the route of one of its flows, and where its legs are in it.
+
+    ``passed`` are the ceilings on it with the part of the flow that passes each, ``ends`` the machines of its two ends.
+    """
 
     ways: Indices
     shares: Floats
@@ -61,6 +74,8 @@ class _Path:
     last: tuple[tuple[int, int], ...]
     inner: Flags
     flow: Flow
+    passed: CeilingParts
+    ends: tuple[str, str]
 
 
 class FlowClasses:
@@ -83,6 +98,8 @@ class FlowClasses:
         self._all_paths: dict[object, dict[tuple[int, int], _Path | None]] = {}
         self._all_classes: dict[object, dict[tuple[int, int], FlowClass | None]] = {}
         self._systems: dict[str, tuple[str, ...]] = {}
+        self._passed = routes.graph.columns.passed
+        self._ceilings: dict[CeilingSide, float] = {}
         for name in self._caps.storage:
             for server in routes.fabric.storage[name].servers if name in routes.fabric.storage else ():
                 self._systems[server] = (*self._systems.get(server, ()), name)
@@ -146,7 +163,23 @@ class FlowClasses:
         if to_nodes or legs.device in self.routes.graph.vertex:
             return (legs.device, systems)
         speeds = tuple((fabric.payload(link), fabric.member_payload(link)) for link in legs.links)
-        return (id(legs.attachment), speeds, systems)
+        passed = tuple(self._describe_passed(way, legs.device) for way in legs.ways) if self._passed else ()
+        return (id(legs.attachment), speeds, systems, passed)
+
+    def _describe_passed(self, way: int, machine: str) -> tuple[object, ...]:
+        """The ceilings that a leg passes one way and the other, those of its own machine by name and rate."""
+        both = (self._passed.get(each, ()) for each in (way, way ^ 1))
+        return tuple(
+            (side.name, self.limit(side), inside) if side.device == machine else (side, inside)
+            for passed in both
+            for side, inside in passed
+        )
+
+    def limit(self, side: CeilingSide) -> float:
+        """byte/s of payload that a ceiling passes in one direction."""
+        if side not in self._ceilings:
+            self._ceilings[side] = compute_payload(self.routes.fabric, side)
+        return self._ceilings[side]
 
     def group_nodes(self, nodes: Iterable[NodeId]) -> dict[int, list[NodeId]]:
         """Those of ``nodes`` that are cabled, by the number of what they share with the nodes cabled alike."""
@@ -189,7 +222,17 @@ class FlowClasses:
             last=tuple((into[way], index) for index, way in enumerate(ways) if way in into),
             inner=np.array([way not in out and way not in into for way in ways], bool),
             flow=self.make_flow(source, sink),
+            passed=self._pass_ceilings(ways, route.shares.tolist()) if self._passed else (),
+            ends=(one.device, other.device),
         )
+
+    def _pass_ceilings(self, ways: Sequence[int], shares: Sequence[float]) -> CeilingParts:
+        """The ceilings on a path, with the part of the flow that passes each; a LAG shares it out evenly."""
+        parts: defaultdict[CeilingSide, float] = defaultdict(float)
+        for way, share in zip(ways, shares, strict=True):
+            for side, inside in self._passed.get(way, ()):
+                parts[side] += share * sum(inside) / len(inside)
+        return tuple(parts.items())
 
     def _rated(self, path: _Path, systems: tuple[str, ...]) -> FlowClass:
         systems = tuple(dict.fromkeys(systems))
@@ -201,7 +244,10 @@ class FlowClasses:
         for legs in (path.first, path.last):
             of_one = self.routes.graph.connection_payload[path.ways[[index for _, index in legs]]]
             nominal = min(nominal, float(of_one.max(initial=0.0) or inf) * (self._caps.link or 1.0))
+        nominal = min(nominal, *(self.limit(side) / part for side, part in path.passed), inf)
         load = nominal * path.shares / capacity
+        passed = [(side, nominal * part / self.limit(side)) for side, part in path.passed]
+        source, sink = path.ends
         forked = self._hashed[path.ways] | (path.shares < 1 - 1e-9)
         return FlowClass(
             nominal=nominal,
@@ -210,6 +256,9 @@ class FlowClasses:
             inner=tuple(zip(path.ways[path.inner].tolist(), load[path.inner].tolist(), strict=True)),
             systems=tuple((name, nominal / self._caps.storage[name]) for name in systems),
             shared=frozenset(path.ways[path.inner & forked].tolist()),
+            out=tuple((side.name, part) for side, part in passed if side.device == source),
+            into=tuple((side.name, part) for side, part in passed if side.device == sink),
+            ceilings=tuple((side, part) for side, part in passed if side.device not in path.ends),
         )
 
     def ways(self, source: NodeId, sink: NodeId) -> dict[int, float]:
@@ -220,4 +269,16 @@ class FlowClasses:
         found = {one.legs.ways[position]: load for position, load in flow_class.first}
         found.update({other.legs.ways[position] ^ 1: load for position, load in flow_class.last})
         found.update(flow_class.inner)
+        return found
+
+    def ceilings(self, source: NodeId, sink: NodeId) -> dict[CeilingSide, float]:
+        """The ceilings that a flow passes, with the load on each; none without a path."""
+        if not self._passed:
+            return {}
+        flow_class, (one, other) = self.find_class(source, sink), self.find_sides(source, sink)
+        if flow_class is None or one is None or other is None:
+            return {}
+        found = {CeilingSide(one.device, name, inward=False): load for name, load in flow_class.out}
+        found.update((CeilingSide(other.device, name, inward=True), load) for name, load in flow_class.into)
+        found.update(flow_class.ceilings)
         return found

@@ -14,11 +14,18 @@ from benchconsole.probes.planning.design_options import Options
 from benchconsole.probes.planning.designs import DEFAULT_DESIGN, DESIGNS
 from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses
 from benchconsole.probes.planning.layout import FlowLoad, Pair
-from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, find_budget, list_demands, sum_shared
+from benchconsole.probes.planning.resource_use import (
+    MOST_TESTS,
+    ResourceUse,
+    find_budget,
+    list_demands,
+    name_place,
+    sum_shared,
+)
 from benchconsole.probes.planning.round_limits import compute_overrun
 from benchconsole.probes.planning.sweeps import find_throughput_metric
-from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Fabric, Link, NodeId
 from benchconsole.topology.model.sweep import Ending, sort_values
 from benchconsole.topology.routing.network_choice import say_networks
@@ -302,15 +309,17 @@ class _StageSums:
         for each in self.rounds:
             load, meant = self._loads(each)
             if load:
-                way = max(load, key=load.__getitem__)
-                name = direction_name(self.fabric, self.flow_classes.routes.graph.direction(way))
-                found.append(HeaviestLoad(name, load[way], each.number, way in meant))
+                place = max(load, key=load.__getitem__)
+                name = name_place(self.flow_classes, place)
+                found.append(HeaviestLoad(name, load[place], each.number, place in meant))
         return _heaviest(found)
 
-    def _loads(self, each: Round) -> tuple[dict[int, float], set[int]]:
-        """The load offered to each directed link, by number, as a share of its capacity; those that a bundle loads."""
-        load: defaultdict[int, float] = defaultdict(float)
-        meant: set[int] = set()
+    def _loads(self, each: Round) -> tuple[dict[int | CeilingSide, float], set[int | CeilingSide]]:
+        """The load offered to each directed link, by number, and each ceiling, as a share of what it carries; those
+        that a bundle loads.
+        """
+        load: defaultdict[int | CeilingSide, float] = defaultdict(float)
+        meant: set[int | CeilingSide] = set()
         sent: dict[object, FlowClasses] = {}
         for test, flow in each.sent:
             ends, streams = (flow.network, flow.leg, flow.last_leg), None if test.bundle else test.sending.streams
@@ -321,11 +330,13 @@ class _StageSums:
             if flow_class is None:
                 continue
             part = min(flow.demand / flow_class.nominal, 1.0) if flow.demand is not None else 1.0
-            ways = classes.ways(flow.source, flow.sink)
-            for way, share in ways.items():
-                load[way] += part * share
+            shares: dict[int | CeilingSide, float] = {}
+            shares.update(classes.ways(flow.source, flow.sink).items())
+            shares.update(classes.ceilings(flow.source, flow.sink).items())
+            for place, share in shares.items():
+                load[place] += part * share
             if test.bundle:
-                meant.update(ways)
+                meant.update(shares)
         return load, meant
 
 

@@ -1,7 +1,8 @@
-"""The use of shared resources by the tests of a stage: links, the sides of nodes, parts of nodes, budgets.
+"""The use of shared resources by the tests of a stage: links, ceilings, the sides of nodes, parts of nodes, budgets.
 
-``packing`` sees slots only; this module says what they stand for. A lone flow takes of each directed link the share of
-its nominal rate, and one side of each of its nodes; a bundle takes every directed link on its way whole.
+``packing`` sees slots only; this module says what they stand for. A lone flow takes of each directed link and ceiling
+the share of its nominal rate, and one side of each of its nodes; a bundle takes every directed link on its way whole,
+and of each ceiling what its flows offer.
 """
 
 from collections import Counter, defaultdict
@@ -13,10 +14,11 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Demands, Target
 from benchconsole.probes.model.options import Given
 from benchconsole.probes.planning.design_options import Options, make_unknown_error
-from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses, Parts
+from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses
 from benchconsole.probes.planning.layout import FlowLoad, Pair
 from benchconsole.probes.planning.packing import FULL_AT, Uses
-from benchconsole.topology.element_names import direction_name
+from benchconsole.topology.capacity.limit_names import name_limit
+from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
 MOST_TESTS = 2048
@@ -35,6 +37,8 @@ FILESYSTEM, LICENCE = "filesystem:", "licence:"
 
 _WAY, _OUT, _IN, _ALONE, _BUDGET, _SYSTEM, _TESTS = "way", "out", "in", "alone", "budget", "storage", "tests"
 
+_Places = Sequence[tuple[int | CeilingSide, float]]
+"""Directed links between switches, by number, and ceilings there, with the load on each."""
 
 _Machines = defaultdict[FlowClass, set[str]]
 """The machines that send, or receive, the flows of each class."""
@@ -79,8 +83,8 @@ class ResourceUse:
                 sinks[flow_class].add(device[sink])
         heeded = _find_common_links(counts, self._inner, () if self.fans_out else (sources, sinks))
         inner = {
-            flow_class: tuple(self.slot((_WAY, way), load) for way, load in links)
-            for flow_class, links in heeded.items()
+            flow_class: tuple(self.slot((_WAY, place), load) for place, load in places)
+            for flow_class, places in heeded.items()
         }
         if self.fans_out or any(flow_class.systems for flow_class in counts):
             ends = [self._ends(*pair, flow_class) for pair, flow_class in zip(pairs, classes, strict=True)]
@@ -99,18 +103,32 @@ class ResourceUse:
         if load.bundle is None:
             for flow in load.flows:
                 flow_class = self.flow_classes.find_class(flow.source, flow.sink)
-                links = self._inner(flow_class) if flow_class is not None else ()
-                ways = (self.slot((_WAY, way), weight) for way, weight in links)
+                places = self._inner(flow_class) if flow_class is not None else ()
+                ways = (self.slot((_WAY, place), weight) for place, weight in places)
                 self._add((*self._ends(flow.source, flow.sink, flow_class), *ways))
             return
         taken: set[Hashable] = set()
+        offered: defaultdict[CeilingSide, float] = defaultdict(float)
+        classes = self._sum_classes
         for flow in load.flows:
-            flow_class = self.flow_classes.find_class(flow.source, flow.sink)
+            flow_class = classes.find_class(flow.source, flow.sink)
             taken |= {(_OUT, self._device(flow.source)), (_IN, self._device(flow.sink))}
             if flow_class is not None:
                 taken |= {(_WAY, way) for way, _ in flow_class.inner}
                 taken |= {(_SYSTEM, name) for name, _ in flow_class.systems}
-        self._add(tuple(self.slot(key, 1.0) for key in sorted(taken, key=repr)), tests=len(load.flows))
+                for side, weight in flow_class.ceilings:
+                    offered[side] += weight
+        whole = (self.slot(key, 1.0) for key in sorted(taken, key=repr))
+        self._add((*whole, *self._take_ceilings(offered)), tests=len(load.flows))
+
+    @property
+    def _sum_classes(self) -> FlowClasses:
+        """The classes of flows that are judged by their sum, whatever their number of streams."""
+        return self.flow_classes.sending(None)
+
+    def _take_ceilings(self, offered: Mapping[CeilingSide, float]) -> list[int]:
+        """The slots of ceilings that a group of flows takes; what it offers beyond one is meant to be held up there."""
+        return [self.slot((_WAY, side), min(weight, 1.0)) for side, weight in sorted(offered.items())]
 
     def _device(self, node: NodeId) -> str:
         side = self.flow_classes.find_side(node)
@@ -120,8 +138,8 @@ class ResourceUse:
         """The slots that a lone flow takes of its two nodes, and of the storage systems that they serve."""
         out = into = 1.0
         if self.fans_out and flow_class is not None:
-            out = max((load for _, load in flow_class.first), default=0.0)
-            into = max((load for _, load in flow_class.last), default=0.0)
+            out = max((load for _, load in (*flow_class.first, *flow_class.out)), default=0.0)
+            into = max((load for _, load in (*flow_class.last, *flow_class.into)), default=0.0)
         systems = flow_class.systems if flow_class is not None else ()
         return (
             self.slot((_OUT, self._device(source)), out),
@@ -129,19 +147,37 @@ class ResourceUse:
             *(self.slot((_SYSTEM, name), weight) for name, weight in systems),
         )
 
-    def _inner(self, flow_class: FlowClass) -> Parts:
-        if not self.apart:
-            return flow_class.inner
-        return tuple((way, 1.0 if way in flow_class.shared else weight) for way, weight in flow_class.inner)
+    def _inner(self, flow_class: FlowClass) -> _Places:
+        ways = flow_class.inner
+        if self.apart:
+            ways = tuple((way, 1.0 if way in flow_class.shared else weight) for way, weight in ways)
+        if not flow_class.ceilings:
+            return ways
+        places: list[tuple[int | CeilingSide, float]] = [*ways, *flow_class.ceilings]
+        return places
 
     def targets(self, targets: Sequence[Target], *, network: bool) -> None:
-        """One job for each target; with ``network``, the links between its nodes are its own."""
+        """One job for each target; with ``network``, the links between its nodes are its own.
+
+        Of a ceiling it takes what its nodes can offer there together, each as much as it sends to any other.
+        """
+        sums = self._sum_classes
         for target in targets:
-            groups = self.flow_classes.group_nodes(node.id for node in target.nodes) if network else {}
+            groups = sums.group_nodes(node.id for node in target.nodes) if network else {}
             ends = [node for alike in groups.values() for node in alike[:2]]
-            classes = (self.flow_classes.find_class(one, other) for one in ends for other in ends if one != other)
-            taken = {way for flow_class in classes if flow_class is not None for way, _ in flow_class.inner}
-            self._add(tuple(self.slot((_WAY, way), 1.0) for way in sorted(taken)))
+            taken: set[int] = set()
+            offered: defaultdict[CeilingSide, float] = defaultdict(float)
+            for alike in groups.values():
+                classes = [sums.find_class(alike[0], other) for other in ends if other != alike[0]]
+                most: dict[CeilingSide, float] = {}
+                for flow_class in classes:
+                    if flow_class is not None:
+                        taken.update(way for way, _ in flow_class.inner)
+                        most.update((side, max(load, most.get(side, 0.0))) for side, load in flow_class.ceilings)
+                for side, load in most.items():
+                    offered[side] += len(alike) * load
+            whole = (self.slot((_WAY, way), 1.0) for way in sorted(taken))
+            self._add((*whole, *self._take_ceilings(offered)))
 
     def demand(self, demands: Sequence[Sequence[tuple[Target, Demands]]], fabric: Fabric, options: Options) -> None:
         """Add the slots that the tests of each job, in their order, take besides links.
@@ -184,28 +220,34 @@ class ResourceUse:
             return ""
         what, which = key
         if what == _WAY:
-            return direction_name(self.flow_classes.routes.fabric, self.flow_classes.routes.graph.direction(int(which)))
+            return name_place(self.flow_classes, which)
         if what == _TESTS:
             return f"{which} tests at once"
         return f"{which} {what}" if what in (_OUT, _IN, _ALONE) else str(which)
 
 
+def name_place(classes: FlowClasses, place: int | CeilingSide) -> str:
+    """The name of a directed link, which is a number, or of a ceiling."""
+    graph = classes.routes.graph
+    return name_limit(graph.fabric, graph.direction(place) if isinstance(place, int) else place)
+
+
 def _find_common_links(
-    counts: Mapping[FlowClass, int], loads_of: Callable[[FlowClass], Parts], sides: Iterable[_Machines]
-) -> dict[FlowClass, list[tuple[int, float]]]:
+    counts: Mapping[FlowClass, int], loads_of: Callable[[FlowClass], _Places], sides: Iterable[_Machines]
+) -> dict[FlowClass, list[tuple[int | CeilingSide, float]]]:
     """For each class of lone flows the links between switches that they can overload, and the load of a flow there.
 
-    Links that are always loaded alike are named once. A link that the machines of one of ``sides`` cannot fill with
-    one flow each is left out. On a fabric without oversubscription nothing is left.
+    With ceilings there. Links that are always loaded alike are named once. A link that the machines of one of ``sides``
+    cannot fill with one flow each is left out. On a fabric without oversubscription nothing is left.
     """
-    columns: dict[int, list[tuple[FlowClass, float]]] = {}
+    columns: dict[int | CeilingSide, list[tuple[FlowClass, float]]] = {}
     for flow_class in counts:
         for way, load in loads_of(flow_class):
             columns.setdefault(way, []).append((flow_class, round(load, 9)))
-    first: dict[tuple[tuple[FlowClass, float], ...], int] = {}
+    first: dict[tuple[tuple[FlowClass, float], ...], int | CeilingSide] = {}
     for way, column in columns.items():
         first.setdefault(tuple(column), way)
-    found: dict[FlowClass, list[tuple[int, float]]] = {flow_class: [] for flow_class in counts}
+    found: dict[FlowClass, list[tuple[int | CeilingSide, float]]] = {flow_class: [] for flow_class in counts}
     for loads, way in first.items():
         in_all = sum(counts[flow_class] * load for flow_class, load in loads)
         if in_all > FULL_AT and all(_load_at_once(loads, machines) > FULL_AT for machines in sides):

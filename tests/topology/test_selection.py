@@ -1,5 +1,6 @@
 """Names folded by numbers at once say the same as ClusterShell does of each name by itself."""
 
+from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address
 
 import pytest
@@ -7,8 +8,9 @@ from ClusterShell.NodeSet import NodeSet
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.errors import SelectionError, find_near
-from benchconsole.topology.selection import NAME, choose, expand, expand_addresses, fold
+from benchconsole.topology.selection import NAME, choose, expand, expand_addresses, fold, select
 
 PREFIXES = st.sampled_from(["n", "st", "a-", "b1-", "gw.site", "n1x", ""])
 NUMBERS = st.sampled_from(["", "0", "7", "8", "9", "10", "07", "08", "09", "007", "008", "100", "0100"])
@@ -98,3 +100,20 @@ def test_addresses_are_read_as_they_are_written(addresses: list[IPv4Address | IP
 def test_a_range_of_an_ipv6_address_keeps_its_digits(first: int, more: int) -> None:
     expected = [str(IPv6Address(f"fd00::{number}")) for number in range(first, min(first + more, 9999) + 1)]
     assert expand_addresses(f"fd00::[{first}-{min(first + more, 9999)}]") == expected
+
+
+def test_a_plain_set_asks_for_no_groups_and_one_name_walks_no_nodes() -> None:
+    described = load_text(
+        'schema: 1\nfabric: x\nnodes: {"n[1-3]": {}}\nswitches: {s: {}}\nlinks: [{from: "n[1-3]", to: s, speed: 1G}]\n',
+        "x",
+    )
+    assert select(described, "n[3,1]") == ("n1", "n3")
+    assert "node_groups" not in vars(described)
+    assert select(described, "@switch:s", "n2") == ("n1", "n3")
+    assert described.node_groups is described.node_groups
+
+    class Known(dict[str, int]):
+        def __iter__(self) -> Iterator[str]:
+            raise AssertionError("walked")
+
+    assert choose("n2", Known(n1=1, n2=2), {}) == ["n2"]

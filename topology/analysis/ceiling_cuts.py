@@ -13,10 +13,10 @@ import numpy as np
 
 from benchconsole.topology.analysis.device_ceilings import list_narrow
 from benchconsole.topology.arrays import Flags, Floats, Indices
-from benchconsole.topology.capacity.ceiling_loads import list_inside
 from benchconsole.topology.capacity.linear_program import LinearProgram, make_matrix, solve
 from benchconsole.topology.model.ceiling import Ceiling
 from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.routing.passed_ceilings import list_inside
 from benchconsole.topology.tables.fabric_tables import Tables
 
 _FULL = 1e-6

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchconsole.topology.capacity.ceiling_loads import sum_legs
 from benchconsole.topology.capacity.expect import compute_capacities
-from benchconsole.topology.capacity.flow_groups import describe_legs
+from benchconsole.topology.capacity.flow_groups import describe_legs, describe_passed
 from benchconsole.topology.capacity.flow_streams import Model, trace_flows
 from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import Usage, max_min
@@ -90,10 +90,11 @@ def group_nodes(fabric: Fabric, clients: Sequence[str], servers: Sequence[str]) 
 
 
 def _make_key(fabric: Fabric, machine: str, kinds: Sequence[Mapping[tuple[int, ...], Sequence[str]]]) -> Hashable:
-    """The key of a machine's paths and rates: where each cable goes, and what it is; the VLANs of its guests."""
-    return describe_legs(fabric, machine), tuple(
-        tuple((vlans, len(same)) for vlans, same in each.items()) for each in kinds
-    )
+    """The key of a machine's paths and rates: where each cable goes, and what it is, with the ceilings that it passes;
+    the VLANs of its guests.
+    """
+    guests = tuple(tuple((vlans, len(same)) for vlans, same in each.items()) for each in kinds)
+    return describe_legs(fabric, machine), describe_passed(fabric, machine), guests
 
 
 def machine_of(fabric: Fabric, node: str) -> str:

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from benchconsole.topology.arrays import Floats, Indices
-from benchconsole.topology.capacity.ceiling_loads import compute_payload, find_passed
+from benchconsole.topology.capacity.ceiling_loads import compute_payload
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Flow, LinkId, NodeId
 from benchconsole.topology.routing.graph import Graph
@@ -54,7 +54,7 @@ class Arcs:
     def ceilings(self) -> tuple[ArcCeiling, ...]:
         """The ceilings that arcs pass."""
         fabric = self.graph.fabric
-        passed = find_passed(self.graph)
+        passed = self.graph.columns.passed
         found = group_by_key(
             (side, (arc, sum(inside) / len(inside)))
             for arc, way in enumerate(self.ways.tolist())

@@ -1,45 +1,13 @@
-"""Which ceilings a directed link passes, and with which part of what it carries: those inside devices, and the layers
-of storage systems below their servers.
+"""The rates of ceilings inside devices and of layers of storage systems, their places, and what nodes have in common
+that depends on them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from benchconsole.topology.model.ceiling import Ceiling, CeilingSide
 from benchconsole.topology.model.fabric import Direction, Fabric, Link
 from benchconsole.topology.model.storage import LayerLimit
-from benchconsole.topology.routing.graph import Graph
-
-PassedBy = Mapping[int, tuple[tuple[CeilingSide, tuple[bool, ...]], ...]]
-"""Number of a directed link to the ceilings that it passes, and which of its members do."""
-
-
-def find_passed(graph: Graph) -> PassedBy:
-    """The ceilings of every directed link that passes any."""
-    fabric = graph.fabric
-    found: dict[int, list[tuple[CeilingSide, tuple[bool, ...]]]] = {}
-    for device, ceilings in fabric.ceilings.items():
-        for link in fabric.links_at[device]:
-            out = graph.way(link, device)
-            for ceiling in ceilings:
-                inside = list_inside(link, device, ceiling)
-                if any(inside):
-                    for way, inward in ((out, False), (out ^ 1, True)):
-                        found.setdefault(way, []).append((CeilingSide(device, ceiling.name, inward), inside))
-    for limit in fabric.layer_limits:
-        side = make_layer_side(limit)
-        for server in limit.servers:
-            for link in fabric.links_at[server]:
-                way = graph.way(link, link.other(server) if side.inward else server)
-                found.setdefault(way, []).append((side, (True,) * link.count))
-    return {way: tuple(each) for way, each in found.items()}
-
-
-def list_inside(link: Link, device: str, ceiling: Ceiling) -> tuple[bool, ...]:
-    """Per member cable of ``link`` whether its port at ``device`` is below ``ceiling``."""
-    if ceiling.ports is None:
-        return (True,) * link.count
-    ports = link.ports_a if device == link.a else link.ports_b
-    return tuple(port in ceiling.ports for port in ports) or (False,) * link.count
+from benchconsole.topology.routing.passed_ceilings import list_inside, make_layer_side
 
 
 def sum_inside(fabric: Fabric, device: str, ceiling: Ceiling) -> tuple[int, float]:
@@ -51,11 +19,6 @@ def sum_inside(fabric: Fabric, device: str, ceiling: Ceiling) -> tuple[int, floa
         if is_inside
     ]
     return len(inside), sum(inside)
-
-
-def make_layer_side(limit: LayerLimit) -> CeilingSide:
-    """The side that stands for a layer of a storage system."""
-    return CeilingSide(f"storage {limit.system}", limit.layer, limit.operation == "write")
 
 
 def find_layer(fabric: Fabric, side: CeilingSide) -> LayerLimit | None:
@@ -90,11 +53,20 @@ def place_side(fabric: Fabric, side: CeilingSide) -> Direction:
 
 
 def describe_ceilings(fabric: Fabric, device: str, legs: Sequence[Link]) -> tuple[object, ...]:
-    """All that rates depend on of the ceilings of a device, with the places of ``legs`` that pass each."""
-    return tuple(
+    """All that rates depend on of the ceilings that ``legs`` of a device pass, in it and in the devices beyond."""
+    own = tuple(
         (each.name, each.rate, each.kind, tuple(list_inside(link, device, each) for link in legs))
         for each in fabric.ceilings.get(device, ())
     )
+    return own, tuple(tuple(_list_passed(fabric, link, link.other(device))) for link in legs)
+
+
+def _list_passed(fabric: Fabric, link: Link, device: str) -> Iterator[tuple[str, tuple[bool, ...]]]:
+    """The ceilings of some ports of a device that a link passes: those of all ports tell no link from another."""
+    for each in fabric.ceilings.get(device, ()):
+        inside = list_inside(link, device, each)
+        if each.ports is not None and any(inside):
+            yield each.name, inside
 
 
 def sum_legs(fabric: Fabric, device: str, legs: Sequence[Link]) -> float:

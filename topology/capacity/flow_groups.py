@@ -233,8 +233,7 @@ def make_node_key(fabric: Fabric) -> Callable[[NodeId], Hashable]:
             return node
         # The network that a flow takes follows from what its ends are cabled to as described.
         meant = () if fabric.whole is None else describe_legs(fabric.whole, node)
-        ceilings = describe_ceilings(fabric, node, _sort_legs(fabric, node)) if node in fabric.ceilings else ()
-        return legs, meant, fabric.vlans_of.get(node), ceilings, tuple(served.get(node, ()))
+        return legs, meant, fabric.vlans_of.get(node), describe_passed(fabric, node), tuple(served.get(node, ()))
 
     return describe
 
@@ -242,6 +241,11 @@ def make_node_key(fabric: Fabric) -> Callable[[NodeId], Hashable]:
 def describe_legs(fabric: Fabric, node: str) -> tuple[tuple[str, tuple[Hashable, ...]], ...]:
     """Where each leg of ``node`` goes, and what it is."""
     return tuple((link.b if link.a == node else link.a, describe_link(link)) for link in _sort_legs(fabric, node))
+
+
+def describe_passed(fabric: Fabric, node: str) -> tuple[object, ...]:
+    """The ceilings that the legs of ``node`` pass, as far as rates depend on them."""
+    return describe_ceilings(fabric, node, _sort_legs(fabric, node)) if fabric.ceilings else ()
 
 
 def _sort_legs(fabric: Fabric, node: str) -> Sequence[Link]:

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from benchconsole.topology.arrays import NO_INDICES, Floats, Indices, find_distinct, find_in_order
-from benchconsole.topology.capacity.ceiling_loads import find_passed, place_side
+from benchconsole.topology.capacity.ceiling_loads import place_side
 from benchconsole.topology.capacity.link_parts import LinkPart, LinkParts
 from benchconsole.topology.capacity.maxmin import Usage
 from benchconsole.topology.collector import pause_collector
@@ -99,7 +99,7 @@ def _walk_each(routes: Routes, flows: Sequence[Flow], pick: Pick) -> Crossings:
 
 def _cross_cables(routes: Routes, flows: Sequence[Flow], crossed: CrossedCables) -> Crossings:
     """The load of flows that are each on one cable of every link that they cross."""
-    if find_passed(routes.graph):
+    if routes.graph.columns.passed:
         table = _Table(routes)
         cuts = np.searchsorted(crossed.flow, np.arange(len(flows) + 1)).tolist()
         steps = list(map(CableStep, crossed.way.tolist(), crossed.member.tolist()))
@@ -152,7 +152,7 @@ class _Table:
         self._links = routes.graph.links
         self._apart = routes.graph.columns.apart
         self._further: dict[tuple[int, int | None, int | None] | CeilingSide, int] = {}
-        self._passed = find_passed(routes.graph)
+        self._passed = routes.graph.columns.passed
         self._streams: list[Indices] = []
         self._columns: list[Indices] = []
         self._shares: list[Floats] = []

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from benchconsole.topology.arrays import Floats, Indices, join_slices
-from benchconsole.topology.capacity.ceiling_loads import find_passed, place_side
+from benchconsole.topology.capacity.ceiling_loads import place_side
 from benchconsole.topology.capacity.flow_streams import Model, trace_flows
 from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import fill_whole
@@ -44,7 +44,7 @@ class HashDraws:
         numbers: dict[LinkPart, int] = {}
         found: list[int] = []
         starts = []
-        passed = find_passed(graph)
+        passed = graph.columns.passed
         for way, member in walks.cables:
             starts.append(len(found))
             direction = graph.direction(way)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchconsole.topology.arrays import Flags, Floats, Indices
-from benchconsole.topology.capacity.ceiling_loads import PassedBy, compute_payload, find_passed
+from benchconsole.topology.capacity.ceiling_loads import compute_payload
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.ceiling import CeilingSide
@@ -85,7 +85,7 @@ class OpenRouting:
         capacity[goes_by] = self._rings.thinnest[ring[goes_by]]
         _, first = np.unique(np.column_stack((owner, place)), axis=0, return_index=True)
         used = _Used(owner[first], place[first], np.where(on_ring, 1.0, share)[first], capacity[first])
-        if self._passed:
+        if self._graph.columns.passed:
             used = used.join(self._list_ceilings(owner, way, np.where(on_ring, 1.0, share), goes_by))
         is_open = used.find_open(is_free)
         return LeastRates(is_open, is_free, np.where(is_open, used.fill(most), np.inf))
@@ -98,7 +98,7 @@ class OpenRouting:
         found: dict[tuple[int, CeilingSide], float] = {}
         for flow, each, part, may_turn in zip(owner.tolist(), way.tolist(), weight.tolist(), goes_by, strict=True):
             for one in ways_of[int(self._rings.of[each >> 1])] if may_turn else (each,):
-                for side, inside in self._passed.get(one, ()):
+                for side, inside in self._graph.columns.passed.get(one, ()):
                     key = flow, side
                     whole = 1.0 if may_turn else part * sum(inside) / len(inside)
                     found[key] = min(found.get(key, 0.0) + whole, 1.0)
@@ -110,10 +110,6 @@ class OpenRouting:
             np.array(list(found.values()), float),
             np.array([compute_payload(self._graph.fabric, side) for _, side in found], float),
         )
-
-    @cached_property
-    def _passed(self) -> PassedBy:
-        return find_passed(self._graph)
 
     def find_certain(self, route: Route) -> Flags:
         """Per directed link of a route of least hops whether any routing takes it, in the same part."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchconsole.topology.arrays import Flags, Floats
-from benchconsole.topology.capacity.ceiling_loads import compute_payload, find_passed, place_side
+from benchconsole.topology.capacity.ceiling_loads import compute_payload, place_side
 from benchconsole.topology.capacity.linear_program import LinearProgram, Solution, make_matrix, solve, stack_rows
 from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.errors import RoutingError
@@ -71,7 +71,7 @@ class _Spraying:
             raise RoutingError(f"{routes.graph.links[split >> 1].id} is split in channels, and spray knows no channels")
         self._row = {way: row for row, way in enumerate(used)}
         self._used = used
-        self._passed = find_passed(routes.graph)
+        self._passed = routes.graph.columns.passed
         self._sides = list(dict.fromkeys(side for way in used for side, _ in self._passed.get(way, ())))
         self._capacity = np.array([capacity[way] for way in used])
         self._scale = float(self._capacity.max())

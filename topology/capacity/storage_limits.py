@@ -3,6 +3,7 @@
 A byte that comes to a server is written, as often as the system has replicas, and a byte that leaves one is read. Which
 server stores a byte does not matter: a layer is taken to be reached from all servers alike, as disks behind shared
 controllers are. For servers with disks of their own ``topology.analysis.storage_ceilings`` adds up the least of each.
+Each operation has the whole of a layer, as of a cable: ``list_read_and_written`` tells where that is too much.
 """
 
 from collections.abc import Iterator, Sequence
@@ -60,15 +61,33 @@ def _list_limits(system: Storage) -> Iterator[LayerLimit]:
 
 def list_unlimited(fabric: Fabric, asked: Sequence[FlowSet]) -> tuple[UnlimitedLayer, ...]:
     """The layers that flows of ``asked`` meet, and whose rate is not known."""
-    sources = {node for each in asked for node in each.sources}
-    sinks = {node for each in asked for node in each.sinks}
     return tuple(
         UnlimitedLayer(system.name, operation, name)
-        for operation, nodes in zip(OPERATIONS, (sources, sinks), strict=True)
-        for system in fabric.storage.values()
-        if not nodes.isdisjoint(map(NodeId, system.servers))
+        for operation, systems in _find_met(fabric, asked).items()
+        for system in systems
         for name in _list_unknown(system, operation)
     )
+
+
+def list_read_and_written(fabric: Fabric, asked: Sequence[FlowSet]) -> tuple[str, ...]:
+    """The systems that flows of ``asked`` read and write at once over a layer that limits both operations."""
+    reading, writing = _find_met(fabric, asked).values()
+    return tuple(
+        system.name
+        for system in reading
+        if system in writing
+        and any(all(layer.rates.of(each) is not None for each in OPERATIONS) for layer in system.layers)
+    )
+
+
+def _find_met(fabric: Fabric, asked: Sequence[FlowSet]) -> dict[str, list[Storage]]:
+    """The systems whose servers flows of ``asked`` come from, and go to, by operation."""
+    flows = [each for each in asked if len(each)]
+    ends = ({node for each in flows for node in each.sources}, {node for each in flows for node in each.sinks})
+    return {
+        operation: [each for each in fabric.storage.values() if not nodes.isdisjoint(map(NodeId, each.servers))]
+        for operation, nodes in zip(OPERATIONS, ends, strict=True)
+    }
 
 
 def _list_unknown(system: Storage, operation: str) -> list[str]:

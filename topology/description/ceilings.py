@@ -1,6 +1,7 @@
 """Resolves ``ceilings`` of nodes and switches: PCI Express slots, halves of a machine, line cards, backplanes."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location
@@ -86,11 +87,17 @@ class CeilingReader:
             return None, ""
         return compute_pcie_rate(slot.generation, slot.lanes), f"PCIe {slot.generation}.0 x{slot.lanes}"
 
-    def check_ports(self, links: Mapping[LinkId, Link]) -> None:
-        """Problems for ceilings that would not limit what they are meant to: of ports without a cable, or a name."""
+    def list_links(self, links: Mapping[LinkId, Link]) -> Mapping[str, list[Link]]:
+        """The links of each device that has ceilings."""
         limited = {each for devices, _, _ in self._stated for each in devices}
         ends = ((end, link) for link in links.values() for end in (link.a, link.b) if end in limited) if limited else ()
-        at = group_by_key(ends)
+        return group_by_key(ends)
+
+    def check_ports(self, at: Mapping[str, Sequence[Link]]) -> None:
+        """Problems for ceilings that would not limit what they are meant to: of ports without a cable, or a name.
+
+        ``at`` are the links of each device.
+        """
         for devices, ceilings, here in self._stated:
             meant = dict.fromkeys(port for each in ceilings for port in sorted(each.ports or ()))
             cables = ((link, each) for each in devices if meant for link in at.get(each, ()))
@@ -107,6 +114,22 @@ class CeilingReader:
                     expected = f'a port that links name, as in "{lacking[0]}:{port}"'
                     self._report.add((*here, "ports"), f"the port {port}, which has no cable at {some}", expected)
                     break
+
+    def add_parts(self, at: Mapping[str, Sequence[Link]]) -> None:
+        """Give ceilings of a port that is split the parts of it that links name: whatever uses one passes the port."""
+        for device, ceilings in self.found.items():
+            switch = self._names.switches.get(SwitchId(device))
+            if switch is None or all(each.breakout == 1 for each in switch.ports):
+                continue
+            declared = {port for each in switch.ports for port in each.names}
+            named = {port for link in at.get(device, ()) for port in _list(link, device)} - declared
+            parts = group_by_key((find_split(switch.ports, port), port) for port in named)
+            self.found[device] = tuple(
+                each
+                if each.ports is None
+                else replace(each, ports=each.ports.union(*(parts.get(port, ()) for port in each.ports)))
+                for each in ceilings
+            )
 
     def _has_port(self, device: str, port: str, links: Sequence[Link]) -> bool:
         """Whether a port is cabled, or declared: a switch may have free ones."""
@@ -133,5 +156,7 @@ def read_ceilings(
         if ceilings:
             devices = [name for name in names.quietly(text) if names.known(name)]
             reader.read(ceilings, devices, (section, text, "ceilings"))
-    reader.check_ports(links)
+    at = reader.list_links(links)
+    reader.check_ports(at)
+    reader.add_parts(at)
     return reader.found

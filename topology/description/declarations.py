@@ -29,7 +29,7 @@ from benchconsole.topology.model.sweep import (
     Value,
     sort_values,
 )
-from benchconsole.topology.selection import choose, list_groups
+from benchconsole.topology.selection import choose
 from benchconsole.topology.units import RATES, Unit, UnitError, parse_any, parse_link_speed, parse_percentage
 
 _QUANTITIES: Mapping[str, Unit | Callable[[str], float]] = {
@@ -175,7 +175,7 @@ class Declarations:
     @cached_property
     def groups(self) -> Mapping[str, Collection[str]]:
         """The groups that a node set may name."""
-        return list_groups(self.fabric)
+        return self.fabric.node_groups
 
     def chosen(self, text: str, location: Location) -> tuple[NodeId, ...] | None:
         """The nodes that ``text`` selects, or None and a problem."""

@@ -1,6 +1,7 @@
 """Resolves ``links``: the ends of each cable, LAGs, ports, bonds, channels and WAN lines."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -109,8 +110,8 @@ class Wiring:
 
     def _share_ports(self, end: _End, at: Sequence[str], count: int, location: Location) -> Iterator[tuple[str, ...]]:
         given: dict[str, list[str]] = {}
-        for device in dict.fromkeys(at):
-            needed = at.count(device) * count
+        for device, times in Counter(at).items():
+            needed = times * count
             if len(end.ports) != needed:
                 found = f"{len(end.ports)} ports for {needed} cables at {device}"
                 self.report.add(location, found, "one port for each cable")

@@ -112,12 +112,14 @@ def find_destinations(dump: ForwardingDump, subnet: Subnet) -> dict[int, PortEnd
         for own_end in (cable.a, cable.b):
             ports.setdefault(own_end.guid, []).append(own_end)
     found: dict[int, PortEnd] = {}
+    led_to: set[PortEnd] = set()
     for lid in sorted({lid for table in dump.tables.values() for lid in table.ports}):
         end: PortEnd | None = subnet.port_guids.get(dump.port_guids.get(lid, ""))
         guid = end.guid if end is not None else subnet.lids.get(lid, "")
         own = ports.get(guid, [])
         if len(own) == 1:
             end = own[0]
-        if end is not None and end.port and end not in found.values():
+        if end is not None and end.port and end not in led_to:
             found[lid] = end
+            led_to.add(end)
     return found

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.errors import Position
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.access import Access, Caps
 from benchconsole.topology.model.baseline import BaselineNumbers
 from benchconsole.topology.model.cable import Cable, Channel, Wan
@@ -24,6 +25,7 @@ from benchconsole.topology.model.device_group import Group
 from benchconsole.topology.model.fact_rule import FactRule
 from benchconsole.topology.model.grouped_word import GroupedWord
 from benchconsole.topology.model.network import DATA, Network, NetworkRole, tcp_goodput
+from benchconsole.topology.model.node_groups import list_groups
 from benchconsole.topology.model.port_set import PortSet
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.model.storage import LayerLimit, Storage
@@ -424,6 +426,11 @@ class Fabric:
         return found
 
     @cached_property
+    def node_groups(self) -> Mapping[str, Sequence[str]]:
+        """The members of each group that a node set may name."""
+        return list_groups(self)
+
+    @cached_property
     def used_networks(self) -> frozenset[str]:
         """The networks that any cable belongs to."""
         return frozenset(map(attrgetter("network"), self.links.values()))
@@ -457,10 +464,7 @@ class Fabric:
     @cached_property
     def vlans_of(self) -> Mapping[NodeId, tuple[int, ...]]:
         """Node to the VLANs that it is in, in the order of the file."""
-        found: dict[NodeId, list[int]] = {}
-        for vlan in self.vlans.values():
-            for member in vlan.members:
-                found.setdefault(member, []).append(vlan.id)
+        found = group_by_key((member, vlan.id) for vlan in self.vlans.values() for member in vlan.members)
         return {node: tuple(vlans) for node, vlans in found.items()}
 
     def group_of(self, kind: str) -> Mapping[str, Group]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from benchconsole.topology.arrays import Flags, Indices
 from benchconsole.topology.model.fabric import Fabric, HashPolicy, Link
+from benchconsole.topology.routing.passed_ceilings import PassedBy, find_passed
 
 
 class LinkColumns:
@@ -73,6 +74,11 @@ class LinkColumns:
     def channelled(self) -> frozenset[int]:
         """The directed links that are split into channels of VLANs."""
         return _list_directed(self.is_split)
+
+    @cached_property
+    def passed(self) -> PassedBy:
+        """The ceilings that each directed link passes."""
+        return find_passed(self._fabric)
 
     @cached_property
     def sees_ports(self) -> Flags:

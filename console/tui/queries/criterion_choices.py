@@ -7,7 +7,6 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.result_rows import ResultRow, list_current_rows
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import format_quantity
-from benchconsole.topology.selection import list_groups
 from benchconsole.topology.units import Shown, Unit, counted
 
 WORDS = {
@@ -63,7 +62,7 @@ def list_choices(view: RunView) -> CriterionChoices:
     return CriterionChoices(
         {sanitize(name): _describe(measured[name]) for name in sorted(measured)},
         {sanitize(name): sorted(each.labels) for name, each in measured.items()},
-        tuple(sanitize(f"@{name}") for name in list_groups(view.fabric)),
+        tuple(sanitize(f"@{name}") for name in view.fabric.node_groups),
     )
 
 

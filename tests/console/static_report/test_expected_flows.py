@@ -1,12 +1,20 @@
 """The page of ``expect``: equal flows as one row, the slowest first, and no more rows than a reader takes in."""
 
+from dataclasses import replace
+
 import pytest
 
-from benchconsole.console.static_report.expected_flows import MOST_ROWS, collect_merged, format_page, make_record
-from benchconsole.topology.capacity.expect import expect_merged
+from benchconsole.console.static_report.expected_flows import (
+    MOST_ROWS,
+    collect_flows,
+    collect_merged,
+    format_page,
+    make_record,
+)
+from benchconsole.topology.capacity.expect import expect, expect_merged
 from benchconsole.topology.capacity.flow_groups import FlowSet
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.model.fabric import Flow, NodeId
 
 LEAVES = 60
 HEAD = """\
@@ -60,3 +68,11 @@ def test_every_flow_is_listed_with_its_own_limits() -> None:
     assert len(flows) == 120
     assert flows[119]["from"] == "n120"
     assert flows[119]["limited_by"] == ["leaf60 to spine"]
+
+
+def test_a_system_that_is_read_and_written_at_once_is_told() -> None:
+    fabric = load_text(HEAD + "  - {from: n001, to: spine, speed: 10G}\n", "x.yaml")
+    flows = [Flow(NodeId("n001"), NodeId("st"))]
+    found = replace(collect_flows(fabric, flows, expect(fabric, flows), None), read_and_written=("scratch",))
+    assert "Storage scratch is read and written at once" in " ".join(format_page(found, 300))
+    assert make_record(found, None)["read_and_written"] == ["scratch"]

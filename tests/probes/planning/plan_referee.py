@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.measuring import Round, Test
-from benchconsole.topology.model.fabric import Direction, Fabric, Flow
+from benchconsole.topology.model.ceiling import Ceiling
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link
 from benchconsole.topology.routing.routes import Routes
 
 TOLERANCE = 1e-6
@@ -33,13 +34,15 @@ def violations(fabric: Fabric, rounds: Sequence[Round], probes: Mapping[str, Pro
     """Every promise that ``rounds`` break.
 
     Lone tests together offer no directed link more than it carries, in byte/s of payload; what a
-    bundle crosses, nobody else does; with a cap no link is offered more than that, by whomever. A
+    bundle crosses, nobody else does; with a cap no link is offered more than that, by whomever. Tests
+    and bundles together offer no ceiling inside a device more than it passes, a bundle counted no more than whole. A
     part that a test has to itself is on a node of no other test; shared budgets are not
     overdrawn; storage systems are asked for no more than their cap.
     """
     routes = Routes(fabric)
     for each in rounds:
         yield from _links(fabric, each, routes)
+        yield from _ceilings(fabric, each, routes)
         yield from _storage(fabric, each, routes)
         yield from _parts(each, probes)
         yield from _budgets(fabric, each, probes)
@@ -55,6 +58,7 @@ def nominal(fabric: Fabric, test: Test, flow: Flow, routes: Routes) -> float:
     """byte/s of payload that a test gets when nothing else runs."""
     shares = routes.shares_of(flow)
     rates = [fabric.payload(fabric.links[way.link]) / share for way, share in shares.items()]
+    rates += [_passes(fabric, side) / share for side, share in _shares_of_ceilings(fabric, shares).items()]
     rates += [] if flow.demand is None else [flow.demand]
     streams = test.sending.streams
     if not test.bundle:
@@ -63,6 +67,55 @@ def nominal(fabric: Fabric, test: Test, flow: Flow, routes: Routes) -> float:
                 if sum(shares[way] for way in ways) > 1 - 1e-9:
                     rates.append(streams * max(fabric.member_payload(fabric.links[way.link]) for way in ways))
     return min(rates)
+
+
+Side = tuple[str, str, bool]
+"""The device of a ceiling, its name, and whether it is passed on the way in."""
+
+
+def _shares_of_ceilings(fabric: Fabric, shares: Mapping[Direction, float]) -> dict[Side, float]:
+    """The part of a flow that passes each ceiling, when LAGs share it out evenly."""
+    found: dict[Side, float] = {}
+    for way, share in shares.items():
+        for device, inward in ((way.source, False), (_end(fabric, way), True)):
+            for ceiling in fabric.ceilings.get(device, ()):
+                part = _count_inside(fabric.links[way.link], device, ceiling) / fabric.links[way.link].count
+                if part:
+                    side = device, ceiling.name, inward
+                    found[side] = found.get(side, 0.0) + share * part
+    return found
+
+
+def _count_inside(link: Link, device: str, ceiling: Ceiling) -> int:
+    """How many cables of a link are below a ceiling."""
+    ports = link.ports_a if device == link.a else link.ports_b
+    return link.count if ceiling.ports is None else sum(port in ceiling.ports for port in ports)
+
+
+def _passes(fabric: Fabric, side: Side) -> float:
+    """byte/s of payload that a ceiling passes, by the network of its ports with the most headers."""
+    device, name, _ = side
+    (ceiling,) = (each for each in fabric.ceilings[device] if each.name == name)
+    cables = (link for link in fabric.links_at[device] if _count_inside(link, device, ceiling))
+    return ceiling.rate * min(fabric.goodput_of(link) for link in cables)
+
+
+def _ceilings(fabric: Fabric, each: Round, routes: Routes) -> Iterator[Violation]:
+    offered: dict[Side, dict[str, float]] = {}
+    for place, (test, flow) in enumerate(each.sent):
+        user = f"bundle {test.bundle}" if test.bundle else f"test {place}"
+        rate = nominal(fabric, test, flow, routes)
+        for side, share in _shares_of_ceilings(fabric, routes.shares_of(flow)).items():
+            own = offered.setdefault(side, {})
+            own[user] = own.get(user, 0.0) + share * rate
+    for side, users in offered.items():
+        allowed = _passes(fabric, side)
+        load = sum(min(rate, allowed) for rate in users.values())
+        if load > allowed * (1 + TOLERANCE):
+            device, name, inward = side
+            yield Violation(
+                each.number, f"ceiling {name} {'into' if inward else 'out of'} {device} in B/s", load, allowed
+            )
 
 
 def _end(fabric: Fabric, way: Direction) -> str:

@@ -65,16 +65,27 @@ def planned(
 
 
 @st.composite
-def clos(draw: st.DrawFn, *, steered: bool = False) -> str:
-    """Leaves and spines of random size and speed, perhaps with bonded nodes, pairs of leaves and servers on a spine."""
+def clos(draw: st.DrawFn, *, steered: bool = False, ceilings: bool = False) -> str:
+    """Leaves and spines of random size and speed, perhaps with bonded nodes, pairs of leaves and servers on a spine.
+
+    With ``ceilings`` any of them may pass less inside than over its cables.
+    """
+
+    def limit() -> str:
+        rate = draw(st.sampled_from(["", "7G", "16G", "30G", "90G"])) if ceilings else ""
+        return f"ceilings: {{inside: {{rate: {rate}}}}}" if rate else ""
+
     leaves, spines, each = draw(st.integers(1, 4)), draw(st.integers(1, 3)), draw(st.integers(1, 5))
     members, speed = draw(st.integers(1, 3)), draw(st.sampled_from(["10G", "25G", "40G"]))
     network = "network: {hash: steered}" if steered else "network: {mtu: 9000}"
     lines = ["schema: 1", "fabric: drawn", network, "switches:"]
-    lines += [f"  leaf[1-{leaves}]: {{role: leaf}}", f"  spine[1-{spines}]: {{role: spine}}", "nodes:"]
+    tiers = [
+        f"  {role}[1-{count}]: {{role: {role}, {limit()}}}" for role, count in (("leaf", leaves), ("spine", spines))
+    ]
+    lines += [*(tier.replace(", }", "}") for tier in tiers), "nodes:"]
     links = [f'  - {{from: "leaf[1-{leaves}]", to: "spine[1-{spines}]", speed: {speed}, count: {members}}}']
     for leaf in range(1, leaves + 1):
-        lines.append(f"  l{leaf}n[1-{each}]: {{}}")
+        lines.append(f"  l{leaf}n[1-{each}]: {{{limit()}}}")
         cables = draw(st.sampled_from(["", ", count: 2"]))
         nic = draw(st.sampled_from(["10G", "25G"]))
         links.append(f'  - {{from: "l{leaf}n[1-{each}]", to: leaf{leaf}, speed: {nic}{cables}}}')

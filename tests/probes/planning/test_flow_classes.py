@@ -9,6 +9,7 @@ from benchconsole.probes.judging.round_flows import limit_flows
 from benchconsole.probes.planning.flow_classes import FlowClasses
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.access import Caps
+from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Flow, NodeId
 from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import are_connected, fabric
@@ -93,3 +94,54 @@ def test_a_test_between_two_addresses_has_one_port_of_a_node_with_rails(
     assert plain is not None
     if streams != 1:
         assert plain.nominal == pytest.approx(4 * 12.5e9 * (cap or 1.0))
+
+
+CEILINGS = """\
+schema: 1
+fabric: x
+network: {goodput: 100 %}
+nodes: {"n[1-2]": {}, n3: {ceilings: {slot: {rate: 6G}}}, n4: {ceilings: {slot: {rate: 3G}}}}
+switches: {s: {ceilings: {card: {ports: "1,2", rate: 8G}, plane: {rate: 40G}}}}
+links: [{from: "n[1-4]", to: "s:[1-4]", speed: 10G}]
+"""
+CARD, PLANE = (
+    (CeilingSide("s", name, inward=True), CeilingSide("s", name, inward=False)) for name in ("card", "plane")
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "sink", "gigabits", "loads"),
+    [
+        ("n1", "n2", 8, {CARD[0]: 1.0, CARD[1]: 1.0, PLANE[0]: 0.2, PLANE[1]: 0.2}),
+        ("n1", "n3", 6, {CARD[0]: 0.75, PLANE[0]: 0.15, PLANE[1]: 0.15, CeilingSide("n3", "slot", inward=True): 1.0}),
+        ("n3", "n2", 6, {CARD[1]: 0.75, PLANE[0]: 0.15, PLANE[1]: 0.15, CeilingSide("n3", "slot", inward=False): 1.0}),
+        (
+            "n3",
+            "n4",
+            3,
+            {
+                PLANE[0]: 0.075,
+                PLANE[1]: 0.075,
+                CeilingSide("n3", "slot", inward=False): 0.5,
+                CeilingSide("n4", "slot", inward=True): 1.0,
+            },
+        ),
+    ],
+)
+def test_a_flow_is_bounded_by_the_ceilings_on_its_way_and_loads_each(
+    source: str, sink: str, gigabits: float, loads: dict[CeilingSide, float]
+) -> None:
+    classes = FlowClasses(Routes(load_text(CEILINGS, "x.yaml")))
+    found = classes.find_class(NodeId(source), NodeId(sink))
+    assert found is not None
+    assert found.nominal == pytest.approx(gigabits * 1.25e8)
+    assert classes.ceilings(NodeId(source), NodeId(sink)) == pytest.approx(loads)
+
+
+def test_nodes_share_a_class_only_where_they_pass_alike_ceilings() -> None:
+    classes = FlowClasses(Routes(load_text(CEILINGS.replace("1,2", "2,3"), "x.yaml")))
+    groups = classes.group_nodes(map(NodeId, ("n1", "n2", "n3", "n4")))
+    assert list(groups.values()) == [["n1"], ["n2"], ["n3"], ["n4"]]
+    classes = FlowClasses(Routes(load_text(CEILINGS.replace("3G", "6G"), "x.yaml")))
+    groups = classes.group_nodes(map(NodeId, ("n1", "n2", "n3", "n4")))
+    assert list(groups.values()) == [["n1", "n2"], ["n3", "n4"]]

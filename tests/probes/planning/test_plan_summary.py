@@ -19,7 +19,7 @@ from benchconsole.topology.model.access import Caps
 from benchconsole.topology.selection import expand
 from tests.fabrics import SMALL, fabric
 from tests.probes.planning.plan_referee import violations
-from tests.probes.planning.suites import Played, planned
+from tests.probes.planning.suites import Played, Together, planned
 
 PROBES = {"iperf3": Iperf3(), "fio": Fio()}
 STORED = SMALL.replace("links:", 'storage: {fs: {servers: "st[1-2]", size: 1 TB, free: 20 %}}\nlinks:')
@@ -142,3 +142,41 @@ def test_waves_do_not_tear_bundles(tmp_path: Path) -> None:
     for each in grown:
         assert {bundle.name for bundle in each.bundles} == {test.bundle for test in each.tests}
     assert sum(len(each.bundles) for each in grown) == sum(len(each.bundles) for each in rounds)
+
+
+CHASSIS = """\
+schema: 1
+fabric: chassis
+switches: {{enc1: {{role: chassis, ceilings: {{backplane: {{rate: {rate}}}}}}}}}
+nodes: {{"b[01-16]": {{}}}}
+links: [{{from: "b[01-16]", to: enc1, speed: 10G}}]
+"""
+
+
+@pytest.mark.parametrize(("rate", "width"), [("5G", 1), ("10G", 1), ("79G", 7), ("80G", 8), ("160G", 16), ("1T", 16)])
+def test_what_a_backplane_passes_bounds_the_tests_of_a_round(tmp_path: Path, rate: str, width: int) -> None:
+    described = fabric(tmp_path, CHASSIS.format(rate=rate))
+    rounds = planned(described, "neighbours")
+    assert max(len(each.tests) for each in rounds) == width
+    assert len(rounds) == 2 * -(-16 // width)
+    assert list(violations(described, rounds, PROBES)) == []
+    summary = summarise(described, rounds, PROBES)
+    assert summary.total.bound == -(-32 // width)
+    if width < 16:
+        assert summary.stages[0].bound_by == "enc1 backplane in"
+
+
+def test_the_heaviest_load_may_be_that_of_a_ceiling(tmp_path: Path) -> None:
+    described = fabric(tmp_path, CHASSIS.format(rate="5G"))
+    heaviest = summarise(described, planned(described, "neighbours"), PROBES).total.link
+    assert heaviest is not None
+    assert heaviest.element == "enc1 backplane in"
+    assert heaviest.share == pytest.approx(1.0)
+    assert not heaviest.meant
+
+
+def test_sets_of_nodes_share_a_backplane_as_far_as_it_carries_what_they_send(tmp_path: Path) -> None:
+    described = fabric(tmp_path, CHASSIS.format(rate="80G"))
+    rounds = planned(described, probe=Together(), size=4)
+    assert [len(each.tests) for each in rounds] == [2, 2]
+    assert summarise(described, rounds, {"played": Together()}).total.bound == 2

@@ -66,6 +66,18 @@ def test_no_link_is_ever_above_its_budget(text: str, design: str, streams: int |
         assert summary.total.link.share <= 1 + 1e-6
 
 
+@given(clos(ceilings=True), st.sampled_from(DESIGNS), st.sampled_from([None, 1, 8]))
+@settings(max_examples=60, deadline=None)
+def test_nor_any_ceiling_inside_a_device(text: str, design: str, streams: int | None) -> None:
+    fabric = load_text(text, "drawn.yaml")
+    rounds = laid(fabric, design, streams)
+    kept(fabric, rounds)
+    summary = summarise(fabric, rounds, PROBES)
+    assert 1 <= summary.total.bound <= summary.total.rounds
+    if summary.total.link is not None and not summary.total.link.meant:
+        assert summary.total.link.share <= 1 + 1e-6
+
+
 @pytest.mark.fault("I21")
 @given(networks(), st.sampled_from(["all-pairs", "permutation", "sample", "steered", "trunks"]))
 @settings(max_examples=30, deadline=None)
@@ -157,11 +169,45 @@ def at_once(rounds: Sequence[Round]) -> list[Round]:
     return [replace(rounds[0], tests=tests, bundles=tuple(bundle for each in rounds for bundle in each.bundles))]
 
 
+CARDS = """\
+schema: 1
+fabric: cards
+switches:
+  "leaf[1-2]": {role: leaf, ceilings: {"card[1-2]": {ports: "[1-6]", rate: 22G}, uplinks: {ports: "u[1-4]", rate: 35G}}}
+  spine: {role: spine, ceilings: {"card[1-2]": {ports: "[1-8]", rate: 24G}, plane: {rate: 70G}}}
+nodes:
+  "a[1-5]": {}
+  a6: {ceilings: {"slot[1-2]": {ports: "p[1-2]", rate: 6G}}}
+  "b[1-6]": {ceilings: {numa: {rate: 9G}}}
+links:
+  - {from: "a[1-5]", to: "leaf1:[1-5]", speed: 10G}
+  - {from: "a6:p[1-2]", to: "leaf1:6,7", speed: 10G, count: 2}
+  - {from: "b[1-6]", to: "leaf2:[1-6]", speed: 10G}
+  - {from: "leaf[1-2]:u[1-4]", to: "spine:[1-8]", speed: 10G, count: 4}
+"""
+
+
+@pytest.mark.parametrize("streams", [None, 1])
+@pytest.mark.parametrize("design", DESIGNS)
+def test_line_cards_and_slots_are_never_above_what_they_pass(design: str, streams: int | None) -> None:
+    fabric = load_text(CARDS, "cards.yaml")
+    kept(fabric, laid(fabric, design, streams))
+
+
 def test_the_verifier_sees_links_above_what_they_carry() -> None:
     fabric = load_text(TWO, "two.yaml")
     found = {each.what: each for each in violations(fabric, at_once(planned(fabric, "all-pairs")), PROBES)}
     over = found["leaf1--spine from leaf1 in B/s"]
     assert over.found == pytest.approx(9 * over.allowed)
+
+
+def test_the_verifier_sees_ceilings_above_what_they_pass() -> None:
+    fabric = load_text(
+        TWO.replace("spine: {role: spine}", "spine: {role: spine, ceilings: {plane: {rate: 8G}}}"), "x.yaml"
+    )
+    found = {each.what: each for each in violations(fabric, at_once(planned(fabric, "all-pairs")), PROBES)}
+    over = found["ceiling plane into spine in B/s"]
+    assert over.found == pytest.approx(18 * over.allowed)
 
 
 def test_the_verifier_sees_strangers_on_the_links_of_a_bundle() -> None:

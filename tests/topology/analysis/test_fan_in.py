@@ -98,3 +98,33 @@ def test_servers_of_one_host_share_its_ports(tmp_path: Path) -> None:
     assert list_port_rates(described, ["vm1", "vm2", "s1"]) == pytest.approx(
         [0.625e9 * WIRE, 0.625e9 * WIRE, 1.25e9 * WIRE]
     )
+
+
+@pytest.mark.parametrize("writing", [True, False])
+@pytest.mark.parametrize(
+    ("slow", "leaf"),
+    [
+        ("s1", ""),
+        ("s2", ""),
+        ("c1", ""),
+        ("c8", ""),
+        ("", 'card: {ports: "9", rate: 30G}'),
+        ("", 'card: {ports: "10", rate: 30G}'),
+        ("", 'card: {ports: "[2-3]", rate: 10G}'),
+        ("", "plane: {rate: 60G}"),
+    ],
+)
+def test_machines_are_alike_only_where_they_pass_alike_ceilings(
+    tmp_path: Path, slow: str, leaf: str, *, writing: bool
+) -> None:
+    clients, servers = tuple(f"c{number}" for number in range(1, 9)), ("s1", "s2")
+    own = {slow: "ceilings: {slot: {rate: 5G}}"}
+    nodes = ", ".join(f"{name}: {{{own.get(name, '')}}}" for name in (*clients, *servers))
+    described = fabric(
+        tmp_path,
+        f"schema: 1\nfabric: x\nnodes: {{{nodes}}}\nswitches: {{leaf1: {{ceilings: {{{leaf}}}}}}}\n"
+        'links: [{from: "c[1-8],s[1-2]", to: "leaf1:[1-10]", speed: 100G}]\n',
+    )
+    pairs = [(NodeId(client), NodeId(server)) for client in clients for server in servers]
+    total = sum(each.value for each in expect(described, [Flow(*(pair if writing else pair[::-1])) for pair in pairs]))
+    assert FanIn(described, Routes(described), Pattern(clients, servers, writing)).total() == pytest.approx(total)

@@ -196,3 +196,16 @@ def test_servers_have_what_their_ceilings_leave_of_their_ports() -> None:
     assert sum_legs(described, "n0", legs) == pytest.approx(120 * GIGABIT)
     assert sum_legs(described, "n0", legs[:1]) == pytest.approx(80 * GIGABIT)
     assert sum_legs(described, "n1", described.links_at["n1"]) == pytest.approx(200 * GIGABIT)
+
+
+@pytest.mark.parametrize("ports", ["1", "[2-3]", "4", "[1-4]", "[3-4]"])
+def test_nodes_below_different_cards_of_their_switch_are_not_alike(ports: str) -> None:
+    described = load_text(
+        f'schema: 1\nfabric: x\nnodes: {{"n[1-4]": {{}}, t: {{}}}}\nswitches: {{l: {{ceilings: {{card: {{ports: "{ports}", '
+        'rate: 30G}}}}\nlinks: [{from: "n[1-4],t", to: "l:[1-5]", speed: 100G}]\n',
+        "x.yaml",
+    )
+    asked = [FlowSet(tuple(NodeId(f"n{number}") for number in range(1, 5)), (NodeId("t"),))]
+    flows = [flow for each in asked for flow in each]
+    wanted = [rate.value for rate in expect(described, flows)]
+    assert [rate.value for _, rate in expect_merged(described, asked)] == pytest.approx(wanted, rel=1e-9)

@@ -8,7 +8,12 @@ from benchconsole.topology.capacity.expect import expect, expect_merged
 from benchconsole.topology.capacity.flow_groups import FlowSet
 from benchconsole.topology.capacity.flow_streams import Model
 from benchconsole.topology.capacity.limit_names import list_limits, name_limit
-from benchconsole.topology.capacity.storage_limits import UnlimitedLayer, add_storage_limits, list_unlimited
+from benchconsole.topology.capacity.storage_limits import (
+    UnlimitedLayer,
+    add_storage_limits,
+    list_read_and_written,
+    list_unlimited,
+)
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
@@ -119,6 +124,24 @@ def test_layers_without_a_rate_are_named_where_flows_meet_them() -> None:
     assert list_unlimited(fabric, read) == (UnlimitedLayer("scratch", "read", "disks"),)
     assert list_unlimited(fabric, [FlowSet(CLIENTS, OWN)]) == (UnlimitedLayer("home", "write"),)
     assert list_unlimited(fabric, [FlowSet(CLIENTS[:1], CLIENTS[1:])]) == ()
+
+
+@pytest.mark.parametrize(
+    ("layers", "asked", "systems"),
+    [
+        ("rate: 1 GB/s", [FlowSet(CLIENTS, SERVERS), FlowSet(SERVERS, CLIENTS)], ("scratch",)),
+        ("rate: 1 GB/s", [FlowSet(CLIENTS, SERVERS[:1]), FlowSet(SERVERS[1:], CLIENTS)], ("scratch",)),
+        ("rate: 1 GB/s", [FlowSet(SERVERS, SERVERS)], ("scratch",)),
+        ("rate: 1 GB/s", [FlowSet(CLIENTS, SERVERS)], ()),
+        ("rate: 1 GB/s", [FlowSet(CLIENTS, SERVERS), FlowSet(OWN, CLIENTS)], ()),
+        ("rate: 1 GB/s", [FlowSet(SERVERS[:1], SERVERS[:1])], ()),
+        ("write: 1 GB/s", [FlowSet(CLIENTS, SERVERS), FlowSet(SERVERS, CLIENTS)], ()),
+    ],
+)
+def test_systems_that_are_read_and_written_at_once_are_told(
+    layers: str, asked: list[FlowSet], systems: tuple[str, ...]
+) -> None:
+    assert list_read_and_written(describe(f"{{name: disks, units: 1, {layers}}}"), asked) == systems
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.model.ceiling import Ceiling, compute_pcie_rate
+from benchconsole.topology.model.fabric import Flow, NodeId
+from benchconsole.topology.routing.passed_ceilings import list_inside
 from tests.fabrics import fabric
+
+WIRE = 1448 / 1538  # of MTU 1500
 
 TEXT = """\
 schema: 1
@@ -73,3 +78,38 @@ def test_what_cannot_be_is_refused_with_its_place(tmp_path: Path, text: str, pro
     (first, *_) = [str(each) for each in caught.value.problems]
     assert "topology.yaml:" in first
     assert problem in first
+
+
+SPLIT = """\
+schema: 1
+fabric: x
+switches: {{l: {{ports: {{"Eth[1-2]": {{speed: 400G, breakout: 4}}, "Eth[3-4]": 400G}}, ceilings: {{{ceilings}}}}}}}
+nodes: {{"n[1-6]": {{}}}}
+links:
+  - {{from: "n[1-6]", to: "l:Eth1/[1-3],Eth2/1,Eth[3-4]", speed: 100G}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("ports", "passing"),
+    [
+        ("Eth1", {"n1", "n2", "n3"}),
+        ("Eth[1-2]", {"n1", "n2", "n3", "n4"}),
+        ("Eth[1,3]", {"n1", "n2", "n3", "n5"}),
+        ("Eth1/2", {"n2"}),
+        ("Eth2/1,Eth4", {"n4", "n6"}),
+        ("Eth3", {"n5"}),
+    ],
+)
+def test_a_ceiling_of_a_split_port_is_passed_by_every_part_of_it(tmp_path: Path, ports: str, passing: set[str]) -> None:
+    text = SPLIT.format(ceilings=f'asic: {{ports: "{ports}", rate: 50G}}')
+    described = fabric(tmp_path, text)
+    (asic,) = described.ceilings["l"]
+    found = {link.a for link in described.links.values() if any(list_inside(link, "l", asic))}
+    assert found == passing
+
+
+def test_what_parts_of_split_ports_send_is_held_by_their_ceiling(tmp_path: Path) -> None:
+    described = fabric(tmp_path, SPLIT.format(ceilings='asic: {ports: "Eth[1-2]", rate: 100G}'))
+    flows = [Flow(NodeId(f"n{number}"), NodeId("n5")) for number in (1, 2)] + [Flow(NodeId("n3"), NodeId("n6"))]
+    assert [rate.value for rate in expect(described, flows)] == pytest.approx([100 * 1.25e8 * WIRE / 3] * 3)

@@ -7,7 +7,7 @@ import pytest
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.model.device_group import Group
 from benchconsole.topology.model.fabric import Fabric
-from benchconsole.topology.selection import list_groups, select
+from benchconsole.topology.selection import select
 from tests.fabrics import fabric
 
 HEAD = """\
@@ -56,7 +56,7 @@ def test_vlans(tmp_path: Path) -> None:
     assert found.vlans_of == {"n1": (10, 20), "n3": (10,), "n5": (10,), "n7": (10,), "n2": (20,)}
     assert found.vlans[30].members == frozenset()
     assert select(found, "@vlan:20") == ("n1", "n2")
-    assert list_groups(found)["vlan:10"] == ["n1", "n3", "n5", "n7"]
+    assert found.node_groups["vlan:10"] == ["n1", "n3", "n5", "n7"]
 
 
 def test_networks(tmp_path: Path) -> None:

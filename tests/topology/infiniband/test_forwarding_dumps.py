@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from benchconsole.topology.description.resolve import load
-from benchconsole.topology.errors import TopologyError
+from benchconsole.topology.errors import Position, TopologyError
 from benchconsole.topology.importers import import_sources
 from benchconsole.topology.infiniband.dump_files import FORWARDING, read_files, recognize
+from benchconsole.topology.infiniband.forwarding_dumps import ForwardingDump, SwitchTable, find_destinations
+from benchconsole.topology.infiniband.subnet import PortEnd, Subnet, SubnetCable
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.routing.routes import Routes
 from benchconsole.topology.wire.subnet_comparison import compare_subnet
@@ -197,3 +199,23 @@ def test_switches_that_route_otherwise_now_are_named(tmp_path: Path) -> None:
     assert row.described == f"n03 over port {before}"
     assert row.seen.startswith(f"over port {tables[0xA0000][7]} to spine")
     assert compare_subnet(described, now.subnet).differences == ()
+
+
+def test_destinations_are_not_compared_with_all_before_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    count, compared = 400, 0
+    here = Position("x", 1, 1)
+    ends = ((PortEnd("s", number), PortEnd(f"{number:x}", 1)) for number in range(1, count + 1))
+    cables = tuple(SubnetCable(*each, None, here) for each in ends)
+    equal = PortEnd.__eq__
+
+    def compare(one: PortEnd, other: object) -> bool:
+        nonlocal compared
+        compared += 1
+        return equal(one, other)
+
+    monkeypatch.setattr(PortEnd, "__eq__", compare)
+    twice = {number: f"{(number + 1) // 2:x}" for number in range(1, 2 * count + 1)}  # two LIDs of each port
+    dump = ForwardingDump({"s": SwitchTable("s", here, dict.fromkeys(twice, 1))})
+    found = find_destinations(dump, Subnet("x", {}, cables, lids=twice))
+    assert found == {2 * number - 1: PortEnd(f"{number:x}", 1) for number in range(1, count + 1)}
+    assert compared <= 4 * count
