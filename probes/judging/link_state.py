@@ -2,10 +2,14 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import FULL, Bundle, Result
-from benchconsole.topology.model.fabric import Fabric, Link, LinkId, Node
+from benchconsole.probes.model.measuring import FULL, Bundle, Result, Test
+from benchconsole.topology.model.fabric import Fabric, LinkId
+
+if TYPE_CHECKING:
+    from benchconsole.probes.judging.flow_legs import FlowLegs
 
 MEMBER_NEAR = 0.12
 """A measured share explains a whole number of members if it is this near to it, counted in members."""
@@ -13,7 +17,11 @@ MEMBER_NEAR = 0.12
 WHOLE_RACK = 0.9
 """Share of the payload of all links of a rack from which a test speaks of their sum."""
 
-_DATA = "data"
+_CHOICE = 2
+"""Legs of a node from which it is a matter of networks, ports and ways which of them a flow uses."""
+
+_asked: "list[FlowLegs]" = []
+"""That of the fabric that was asked of last: verdicts come in a row, and a routing is made for each fabric."""
 
 
 def read_links(
@@ -21,9 +29,10 @@ def read_links(
 ) -> tuple[Sequence[LinkId], Level]:
     """The links that a verdict on throughput speaks of, and the level that it gives each of them.
 
-    Those of the bundle of its test, or the NICs of a lone flow (as slow as the slower one: filled). The level is pass
-    for a link that was filled and whose number is known, else unknown; only a finding fails a link. A verdict against
-    a fixed number of the file tells no share of what a link carries: none.
+    Those of the bundle of its test, or the NICs that a lone flow used (as slow as the slower one: filled): of the
+    network and the ports that its test names. The level is pass for a link that was filled and whose number is known,
+    else unknown; only a finding fails a link. A verdict against a fixed number of the file tells no share of what a
+    link carries: none.
     """
     target = result.test.target
     if verdict.kind is not Yardstick.CAPACITY or verdict.share is None or target.peer is None:
@@ -34,25 +43,22 @@ def read_links(
         links = [element.link for element in bundle.elements] if bundle is not None else []
         filled = bundle is not None and bundle.fill >= FULL
     else:
-        ends = ((target.node, target.peer), (target.peer, target.node))
-        links = [link.id for node, other in ends for link in _legs_between(fabric, node, other)]
+        links = _list_legs(fabric, result.test)
     return links, Level.PASS if filled and verdict.level is not Level.UNKNOWN else Level.UNKNOWN
 
 
-def _legs_between(fabric: Fabric, node: Node, other: Node) -> Sequence[Link]:
-    """The cables of ``node`` that a flow to ``other`` can use: those of a network that both are in, data first.
+def _list_legs(fabric: Fabric, test: Test) -> Sequence[LinkId]:
+    """The cables of both nodes of ``test`` that its flows use, by the network and the ports that it names."""
+    own = [fabric.active_legs(node.id) for node in test.target.nodes]
+    if all(len(legs) < _CHOICE for legs in own):
+        return [link.id for legs in own for link in legs]
+    from benchconsole.probes.judging.flow_legs import FlowLegs  # here: it imports numpy, before the first frame
 
-    None where there is a choice of networks and no common one; standby legs carry nothing. A virtual
-    machine says nothing of its host's cables, which are wider than it is.
-    """
-    own = [link for link in fabric.links_at[node.id] if not link.standby]
-    networks = dict.fromkeys(link.network for link in own)
-    if len(networks) <= 1:
-        return own
-    theirs = {link.network for link in fabric.legs(other.id)}
-    common = [name for name in networks if name in theirs]
-    taken = _DATA if _DATA in common else next(iter(common), None)
-    return [link for link in own if link.network == taken]
+    asked = next((each for each in _asked if each.fabric is fabric), None)
+    if asked is None:
+        asked = FlowLegs(fabric)
+        _asked[:] = [asked]
+    return asked.list_legs(test)
 
 
 def count_members(count: int, share: float | None) -> int | None:
