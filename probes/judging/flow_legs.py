@@ -1,13 +1,10 @@
 """The legs of nodes that tests between two nodes load, found by the routing that their flows are judged by."""
 
-from collections.abc import Sequence
 from functools import cached_property
-
-import numpy as np
 
 from benchconsole.probes.model.measuring import Test
 from benchconsole.topology.errors import RoutingError
-from benchconsole.topology.model.fabric import Fabric, Link, LinkId, Node
+from benchconsole.topology.model.fabric import Fabric, LinkId
 from benchconsole.topology.routing.routes import Routes
 
 
@@ -20,12 +17,6 @@ class FlowLegs:
     @cached_property
     def _routes(self) -> Routes:
         return Routes(self.fabric)
-
-    @cached_property
-    def _apart(self) -> frozenset[LinkId]:
-        """The legs to rails and planes: of those of one node, a test takes the one that its addresses mean."""
-        graph = self._routes.graph
-        return frozenset(graph.links[way >> 1].id for way in np.flatnonzero(np.isfinite(graph.connection_payload)))
 
     def list_legs(self, test: Test) -> list[LinkId]:
         """The legs of both nodes that the flows of ``test`` cross; none of a node of which nobody knows which it was.
@@ -42,15 +33,7 @@ class FlowLegs:
         ends = ((test.target.node, test.sending.leg), (test.target.peer, test.sending.peer_leg))
         found: list[LinkId] = []
         for node, leg in ends:
-            own = [link for link in self._list_active(node) if link.id in crossed]
-            if leg or not self._is_choice(node, {link.network for link in own}):
-                found += [link.id for link in own]
+            own = self.fabric.active_legs(node.id) if node is not None else ()
+            unknown = graph.find_choice(node.id) if node is not None and not leg else frozenset()
+            found += [link.id for link in own if link.id in crossed and link.id not in unknown]
         return found
-
-    def _list_active(self, node: Node | None) -> Sequence[Link]:
-        return () if node is None else self.fabric.active_legs(node.id)
-
-    def _is_choice(self, node: Node | None, networks: set[str]) -> bool:
-        """Whether a node has several ports of their own there."""
-        apart = [each for each in self._list_active(node) if each.network in networks and each.id in self._apart]
-        return len(apart) > 1

@@ -4,7 +4,7 @@ Lower bounds are computed from the flows of each stage, not taken from the sched
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchconsole.probes.api import Probe, Shape
@@ -12,17 +12,23 @@ from benchconsole.probes.model.measuring import Bundle, Demands, Round, Test
 from benchconsole.probes.model.sending import ONE_STREAM, Directions
 from benchconsole.probes.planning.design_options import Options
 from benchconsole.probes.planning.designs import DEFAULT_DESIGN, DESIGNS
-from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses
+from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses, Parts
 from benchconsole.probes.planning.layout import FlowLoad, Pair
 from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, find_budget, list_demands, sum_shared
 from benchconsole.probes.planning.round_limits import compute_overrun
+from benchconsole.probes.planning.stage_legs import has_ports
 from benchconsole.probes.planning.sweeps import find_throughput_metric
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric, Link, NodeId
+from benchconsole.topology.model.fabric import Fabric, Link, LinkId, NodeId
 from benchconsole.topology.model.sweep import Ending, sort_values
+from benchconsole.topology.routing.attachment import Legs
+from benchconsole.topology.routing.graph import Graph
 from benchconsole.topology.routing.network_choice import say_networks
 from benchconsole.topology.routing.routes import Routes
+from benchconsole.topology.selection import fold
+
+NO_LINKS: frozenset[LinkId] = frozenset()
 
 _TRIED = 5_000
 """Pairs of groups of nodes that are asked for a path; beyond, pairs without one are counted with those not met."""
@@ -333,10 +339,10 @@ class _StageSums:
 
 
 def list_uncrossed_links(fabric: Fabric, rounds: Sequence[Round]) -> tuple[Link, ...]:
-    """Links that no flow of ``rounds`` crosses in one of their directions, in file order.
+    """Links that no flow of ``rounds`` crosses for certain in one of their directions, in file order.
 
-    A link that no test sends over cannot be found faulty: it is told, never passed. Empty where the plan
-    has no flows at all; legs that stand by are left out.
+    A link that no test sends over cannot be found faulty: it is told, never passed. Nor can a port of several of which
+    one was used, and nobody knows which. Empty where the plan has no flows at all; legs that stand by are left out.
     """
     return tuple(link for link, _ in _list_idle(_list_sent(FlowClasses(Routes(fabric)), rounds)))
 
@@ -353,7 +359,11 @@ def _list_idle(sent: Iterable[tuple[FlowClasses, Collection[Pair]]]) -> list[tup
 
 
 def _find_crossed(classes: FlowClasses, flows: Collection[Pair]) -> set[int]:
-    """The directed links, by number, that any of the flows crosses."""
+    """The directed links, by number, that any of the flows crosses for certain.
+
+    One that names none of several ports takes one of them, and nobody knows which, nor what lies beyond.
+    """
+    graph = classes.routes.graph
     crossed: set[int] = set()
     seen: set[FlowClass] = set()
     for source, sink in flows:
@@ -361,12 +371,22 @@ def _find_crossed(classes: FlowClasses, flows: Collection[Pair]) -> set[int]:
         if flow_class is None or one is None or other is None:  # no design would take it, but a file may describe it
             crossed.update(classes.routes.route(classes.make_flow(source, sink)).ways.tolist())
             continue
-        crossed.update(one.legs.ways[position] for position, _ in flow_class.first)
-        crossed.update(other.legs.ways[position] ^ 1 for position, _ in flow_class.last)
-        if flow_class not in seen:
+        first = _list_sure(graph, one.legs, flow_class.first, classes.leg)
+        last = _list_sure(graph, other.legs, flow_class.last, classes.last_leg)
+        crossed.update(first)
+        crossed.update(way ^ 1 for way in last)
+        is_sure = len(first) == len(flow_class.first) and len(last) == len(flow_class.last)
+        if is_sure and flow_class not in seen:
             seen.add(flow_class)
             crossed.update(way for way, _ in flow_class.inner)
     return crossed
+
+
+def _list_sure(graph: Graph, legs: Legs, part: Parts, named: str | None) -> list[int]:
+    """The legs of one end that a flow crosses for certain, by number as its node sends."""
+    ways = [legs.ways[position] for position, _ in part]
+    unknown = NO_LINKS if named else graph.find_choice(legs.device)
+    return [way for way in ways if graph.links[way >> 1].id not in unknown] if unknown else ways
 
 
 def _list_idle_links(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Round]) -> tuple[LeftOut, ...]:
@@ -375,6 +395,7 @@ def _list_idle_links(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Roun
     used = {flow.network for flow in flows}
     found: defaultdict[str, list[str]] = defaultdict(list)
     peers = {link for pair in fabric.mlags for link in pair.peer}
+    graph = classes.routes.graph
     for link, is_crossed in _list_idle(_list_sent(classes, rounds)):
         if _stands_by(fabric, link):
             why = "carries only while the preferred links beside it are down, one way at least"
@@ -384,6 +405,8 @@ def _list_idle_links(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Roun
             why = f"of the network {link.network}, which no test uses"
         elif NodeId(link.a) in fabric.nodes and link.a not in busy:
             why = "no test sends to or from its node"
+        elif any(link.id in graph.find_choice(end) for end in (link.a, link.b)):
+            why = "one of several ports of its node, and no test says which of them it uses"
         elif link.id in peers:
             why = "joins a pair, and carries only what one of the two cannot deliver itself"
         else:
@@ -416,7 +439,36 @@ def _list_left_nodes(
             cabled = classes.find_side(node) is not None
             why = "without a partner in a test between nodes" if cabled else "not cabled, so nothing can be sent to it"
             found[why].append(node)
+    for node, why in _list_lacking(fabric, rounds, sending):
+        found[why].append(node)
     return tuple(LeftOut(tuple(nodes), why) for why, nodes in found.items())
+
+
+def _list_lacking(fabric: Fabric, rounds: Sequence[Round], sending: Collection[NodeId]) -> Iterator[tuple[NodeId, str]]:
+    """The nodes that send somewhere and are in no test over a network, or by ports, that they lack, with the reason."""
+    in_network: defaultdict[tuple[str, str], set[NodeId]] = defaultdict(set)
+    by_port: defaultdict[tuple[str, str], set[NodeId]] = defaultdict(set)
+    ports: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for test in (test for each in rounds for test in each.tests):
+        sent, nodes = test.sending, [node.id for node in test.target.nodes]
+        key = (test.probe, sent.network)
+        if sent.network:
+            in_network[key].update(nodes)
+        if sent.leg and sent.peer_leg:
+            by_port[key].update(nodes)
+            ports[key].update({sent.leg: None, sent.peer_leg: None})
+    others = [node for node in fabric.nodes if node in sending]
+    for (probe, network), nodes in in_network.items():
+        for node in others:
+            if node not in nodes and network not in _list_networks(fabric, node):
+                yield node, f"not in {say_networks([network])}, which tests of {probe} use"
+    for (probe, network), nodes in by_port.items():
+        names = ports[probe, network]
+        why = f"in no test of {probe} by port: not all of the ports {fold(names)} with addresses are known"
+        for node in others:
+            is_there = not network or network in _list_networks(fabric, node)
+            if node not in nodes and is_there and not has_ports(fabric, node, names):
+                yield node, why
 
 
 def _list_networks(fabric: Fabric, node: NodeId) -> set[str]:

@@ -97,6 +97,63 @@ def test_without_addresses_of_ports_no_port_is_named(tmp_path: Path) -> None:
     assert {test.sending.leg for test in list_tests(planned(fabric(tmp_path, bare + UP)))} == {""}
 
 
+MORE = {
+    "a login node with one cable": "login: {}|  - {from: login, to: rail1, speed: 100G}\n",
+    "a node without the address of one port": (
+        'login: {addresses: {"p[1-2]": "10.[1-2].0.99"}}|  - {from: "login:p[1-3]", to: "rail[1-3]", speed: 100G}\n'
+    ),
+    "a node without one of the cables": (
+        'login: {addresses: {"p[1-2]": "10.[1-2].0.99"}}|  - {from: "login:p[1-2]", to: "rail[1-2]", speed: 100G}\n'
+    ),
+}
+
+
+def add_login(kind: str) -> str:
+    node, _, cable = MORE[kind].partition("|")
+    return TEXT.replace("}\nlinks:", f", {node}}}\nlinks:") + cable
+
+
+@pytest.mark.parametrize("kind", MORE)
+def test_one_node_without_all_ports_takes_the_others_no_test_by_port(tmp_path: Path, kind: str) -> None:
+    described = fabric(tmp_path, add_login(kind) + UP)
+    rounds = planned(described)
+    names = [f"iperf3 permutation{name}" for name in (" p1", " p2", " p3", " p1 to p2", " p2 to p3", " p3 to p1", "")]
+    assert list(dict.fromkeys(each.stage for each in rounds)) == names
+    for each in rounds:
+        tested = {node.id for test in each.tests for node in test.target.nodes}
+        by_port = each.stage != names[-1]
+        assert tested == set(described.nodes) - ({"login"} if by_port else set())
+        how = "without login, of which" if by_port else "by no port, for"
+        assert f"; {how}" in each.because
+        assert all((test.sending.leg != "") is by_port for test in each.tests)
+    summary = summarise(described, rounds, PROBES)
+    assert [(each.what, each.why) for each in summary.nodes] == [
+        (("login",), "in no test of iperf3 by port: not all of the ports p[1-3] with addresses are known")
+    ]
+    crossed = set(described.links) - {link for each in summary.links for link in each.what}
+    own = {f"{node}--rail{rail}" for node in ("g1", "g2", "g3", "g4") for rail in (1, 2, 3)}
+    assert own <= crossed
+    ports = len(described.links_at["login"])
+    assert ("login--rail1" in crossed) is (ports == 1)
+
+
+@pytest.mark.parametrize(("design", "options"), [("star", {"servers": "login"}), ("permutation", {"shift": 4})])
+def test_a_design_that_needs_all_nodes_is_not_parted(
+    tmp_path: Path, design: str, options: dict[str, str | int]
+) -> None:
+    described = fabric(tmp_path, add_login("a login node with one cable") + UP)
+    assert {test.sending.leg for test in list_tests(planned(described, design=design, **options))} == {""}
+
+
+def test_a_port_that_may_have_been_used_is_not_crossed(tmp_path: Path) -> None:
+    """Without addresses tests name no port: one of three was used, and nobody knows which."""
+    bare = TEXT.replace(', addresses: {"p[1-3]": "10.[1-3].0.[1-4]"}', "")
+    described = fabric(tmp_path, bare + UP)
+    left = {each.why: each.what for each in summarise(described, planned(described), PROBES).links}
+    nics = tuple(f"g{node}--rail{rail}" for node in range(1, 5) for rail in range(1, 4))
+    assert left["one of several ports of its node, and no test says which of them it uses"] == nics
+
+
 @pytest.mark.parametrize(
     ("text", "probe", "options", "sentence"),
     [
