@@ -17,9 +17,6 @@ MEMBER_NEAR = 0.12
 WHOLE_RACK = 0.9
 """Share of the payload of all links of a rack from which a test speaks of their sum."""
 
-_CHOICE = 2
-"""Legs of a node from which it is a matter of networks, ports and ways which of them a flow uses."""
-
 _asked: "list[FlowLegs]" = []
 """That of the fabric that was asked of last: verdicts come in a row, and a routing is made for each fabric."""
 
@@ -50,7 +47,7 @@ def read_links(
 def _list_legs(fabric: Fabric, test: Test) -> Sequence[LinkId]:
     """The cables of both nodes of ``test`` that its flows use, by the network and the ports that it names."""
     own = [fabric.active_legs(node.id) for node in test.target.nodes]
-    if all(len(legs) < _CHOICE for legs in own):
+    if all(len(legs) < 2 for legs in own):
         return [link.id for legs in own for link in legs]
     from benchconsole.probes.judging.flow_legs import FlowLegs  # here: it imports numpy, before the first frame
 
