@@ -1,18 +1,24 @@
 """The legs of nodes that tests between two nodes load, found by the routing that their flows are judged by."""
 
+from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from benchconsole.probes.model.measuring import Test
 from benchconsole.topology.errors import RoutingError
-from benchconsole.topology.model.fabric import Fabric, LinkId
+from benchconsole.topology.model.fabric import Fabric, Flow, Link, LinkId
+from benchconsole.topology.routing.attachment import Legs
 from benchconsole.topology.routing.routes import Routes
 
 
 class FlowLegs:
-    """The legs of flows on one fabric; nothing is computed before the first is asked for."""
+    """The legs of flows on one fabric; nothing is computed before the first is asked for.
+
+    Nodes that are cabled alike use the same of their legs, which are looked up once for all of them.
+    """
 
     def __init__(self, fabric: Fabric) -> None:
         self.fabric = fabric
+        self._known: dict[object, tuple[tuple[int, ...], tuple[int, ...]]] = {}
 
     @cached_property
     def _routes(self) -> Routes:
@@ -24,12 +30,11 @@ class FlowLegs:
         That is so where it has several ports to rails or planes, and the test names none of them. A virtual machine
         has no legs: those of its host are wider than it is.
         """
-        graph = self._routes.graph
         try:
-            ways = [way for flow in test.flows for way in self._routes.route(flow).ways.tolist()]
+            crossed = {link.id for flow in test.flows for link in self._list_crossed(flow)}
         except RoutingError:
             return []
-        crossed = {graph.links[way >> 1].id for way in ways}
+        graph = self._routes.graph
         ends = ((test.target.node, test.sending.leg), (test.target.peer, test.sending.peer_leg))
         found: list[LinkId] = []
         for node, leg in ends:
@@ -37,3 +42,21 @@ class FlowLegs:
             unknown = graph.find_choice(node.id) if node is not None and not leg else frozenset()
             found += [link.id for link in own if link.id in crossed and link.id not in unknown]
         return found
+
+    def _list_crossed(self, flow: Flow) -> Iterator[Link]:
+        """The legs at both ends of a flow that it crosses. RoutingError without a path."""
+        routes = self._routes.within(flow)
+        source, sink = routes.attachments.of(flow)
+        # Those that forward are on the way of others, so each of them counts by itself.
+        forwarding = [legs.device for legs in (source, sink) if legs.device in routes.graph.vertex]
+        key = (routes, source.attachment, sink.attachment, *forwarding)
+        if key not in self._known:
+            crossed = {way >> 1 for way in routes.route(flow).ways.tolist()}
+            self._known[key] = _find_places(source, crossed), _find_places(sink, crossed)
+        for legs, places in zip((source, sink), self._known[key], strict=True):
+            yield from (legs.links[place] for place in places)
+
+
+def _find_places(legs: Legs, crossed: Collection[int]) -> tuple[int, ...]:
+    """The places of those legs that are among the links of these numbers."""
+    return tuple(place for place, way in enumerate(legs.ways) if way >> 1 in crossed)
