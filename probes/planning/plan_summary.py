@@ -16,7 +16,7 @@ from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses, Pa
 from benchconsole.probes.planning.layout import FlowLoad, Pair
 from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, find_budget, list_demands, sum_shared
 from benchconsole.probes.planning.round_limits import compute_overrun
-from benchconsole.probes.planning.stage_legs import has_ports
+from benchconsole.probes.planning.stage_legs import list_addressed
 from benchconsole.probes.planning.sweeps import find_throughput_metric
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
@@ -464,10 +464,10 @@ def _list_lacking(fabric: Fabric, rounds: Sequence[Round], sending: Collection[N
                 yield node, f"not in {say_networks([network])}, which tests of {probe} use"
     for (probe, network), nodes in by_port.items():
         names = ports[probe, network]
-        why = f"in no test of {probe} by port: not all of the ports {fold(names)} with addresses are known"
+        why = f"in no test of {probe} by port: none of the ports {fold(names)} with an address is known"
         for node in others:
             is_there = not network or network in _list_networks(fabric, node)
-            if node not in nodes and is_there and not has_ports(fabric, node, names):
+            if node not in nodes and is_there and not list_addressed(fabric, node, names):
                 yield node, why
 
 

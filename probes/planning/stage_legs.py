@@ -1,10 +1,11 @@
 """The ports of nodes that the tests of a stage use: those that its options name, or each rail or plane in turn.
 
 On rails every port is tested with the same port of other nodes, and with the next one where the fabric joins rails;
-on planes with the same one. Addresses of both ends are those of the ports. Nodes that have not all ports, or no
-addresses of them, are tested with the others by no port.
+on planes with the same one. Addresses of both ends are those of the ports. Nodes without any such port that has an
+address are tested with the others by no port.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -23,7 +24,6 @@ from benchconsole.topology.selection import fold
 
 OPTION, PEER_OPTION = "leg", "peer_leg"
 
-
 _FITTED = ("servers", "from", "to", "share", "pairs", "shift")
 """Options that are written for all nodes of a stage, and need not fit a part of them."""
 
@@ -32,8 +32,8 @@ _FITTED = ("servers", "from", "to", "share", "pairs", "shift")
 class StageLegs:
     """The fabric of a stage for one pair of ports (``leg`` of senders, ``peer_leg`` of receivers; empty: any).
 
-    ``lacking`` are the nodes of the stage that have not these ports with addresses; without a port, those for which
-    there is a stage by no port beside the others.
+    ``lacking`` are the nodes of the stage that have not these ports with addresses; without a port, those that are in
+    no stage by port.
     """
 
     leg: str
@@ -52,20 +52,24 @@ class StageLegs:
 
     @property
     def because(self) -> str:
-        """Who is not in it, or for whom it is; empty where all nodes of the stage have all ports."""
+        """Who is not in it, or for whom it is; empty where all nodes of the stage have its ports."""
         if not self.lacking:
             return ""
         if not self.leg:
-            return f"by no port, for not all ports with addresses are known of {fold(self.lacking)}"
-        return f"without {fold(self.lacking)}, of which not all ports with addresses are known"
+            return f"by no port, for {fold(self.lacking)} {_NO_PORT}"
+        return f"without {fold(self.lacking)}: no address of the port, or no such port"
+
+
+_NO_PORT = "has none with an address"
 
 
 @dataclass(frozen=True)
-class _PortGroup:
-    """Nodes that have the same ports with addresses, and the pairs of ports that their tests use."""
+class _PortPair:
+    """The ports of senders and of receivers, and the nodes that have both, with addresses."""
 
+    leg: str
+    peer_leg: str
     members: Sequence[NodeId]
-    pairs: Sequence[tuple[str, str]]
 
 
 def choose_legs(stage: Stage, probe: Probe, used: StageNetwork) -> Iterator[StageLegs]:
@@ -74,7 +78,7 @@ def choose_legs(stage: Stage, probe: Probe, used: StageNetwork) -> Iterator[Stag
     if stage.options.get(PEER_LEGS):
         if leg or peer:
             raise PlanError(f"{probe.name}: found {OPTION}={leg or peer} beside {PEER_LEGS}, expected one of them")
-        groups: list[_PortGroup] = []  # its design chooses the ports
+        pairs: list[_PortPair] = []  # its design chooses the ports
     elif leg or peer:
         if probe.shape is not Shape.PAIR:
             raise PlanError(
@@ -82,49 +86,64 @@ def choose_legs(stage: Stage, probe: Probe, used: StageNetwork) -> Iterator[Stag
             )
         if not leg:
             raise PlanError(f"{probe.name}: found {PEER_OPTION}={peer} alone, expected {OPTION} beside it")
-        groups = [_PortGroup(used.members, [(leg, peer or leg)])]
+        pairs = [_PortPair(leg, peer or leg, used.members)]
         _refuse_unaddressed(probe, used, (leg, peer or leg))
     else:
-        groups = _group_by_ports(stage, used) if probe.shape is Shape.PAIR else []
+        pairs = _list_pairs(stage, used) if probe.shape is Shape.PAIR else []
     if stage.sweep is not None and any(axis.name in (OPTION, PEER_OPTION) for axis in stage.sweep.axes):
         raise PlanError(f"{probe.name}: found a sweep over {OPTION}, expected a stage for each port")
-    for group in groups:
-        inside = set(group.members)
-        lacking = [node for node in used.members if node not in inside]
-        for one, other in group.pairs:
-            fabric = _limit_fabric(used.fabric, {one, other})
-            classes = FlowClasses(Routes(fabric), caps=fabric.caps).over("", one, other)
-            if one == other or leg or _has_path(classes, group.members):
-                yield StageLegs(one, other, fabric, classes, group.members, lacking)
-    by_port = {node for group in groups for node in group.members}
-    rest = [node for node in used.members if node not in by_port]
-    if rest or not groups:
-        yield StageLegs("", "", used.fabric, used.flow_classes, used.members, rest if groups else ())
+    for each in pairs:
+        lacking = _list_others(used.members, each.members)
+        fabric = _limit_fabric(used.fabric, {each.leg, each.peer_leg})
+        classes = FlowClasses(Routes(fabric), caps=fabric.caps).over("", each.leg, each.peer_leg)
+        if each.leg == each.peer_leg or leg or _has_path(classes, each.members):
+            yield StageLegs(each.leg, each.peer_leg, fabric, classes, each.members, lacking)
+    rest = _list_others(used.members, (node for each in pairs for node in each.members))
+    if rest or not pairs:
+        yield StageLegs("", "", used.fabric, used.flow_classes, used.members, rest if pairs else ())
 
 
-def _group_by_ports(stage: Stage, used: StageNetwork) -> list[_PortGroup]:
-    """The nodes that have all ports of their rails or planes, with addresses; none where nobody does.
+def _list_others(members: Sequence[NodeId], those: Iterable[NodeId]) -> list[NodeId]:
+    left_out = set(those)
+    return [node for node in members if node not in left_out]
 
-    All nodes of the stage, or several of them where what it asks for does not depend on who is in it.
+
+def _list_pairs(stage: Stage, used: StageNetwork) -> list[_PortPair]:
+    """The pairs of ports of rails or planes, each with the nodes that have them with addresses, two at least.
+
+    None where some nodes lack a port and the options of the stage do not fit a part of its nodes.
     """
-    found: list[_PortGroup] = []
+    found: dict[tuple[str, str], dict[NodeId, None]] = {}
     for parallel in find_parallel_legs(used.fabric):
-        ports = list(parallel.parts)
         own = {node.id for node in parallel.nodes}
-        members = [node for node in used.members if node in own and has_ports(used.fabric, node, ports)]
-        across = list(zip(ports, ports[1:] + ports[:1], strict=True)) if parallel.kind is Parallel.RAILS else []
-        group = _PortGroup(members, [*((port, port) for port in ports), *across])
-        if len(members) == len(used.members):
-            return [group]
-        if len(members) > 1 and _may_part(stage):
-            found.append(group)
-    return found
+        ports_of = {node: list_addressed(used.fabric, node, parallel.parts) for node in used.members}
+        counts = Counter(ports for node, ports in ports_of.items() if node in own)
+        # The way to the next rail is that of most: a node that lacks one port of many has no other next one.
+        shared = [ports for ports, count in counts.items() if count > 1] or list(counts)
+        widest = [ports for ports in shared if not any(set(ports) < set(other) for other in shared)]
+        pairs = dict.fromkeys((port, port) for port in parallel.parts)
+        if parallel.kind is Parallel.RAILS:
+            pairs |= dict.fromkeys(
+                pair for ports in widest for pair in zip(ports, (*ports[1:], *ports[:1]), strict=True)
+            )
+        every = {pair: [node for node, ports in ports_of.items() if set(pair) <= set(ports)] for pair in pairs}
+        members = {pair: nodes for pair, nodes in every.items() if nodes}
+        if members and all(len(nodes) == len(used.members) for nodes in members.values()):
+            return [_PortPair(*pair, nodes) for pair, nodes in members.items()]
+        for pair, nodes in members.items():
+            found.setdefault(pair, {}).update(dict.fromkeys(nodes))
+    if not _may_part(stage):
+        return []
+    return [_PortPair(*pair, tuple(nodes)) for pair, nodes in found.items() if len(nodes) > 1]
 
 
-def has_ports(fabric: Fabric, node: NodeId, ports: Iterable[str]) -> bool:
-    """Whether a node has all of these ports, each with an address."""
-    addresses = dict(fabric.nodes[node].addresses)
-    return all(port in addresses and fabric.find_leg(node, port) is not None for port in ports)
+def list_addressed(fabric: Fabric, node: NodeId, ports: Iterable[str]) -> tuple[str, ...]:
+    """Those of ``ports`` that a node has, with addresses; none of a virtual machine."""
+    found = fabric.nodes[node]
+    if not found.addresses or found.host is not None:
+        return ()
+    addresses = dict(found.addresses)
+    return tuple(port for port in ports if port in addresses and fabric.find_leg(node, port) is not None)
 
 
 def _may_part(stage: Stage) -> bool:

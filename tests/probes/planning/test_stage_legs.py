@@ -97,51 +97,70 @@ def test_without_addresses_of_ports_no_port_is_named(tmp_path: Path) -> None:
     assert {test.sending.leg for test in list_tests(planned(fabric(tmp_path, bare + UP)))} == {""}
 
 
-MORE = {
-    "a login node with one cable": "login: {}|  - {from: login, to: rail1, speed: 100G}\n",
-    "a node without the address of one port": (
-        'login: {addresses: {"p[1-2]": "10.[1-2].0.99"}}|  - {from: "login:p[1-3]", to: "rail[1-3]", speed: 100G}\n'
-    ),
-    "a node without one of the cables": (
-        'login: {addresses: {"p[1-2]": "10.[1-2].0.99"}}|  - {from: "login:p[1-2]", to: "rail[1-2]", speed: 100G}\n'
-    ),
-}
+def add_login(addresses: str, cable: str) -> str:
+    """Rails with one more node, ``login``, that has these addresses and this cable."""
+    return TEXT.replace("}\nlinks:", f", login: {{{addresses}}}}}\nlinks:") + f"  - {{{cable}, speed: 100G}}\n" + UP
 
 
-def add_login(kind: str) -> str:
-    node, _, cable = MORE[kind].partition("|")
-    return TEXT.replace("}\nlinks:", f", {node}}}\nlinks:") + cable
+BARE = add_login("", "from: login, to: rail1")
+ALL = [("p1", "p1"), ("p2", "p2"), ("p3", "p3"), ("p1", "p2"), ("p2", "p3"), ("p3", "p1")]
 
 
-@pytest.mark.parametrize("kind", MORE)
-def test_one_node_without_all_ports_takes_the_others_no_test_by_port(tmp_path: Path, kind: str) -> None:
-    described = fabric(tmp_path, add_login(kind) + UP)
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        (BARE, []),
+        (add_login("", 'from: "login:p[1-3]", to: "rail[1-3]"'), []),
+        (add_login("addresses: {p1: 10.1.0.99}", 'from: "login:p1", to: rail1'), [("p1", "p1")]),
+        (
+            add_login('addresses: {"p[1-2]": "10.[1-2].0.99"}', 'from: "login:p[1-2]", to: "rail[1-2]"'),
+            [("p1", "p1"), ("p2", "p2"), ("p1", "p2")],
+        ),
+        (
+            add_login('addresses: {"p[1-2]": "10.[1-2].0.99"}', 'from: "login:p[1-3]", to: "rail[1-3]"'),
+            [("p1", "p1"), ("p2", "p2"), ("p1", "p2")],
+        ),
+        # ports that nobody else has are no reason to test none of the others
+        (add_login('addresses: {"p[8-9]": "10.[8-9].0.99"}', 'from: "login:p[8-9]", to: "rail[1-2]"'), []),
+        (
+            add_login('addresses: {"p[1-4]": "10.[1-4].0.99"}', 'from: "login:p[1-4]", to: "rail[1-3],spine"'),
+            ALL,
+        ),
+    ],
+)  # fmt: skip
+def test_one_node_without_all_ports_takes_the_others_no_test_by_port(
+    tmp_path: Path, text: str, inside: list[tuple[str, str]]
+) -> None:
+    described = fabric(tmp_path, text)
     rounds = planned(described)
-    names = [f"iperf3 permutation{name}" for name in (" p1", " p2", " p3", " p1 to p2", " p2 to p3", " p3 to p1", "")]
-    assert list(dict.fromkeys(each.stage for each in rounds)) == names
+    members: dict[tuple[str, str], set[str]] = {}
+    because: dict[tuple[str, str], str] = {}
     for each in rounds:
-        tested = {node.id for test in each.tests for node in test.target.nodes}
-        by_port = each.stage != names[-1]
-        assert tested == set(described.nodes) - ({"login"} if by_port else set())
-        how = "without login, of which" if by_port else "by no port, for"
-        assert f"; {how}" in each.because
-        assert all((test.sending.leg != "") is by_port for test in each.tests)
+        for test in each.tests:
+            ports = test.sending.leg, test.sending.peer_leg
+            members.setdefault(ports, set()).update(node.id for node in test.target.nodes)
+            because[ports] = each.because
+    others = set(described.nodes) - {"login"}
+    with_it = inside or [("", "")]
+    assert {ports for ports, nodes in members.items() if nodes == set(described.nodes)} == set(with_it)
+    assert {ports for ports, nodes in members.items() if nodes == others} == members.keys() - set(with_it)
+    assert set(ALL) <= members.keys()
+    assert {ports for ports, why in because.items() if "; without login: no address" in why} == (
+        members.keys() - set(with_it)
+    )
     summary = summarise(described, rounds, PROBES)
-    assert [(each.what, each.why) for each in summary.nodes] == [
-        (("login",), "in no test of iperf3 by port: not all of the ports p[1-3] with addresses are known")
-    ]
-    crossed = set(described.links) - {link for each in summary.links for link in each.what}
-    own = {f"{node}--rail{rail}" for node in ("g1", "g2", "g3", "g4") for rail in (1, 2, 3)}
-    assert own <= crossed
-    ports = len(described.links_at["login"])
-    assert ("login--rail1" in crossed) is (ports == 1)
+    told = ["in no test of iperf3 by port: none of the ports p[1-3] with an address is known"]
+    assert [each.why for each in summary.nodes] == ([] if inside else told)
+    assert ("; by no port, for login has none" in because.get(("", ""), "")) is (not inside)
+    left = {link for each in summary.links for link in each.what}
+    assert left.isdisjoint(f"g{node}--rail{rail}" for node in (1, 2, 3, 4) for rail in (1, 2, 3))
 
 
 @pytest.mark.parametrize(("design", "options"), [("star", {"servers": "login"}), ("permutation", {"shift": 4})])
 def test_a_design_that_needs_all_nodes_is_not_parted(
     tmp_path: Path, design: str, options: dict[str, str | int]
 ) -> None:
-    described = fabric(tmp_path, add_login("a login node with one cable") + UP)
+    described = fabric(tmp_path, BARE)
     assert {test.sending.leg for test in list_tests(planned(described, design=design, **options))} == {""}
 
 
