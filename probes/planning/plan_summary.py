@@ -12,7 +12,7 @@ from benchconsole.probes.model.measuring import Bundle, Demands, Round, Test
 from benchconsole.probes.model.sending import ONE_STREAM, Directions
 from benchconsole.probes.planning.design_options import Options
 from benchconsole.probes.planning.designs import DEFAULT_DESIGN, DESIGNS
-from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses, Parts
+from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses
 from benchconsole.probes.planning.layout import FlowLoad, Pair
 from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, find_budget, list_demands, sum_shared
 from benchconsole.probes.planning.round_limits import compute_overrun
@@ -20,15 +20,11 @@ from benchconsole.probes.planning.stage_legs import list_addressed
 from benchconsole.probes.planning.sweeps import find_throughput_metric
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric, Link, LinkId, NodeId
+from benchconsole.topology.model.fabric import Fabric, Link, NodeId
 from benchconsole.topology.model.sweep import Ending, sort_values
-from benchconsole.topology.routing.attachment import Legs
-from benchconsole.topology.routing.graph import Graph
 from benchconsole.topology.routing.network_choice import say_networks
 from benchconsole.topology.routing.routes import Routes
 from benchconsole.topology.selection import fold
-
-NO_LINKS: frozenset[LinkId] = frozenset()
 
 _TRIED = 5_000
 """Pairs of groups of nodes that are asked for a path; beyond, pairs without one are counted with those not met."""
@@ -358,8 +354,8 @@ def _list_idle(sent: Iterable[tuple[FlowClasses, Collection[Pair]]]) -> list[tup
     return [(link, bool(ways)) for link, ways in both if len(ways) < 2]
 
 
-def _find_crossed(classes: FlowClasses, flows: Collection[Pair]) -> set[int]:
-    """The directed links, by number, that any of the flows crosses for certain.
+def _find_crossed(classes: FlowClasses, flows: Collection[Pair], *, surely: bool = True) -> set[int]:
+    """The directed links, by number, that any of the flows crosses; ``surely``: whichever ports they take.
 
     One that names none of several ports takes one of them, and nobody knows which, nor what lies beyond.
     """
@@ -371,22 +367,20 @@ def _find_crossed(classes: FlowClasses, flows: Collection[Pair]) -> set[int]:
         if flow_class is None or one is None or other is None:  # no design would take it, but a file may describe it
             crossed.update(classes.routes.route(classes.make_flow(source, sink)).ways.tolist())
             continue
-        first = _list_sure(graph, one.legs, flow_class.first, classes.leg)
-        last = _list_sure(graph, other.legs, flow_class.last, classes.last_leg)
-        crossed.update(first)
+        first = {one.legs.ways[position] for position, _ in flow_class.first}
+        last = {other.legs.ways[position] for position, _ in flow_class.last}
+        is_sure = True
+        for ways, device, named in ((first, one.device, classes.leg), (last, other.device, classes.last_leg)):
+            unsure = graph.find_choice(device) if surely and not named else ()
+            if unsure and (doubtful := {way for way in ways if graph.links[way >> 1].id in unsure}):
+                ways.difference_update(doubtful)
+                is_sure = False
+        crossed |= first
         crossed.update(way ^ 1 for way in last)
-        is_sure = len(first) == len(flow_class.first) and len(last) == len(flow_class.last)
         if is_sure and flow_class not in seen:
             seen.add(flow_class)
             crossed.update(way for way, _ in flow_class.inner)
     return crossed
-
-
-def _list_sure(graph: Graph, legs: Legs, part: Parts, named: str | None) -> list[int]:
-    """The legs of one end that a flow crosses for certain, by number as its node sends."""
-    ways = [legs.ways[position] for position, _ in part]
-    unknown = NO_LINKS if named else graph.find_choice(legs.device)
-    return [way for way in ways if graph.links[way >> 1].id not in unknown] if unknown else ways
 
 
 def _list_idle_links(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Round]) -> tuple[LeftOut, ...]:
@@ -395,8 +389,10 @@ def _list_idle_links(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Roun
     used = {flow.network for flow in flows}
     found: defaultdict[str, list[str]] = defaultdict(list)
     peers = {link for pair in fabric.mlags for link in pair.peer}
-    graph = classes.routes.graph
-    for link, is_crossed in _list_idle(_list_sent(classes, rounds)):
+    graph, sent, perhaps = classes.routes.graph, _list_sent(classes, rounds), set[int]()
+    if any(graph.find_choice(node) for node in busy):
+        perhaps = {way for own, pairs in sent for way in _find_crossed(own, pairs, surely=False)}
+    for link, is_crossed in _list_idle(sent):
         if _stands_by(fabric, link):
             why = "carries only while the preferred links beside it are down, one way at least"
         elif is_crossed:
@@ -405,8 +401,8 @@ def _list_idle_links(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Roun
             why = f"of the network {link.network}, which no test uses"
         elif NodeId(link.a) in fabric.nodes and link.a not in busy:
             why = "no test sends to or from its node"
-        elif any(link.id in graph.find_choice(end) for end in (link.a, link.b)):
-            why = "one of several ports of its node, and no test says which of them it uses"
+        elif not perhaps.isdisjoint((graph.way(link, link.a), graph.way(link, link.b))):
+            why = "crossed only by tests that do not say which of several ports they use"
         elif link.id in peers:
             why = "joins a pair, and carries only what one of the two cannot deliver itself"
         else:

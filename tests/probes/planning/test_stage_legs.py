@@ -164,13 +164,27 @@ def test_a_design_that_needs_all_nodes_is_not_parted(
     assert {test.sending.leg for test in list_tests(planned(described, design=design, **options))} == {""}
 
 
-def test_a_port_that_may_have_been_used_is_not_crossed(tmp_path: Path) -> None:
-    """Without addresses tests name no port: one of three was used, and nobody knows which."""
-    bare = TEXT.replace(', addresses: {"p[1-3]": "10.[1-3].0.[1-4]"}', "")
-    described = fabric(tmp_path, bare + UP)
-    left = {each.why: each.what for each in summarise(described, planned(described), PROBES).links}
-    nics = tuple(f"g{node}--rail{rail}" for node in range(1, 5) for rail in range(1, 4))
-    assert left["one of several ports of its node, and no test says which of them it uses"] == nics
+FAT = """\
+schema: 1
+fabric: fat
+switches: {"rail[1-3]": {role: leaf}, "brail[1-3]": {role: leaf}, spine: {role: spine}}
+nodes: {"g[1-4]": {}}
+links:
+  - {from: "g[1-2]:p[1-3]", to: "rail[1-3]", speed: 100G}
+  - {from: "g[3-4]:p[1-3]", to: "brail[1-3]", speed: 100G}
+  - {from: "rail[1-3],brail[1-3]", to: spine, speed: 400G}
+"""
+UNSURE = "crossed only by tests that do not say which of several ports they use"
+NO_PATH = "on no shortest path between nodes that send to each other"
+
+
+def test_what_may_have_been_crossed_is_not_crossed(tmp_path: Path) -> None:
+    """Without addresses tests name no port: one of three was used, and nobody knows which, nor what lies beyond."""
+    bare = TEXT.replace(', addresses: {"p[1-3]": "10.[1-3].0.[1-4]"}', "") + UP
+    for text, beyond in ((bare, NO_PATH), (FAT, UNSURE)):
+        described = fabric(tmp_path, text)
+        whys = {link: each.why for each in summarise(described, planned(described), PROBES).links for link in each.what}
+        assert whys == {link.id: UNSURE if link.a in described.nodes else beyond for link in described.links.values()}
 
 
 @pytest.mark.parametrize(
