@@ -30,18 +30,22 @@ class FlowLegs:
         That is so where it has several ports to rails or planes, and the test names none of them. A virtual machine
         has no legs: those of its host are wider than it is.
         """
+        return [link for own, unknown in self._list_used(test) for link in own if link not in unknown]
+
+    def is_unsure(self, test: Test) -> bool:
+        """Whether nobody knows which ports ``test`` takes at one of its ends, and so not what lies beyond."""
+        return any(not unknown.isdisjoint(own) for own, unknown in self._list_used(test))
+
+    def _list_used(self, test: Test) -> Iterator[tuple[list[LinkId], frozenset[LinkId]]]:
+        """Per node of ``test`` the legs that its flows cross, and those from which it may choose."""
         try:
             crossed = {link.id for flow in test.flows for link in self._list_crossed(flow)}
         except RoutingError:
-            return []
-        graph = self._routes.graph
-        ends = ((test.target.node, test.sending.leg), (test.target.peer, test.sending.peer_leg))
-        found: list[LinkId] = []
-        for node, leg in ends:
-            own = self.fabric.active_legs(node.id) if node is not None else ()
-            unknown = graph.find_choice(node.id) if node is not None and not leg else frozenset()
-            found += [link.id for link in own if link.id in crossed and link.id not in unknown]
-        return found
+            return
+        for node, leg in ((test.target.node, test.sending.leg), (test.target.peer, test.sending.peer_leg)):
+            if node is not None:
+                own = [link.id for link in self.fabric.active_legs(node.id) if link.id in crossed]
+                yield own, frozenset() if leg else self._routes.graph.find_choice(node.id)
 
     def _list_crossed(self, flow: Flow) -> Iterator[Link]:
         """The legs at both ends of a flow that it crosses. RoutingError without a path."""

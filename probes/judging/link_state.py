@@ -37,25 +37,43 @@ def read_links(
     filled = True
     if result.test.bundle:
         bundle = bundles.get(result.test.bundle)
-        links = [element.link for element in bundle.elements] if bundle is not None else []
+        links = _list_filled(fabric, result.test, bundle) if bundle is not None else []
         filled = bundle is not None and bundle.fill >= FULL
     else:
         links = _list_legs(fabric, result.test)
     return links, Level.PASS if filled and verdict.level is not Level.UNKNOWN else Level.UNKNOWN
 
 
+def _list_filled(fabric: Fabric, test: Test, bundle: Bundle) -> Sequence[LinkId]:
+    """The elements of a bundle; where nobody knows by which ports its tests went, only the legs that are certain."""
+    filled = [element.link for element in bundle.elements]
+    if not _has_choice(fabric, test):
+        return filled
+    asked = _ask_legs(fabric)
+    known = asked.list_legs(test) if asked.is_unsure(test) else filled
+    return [link for link in filled if link in known]
+
+
 def _list_legs(fabric: Fabric, test: Test) -> Sequence[LinkId]:
     """The cables of both nodes of ``test`` that its flows use, by the network and the ports that it names."""
-    own = [fabric.active_legs(node.id) for node in test.target.nodes]
-    if all(len(legs) < 2 for legs in own):
-        return [link.id for legs in own for link in legs]
+    if _has_choice(fabric, test):
+        return _ask_legs(fabric).list_legs(test)
+    return [link.id for node in test.target.nodes for link in fabric.active_legs(node.id)]
+
+
+def _has_choice(fabric: Fabric, test: Test) -> bool:
+    """Whether it is a matter of networks, ports and ways which legs a test uses."""
+    return any(len(fabric.active_legs(node.id)) > 1 for node in test.target.nodes)
+
+
+def _ask_legs(fabric: Fabric) -> "FlowLegs":
     from benchconsole.probes.judging.flow_legs import FlowLegs  # here: it imports numpy, before the first frame
 
     asked = next((each for each in _asked if each.fabric is fabric), None)
     if asked is None:
         asked = FlowLegs(fabric)
         _asked[:] = [asked]
-    return asked.list_legs(test)
+    return asked
 
 
 def count_members(count: int, share: float | None) -> int | None:

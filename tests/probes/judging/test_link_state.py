@@ -6,8 +6,10 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.judging.link_state import read_links
 from benchconsole.probes.model.judgement import Yardstick
+from benchconsole.probes.model.measuring import Bundle
 from benchconsole.probes.model.sending import Directions, Sending
 from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Direction, LinkId
 from tests.fabrics import METRICS
 from tests.probes.judging.rounds import STAR, Sent, close, flow
 
@@ -102,3 +104,37 @@ def test_a_lone_flow_speaks_of_the_legs_that_it_used(text: str, ends: str, sendi
     found, _ = read_links(described, {}, closed.results[0], verdict)
     assert set(found) == links
     assert len(found) == len(links)
+
+
+FAT = """\
+schema: 1
+fabric: fat
+switches: {"rail[1-2]": {role: leaf}, "brail[1-2]": {role: leaf}, spine: {role: spine}}
+nodes: {"g[1-4]": {addresses: {"p[1-2]": "10.[1-2].0.[1-4]"}}, login: {}}
+links:
+  - {from: "g[1-2]:p[1-2]", to: "rail[1-2]", speed: 100G}
+  - {from: "g[3-4]:p[1-2]", to: "brail[1-2]", speed: 100G}
+  - {from: login, to: rail1, speed: 100G}
+  - {from: "rail[1-2],brail[1-2]", to: spine, speed: 200G}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "element", "sending", "is_known"),
+    [
+        ("g1", ("rail1--spine", "rail1"), Sending(leg="p1", peer_leg="p1"), True),
+        ("g1", ("rail1--spine", "rail1"), Sending(), False),  # by one of two rails
+        ("login", ("login--rail1", "login"), Sending(), True),  # it has one port only
+        ("login", ("brail2--spine", "spine"), Sending(), False),
+    ],
+)
+def test_a_bundle_over_ports_that_nobody_names_tells_nothing_of_what_lies_beyond(
+    source: str, element: tuple[str, str], sending: Sending, *, is_known: bool
+) -> None:
+    described = load_text(FAT, "fat.yaml")
+    link = LinkId(element[0])
+    bundle = Bundle("b", (Direction(link, element[1]),))
+    closed = close(described, 1, Sent(source, "g3", (("out", 1e9),), "b", sending=sending), bundles=(bundle,))
+    (verdict,) = judge_round(JudgingContext(described, METRICS), closed)
+    found, _ = read_links(described, {"b": bundle}, closed.results[0], verdict)
+    assert list(found) == ([link] if is_known else [])
