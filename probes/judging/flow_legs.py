@@ -7,6 +7,7 @@ from benchconsole.probes.model.measuring import Test
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Fabric, Flow, Link, LinkId
 from benchconsole.topology.routing.attachment import Legs
+from benchconsole.topology.routing.port_choice import PortChoice
 from benchconsole.topology.routing.routes import Routes
 
 
@@ -23,6 +24,10 @@ class FlowLegs:
     @cached_property
     def _routes(self) -> Routes:
         return Routes(self.fabric)
+
+    @cached_property
+    def _choice(self) -> PortChoice:
+        return PortChoice(self._routes.graph)
 
     def list_legs(self, test: Test) -> list[LinkId]:
         """The legs of both nodes that the flows of ``test`` cross; none of a node of which nobody knows which it was.
@@ -45,7 +50,7 @@ class FlowLegs:
         for node, leg in ((test.target.node, test.sending.leg), (test.target.peer, test.sending.peer_leg)):
             if node is not None:
                 own = [link.id for link in self.fabric.active_legs(node.id) if link.id in crossed]
-                yield own, frozenset() if leg else self._routes.graph.find_choice(node.id)
+                yield own, frozenset() if leg else self._choice.find(node.id)
 
     def _list_crossed(self, flow: Flow) -> Iterator[Link]:
         """The legs at both ends of a flow that it crosses. RoutingError without a path."""

@@ -4,7 +4,7 @@ Lower bounds are computed from the flows of each stage, not taken from the sched
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchconsole.probes.api import Probe, Shape
@@ -13,18 +13,18 @@ from benchconsole.probes.model.sending import ONE_STREAM, Directions
 from benchconsole.probes.planning.design_options import Options
 from benchconsole.probes.planning.designs import DEFAULT_DESIGN, DESIGNS
 from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses
+from benchconsole.probes.planning.lacking_nodes import list_lacking, list_networks
 from benchconsole.probes.planning.layout import FlowLoad, Pair
 from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, find_budget, list_demands, sum_shared
 from benchconsole.probes.planning.round_limits import compute_overrun
-from benchconsole.probes.planning.stage_legs import list_addressed
 from benchconsole.probes.planning.sweeps import find_throughput_metric
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Link, NodeId
 from benchconsole.topology.model.sweep import Ending, sort_values
 from benchconsole.topology.routing.network_choice import say_networks
+from benchconsole.topology.routing.port_choice import PortChoice
 from benchconsole.topology.routing.routes import Routes
-from benchconsole.topology.selection import fold
 
 _TRIED = 5_000
 """Pairs of groups of nodes that are asked for a path; beyond, pairs without one are counted with those not met."""
@@ -340,22 +340,23 @@ def list_uncrossed_links(fabric: Fabric, rounds: Sequence[Round]) -> tuple[Link,
     A link that no test sends over cannot be found faulty: it is told, never passed. Nor can a port of several of which
     one was used, and nobody knows which. Empty where the plan has no flows at all; legs that stand by are left out.
     """
-    return tuple(link for link, _ in _list_idle(_list_sent(FlowClasses(Routes(fabric)), rounds)))
+    routes = Routes(fabric)
+    return tuple(link for link, _ in _list_idle(_list_sent(FlowClasses(routes), rounds), PortChoice(routes.graph)))
 
 
-def _list_idle(sent: Iterable[tuple[FlowClasses, Collection[Pair]]]) -> list[tuple[Link, bool]]:
+def _list_idle(sent: Iterable[tuple[FlowClasses, Collection[Pair]]], choice: PortChoice) -> list[tuple[Link, bool]]:
     """The links of ``list_uncrossed_links``, each with whether any flow crosses it in the other direction."""
     links: Sequence[Link] = ()
     crossed: set[int] = set()
     for classes, flows in sent:
         links = classes.routes.graph.links
-        crossed |= _find_crossed(classes, flows)
+        crossed |= _find_crossed(classes, flows, choice)
     both = [(link, {2 * number, 2 * number + 1} & crossed) for number, link in enumerate(links) if not link.standby]
     return [(link, bool(ways)) for link, ways in both if len(ways) < 2]
 
 
-def _find_crossed(classes: FlowClasses, flows: Collection[Pair], *, surely: bool = True) -> set[int]:
-    """The directed links, by number, that any of the flows crosses; ``surely``: whichever ports they take.
+def _find_crossed(classes: FlowClasses, flows: Collection[Pair], choice: PortChoice | None) -> set[int]:
+    """The directed links, by number, that any of the flows crosses; with ``choice`` whichever ports they take.
 
     One that names none of several ports takes one of them, and nobody knows which, nor what lies beyond.
     """
@@ -371,7 +372,7 @@ def _find_crossed(classes: FlowClasses, flows: Collection[Pair], *, surely: bool
         last = {other.legs.ways[position] for position, _ in flow_class.last}
         is_sure = True
         for ways, device, named in ((first, one.device, classes.leg), (last, other.device, classes.last_leg)):
-            unsure = graph.find_choice(device) if surely and not named else ()
+            unsure = choice.find(device) if choice is not None and not named else ()
             if unsure and (doubtful := {way for way in ways if graph.links[way >> 1].id in unsure}):
                 ways.difference_update(doubtful)
                 is_sure = False
@@ -390,9 +391,10 @@ def _list_idle_links(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Roun
     found: defaultdict[str, list[str]] = defaultdict(list)
     peers = {link for pair in fabric.mlags for link in pair.peer}
     graph, sent, perhaps = classes.routes.graph, _list_sent(classes, rounds), set[int]()
-    if any(graph.find_choice(node) for node in busy):
-        perhaps = {way for own, pairs in sent for way in _find_crossed(own, pairs, surely=False)}
-    for link, is_crossed in _list_idle(sent):
+    choice = PortChoice(graph)
+    if any(choice.find(node) for node in busy):
+        perhaps = {way for own, pairs in sent for way in _find_crossed(own, pairs, None)}
+    for link, is_crossed in _list_idle(sent, choice):
         if _stands_by(fabric, link):
             why = "carries only while the preferred links beside it are down, one way at least"
         elif is_crossed:
@@ -427,7 +429,7 @@ def _list_left_nodes(
     found: defaultdict[str, list[str]] = defaultdict(list)
     used = {test.sending.network for each in rounds for test in each.tests}
     for node in fabric.nodes:
-        if node not in tested and used and "" not in used and used.isdisjoint(_list_networks(fabric, node)):
+        if node not in tested and used and "" not in used and used.isdisjoint(list_networks(fabric, node)):
             found[f"not in {say_networks(used)}, which the tests use"].append(node)
         elif node not in tested:
             found["in no test: not selected, or none that it could be in"].append(node)
@@ -435,40 +437,9 @@ def _list_left_nodes(
             cabled = classes.find_side(node) is not None
             why = "without a partner in a test between nodes" if cabled else "not cabled, so nothing can be sent to it"
             found[why].append(node)
-    for node, why in _list_lacking(fabric, rounds, sending):
+    for node, why in list_lacking(fabric, rounds, sending):
         found[why].append(node)
     return tuple(LeftOut(tuple(nodes), why) for why, nodes in found.items())
-
-
-def _list_lacking(fabric: Fabric, rounds: Sequence[Round], sending: Collection[NodeId]) -> Iterator[tuple[NodeId, str]]:
-    """The nodes that send somewhere and are in no test over a network, or by ports, that they lack, with the reason."""
-    in_network: defaultdict[tuple[str, str], set[NodeId]] = defaultdict(set)
-    by_port: defaultdict[tuple[str, str], set[NodeId]] = defaultdict(set)
-    ports: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-    for test in (test for each in rounds for test in each.tests):
-        sent, nodes = test.sending, [node.id for node in test.target.nodes]
-        key = (test.probe, sent.network)
-        if sent.network:
-            in_network[key].update(nodes)
-        if sent.leg and sent.peer_leg:
-            by_port[key].update(nodes)
-            ports[key].update({sent.leg: None, sent.peer_leg: None})
-    others = [node for node in fabric.nodes if node in sending]
-    for (probe, network), nodes in in_network.items():
-        for node in others:
-            if node not in nodes and network not in _list_networks(fabric, node):
-                yield node, f"not in {say_networks([network])}, which tests of {probe} use"
-    for (probe, network), nodes in by_port.items():
-        names = ports[probe, network]
-        why = f"in no test of {probe} by port: none of the ports {fold(names)} with an address is known"
-        for node in others:
-            is_there = not network or network in _list_networks(fabric, node)
-            if node not in nodes and is_there and not list_addressed(fabric, node, names):
-                yield node, why
-
-
-def _list_networks(fabric: Fabric, node: NodeId) -> set[str]:
-    return {link.network for link in fabric.legs(node)}
 
 
 def _count_pairs(

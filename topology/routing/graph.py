@@ -16,7 +16,7 @@ import numpy as np
 from benchconsole.topology.arrays import NO_INDICES, Floats, Indices, Ragged
 from benchconsole.topology.errors import NoPeerLinkError
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Direction, Fabric, Link, LinkId, NodeId
+from benchconsole.topology.model.fabric import Direction, Fabric, Link
 from benchconsole.topology.model.routing_rule import RoutingRule
 from benchconsole.topology.routing.link_columns import LinkColumns
 from benchconsole.topology.routing.parallel_legs import find_parallel_legs, list_apart_legs
@@ -99,21 +99,6 @@ class Graph:
                 for together in group_by_key((self.vertex.get(link.other(node.id)), link) for link in legs).values():
                     ways = [way for link in together for way in (self.way(link, link.a), self.way(link, link.b))]
                     found[ways] = sum(self.payload[ways]) / 2
-        return found
-
-    @cached_property
-    def _choices(self) -> dict[str, frozenset[LinkId]]:
-        return {}
-
-    def find_choice(self, device: str) -> frozenset[LinkId]:
-        """The legs of a machine of which one takes what names no port, and nobody knows which: rails and planes."""
-        found = self._choices.get(device)
-        if found is None:
-            own = self.fabric.active_legs(device) if NodeId(device) in self.fabric.nodes else ()
-            apart = [link for link in own if self.connection_payload[self.way(link, link.a)] < np.inf]
-            several = group_by_key((link.network, link.id) for link in apart).values()
-            found = frozenset(name for names in several if len(names) > 1 for name in names)
-            self._choices[device] = found
         return found
 
     @cached_property
