@@ -45,8 +45,9 @@ class FlowLegs:
         """Per node of ``test`` the legs that its flows cross, and those from which it may choose."""
         try:
             crossed = {link.id for flow in test.flows for link in self._list_crossed(flow)}
-        except RoutingError:
-            return
+        except RoutingError:  # no path is described: only of a node with one leg it is known
+            lone = (self.fabric.active_legs(node.id) for node in test.target.nodes)
+            crossed = {legs[0].id for legs in lone if len(legs) == 1}
         for node, leg in ((test.target.node, test.sending.leg), (test.target.peer, test.sending.peer_leg)):
             if node is not None:
                 own = [link.id for link in self.fabric.active_legs(node.id) if link.id in crossed]

@@ -5,7 +5,7 @@ one of management where most cables of nodes there are slow ports beside a much 
 is faster than these.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -63,7 +63,7 @@ def _find_switches(draft: Draft) -> set[str]:
     return found
 
 
-def _list_slow(cables: Iterable[SourceCable]) -> list[SourceCable]:
+def _list_slow(cables: Sequence[SourceCable]) -> list[SourceCable]:
     """The cables of one node that are much slower than another one of it, and in no bond with such a one."""
     speeds = {id(cable): _read_speed(cable) for cable in cables}
     fastest = max(speeds.values())
@@ -75,7 +75,7 @@ def _list_slow(cables: Iterable[SourceCable]) -> list[SourceCable]:
     ]
 
 
-def _is_bonded_with(cable: SourceCable, bonds: Iterable[object]) -> bool:
+def _is_bonded_with(cable: SourceCable, bonds: Collection[object]) -> bool:
     return cable.fields.get("bond") is not None and cable.fields.get("bond") in bonds
 
 

@@ -99,7 +99,8 @@ links:
 def test_a_lone_flow_speaks_of_the_legs_that_it_used(text: str, ends: str, sending: Sending, links: set[str]) -> None:
     described = load_text(text, "fabric.yaml")
     way = "in" if sending.directions is Directions.REVERSED else "out"
-    closed = close(described, 1, Sent(*ends.split(), ((way, 1e8),), sending=sending))
+    source, sink = ends.split()
+    closed = close(described, 1, Sent(source, sink, ((way, 1e8),), sending=sending))
     (verdict,) = judge_round(JudgingContext(described, METRICS), closed)
     found, _ = read_links(described, {}, closed.results[0], verdict)
     assert set(found) == links

@@ -161,7 +161,7 @@ def test_a_design_that_needs_all_nodes_is_not_parted(
     tmp_path: Path, design: str, options: dict[str, str | int]
 ) -> None:
     described = fabric(tmp_path, BARE)
-    assert {test.sending.leg for test in list_tests(planned(described, design=design, **options))} == {""}
+    assert {test.sending.leg for test in list_tests(planned(described, "iperf3", design=design, **options))} == {""}
 
 
 FAT = """\

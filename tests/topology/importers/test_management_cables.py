@@ -44,7 +44,7 @@ def every(number: int, *ports: Port) -> dict[str, list[Port]]:
     return {f"n{node}": list(ports) for node in range(1, number + 1)}
 
 
-TWO = [("eno1", "msw1", 1.0), ("ens1", "leaf1", 25.0)]
+TWO: list[Port] = [("eno1", "msw1", 1.0), ("ens1", "leaf1", 25.0)]
 SLOW: list[Port] = [("ens1", "leaf1", 10.0)]
 
 
@@ -94,7 +94,7 @@ def test_a_slow_leg_that_stands_by_for_the_fast_one_is_of_its_network() -> None:
 
 def test_slow_ports_in_a_bond_of_their_own_are_for_management() -> None:
     bonds = {port: BondedPort("bond1", "active-backup", "eno1") for port in ("eno1", "eno2")}
-    ports = [("eno1", "msw1", 1.0), ("eno2", "msw2", 1.0), ("ens1", "leaf1", 25.0)]
+    ports: list[Port] = [("eno1", "msw1", 1.0), ("eno2", "msw2", 1.0), ("ens1", "leaf1", 25.0)]
     machine = described(describe(every(2, *ports), n1=bonds, n2=bonds))
     assert list_moved(machine) == {"n1--msw1", "n1--msw2", "n2--msw1", "n2--msw2"}
 
