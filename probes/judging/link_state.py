@@ -2,10 +2,14 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import FULL, Bundle, Result
-from benchconsole.topology.model.fabric import Fabric, Link, LinkId, Node
+from benchconsole.probes.model.measuring import FULL, Bundle, Result, Test
+from benchconsole.topology.model.fabric import Fabric, LinkId
+
+if TYPE_CHECKING:
+    from benchconsole.probes.judging.flow_legs import FlowLegs
 
 MEMBER_NEAR = 0.12
 """A measured share explains a whole number of members if it is this near to it, counted in members."""
@@ -13,7 +17,8 @@ MEMBER_NEAR = 0.12
 WHOLE_RACK = 0.9
 """Share of the payload of all links of a rack from which a test speaks of their sum."""
 
-_DATA = "data"
+_asked: "list[FlowLegs]" = []
+"""That of the fabric that was asked of last: verdicts come in a row, and a routing is made for each fabric."""
 
 
 def read_links(
@@ -21,9 +26,10 @@ def read_links(
 ) -> tuple[Sequence[LinkId], Level]:
     """The links that a verdict on throughput speaks of, and the level that it gives each of them.
 
-    Those of the bundle of its test, or the NICs of a lone flow (as slow as the slower one: filled). The level is pass
-    for a link that was filled and whose number is known, else unknown; only a finding fails a link. A verdict against
-    a fixed number of the file tells no share of what a link carries: none.
+    Those of the bundle of its test, or the NICs that a lone flow used (as slow as the slower one: filled): of the
+    network and the ports that its test names. The level is pass for a link that was filled and whose number is known,
+    else unknown; only a finding fails a link. A verdict against a fixed number of the file tells no share of what a
+    link carries: none.
     """
     target = result.test.target
     if verdict.kind is not Yardstick.CAPACITY or verdict.share is None or target.peer is None:
@@ -31,28 +37,43 @@ def read_links(
     filled = True
     if result.test.bundle:
         bundle = bundles.get(result.test.bundle)
-        links = [element.link for element in bundle.elements] if bundle is not None else []
+        links = _list_filled(fabric, result.test, bundle) if bundle is not None else []
         filled = bundle is not None and bundle.fill >= FULL
     else:
-        ends = ((target.node, target.peer), (target.peer, target.node))
-        links = [link.id for node, other in ends for link in _legs_between(fabric, node, other)]
+        links = _list_legs(fabric, result.test)
     return links, Level.PASS if filled and verdict.level is not Level.UNKNOWN else Level.UNKNOWN
 
 
-def _legs_between(fabric: Fabric, node: Node, other: Node) -> Sequence[Link]:
-    """The cables of ``node`` that a flow to ``other`` can use: those of a network that both are in, data first.
+def _list_filled(fabric: Fabric, test: Test, bundle: Bundle) -> Sequence[LinkId]:
+    """The elements of a bundle; where nobody knows by which ports its tests went, only the legs that are certain."""
+    filled = [element.link for element in bundle.elements]
+    if not _has_choice(fabric, test):
+        return filled
+    asked = _ask_legs(fabric)
+    known = asked.list_legs(test) if asked.is_unsure(test) else filled
+    return [link for link in filled if link in known]
 
-    None where there is a choice of networks and no common one; standby legs carry nothing. A virtual
-    machine says nothing of its host's cables, which are wider than it is.
-    """
-    own = [link for link in fabric.links_at[node.id] if not link.standby]
-    networks = dict.fromkeys(link.network for link in own)
-    if len(networks) <= 1:
-        return own
-    theirs = {link.network for link in fabric.legs(other.id)}
-    common = [name for name in networks if name in theirs]
-    taken = _DATA if _DATA in common else next(iter(common), None)
-    return [link for link in own if link.network == taken]
+
+def _list_legs(fabric: Fabric, test: Test) -> Sequence[LinkId]:
+    """The cables of both nodes of ``test`` that its flows use, by the network and the ports that it names."""
+    if _has_choice(fabric, test):
+        return _ask_legs(fabric).list_legs(test)
+    return [link.id for node in test.target.nodes for link in fabric.active_legs(node.id)]
+
+
+def _has_choice(fabric: Fabric, test: Test) -> bool:
+    """Whether it is a matter of networks, ports and ways which legs a test uses."""
+    return any(len(fabric.active_legs(node.id)) > 1 for node in test.target.nodes)
+
+
+def _ask_legs(fabric: Fabric) -> "FlowLegs":
+    from benchconsole.probes.judging.flow_legs import FlowLegs  # here: it imports numpy, before the first frame
+
+    asked = next((each for each in _asked if each.fabric is fabric), None)
+    if asked is None:
+        asked = FlowLegs(fabric)
+        _asked[:] = [asked]
+    return asked
 
 
 def count_members(count: int, share: float | None) -> int | None:

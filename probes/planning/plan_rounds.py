@@ -162,7 +162,9 @@ def _plan_stage(
         name = name_stage(probe, stage) + ends.name
         for each in planner.rounds(ends.members, first):
             first = each.number + 1
-            yield each if each.stage == name else replace(each, stage=name)
+            because = "; ".join(filter(None, (each.because, ends.because)))
+            is_same = each.stage == name and each.because == because
+            yield each if is_same else replace(each, stage=name, because=because)
 
 
 def name_stage(probe: Probe, stage: Stage) -> str:

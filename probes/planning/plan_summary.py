@@ -13,6 +13,7 @@ from benchconsole.probes.model.sending import ONE_STREAM, Directions
 from benchconsole.probes.planning.design_options import Options
 from benchconsole.probes.planning.designs import DEFAULT_DESIGN, DESIGNS
 from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses
+from benchconsole.probes.planning.lacking_nodes import list_lacking, list_networks
 from benchconsole.probes.planning.layout import FlowLoad, Pair
 from benchconsole.probes.planning.resource_use import (
     MOST_TESTS,
@@ -29,6 +30,7 @@ from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Fabric, Link, NodeId
 from benchconsole.topology.model.sweep import Ending, sort_values
 from benchconsole.topology.routing.network_choice import say_networks
+from benchconsole.topology.routing.port_choice import PortChoice
 from benchconsole.topology.routing.routes import Routes
 
 _TRIED = 5_000
@@ -344,27 +346,32 @@ class _StageSums:
 
 
 def list_uncrossed_links(fabric: Fabric, rounds: Sequence[Round]) -> tuple[Link, ...]:
-    """Links that no flow of ``rounds`` crosses in one of their directions, in file order.
+    """Links that no flow of ``rounds`` crosses for certain in one of their directions, in file order.
 
-    A link that no test sends over cannot be found faulty: it is told, never passed. Empty where the plan
-    has no flows at all; legs that stand by are left out.
+    A link that no test sends over cannot be found faulty: it is told, never passed. Nor can a port of several of which
+    one was used, and nobody knows which. Empty where the plan has no flows at all; legs that stand by are left out.
     """
-    return tuple(link for link, _ in _list_idle(_list_sent(FlowClasses(Routes(fabric)), rounds)))
+    routes = Routes(fabric)
+    return tuple(link for link, _ in _list_idle(_list_sent(FlowClasses(routes), rounds), PortChoice(routes.graph)))
 
 
-def _list_idle(sent: Iterable[tuple[FlowClasses, Collection[Pair]]]) -> list[tuple[Link, bool]]:
+def _list_idle(sent: Iterable[tuple[FlowClasses, Collection[Pair]]], choice: PortChoice) -> list[tuple[Link, bool]]:
     """The links of ``list_uncrossed_links``, each with whether any flow crosses it in the other direction."""
     links: Sequence[Link] = ()
     crossed: set[int] = set()
     for classes, flows in sent:
         links = classes.routes.graph.links
-        crossed |= _find_crossed(classes, flows)
+        crossed |= _find_crossed(classes, flows, choice)
     both = [(link, {2 * number, 2 * number + 1} & crossed) for number, link in enumerate(links) if not link.standby]
     return [(link, bool(ways)) for link, ways in both if len(ways) < 2]
 
 
-def _find_crossed(classes: FlowClasses, flows: Collection[Pair]) -> set[int]:
-    """The directed links, by number, that any of the flows crosses."""
+def _find_crossed(classes: FlowClasses, flows: Collection[Pair], choice: PortChoice | None) -> set[int]:
+    """The directed links, by number, that any of the flows crosses; with ``choice`` whichever ports they take.
+
+    One that names none of several ports takes one of them, and nobody knows which, nor what lies beyond.
+    """
+    graph = classes.routes.graph
     crossed: set[int] = set()
     seen: set[FlowClass] = set()
     for source, sink in flows:
@@ -372,9 +379,17 @@ def _find_crossed(classes: FlowClasses, flows: Collection[Pair]) -> set[int]:
         if flow_class is None or one is None or other is None:  # no design would take it, but a file may describe it
             crossed.update(classes.routes.route(classes.make_flow(source, sink)).ways.tolist())
             continue
-        crossed.update(one.legs.ways[position] for position, _ in flow_class.first)
-        crossed.update(other.legs.ways[position] ^ 1 for position, _ in flow_class.last)
-        if flow_class not in seen:
+        first = {one.legs.ways[position] for position, _ in flow_class.first}
+        last = {other.legs.ways[position] for position, _ in flow_class.last}
+        is_sure = True
+        for ways, device, named in ((first, one.device, classes.leg), (last, other.device, classes.last_leg)):
+            unsure = choice.find(device) if choice is not None and not named else ()
+            if unsure and (doubtful := {way for way in ways if graph.links[way >> 1].id in unsure}):
+                ways.difference_update(doubtful)
+                is_sure = False
+        crossed |= first
+        crossed.update(way ^ 1 for way in last)
+        if is_sure and flow_class not in seen:
             seen.add(flow_class)
             crossed.update(way for way, _ in flow_class.inner)
     return crossed
@@ -386,7 +401,11 @@ def _list_idle_links(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Roun
     used = {flow.network for flow in flows}
     found: defaultdict[str, list[str]] = defaultdict(list)
     peers = {link for pair in fabric.mlags for link in pair.peer}
-    for link, is_crossed in _list_idle(_list_sent(classes, rounds)):
+    graph, sent, perhaps = classes.routes.graph, _list_sent(classes, rounds), set[int]()
+    choice = PortChoice(graph)
+    if any(choice.find(node) for node in busy):
+        perhaps = {way for own, pairs in sent for way in _find_crossed(own, pairs, None)}
+    for link, is_crossed in _list_idle(sent, choice):
         if _stands_by(fabric, link):
             why = "carries only while the preferred links beside it are down, one way at least"
         elif is_crossed:
@@ -395,6 +414,8 @@ def _list_idle_links(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Roun
             why = f"of the network {link.network}, which no test uses"
         elif NodeId(link.a) in fabric.nodes and link.a not in busy:
             why = "no test sends to or from its node"
+        elif not perhaps.isdisjoint((graph.way(link, link.a), graph.way(link, link.b))):
+            why = "crossed only by tests that do not say which of several ports they use"
         elif link.id in peers:
             why = "joins a pair, and carries only what one of the two cannot deliver itself"
         else:
@@ -419,7 +440,7 @@ def _list_left_nodes(
     found: defaultdict[str, list[str]] = defaultdict(list)
     used = {test.sending.network for each in rounds for test in each.tests}
     for node in fabric.nodes:
-        if node not in tested and used and "" not in used and used.isdisjoint(_list_networks(fabric, node)):
+        if node not in tested and used and "" not in used and used.isdisjoint(list_networks(fabric, node)):
             found[f"not in {say_networks(used)}, which the tests use"].append(node)
         elif node not in tested:
             found["in no test: not selected, or none that it could be in"].append(node)
@@ -427,11 +448,9 @@ def _list_left_nodes(
             cabled = classes.find_side(node) is not None
             why = "without a partner in a test between nodes" if cabled else "not cabled, so nothing can be sent to it"
             found[why].append(node)
+    for node, why in list_lacking(fabric, rounds, sending):
+        found[why].append(node)
     return tuple(LeftOut(tuple(nodes), why) for why, nodes in found.items())
-
-
-def _list_networks(fabric: Fabric, node: NodeId) -> set[str]:
-    return {link.network for link in fabric.legs(node)}
 
 
 def _count_pairs(

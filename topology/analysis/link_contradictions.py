@@ -10,9 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 
+from benchconsole.topology.analysis.networks import FASTER
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Bond, Fabric, Link, Node
+from benchconsole.topology.model.network import NetworkRole
 from benchconsole.topology.units import counted, network_rate
 
 _SLOWEST, _FASTEST = 10e6 / 8, 1.6e12 / 8
@@ -24,6 +26,7 @@ def list_findings(fabric: Fabric) -> Iterator[StaticFinding]:
     """Every contradiction, equal ones of many nodes or links in one sentence."""
     yield from _check_nics(fabric)
     yield from _check_speeds(fabric)
+    yield from _check_legs(fabric)
     yield from _check_bonds(fabric)
     yield from _check_pairs(fabric)
     yield from _check_lags(fabric)
@@ -107,6 +110,31 @@ def _check_speeds(fabric: Fabric) -> Iterator[StaticFinding]:
     for speed, some in group_by_key((link.speed, link) for link in told).items():
         text = f"{_name(some)} {_run(some)} at {network_rate(speed)} a cable, which no port has: is the prefix right?"
         yield StaticFinding(Severity.WARNING, "speed-implausible", some[0].id, text)
+
+
+def _check_legs(fabric: Fabric) -> Iterator[StaticFinding]:
+    """Legs of one node in one network and in no bond, one much slower than another: a flow is divided over both."""
+    found: list[tuple[tuple[str, float, float], str]] = []
+    for node in fabric.nodes:
+        own = fabric.links_at[node]
+        if len(own) < 2:
+            continue
+        legs = group_by_key((link.network, link.speed) for link in own if link.bond is None and not link.standby)
+        for network, speeds in legs.items():
+            if max(speeds) >= FASTER * min(speeds) and not _is_management(fabric, network):
+                found.append(((network, min(speeds), max(speeds)), node))
+    for (network, slow, fast), nodes in group_by_key(found).items():
+        where = fold_names(nodes)
+        text = (
+            f"{where} {_have(nodes)} cables of {network_rate(slow)} and {network_rate(fast)} in the network {network}, "
+            "in no bond: flows may be routed over the slower; if that is for management, its links need a network of "
+            "their own"
+        )
+        yield StaticFinding(Severity.WARNING, "legs-unlike", where, text)
+
+
+def _is_management(fabric: Fabric, network: str) -> bool:
+    return network in fabric.networks and fabric.networks[network].role is NetworkRole.MANAGEMENT
 
 
 def _check_bonds(fabric: Fabric) -> Iterator[StaticFinding]:

@@ -44,6 +44,7 @@ class Wiring:
         self._guests = frozenset(node.id for node in names.nodes.values() if node.host is not None)
         self._used: dict[tuple[str, str], Location] = {}
         self._split: dict[tuple[str, str], Location] = {}
+        self._active: dict[tuple[str, str], tuple[str, str | None]] = {}
         self._declared = {
             name: frozenset(port for ports in switch.ports for port in ports.names)
             for name, switch in names.switches.items()
@@ -59,6 +60,7 @@ class Wiring:
         lower_ports = self._ports(lower, (a for a, _ in pairs), like.count, (*here, "from"))
         upper_ports = self._ports(upper, (b for _, b in pairs), like.count, (*here, "to"))
         place, tiers = self.report.document.at(here), self._tiers
+        is_backup = like.bond is Bond.BACKUP and self._has_nodes(pairs, here)
         # A file has a hundred thousand cables: what they have in common is looked up once.
         speed, shared = like.speed, [getattr(like, name) for name in _SHARED]
         preference = self._read_preference(written, here)
@@ -66,12 +68,31 @@ class Wiring:
         made: list[Link] = []
         are_level = not {tiers.get(a, 0) for a in lower.devices}.isdisjoint(tiers.get(b, 0) for b in upper.devices)
         for (a, b), ports_a, ports_b in zip(pairs, lower_ports, upper_ports, strict=False):
-            standby = like.bond is Bond.BACKUP and b != upper.devices[0]
+            standby = is_backup and self._stands_by(a, b, like)
             if tiers.get(b, 0) < tiers.get(a, 0):
                 made.append(Link(LinkId(f"{b}--{a}"), b, a, speed, ports_b, ports_a, standby, turned, *shared))
             else:
                 made.append(Link(LinkId(f"{a}--{b}"), a, b, speed, ports_a, ports_b, standby, preference, *shared))
         self._add_links(made, here, place, are_level=are_level)
+
+    def _has_nodes(self, pairs: Sequence[tuple[str, str]], here: Location) -> bool:
+        """Whether each cable of a bond has a node at an end, else a problem: switches have no bonds."""
+        nodes = self.names.nodes
+        apart = next((pair for pair in pairs if NodeId(pair[0]) not in nodes and NodeId(pair[1]) not in nodes), None)
+        if apart is not None:
+            found = f"bond active-backup between {apart[0]} and {apart[1]}, which are both switches"
+            self.report.add((*here, "bond"), found, "one of a node (between switches, preference says what stands by)")
+        return apart is None
+
+    def _stands_by(self, a: str, b: str, like: Link) -> bool:
+        """Whether a leg waits for another one: in a network the first leg of a node in the file is the active one.
+
+        So it is whichever end is written first, and whether one entry has all legs or each has its own. Further
+        entries of the LAG of the active leg are part of it.
+        """
+        node, other = (a, b) if NodeId(a) in self.names.nodes else (b, a)
+        leg = other, like.lag
+        return self._active.setdefault((node, like.network), leg) != leg
 
     def _read_preference(self, written: raw.RawLink, here: Location) -> tuple[int, int]:
         """For what goes to the devices of ``to``, and for what goes back."""

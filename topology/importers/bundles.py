@@ -18,6 +18,8 @@ _DIFFERENT = "parallel cables that differ, taken as links of their own"
 _ONE_LAG = "parallel cables, taken as one LAG"
 _SOME_PORTS = "ports left out: the source does not have all of them"
 _STANDBY = "standby in the source beside several active legs, which our file cannot say"
+_SECOND = "active in the source beside another active leg, which our file cannot say: it stands by here"
+_ALONE = "standby in the source, without the active leg of its bond"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,30 +141,42 @@ def _format_end(device: str, ports: Sequence[str | None]) -> str:
 
 
 def _join_standby(found: Iterable[_Bundle], speed: str | None) -> Iterator[LinkEntry]:
-    """The entries, standby legs joined to the active one of their bond as our file has it."""
-    bonds: dict[str, list[_Bundle]] = {}
+    """The entries, the standby legs of a node in a network after the active one, as our file has it."""
+    bonds: dict[tuple[str, object], list[_Bundle]] = {}
     for bundle in found:
         first = bundle.cables[0]
         if first.fields.get("bond") != Bond.BACKUP:
             yield bundle.entry(speed)
             continue
-        alike = (first.a, first.speed, len(bundle.cables), bundle.lag, first.fields, bundle.ends(lower=False))
-        bonds.setdefault(repr(alike), []).append(bundle)
+        bonds.setdefault((first.a, first.fields.get("network")), []).append(bundle)
     for legs in bonds.values():
         yield from _find_bond(legs, speed)
 
 
 def _find_bond(legs: Sequence[_Bundle], speed: str | None) -> Iterator[LinkEntry]:
-    """One entry whose first switch is the active one; where there are several, the legs with a note."""
-    standby = [leg for leg in legs if leg.cables[0].standby]
+    """The active leg first: one entry where the legs are alike, else one for each; a note on what is not as it says."""
     active = [leg for leg in legs if not leg.cables[0].standby]
-    if not standby or len(active) != 1:
-        yield from (leg.entry(speed) for leg in active)
-        yield from (replace(leg.entry(speed), note=_STANDBY) for leg in standby)
+    standby = [leg for leg in legs if leg.cables[0].standby]
+    if len(active) == 1 and standby and len({_make_key(leg) for leg in legs}) == 1:
+        yield _join_legs([*active, *standby], speed)
         return
-    ordered = [*active, *standby]
-    one = active[0].entry(speed)
+    notes = [""] * len(active[:1]) + [_SECOND] * len(active[1:])
+    notes += [("" if len(active) == 1 else _STANDBY) if active else _ALONE] * len(standby)
+    for leg, note in zip([*active, *standby], notes, strict=True):
+        entry = leg.entry(speed)
+        yield replace(entry, note="; ".join(filter(None, (entry.note, note))))
+
+
+def _make_key(leg: _Bundle) -> str:
+    """The key of legs that one entry can hold: those that differ in their switch and their own port only."""
+    first = leg.cables[0]
+    return repr((first.speed, len(leg.cables), leg.lag, first.fields, leg.ends(lower=False)))
+
+
+def _join_legs(legs: Sequence[_Bundle], speed: str | None) -> LinkEntry:
+    """One entry whose first switch is that of the first leg."""
+    one = legs[0].entry(speed)
     _, _, ports = str(one.data["to"]).partition(":")
-    to = ",".join(leg.cables[0].b for leg in ordered) + (f":{ports}" if ports else "")
-    lower = _format_end(ordered[0].cables[0].a, [port for leg in ordered for port in leg.ends(lower=True)])
-    yield replace(one, data={**one.data, "from": lower, "to": to})
+    to = ",".join(leg.cables[0].b for leg in legs) + (f":{ports}" if ports else "")
+    lower = _format_end(legs[0].cables[0].a, [port for leg in legs for port in leg.ends(lower=True)])
+    return replace(one, data={**one.data, "from": lower, "to": to})

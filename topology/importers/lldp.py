@@ -18,6 +18,7 @@ from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.importers.json_text import parse_documents
+from benchconsole.topology.importers.management_cables import part_management
 from benchconsole.topology.importers.roles import find_switch_role, is_switch
 from benchconsole.topology.units import format_link_speed
 
@@ -100,8 +101,11 @@ def add_neighbours(own: str, seen: Sequence[LldpNeighbour], draft: Draft) -> Non
 
 
 def settle_cables(draft: Draft) -> None:
-    """Keep each cable once, also where both ends told of it, and no port that several cables seem to end in."""
+    """Keep each cable once, also where both ends told of it, and no port that several cables seem to end in; those for
+    management in a network of their own.
+    """
     draft.cables = list(_take_ports(list(_drop_repeated(draft.cables)), draft))
+    part_management(draft)
 
 
 def _list_neighbours(document: Document) -> Iterator[LldpNeighbour]:

@@ -108,13 +108,24 @@ class _Link:
 
 
 def fold_links(section: Sequence[Mapping[str, object]], notes: Notes) -> list[Row]:
-    """The entries of ``links``: from every node of a switch as one, then to every switch of a tier as one."""
+    """The entries of ``links``: from every node of a switch as one, then to every switch of a tier as one.
+
+    The first leg of a bond active-backup is the active one, so nodes stand together only where their legs before
+    do as well: of every node the entries keep their order.
+    """
     times = Counter(_find_pair(entry) for entry in section)
     groups: dict[str, list[_Link]] = {}
+    number: dict[str, int] = {}
+    before: dict[tuple[str, object], int] = {}
     for index, entry in enumerate(section):
         link = _split_link(entry, notes.get(index, ""), fixed=times[_find_pair(entry)] > 1)
-        same = (link.upper, link.lower_ports, bool(link.upper_ports), link.rest, link.note, link.fixed and index)
-        groups.setdefault(repr(same), []).append(link)
+        bonded = (link.lower[0], link.rest.get("network")) if link.rest.get("bond") == Bond.BACKUP else None
+        after = -1 if bonded is None else before.get(bonded, -1)
+        same = (link.upper, link.lower_ports, bool(link.upper_ports), link.rest, link.note, link.fixed and index, after)
+        key = repr(same)
+        groups.setdefault(key, []).append(link)
+        if bonded is not None:
+            before[bonded] = number.setdefault(key, len(number))
     merged = [link for group in groups.values() for link in _merge_links(group)]
     return [link.row for link in _merge_upwards(merged)]
 

@@ -120,7 +120,7 @@ links:
         (("n1", "n2"), {"n1--leaf1", "n2--leaf1"}),  # both networks are common: that of the data carries it
         (("n1", "n5"), {"n1--leaf1", "n5--leaf1"}),  # n5 is in one network only
         (("n3", "n1"), {"n3--maintenance", "n1--maintenance"}),
-        (("n3", "n4"), {"n3--maintenance", "n4--maintenance"}),  # the first common one, where none is that of the data
+        (("n3", "n4"), {"n3--fast", "n4--fast"}),  # of the networks in common the one for data, whatever its place
     ],
 )
 def test_a_lone_flow_speaks_of_the_legs_that_it_can_use(ends: tuple[str, str], legs: set[str]) -> None:
@@ -130,6 +130,28 @@ def test_a_lone_flow_speaks_of_the_legs_that_it_can_use(ends: tuple[str, str], l
     (verdict,) = judge_round(JudgingContext(described, METRICS), closed)
     links, _ = read_links(described, {}, closed.results[0], verdict)
     assert set(links) == legs
+
+
+DUAL = """\
+schema: 1
+fabric: dual
+networks: {mgmt: {role: management}, ib: {type: InfiniBand NDR, mtu: 4096}}
+nodes: {"n[1-4]": {address: "10.0.0.[1-4]", addresses: {ib: "10.2.0.[1-4]"}}}
+switches: {msw: {}, ibl: {}}
+links:
+  - {from: "n[1-4]", to: msw, speed: 1G, network: mgmt}
+  - {from: "n[1-4]", to: ibl, speed: 400G, network: ib}
+"""
+
+
+def test_a_test_over_one_network_passes_no_cable_of_another() -> None:
+    described = load_text(DUAL, "dual.yaml")
+    sent = Sent("n1", "n2", (("out", 45e9),), sending=Sending(network="ib"))
+    view = watch(described, close(described, 1, sent))
+    states = {link: view.links[LinkId(link)].state for link in ("n1--ibl", "n2--ibl", "n1--msw", "n2--msw")}
+    assert states == {
+        "n1--ibl": State.PASS, "n2--ibl": State.PASS, "n1--msw": State.SKIPPED, "n2--msw": State.SKIPPED
+    }  # fmt: skip
 
 
 LAG = """\

@@ -97,6 +97,96 @@ def test_without_addresses_of_ports_no_port_is_named(tmp_path: Path) -> None:
     assert {test.sending.leg for test in list_tests(planned(fabric(tmp_path, bare + UP)))} == {""}
 
 
+def add_login(addresses: str, cable: str) -> str:
+    """Rails with one more node, ``login``, that has these addresses and this cable."""
+    return TEXT.replace("}\nlinks:", f", login: {{{addresses}}}}}\nlinks:") + f"  - {{{cable}, speed: 100G}}\n" + UP
+
+
+BARE = add_login("", "from: login, to: rail1")
+ALL = [("p1", "p1"), ("p2", "p2"), ("p3", "p3"), ("p1", "p2"), ("p2", "p3"), ("p3", "p1")]
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        (BARE, []),
+        (add_login("", 'from: "login:p[1-3]", to: "rail[1-3]"'), []),
+        (add_login("addresses: {p1: 10.1.0.99}", 'from: "login:p1", to: rail1'), [("p1", "p1")]),
+        (
+            add_login('addresses: {"p[1-2]": "10.[1-2].0.99"}', 'from: "login:p[1-2]", to: "rail[1-2]"'),
+            [("p1", "p1"), ("p2", "p2"), ("p1", "p2")],
+        ),
+        (
+            add_login('addresses: {"p[1-2]": "10.[1-2].0.99"}', 'from: "login:p[1-3]", to: "rail[1-3]"'),
+            [("p1", "p1"), ("p2", "p2"), ("p1", "p2")],
+        ),
+        # ports that nobody else has are no reason to test none of the others
+        (add_login('addresses: {"p[8-9]": "10.[8-9].0.99"}', 'from: "login:p[8-9]", to: "rail[1-2]"'), []),
+        (
+            add_login('addresses: {"p[1-4]": "10.[1-4].0.99"}', 'from: "login:p[1-4]", to: "rail[1-3],spine"'),
+            ALL,
+        ),
+    ],
+)  # fmt: skip
+def test_one_node_without_all_ports_takes_the_others_no_test_by_port(
+    tmp_path: Path, text: str, inside: list[tuple[str, str]]
+) -> None:
+    described = fabric(tmp_path, text)
+    rounds = planned(described)
+    members: dict[tuple[str, str], set[str]] = {}
+    because: dict[tuple[str, str], str] = {}
+    for each in rounds:
+        for test in each.tests:
+            ports = test.sending.leg, test.sending.peer_leg
+            members.setdefault(ports, set()).update(node.id for node in test.target.nodes)
+            because[ports] = each.because
+    others = set(described.nodes) - {"login"}
+    with_it = inside or [("", "")]
+    assert {ports for ports, nodes in members.items() if nodes == set(described.nodes)} == set(with_it)
+    assert {ports for ports, nodes in members.items() if nodes == others} == members.keys() - set(with_it)
+    assert set(ALL) <= members.keys()
+    assert {ports for ports, why in because.items() if "; without login: no address" in why} == (
+        members.keys() - set(with_it)
+    )
+    summary = summarise(described, rounds, PROBES)
+    told = ["in no test of iperf3 by port: none of the ports p[1-3] with an address is known"]
+    assert [each.why for each in summary.nodes] == ([] if inside else told)
+    assert ("; by no port, for login has none" in because.get(("", ""), "")) is (not inside)
+    left = {link for each in summary.links for link in each.what}
+    assert left.isdisjoint(f"g{node}--rail{rail}" for node in (1, 2, 3, 4) for rail in (1, 2, 3))
+
+
+@pytest.mark.parametrize(("design", "options"), [("star", {"servers": "login"}), ("permutation", {"shift": 4})])
+def test_a_design_that_needs_all_nodes_is_not_parted(
+    tmp_path: Path, design: str, options: dict[str, str | int]
+) -> None:
+    described = fabric(tmp_path, BARE)
+    assert {test.sending.leg for test in list_tests(planned(described, "iperf3", design=design, **options))} == {""}
+
+
+FAT = """\
+schema: 1
+fabric: fat
+switches: {"rail[1-3]": {role: leaf}, "brail[1-3]": {role: leaf}, spine: {role: spine}}
+nodes: {"g[1-4]": {}}
+links:
+  - {from: "g[1-2]:p[1-3]", to: "rail[1-3]", speed: 100G}
+  - {from: "g[3-4]:p[1-3]", to: "brail[1-3]", speed: 100G}
+  - {from: "rail[1-3],brail[1-3]", to: spine, speed: 400G}
+"""
+UNSURE = "crossed only by tests that do not say which of several ports they use"
+NO_PATH = "on no shortest path between nodes that send to each other"
+
+
+def test_what_may_have_been_crossed_is_not_crossed(tmp_path: Path) -> None:
+    """Without addresses tests name no port: one of three was used, and nobody knows which, nor what lies beyond."""
+    bare = TEXT.replace(', addresses: {"p[1-3]": "10.[1-3].0.[1-4]"}', "") + UP
+    for text, beyond in ((bare, NO_PATH), (FAT, UNSURE)):
+        described = fabric(tmp_path, text)
+        whys = {link: each.why for each in summarise(described, planned(described), PROBES).links for link in each.what}
+        assert whys == {link.id: UNSURE if link.a in described.nodes else beyond for link in described.links.values()}
+
+
 @pytest.mark.parametrize(
     ("text", "probe", "options", "sentence"),
     [

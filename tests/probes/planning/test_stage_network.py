@@ -96,6 +96,20 @@ def test_the_summary_tells_who_is_not_in_the_network(tmp_path: Path) -> None:
     assert links["of the network mgmt, which no test uses"] == 9
 
 
+def test_a_node_that_one_stage_leaves_out_is_told_though_another_tests_it(tmp_path: Path) -> None:
+    forgotten = TEXT.replace('from: "n[5-8]", to: ibl2', 'from: "n[5-6,8]", to: ibl2').replace(
+        '  n[1-8]: {address: "10.0.0.[1-8]", addresses: {ib: "10.2.0.[1-8]"}}',
+        '  n[1-6,8]: {address: "10.0.0.[1-6,8]", addresses: {ib: "10.2.0.[1-6,8]"}}\n  n7: {address: 10.0.0.7}',
+    )
+    described = fabric(tmp_path, forgotten)
+    nodes = tuple(described.nodes)
+    stages = tuple(Stage("iperf3", nodes, MappingProxyType({"network": name})) for name in ("mgmt", "ib"))
+    summary = summarise(described, plan(described, Suite("s", stages), PROBES), PROBES)
+    assert [(each.what, each.why) for each in summary.nodes] == [
+        (("n7", "adm"), "not in the network ib, which tests of iperf3 use")
+    ]
+
+
 def test_a_test_keeps_its_network_and_addresses_in_the_store(tmp_path: Path) -> None:
     described = fabric(tmp_path)
     for of, test in ((each, test) for each in planned(described) for test in each.tests):

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.topology.analysis.link_contradictions import list_findings
+from benchconsole.topology.analysis.static_finding import Severity
 from tests.fabrics import fabric
 
 HEAD = "schema: 1\nfabric: x\n"
@@ -37,6 +38,42 @@ def test_a_contradiction_is_said_once(old: str, new: str, codes: list[str], word
     found = list(list_findings(fabric(tmp_path, text)))
     assert sorted(each.code for each in found) == sorted(codes)
     assert words in " ".join(each.text for each in found)
+
+
+LEGS = """\
+schema: 1
+fabric: x
+networks: {mgmt: {role: management}, san: {role: storage}}
+switches: {leaf: {role: leaf}, other: {role: leaf}}
+nodes: {"n[1-4]": {}}
+links:
+  - {from: "n[1-4]", to: leaf, speed: 100 Gb/s%s}
+  - {from: "n[1-4]", to: other, speed: %s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_told"),
+    [
+        ("", "1 Gb/s", True),
+        ("", "25 Gb/s", True),
+        ("", "26 Gb/s", False),
+        ("", "100 Gb/s", False),
+        ("", "1 Gb/s, network: mgmt", False),
+        (", network: san", "1 Gb/s, network: san", True),
+        (", network: mgmt", "1 Gb/s, network: mgmt", False),  # nobody measures it unasked
+        (", bond: active-backup", "1 Gb/s, bond: active-backup", False),
+        ("", "1 Gb/s, bond: active-backup", False),
+    ],
+)
+def test_legs_of_unlike_speeds_in_one_network_are_told(
+    tmp_path: Path, first: str, second: str, *, is_told: bool
+) -> None:
+    found = [each for each in list_findings(fabric(tmp_path, LEGS % (first, second))) if each.code == "legs-unlike"]
+    assert len(found) == is_told
+    if found:
+        assert found[0].text.startswith("n[1-4] have cables of ")
+        assert found[0].severity is Severity.WARNING
 
 
 def test_a_slip_of_the_prefix_stands_out(tmp_path: Path) -> None:

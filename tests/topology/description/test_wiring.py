@@ -95,6 +95,60 @@ def test_active_backup_leaves_the_first_leg_active(tmp_path: Path) -> None:
     assert found.links[LinkId("n1--leaf2")].bond is Bond.BACKUP
 
 
+@pytest.mark.parametrize(
+    ("links", "active"),
+    [
+        (['{from: n1, to: "leaf2,leaf1", speed: 10G, bond: active-backup}'], {"n1--leaf2"}),
+        (
+            [
+                '{from: "n1:eth0", to: "leaf1:Eth5", speed: 10G, bond: active-backup}',
+                '{from: "n1:eth1", to: "leaf2:Eth7", speed: 10G, bond: active-backup}',
+            ],
+            {"n1--leaf1"},
+        ),
+        (
+            [
+                "{from: n1, to: leaf2, speed: 10G, bond: active-backup}",
+                "{from: n1, to: leaf1, speed: 1G, bond: active-backup}",
+                "{from: n1, to: leaf3, speed: 1G, bond: active-backup}",
+            ],
+            {"n1--leaf2"},
+        ),
+        (['{from: "leaf[1-2]", to: "n[1-3]", speed: 10G, bond: active-backup}'], {"n1--leaf1", "n2--leaf1", "n3--leaf1"}),
+        (
+            [
+                '{from: "leaf2", to: "n[1-2]", speed: 10G, bond: active-backup}',
+                '{from: "n[1-2]", to: leaf1, speed: 10G, bond: active-backup}',
+            ],
+            {"n1--leaf2", "n2--leaf2"},
+        ),
+        (  # a bond in each network
+            [
+                "{from: n1, to: leaf1, speed: 10G, bond: active-backup}",
+                '{from: n1, to: "leaf[2-3]", speed: 10G, bond: active-backup, network: ib}',
+            ],
+            {"n1--leaf1", "n1--leaf2"},
+        ),
+        (  # members of the LAG of the active leg are part of it
+            [
+                "{from: n1, to: leaf1, speed: 10G, lag: po1, bond: active-backup}",
+                "{from: n1, to: leaf2, speed: 10G, lag: po1, bond: active-backup}",
+                "{from: n1, to: leaf1, speed: 40G, lag: po1, bond: active-backup}",
+            ],
+            {"n1--leaf1"},
+        ),
+        (  # other bonds know no standby
+            ['{from: n1, to: "leaf[1-2]", speed: 10G, bond: lacp}'],
+            {"n1--leaf1", "n1--leaf2"},
+        ),
+    ],
+)  # fmt: skip
+def test_a_node_has_one_active_leg_in_each_network(tmp_path: Path, links: list[str], active: set[str]) -> None:
+    found = described(tmp_path, *links)
+    assert {link.id for link in found.links.values() if not link.standby} == active
+    assert {link.id for node in found.nodes.values() for link in Graph(found).active_legs(node.id)} == active
+
+
 def test_members_of_mixed_speed_are_one_lag(tmp_path: Path) -> None:
     found = link(
         tmp_path,
@@ -145,6 +199,7 @@ def test_virtual_machines_share_the_cables_of_their_host(tmp_path: Path) -> None
         (["{from: leaf1, to: spine1, speed: nan}"], "12:38", "'nan'"),
         (["{from: leaf1, to: spine1, speed: 40G, rtt: 50.5}"], "12:48", "did you mean 50.5 s?"),
         (["{from: leaf1, to: spine1, speed: 40G, count: 0}"], "12:50", "0, expected"),
+        (['{from: leaf1, to: "spine[1-2]", speed: 40G, bond: active-backup}'], "12:55", "between leaf1 and spine1, which are both switches, expected one of a node"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_cabled(tmp_path: Path, links: list[str], place: str, what: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.importers.asked_nodes import (
     MOST_NEIGHBOURS,
     UNADDRESSED,
@@ -13,6 +14,7 @@ from benchconsole.topology.importers.asked_nodes import (
     describe_fabric,
 )
 from benchconsole.topology.model.fabric import Bond, Fabric, LinkId, NodeId, SwitchId
+from benchconsole.topology.writing.topology_file import write
 from tests.topology.importers.sources import described, heard, told
 
 G25 = 25e9 / 8
@@ -172,6 +174,22 @@ def test_a_switch_is_in_one_pair_and_a_second_one_is_a_gap() -> None:
 def test_of_an_active_backup_bond_the_active_leg_stands_first_and_the_other_by() -> None:
     machine = fabric(describe(two_legs("n1", "active-backup", active="eth1")))
     assert {link.id: link.standby for link in machine.links.values()} == {"n1--leaf2": False, "n1--leaf1": True}
+
+
+def test_of_legs_at_ports_of_different_names_one_is_active_too() -> None:
+    """Switches name their ports as they like; nodes with the same active leg stand together, others by themselves."""
+    nodes = []
+    for number, active in enumerate(("eth1", "eth0", "eth1", "eth0"), 1):
+        bonds = {port: BondedPort("bond0", "active-backup", active) for port in ("eth0", "eth1")}
+        legs = heard("eth0", "leaf1", f"Eth{number}"), heard("eth1", "leaf2", f"Eth{number + 8}")
+        nodes.append(asked(f"n{number}", *legs, bonds=bonds))
+    found = describe(*nodes)
+    active_legs = {"n1--leaf2", "n2--leaf1", "n3--leaf2", "n4--leaf1"}
+    written = load_text(write(found.imported, []), "written.yaml")
+    for machine in (fabric(found), written):
+        assert {link.id for link in machine.links.values() if not link.standby} == active_legs
+        assert len(machine.links) == 8
+    assert not [note for at, note in found.imported.notes.items() if at[0] == "links"]
 
 
 def test_a_standby_leg_to_the_same_switch_adds_no_capacity() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,8 +59,31 @@ def test_a_standby_leg_beside_two_active_ones_is_kept_with_a_note() -> None:
     bond = {"bond": "active-backup"}
     legs = [cable("n", f"leaf{number}", fields=bond, standby=number == 2) for number in (1, 2, 3)]
     assert [(entry.data["to"], entry.note[:7]) for entry in found(*legs)] == [
-        ("leaf1", ""), ("leaf3", ""), ("leaf2", "standby"),
+        ("leaf1", ""), ("leaf3", "active "), ("leaf2", "standby"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ({"at_b": "Eth5"}, {"at_b": "Eth7"}),
+        ({"speed": "1 Gb/s"}, {"speed": "10 Gb/s"}),
+        ({"fields": {"bond": "active-backup", "cable": {"type": "DAC"}}}, {}),
+    ],
+)
+def test_legs_that_one_entry_cannot_hold_stand_in_order_and_are_no_gap(more: Sequence[dict[str, Any]]) -> None:
+    bond = {"bond": "active-backup"}
+    standby = cable("n", "leaf1", "e0", **{"fields": bond, "standby": True, **more[0]})
+    entries = found(standby, cable("n", "leaf2", "e1", **{"fields": bond, **more[1]}))
+    assert [(str(entry.data["to"]).partition(":")[0], entry.note) for entry in entries] == [
+        ("leaf2", ""),
+        ("leaf1", ""),
+    ]
+
+
+def test_a_standby_leg_without_the_active_one_is_told() -> None:
+    (entry,) = found(cable("n", "leaf1", "e0", fields={"bond": "active-backup"}, standby=True))
+    assert entry.note == "standby in the source, without the active leg of its bond"
 
 
 PORTS = st.none() | st.integers(1, 12).map(lambda number: f"e{number}")

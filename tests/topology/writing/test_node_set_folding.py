@@ -46,6 +46,26 @@ def test_links_are_gathered_from_below_then_upwards_with_ports_in_order() -> Non
     ]
 
 
+LEGS = st.permutations(["s1", "s2", "s3"]).flatmap(
+    lambda switches: st.tuples(st.just(switches), st.lists(st.sampled_from(["1G", "10G"]), min_size=1, max_size=3))
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(nodes=st.lists(LEGS, min_size=1, max_size=6))
+def test_of_every_node_the_legs_of_a_bond_keep_their_order(nodes: list[tuple[list[str], list[str]]]) -> None:
+    section = [
+        {"from": f"n{number}:eth0", "to": f"{switch}:Eth{number}", "speed": speed, "bond": "active-backup"}
+        for number, (switches, speeds) in enumerate(nodes)
+        for switch, speed in zip(switches, speeds, strict=False)
+    ]
+    found: dict[str, list[tuple[str, object]]] = {}
+    for _, values, _ in fold_links(section, {}):
+        for node in expand(str(values["from"]).partition(":")[0]):
+            found.setdefault(node, []).append((str(values["to"]).partition(":")[0], values["speed"]))
+    assert found == {f"n{number}": list(zip(*legs, strict=False)) for number, legs in enumerate(nodes)}
+
+
 def test_notes_and_several_links_of_one_pair_stay_apart() -> None:
     pair = [{"from": "a", "to": "s1", "speed": "1G"}, {"from": "a", "to": "s1", "speed": "1G", "lag": "x"}]
     other = [{"from": "b", "to": "s1", "speed": "1G"}, {"from": "c", "to": "s1", "speed": "1G"}]
