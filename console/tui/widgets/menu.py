@@ -42,6 +42,8 @@ class StartMenu(Listing[MenuEntry]):
         super().__init__()
         self.items = tuple(entries)
         self.version = version
+        self._drawn: Sequence[int | None] = ()
+        """The entry of each row that was drawn, None for a row of words."""
 
     def draw(self, width: int, height: int) -> list[Row]:
         """Title, parts with their headings, the promise; the rows around the cursor where it is low."""
@@ -51,7 +53,7 @@ class StartMenu(Listing[MenuEntry]):
         title = CellLine(inner).to(3).put("benchconsole", STRONG).put("  accept, tune and repair a cluster", MUTED)
         rows.append(title.right((CellText(sanitize(self.version), MUTED),), margin=3).row())
         rows += [BLANK, BLANK] if roomy else [BLANK]
-        at = 0
+        at, places = 0, dict[int, int]()
         for part in Opening:
             entries = [(index, each) for index, each in enumerate(self.items) if each.part is part]
             if not entries:
@@ -60,14 +62,18 @@ class StartMenu(Listing[MenuEntry]):
                 rows.append(self._sessions_heading(inner))
             for index, _ in entries:
                 at = len(rows) if index == self.cursor else at
+                places[len(rows)] = index
                 rows.append(self._drawn_row(index, inner))
             rows += [BLANK, BLANK] if part is Opening.WAY and roomy else [BLANK]
         promise = CellLine(inner).to(4).put("Nothing is sent to a node before you press ", MUTED).put("enter", KEY)
         rows.append(promise.put(" on its name, or on a plan.", MUTED).row())
-        if len(rows) > height:
-            start = max(0, min(at - height // 2, len(rows) - height))
-            rows = rows[start:]
-        return rows
+        start = max(0, min(at - height // 2, len(rows) - height))
+        self._drawn = [places.get(row) for row in range(start, len(rows))]
+        return rows[start:]
+
+    def find_row(self, y: int) -> int | None:
+        """The entry that was drawn there: between the parts stand rows of words."""
+        return self._drawn[y] if 0 <= y < len(self._drawn) else None
 
     def row(self, index: int, width: int) -> Row:
         entry = self.items[index]
