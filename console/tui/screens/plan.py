@@ -90,6 +90,7 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
     def _name_keys(self) -> None:
         """Only those that do something now."""
         idle = {"tab"} if len(self.suites) < 2 else set()
+        idle |= set() if self._has_work() else {"enter"}
         idle |= set() if self.proposal is not None and self.proposal.unconfirmed else {"c"}
         idle |= set() if self.proposal is not None and self.proposal.command else {"y"}
         self.foot.pairs = tuple(pair for pair in self.KEYS if pair[0] not in idle)
@@ -163,5 +164,10 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
             self.foot.redraw()
 
     def action_choose(self) -> None:
-        found = self.proposal
-        self.dismiss(found.rounds if found is not None and (found.rounds or found.ends) else None)
+        """Start it; while it is worked out, and where there is nothing to start, the sheet stays."""
+        if self.proposal is not None and self._has_work():
+            self.dismiss(self.proposal.rounds)
+
+    def _has_work(self) -> bool:
+        """Whether the plan is there, with rounds or an end that is owed."""
+        return self.proposal is not None and bool(self.proposal.rounds or self.proposal.ends)
