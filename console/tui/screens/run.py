@@ -147,9 +147,12 @@ class RunScreen(Page):
         """The round that runs or ran last; only when something of it is new."""
         told = (view.current, view.fresh, view.running, view.results, view.intervals, view.loads)
         current = round_of(view)
-        if current is None or are_same(told, self._told):
+        if are_same(told, self._told):
             return
         self._told = told
+        if current is None:  # also where a replay goes back to its beginning
+            self.tests.show("", (), network=False)
+            return
         title = f"{'test' if current.bundles == () else 'flow'}, slowest first"
         network = any(test.target.peer is not None for test in current.tests)
         self.tests.show(title, self._rows.list(view, current), network)

@@ -11,10 +11,12 @@ from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.screens.run import RunScreen
 from benchconsole.console.tui.widgets.plan import PlanView
 from benchconsole.console.tui.widgets.stages import Stages
 from benchconsole.console.view import events
 from benchconsole.console.view.interval_rates import ToldInterval
+from benchconsole.console.view.reducer import opened
 from benchconsole.console.view.run_view import StageView, State
 from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.api import Interval, Unit
@@ -25,6 +27,8 @@ from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import Look, faulty, healthy, looking
 from tests.console.tui.story import Faults, tell
+
+SIZES = ((80, 24), (120, 40), (200, 60))
 
 
 def events_until_the_middle_of(stage: str) -> int:
@@ -503,3 +507,45 @@ async def test_a_test_that_runs_shows_the_fullest_core_of_its_nodes_where_load_i
         assert "\x1b" not in look.text
         tell_intervals(look, {0: 0.3e9})
         await look.until(lambda: "no result: core 5 of" in look.text)
+
+
+async def go_back(look: Look) -> None:
+    """What a replay does: show the session as it was when it was begun."""
+    opening = next(faulty().events())
+    assert isinstance(opening, events.SessionOpened)
+    look.player.feed(replace(opening, shown=opened(opening)))
+    await look.until(lambda: not look.app.session.latest.view.closed)  # type: ignore[union-attr]
+    await look.settle()
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_replay_that_goes_back_to_its_beginning_has_no_tests_of_a_round(size: tuple[int, int]) -> None:
+    async with looking(faulty(), size) as look:
+        await look.press("3")
+        assert "slowest first" in look.text
+        await go_back(look)
+        assert "0 of 7 rounds over" in look.text
+        assert "slowest first" not in look.text
+        run = look.app.screen
+        assert isinstance(run, RunScreen)
+        assert run.tests.chosen is None
+        await look.press("y", "enter")
+        assert look.app.screen is run
+        assert "copied" not in look.lines[-1]
+
+
+async def test_a_replay_that_goes_back_shows_no_output_of_a_test_that_has_not_run() -> None:
+    async with looking(faulty()) as look:
+        await look.press("3", "down", "enter")
+        raw = look.app.screen
+        assert isinstance(raw, RawScreen)
+        assert raw.raw.evidence is not None
+        line = raw.raw.evidence.command[:40]
+        assert line in look.text
+        await go_back(look)
+        assert line not in look.text
+        assert "this test has not run yet" in look.text
+        await look.press("y", "Y", "tab")
+        assert "copied" not in look.lines[-1]
+        look.player.feed(*list(faulty().events())[1:])
+        await look.until(lambda: line in look.text)
