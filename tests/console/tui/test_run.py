@@ -60,9 +60,14 @@ async def test_a_run_that_ended_tells_its_work_and_its_length() -> None:
     story = tell(mini(), Faults())
     work = round(sum(each.ended - each.started for each in story.closed))
     assert 0 < work < 600
+    opening, *later = story.events()
+    assert isinstance(opening, events.SessionOpened)
+    words = f"complete   {work // 60}:{work % 60:02d} of work"
     async with looking(story) as look:
         await look.press("3")
-        assert f"complete   {work // 60}:{work % 60:02d} of work in 10:00" in look.lines[1]
+        assert look.lines[1].rstrip().endswith(words)  # a stored session does not tell when its last run began
+        look.player.feed(replace(opening, anew=True, begins_run=True), *later)
+        await look.until(lambda: f"{words} in 10:00" in look.lines[1])
 
 
 def test_what_a_stage_found_has_room_before_what_it_runs() -> None:
@@ -549,3 +554,59 @@ async def test_a_replay_that_goes_back_shows_no_output_of_a_test_that_has_not_ru
         assert "copied" not in look.lines[-1]
         look.player.feed(*list(faulty().events())[1:])
         await look.until(lambda: line in look.text)
+
+
+@pytest.mark.parametrize("closed", [0, 3, 7])
+async def test_between_two_rounds_the_keys_are_those_of_a_run(closed: int) -> None:
+    """Before the first one, too, while all nodes are asked; and after the last, while they are searched."""
+    async with looking(faulty(), until=events_until(ClosedRound, closed) if closed else 1) as look:
+        await look.press("3")
+        assert look.lines[-1].split()[:2] == ["S", "stop,"]
+        assert "plan a run" not in look.lines[-1]
+        look.player.feed(events.SessionEnded(1_700_000_050.0, complete=False))
+        await look.until(lambda: "plan a run" in look.lines[-1])
+        assert "S stop" not in look.lines[-1]
+
+
+async def test_before_anything_was_planned_the_keys_are_those_that_plan() -> None:
+    async with looking(replace(faulty(), rounds=[]), until=1) as look:
+        await look.press("3")
+        assert look.lines[-1].split()[:2] == ["R", "plan"]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_run_that_waits_between_two_rounds_tells_no_end(size: tuple[int, int]) -> None:
+    async with looking(faulty(), size, until=events_until(ClosedRound, 3)) as look:
+        await look.press("3")
+        assert "▸ running" in look.text
+        look.player.feed(events.Held("ann uses n001.", 1.7e9))
+        await look.until(lambda: "= waits" in look.text)
+        assert "running" not in "".join(look.lines[:4])
+        assert "ends" not in "".join(look.lines[:4])
+        look.player.feed(events.Resumed(1.7e9))
+        await look.until(lambda: "▸ running" in look.text)
+
+
+async def test_a_run_that_waits_within_a_round_still_tells_its_time() -> None:
+    async with looking(faulty(), until=events_until_the_middle_of("leave")) as look:
+        await look.press("3")
+        look.player.feed(events.Held("ann uses n001.", 1.7e9))
+        await look.until(lambda: "The run waits, round 6 is not over." in look.text)
+        assert "▸ running" in look.text
+
+
+async def test_a_plan_that_grew_is_counted_before_its_first_round_begins() -> None:
+    story = faulty()
+    opening = next(story.events())
+    assert isinstance(opening, events.SessionOpened)
+    tests = tuple(replace(test, id=f"more/{test.id}", round=99) for test in opening.plan[0].tests)
+    more = replace(opening.plan[0], number=99, tests=tests, stage="second survey", because="asked once more")
+    async with looking(story) as look:
+        await look.press("3")
+        assert "of 652 tests gave a result" in look.text
+        look.player.feed(replace(opening, plan=(*opening.plan, more), at=1_700_000_090.0))
+        await look.until(lambda: "7 of 8 rounds over" in look.text)
+        assert f"of {652 + len(tests):,} tests gave a result" in look.text
+        (stage,) = (line for line in look.lines if "second survey" in line)
+        assert "0/1" in stage
+        assert "asked once more" in stage
