@@ -1,15 +1,20 @@
 """The sheet of a plan: its keys while it is worked out, and on terminals where not all of it fits."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
+from benchconsole.console.tui.rows.text_rows import plain_text
+from benchconsole.console.tui.screens.base.sheet import SheetKeys
 from benchconsole.console.tui.screens.plan import PlanSheet
+from benchconsole.console.tui.widgets.field_notes import FieldNotes
 from benchconsole.console.view.session_control import PlanNotes, Proposal
+from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
 from tests.console.tui.looking import faulty, looking
+from tests.console.tui.test_consent import DISKS
 
 
 async def test_enter_waits_while_the_plan_is_worked_out() -> None:
@@ -61,3 +66,88 @@ async def test_enter_does_nothing_where_nothing_can_be_started(make: Callable[[]
         await look.press("escape")
         assert not isinstance(look.app.screen, PlanSheet)
         assert look.player.started == []
+
+
+def lines_hidden(sheet: PlanSheet) -> int:
+    return sheet.plan.count - sheet.plan.size.height
+
+
+@pytest.mark.parametrize("disks", [(), DISKS])
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40), (200, 60)])
+async def test_the_last_row_of_a_plan_says_how_to_leave_and_how_many_lines_are_out_of_sight(
+    size: tuple[int, int], disks: tuple[Confirmation, ...]
+) -> None:
+    async with looking(faulty(), size) as look:
+        look.player.disks = disks
+        await look.press("R")
+        sheet = look.app.screen
+        assert isinstance(sheet, PlanSheet)
+        await look.until(lambda: sheet.proposal is not None)
+        await look.settle()
+        keys = look.lines[-1]
+        assert "enter start" in keys
+        assert "esc send nothing" in keys
+        assert "…" not in keys
+        assert size[0] < 80 or "tab next suite" in keys
+        hidden = lines_hidden(sheet)
+        assert (f"up down {hidden} more" in keys) is (hidden > 0)
+        assert ("up down" in keys) is (hidden > 0)
+        await look.press(*["down"] * hidden)
+        assert "Nothing is sent to any node before you press enter." in look.text
+        await look.press("y")
+        assert "y copied" in look.lines[-1]
+        assert "esc send nothing" in look.lines[-1]
+
+
+async def test_where_the_whole_plan_is_in_sight_again_no_line_is_counted() -> None:
+    async with looking(faulty(), (120, 18)) as look:
+        await look.press("R")
+        sheet = look.app.screen
+        assert isinstance(sheet, PlanSheet)
+        await look.until(lambda: sheet.proposal is not None)
+        await look.settle()
+        assert f"up down {lines_hidden(sheet)} more" in look.lines[-1]
+        await look.pilot.resize_terminal(120, 50)
+        await look.settle()
+        assert "up down" not in look.lines[-1]
+        assert "y copy command" in look.lines[-1]
+
+
+PAIRS = (("enter", "start"), ("tab", "next"), ("esc", "leave"), ("y", "copy"))
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (38, "enter start  tab next  esc leave"),
+        (41, "enter start  tab next  esc leave  y copy"),
+        (32, "enter start  esc leave  y copy"),
+        (25, "enter start  esc leave"),
+        (23, "enter start  esc leave"),
+    ],
+)
+def test_keys_of_a_sheet_without_room_are_left_out_whole(width: int, shown: str) -> None:
+    (row,) = SheetKeys(PAIRS).draw(width, 1)
+    assert plain_text(row).strip() == shown
+
+
+@pytest.mark.parametrize(
+    ("candidates", "height", "rows"),
+    [
+        ((), 5, ["a meaning that has", "more words than one", "row has room for"]),
+        ((), 2, ["a meaning that has", "more words than on…"]),
+        (
+            (("one", ""), ("two", "")),
+            5,
+            ["a meaning that has", "more words than one", "row has room for", "tab one", "two"],
+        ),
+        ((("one", ""), ("two", "")), 3, ["a meaning that has", "more words than on…", "tab one"]),
+        ((("one", ""),), 1, ["a meaning that has…"]),
+    ],
+)
+def test_the_meaning_of_a_field_has_the_rows_that_stay_free(
+    candidates: Sequence[tuple[str, str]], height: int, rows: list[str]
+) -> None:
+    notes = FieldNotes("")
+    notes.show("a meaning that has more words than one row has room for", candidates)
+    assert [plain_text(row).strip() for row in notes.draw(22, height)] == rows
