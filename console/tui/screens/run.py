@@ -16,7 +16,7 @@ from benchconsole.console.tui.rows.clock import hour, lasting
 from benchconsole.console.tui.rows.text_rows import CellText, Row, sign
 from benchconsole.console.tui.rows.themes import BOLD, MUTED, RUNNING
 from benchconsole.console.tui.screens import run_progress
-from benchconsole.console.tui.screens.base.page import OpenPage, Page
+from benchconsole.console.tui.screens.base.page import OpenPage, Page, count_frame_rows
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.events import EventLog
 from benchconsole.console.tui.widgets.footer import Shown
@@ -37,7 +37,7 @@ from benchconsole.console.view.totals import SessionTotals, TotalsCache
 from benchconsole.console.view.wording import format_share
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Round
-from benchconsole.topology.units import Unit
+from benchconsole.topology.units import Unit, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +153,14 @@ class RunScreen(Page):
         if current is None:  # also where a replay goes back to its beginning
             self.tests.show("", (), network=False)
             return
-        title = f"{'test' if current.bundles == () else 'flow'}, slowest first"
         network = any(test.target.peer is not None for test in current.tests)
-        self.tests.show(title, self._rows.list(view, current), network)
+        rows, noun = self._rows.list(view, current), "flow" if current.bundles else "test"
+        named = f"{len(rows):,} of {counted(len(current.tests), noun)}" if len(rows) < len(current.tests) else noun
+        self.tests.show(f"{named}, slowest first", rows, network)
 
     def _share_height(self) -> None:
         """Stages first, then the tests, what is not judged, events; loads when there is plenty of room."""
-        low = self.size.height < 20
-        room = self.size.height - (4 if low else 7)
+        room = self.size.height - count_frame_rows(self)
         events = 1 if self.size.height < 24 else 3 if self.size.height < 32 else 5
         unjudged = min(self.unjudged.wanted, 1 if self.size.height < 32 else 3)
         proofs = min(self.proofs.wanted, 1 if self.size.height < 32 else 4)

@@ -680,3 +680,34 @@ async def test_the_stage_that_runs_is_in_sight_on_a_small_terminal(size: tuple[i
         assert any(line.startswith(" ▸ stage 6") for line in look.lines)
         if not any("stage 13" in line for line in look.lines):
             assert any(("and" in line and "more" in line) or "more wait" in line for line in look.lines)
+
+
+@pytest.mark.parametrize("size", [(60, 15), *SIZES])
+async def test_tests_of_a_large_round_that_have_no_row_are_counted(
+    size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchconsole.console.tui.widgets.round_tests.MOST_ROWS", 20)
+    async with looking(faulty(), size) as look:
+        await look.press("3")
+        (head,) = (line for line in look.lines if " of 64 flows" in line)
+        assert head.startswith(" 20 of 64 flows, slowest f")
+        run = look.app.screen
+        assert isinstance(run, RunScreen)
+        assert len(run.tests.items) == 20
+    async with looking(faulty(), size, until=1) as look:
+        look.player.feed(events.RoundStarted(faulty().rounds[0], 1_700_000_000.0))
+        await look.press("3")
+        assert "slowest first" not in look.text
+
+
+@pytest.mark.parametrize("because", ["", "the database is full: no room left on the device; " + "free some, " * 9])
+async def test_every_test_of_a_small_round_has_a_row_beside_a_banner(because: str) -> None:
+    async with looking(tell(mini(leaves=2, per_leaf=2), Faults())) as look:
+        if because:
+            look.player.feed(events.Held(because, 1.7e9))
+        await look.press("3")
+        run = look.app.screen
+        assert isinstance(run, RunScreen)
+        assert run.banner.size.height == (2 if because else 0)
+        assert run.tests.page >= run.tests.count > 1
+        assert run.events.size.height > 8
