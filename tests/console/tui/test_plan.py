@@ -2,10 +2,16 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchconsole.console.cli.common import load_installed_probes
+from benchconsole.console.session.controller import SessionController
+from benchconsole.console.session.loop_thread import LoopThread
+from benchconsole.console.session.session import Session
+from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.rows.text_rows import plain_text
 from benchconsole.console.tui.screens.base.sheet import SheetKeys
 from benchconsole.console.tui.screens.plan import PlanSheet
@@ -13,8 +19,12 @@ from benchconsole.console.tui.widgets.field_notes import FieldNotes
 from benchconsole.console.view.session_control import PlanNotes, Proposal
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
-from tests.console.tui.looking import faulty, looking
+from benchconsole.store.store import Store
+from tests.console.tui.looking import PLAIN, Look, faulty, looking
+from tests.console.tui.playing import Player
 from tests.console.tui.test_consent import DISKS
+from tests.fabrics import SMALL, fabric
+from tests.probes.played import PlayedReach
 
 
 async def test_enter_waits_while_the_plan_is_worked_out() -> None:
@@ -151,3 +161,33 @@ def test_the_meaning_of_a_field_has_the_rows_that_stay_free(
     notes = FieldNotes("")
     notes.show("a meaning that has more words than one row has room for", candidates)
     assert [plain_text(row).strip() for row in notes.draw(22, height)] == rows
+
+
+STEERED = SMALL.replace("mtu: 1500}", "mtu: 1500, hash: steered}").replace(
+    "  default:\n", "  own:\n    - {probe: inventory}\n  default:\n"
+)
+
+
+async def test_tab_takes_suites_of_the_file_then_ours_and_comes_to_lag(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "sessions.db") as store:
+        session = Session(
+            fabric(tmp_path, STEERED), load_installed_probes(), store, make_reach=lambda *_: PlayedReach()
+        )
+        control = SessionController(session, LoopThread())
+        app = ConsoleApp(lambda: control, PLAIN, analyse=lambda _: ())
+        async with app.run_test(size=(120, 40)) as pilot:
+            look = Look(app, pilot, Player(faulty()))
+            await look.until(lambda: app.session.latest.has_begun)
+            await look.press("R")
+            sheet = app.screen
+            assert isinstance(sheet, PlanSheet)
+            for suite in ("default", "own", "quick", "network", "lag"):
+                await look.until(lambda: sheet.proposal is not None)
+                await look.settle()
+                assert sheet.suite == suite
+                assert any(line.startswith(f" {suite}: ") and "tab one of 8 suites" in line for line in look.lines)
+                await look.press(*["tab"] * (suite != "lag"))
+            assert "iperf3 steered" in look.text
+            await look.press("escape", "colon", *"plan lag", "enter")
+            await look.until(lambda: "lag: " in look.text and "tab one of 8 suites" in look.text)
+        await control.close()
