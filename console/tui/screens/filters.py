@@ -39,7 +39,7 @@ class FiltersScreen(AreaPage):
 
     def __init__(self, *, tab: str) -> None:
         super().__init__(named_by="name", absent=NONE_SAVED, tab=tab, subject="filters")
-        self._wrong = ""
+        self.wrong = ""
         """Why the file is refused; empty where it was read."""
 
     def on_mount(self) -> None:
@@ -51,23 +51,18 @@ class FiltersScreen(AreaPage):
         keeper = find_keeper(self)
         try:
             known = keeper.read() if keeper is not None else {}
-            self._wrong = ""
+            self.wrong = ""
         except TopologyError as error:
-            known, self._wrong = {}, f"Saved filters are not used: {tell_first(error)}"
-        self._tell_absent()
+            known, self.wrong = {}, f"Saved filters are not used: {tell_first(error)}"
+        _tell_absent(self)
         self.show_area(list_saved_filters(known))
         words = counted(len(self.table.every), "saved filter")
         path = "" if keeper is None else sanitize(str(keeper.path))
         self.crumb.show(("filters", path), (CellText(words, MUTED),))
 
     def paint(self, view: RunView) -> None:
-        self._tell_absent()
+        _tell_absent(self)
         self.annotate()
-
-    def _tell_absent(self) -> None:
-        """Say why there is no row, and how one comes to be where this console may keep one."""
-        self.table.absent = self._wrong or NONE_SAVED + offer("save_filter", KEEP_ONE, self.refused, "filter")
-        self.table.redraw()
 
     @on(Listing.Chosen)
     def _chosen(self) -> None:
@@ -88,3 +83,9 @@ class FiltersScreen(AreaPage):
         row = self.table.chosen
         if row is not None:
             self.post_message(OrderFilter(str(row.record["area"]), str(row.record["name"]), removes=True))
+
+
+def _tell_absent(page: FiltersScreen) -> None:
+    """Say why there is no row, and how one comes to be where this console may keep one."""
+    page.table.absent = page.wrong or NONE_SAVED + offer("save_filter", KEEP_ONE, page.refused, "filter")
+    page.table.redraw()

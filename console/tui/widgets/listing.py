@@ -118,19 +118,13 @@ class Listing(CellWidget, Generic[Item], can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Go to the row; a second click opens it."""
-        index = self.find_row(event.y)
-        if index is None:
+        index = self.top + event.y - len(self.heading(self.size.width))
+        if not (0 <= index < self.count and event.y >= len(self.heading(self.size.width))):
             return
         if event.chain > 1:
             self.choose()
         else:
             self.go(index)
-
-    def find_row(self, y: int) -> int | None:
-        """The index of the item that stands in row ``y`` of the widget."""
-        under = y - len(self.heading(self.size.width))
-        index = self.top + under
-        return index if under >= 0 and index < self.count else None
 
     def _drawn_row(self, index: int, width: int) -> Row:
         row = self.row(index, width)

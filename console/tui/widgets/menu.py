@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from textual import events
+
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, sign
@@ -71,9 +73,16 @@ class StartMenu(Listing[MenuEntry]):
         self._drawn = [places.get(row) for row in range(start, len(rows))]
         return rows[start:]
 
-    def find_row(self, y: int) -> int | None:
-        """The entry that was drawn there: between the parts stand rows of words."""
-        return self._drawn[y] if 0 <= y < len(self._drawn) else None
+    def on_click(self, event: events.Click) -> None:
+        """Go to the entry that was drawn there; a second click opens it. Between the parts stand rows of words."""
+        event.prevent_default()  # the list would take the row for the entry of this number
+        index = self._drawn[event.y] if 0 <= event.y < len(self._drawn) else None
+        if index is None:
+            return
+        if event.chain > 1:
+            self.choose()
+        else:
+            self.go(index)
 
     def row(self, index: int, width: int) -> Row:
         entry = self.items[index]

@@ -515,7 +515,7 @@ async def test_a_test_that_runs_shows_the_fullest_core_of_its_nodes_where_load_i
 
 
 async def go_back(look: Look) -> None:
-    """What a replay does: show the session as it was when it was begun."""
+    """Show the session as it was when it was begun, as a replay does."""
     opening = next(faulty().events())
     assert isinstance(opening, events.SessionOpened)
     look.player.feed(replace(opening, shown=opened(opening)))
