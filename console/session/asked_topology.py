@@ -14,6 +14,7 @@ from benchconsole.console.session.node_access import PasswordPrompt
 from benchconsole.console.session.topology_asking import TopologyAnswers, ask_for_topology
 from benchconsole.console.session.topology_writing import format_topology, name_fabric, read_link_speed
 from benchconsole.console.text.name_sets import group_alike
+from benchconsole.console.text.typed_path import read_typed_path
 from benchconsole.topology.description.document import Imported, read_text, source_text
 from benchconsole.topology.description.resolve import load_text, resolve
 from benchconsole.topology.importers import import_text
@@ -79,7 +80,7 @@ def read_fields(fields: Mapping[str, str]) -> AskedNodes:
     for name, value in chosen.items():
         if value is None:
             raise BadInput(f"benchconsole: --{name}: {typed[name]!r}, expected yes or no")
-    config = Path(typed["ssh-config"]) if typed["ssh-config"] else None
+    config = read_typed_path(typed["ssh-config"]) if typed["ssh-config"] else None
     speed = read_link_speed(typed["link-speed"] or None)
     nodes = AskedNodes(typed["nodes"].split(), bool(chosen["all-hosts"]), config, bool(chosen["sudo"]), speed)
     if not nodes.sets and not nodes.all_hosts:

@@ -7,7 +7,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from benchconsole.console.session.session import Session
 from benchconsole.console.session.stored_fabric import read_settings
 from benchconsole.console.session.stored_verdict import keep_verdict
 from benchconsole.console.text.atomic_write import replace_content, write_whole
+from benchconsole.console.text.typed_path import read_typed_path
 from benchconsole.console.view.events import Event, SessionOpened, make_noticed
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.model.errors import PlanError
@@ -248,9 +248,7 @@ def make_proposal(
     session: Session, form: CriterionForm, typed: Mapping[str, str], typed_path: str
 ) -> CriterionProposal:
     """The file as it would be with what was typed. CriterionEditError lists everything that is wrong."""
-    path = Path(typed_path)
-    with suppress(RuntimeError):
-        path = path.expanduser()
+    path = read_typed_path(typed_path)
     before, text = _read_base(session, path)
     changes = _read_typed(form, typed)
     place = None if form.criterion is None else _find_written(session, text, path, form.criterion)[0]

@@ -401,7 +401,7 @@ class Session:
             await self.store.session(self.id).append_note("time limit", limit, now)
         self.has_begun = True
         self.complete = False
-        self._tell(self._make_opened(now, live=True))
+        self._tell(replace(self._make_opened(now, live=True), begins_run=True))
         for kind, words in told:
             await self.store.session(self.id).append_note(kind, words, now)
             noticed = make_noticed(kind, words, now)

@@ -6,7 +6,7 @@ A ``Result`` tells that one test has ended: it is stored, and nothing is judged 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchconsole.console.view.interval_rates import ToldInterval
@@ -59,6 +59,7 @@ class SessionOpened:
     ``checklists`` are those that are kept with it, as they stand; ``sampled`` says that it is a watch of days.
     ``anew``: all that is known of it follows, and what was told before counts no more. ``shown`` is what is known of it
     already, where somebody has jumped in a session that is played again. ``remarks`` are what people said of it so far.
+    ``begins_run``: a run of this console begins at ``at``; that of a stored session is when its first run began.
     """
 
     session: str
@@ -73,6 +74,7 @@ class SessionOpened:
     anew: bool = False
     shown: RunView | None = None
     remarks: "tuple[Remark, ...]" = ()
+    begins_run: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

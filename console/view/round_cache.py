@@ -12,8 +12,8 @@ T = TypeVar("T")
 class RoundCache(Generic[T]):
     """Content of rounds over the views of one session after the other. Not for several threads at once.
 
-    ``read`` is called where a round is new, closed (again) or judged again, where a later round repeats a test of it,
-    and, while it is open, where the session begins it or ends.
+    ``read`` is called where a round is new, closed (again) or judged again, where a later round repeats a test of it
+    or does so no longer, and, while it is open, where the session begins it or ends.
     """
 
     def __init__(self, read: Callable[[RunView, Round], T]) -> None:
@@ -26,7 +26,8 @@ class RoundCache(Generic[T]):
         known = self._view
         if known is None or known.fabric is not view.fabric or known.session != view.session:
             known, self._content = None, {}
-        repeated = view.replaced - known.replaced if known is not None else ()
+        # A replay goes back, too: tests that are no longer repeated count again.
+        repeated = view.replaced ^ known.replaced if known is not None else ()
         stale = {view.results[test].test.round for test in repeated if test in view.results}
         self._content = {each.number: self._find(view, each, is_stale=each.number in stale) for each in rounds}
         self._view = view

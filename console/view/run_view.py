@@ -206,7 +206,9 @@ class RunView:
     ``carried`` are the links without what findings say of them; ``repeats`` leads from a test of the
     plan to the earlier ones that it repeats. ``planned`` are the ids of the tests of each node, in the order of
     the plan. ``current_limit`` are the seconds in which the round that runs ends even where tools hang, 0 where that is
-    not known. ``begun`` is when the run that goes on, or went last, was begun. ``left_out`` says what of the suite is
+    not known. ``begun`` is when the run that goes on, or went last, was begun; ``is_one_run`` says that it is: of a
+    session that is stored, followed or played again it is when the first of its runs began.
+    ``left_out`` says what of the suite is
     not run, ``checklists`` are kept with the session, ``sampled`` is a watch of days. ``reading`` is how many rounds of
     a stored session were read so far, of how many: until it is read nothing but its fabric is here. ``detectable`` is
     what the tests could have shown, None until that is known of all its results. ``passed`` are verdicts in columns,
@@ -242,6 +244,7 @@ class RunView:
     fresh: Mapping[str, Result] = field(default_factory=lambda: MappingProxyType({}))
     started: float = 0.0
     begun: float = 0.0
+    is_one_run: bool = field(default=False, compare=False)
     ended: float | None = None
     complete: bool = False
     because: str = ""

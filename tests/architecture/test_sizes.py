@@ -26,7 +26,7 @@ WIDER = {
         "widgets.area_table.AreaTable": 40,
         "widgets.menu.StartMenu": 27,
         "widgets.node_table.NodeTable": 38,
-        "widgets.plan.PlanView": 31,
+        "widgets.plan.PlanView": 30,
         "widgets.plot.PlotList": 27,
         "widgets.sorted_table.SortedTable": 32,
         "widgets.sweep_lists.ChartList": 27,

@@ -14,6 +14,7 @@ from textual import on
 from benchconsole.console.exits import BadInput
 from benchconsole.console.text.name_sets import fold_names, group_alike
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.text.typed_path import read_typed_path
 from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
 from benchconsole.console.tui.rows.text_rows import CellLine, Row, wrap_under
 from benchconsole.console.tui.rows.themes import FAIL, MUTED, TEXT
@@ -273,11 +274,13 @@ class SaveSheet(Sheet[Path]):
             return
         name = event.typed[FILE].strip()
         if not _is_there(name):
-            self._write(Path(name), force=False)
+            self._write(read_typed_path(name), force=False)
             return
         words = f"{sanitize(name)} is there already."
         sheet = ChoiceSheet("replace a file", words, REPLACE, Badges())
-        self.app.push_screen(sheet, lambda answer: self._write(Path(name), force=True) if answer == "replace" else None)
+        self.app.push_screen(
+            sheet, lambda answer: self._write(read_typed_path(name), force=True) if answer == "replace" else None
+        )
 
     def _write(self, file: Path, *, force: bool) -> None:
         from benchconsole.console.session.topology_writing import refuse_file_name, write_topology
@@ -295,7 +298,7 @@ class SaveSheet(Sheet[Path]):
 
 def _is_there(name: str) -> bool:
     """Whether a file of this name would be overwritten; a link that leads nowhere is one, too."""
-    path = Path(name.strip())
+    path = read_typed_path(name.strip())
     try:
         return bool(name.strip()) and (path.is_symlink() or path.exists())
     except (OSError, ValueError):

@@ -1,11 +1,11 @@
 """Writing a report: the format by its key, the path as it is typed."""
 
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from textual import on
 
+from benchconsole.console.text.typed_path import read_typed_path
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
@@ -28,11 +28,8 @@ class ExportTarget(NamedTuple):
 
 
 def read_target(kind: str, text: str) -> ExportTarget:
-    """The file that was typed; ``~`` is a home directory where there is one, else a name like any other."""
-    path = Path(text)
-    with suppress(RuntimeError):
-        path = path.expanduser()
-    return ExportTarget(kind, path)
+    """The file that was typed."""
+    return ExportTarget(kind, read_typed_path(text))
 
 
 class ExportSheet(Sheet[ExportTarget]):

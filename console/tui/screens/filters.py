@@ -6,7 +6,7 @@ from textual import on
 
 from benchconsole.console.session.user_files import tell_first
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.actions import MOVES, name_keys
+from benchconsole.console.tui.actions import MOVES, offer
 from benchconsole.console.tui.messages import OrderFilter
 from benchconsole.console.tui.queries.saved_filter_area import list_saved_filters
 from benchconsole.console.tui.rows.text_rows import CellText
@@ -20,7 +20,8 @@ from benchconsole.console.view.run_view import RunView
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.units import counted
 
-NONE_SAVED = "No filter is saved yet. After / has filtered something, :save-filter NAME keeps it, and @NAME uses it."
+NONE_SAVED = "No filter is saved yet."
+KEEP_ONE = " After / has filtered something, :save-filter NAME keeps it, and @NAME uses it."
 
 
 class FiltersScreen(AreaPage):
@@ -37,7 +38,9 @@ class FiltersScreen(AreaPage):
     NOUN = "filter"
 
     def __init__(self, *, tab: str) -> None:
-        super().__init__(named_by="name", absent=name_keys(NONE_SAVED, "filter"), tab=tab, subject="filters")
+        super().__init__(named_by="name", absent=NONE_SAVED, tab=tab, subject="filters")
+        self.wrong = ""
+        """Why the file is refused; empty where it was read."""
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -48,15 +51,17 @@ class FiltersScreen(AreaPage):
         keeper = find_keeper(self)
         try:
             known = keeper.read() if keeper is not None else {}
-            self.table.absent = name_keys(NONE_SAVED, "filter")
+            self.wrong = ""
         except TopologyError as error:
-            known, self.table.absent = {}, f"Saved filters are not used: {tell_first(error)}"
+            known, self.wrong = {}, f"Saved filters are not used: {tell_first(error)}"
+        _tell_absent(self)
         self.show_area(list_saved_filters(known))
         words = counted(len(self.table.every), "saved filter")
         path = "" if keeper is None else sanitize(str(keeper.path))
         self.crumb.show(("filters", path), (CellText(words, MUTED),))
 
     def paint(self, view: RunView) -> None:
+        _tell_absent(self)
         self.annotate()
 
     @on(Listing.Chosen)
@@ -78,3 +83,9 @@ class FiltersScreen(AreaPage):
         row = self.table.chosen
         if row is not None:
             self.post_message(OrderFilter(str(row.record["area"]), str(row.record["name"]), removes=True))
+
+
+def _tell_absent(page: FiltersScreen) -> None:
+    """Say why there is no row, and how one comes to be where this console may keep one."""
+    page.table.absent = page.wrong or NONE_SAVED + offer("save_filter", KEEP_ONE, page.refused, "filter")
+    page.table.redraw()

@@ -42,10 +42,10 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         ("enter", "start"),
         ("tab", "next suite"),
         ("c", "confirm disks"),
-        ("o", "options"),
-        ("y", "copy command"),
         ("esc", "send nothing"),
         ("up down", "scroll"),
+        ("o", "options"),
+        ("y", "copy command"),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "suite", show=False, priority=True),
@@ -78,27 +78,32 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         self.proposal: Proposal | None = None
         self.plan = PlanView()
         self.parts = (self.plan,)
-        self._name_keys()
+        self.foot.kept = frozenset(("enter", "esc", "up down"))
 
     def on_mount(self) -> None:
         super().on_mount()
         self._work_out()
 
     def on_resize(self) -> None:
-        self.plan.styles.height = max(min(self.plan.wanted, self.size.height - 4), 1)
+        rows = len(self.plan.lines(self.size.width or 80))
+        room = max(min(rows, self.size.height - 4), 1)
+        self.plan.styles.height = room
+        self._name_keys(rows - room)
 
-    def _name_keys(self) -> None:
-        """Only those that do something now."""
+    def _name_keys(self, hidden: int) -> None:
+        """Only those that do something now; lines of the plan that are out of sight are counted."""
         idle = {"tab"} if len(self.suites) < 2 else set()
+        idle |= set() if self._has_work() else {"enter"}
         idle |= set() if self.proposal is not None and self.proposal.unconfirmed else {"c"}
         idle |= set() if self.proposal is not None and self.proposal.command else {"y"}
-        self.foot.pairs = tuple(pair for pair in self.KEYS if pair[0] not in idle)
+        idle |= set() if hidden > 0 else {"up down"}
+        verbs = {"up down": f"{hidden:,} more"}
+        self.foot.pairs = tuple((key, verbs.get(key, verb)) for key, verb in self.KEYS if key not in idle)
         self.foot.redraw()
 
     def _work_out(self) -> None:
         self.proposal = None
         self.plan.say(f"{sanitize(self.suite) + ': ' if self.suite else ''}the plan is being worked out.")
-        self._name_keys()
         self.on_resize()
         self.run_worker(self._propose(self.suite, self.typed, self.options), exit_on_error=False)
 
@@ -114,7 +119,6 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
                 return  # another plan was asked for meanwhile
             self.proposal = proposal
             self.plan.show(suite or (OWED if self.suites else ""), proposal, self.suites)
-        self._name_keys()
         self.on_resize()
 
     def action_suite(self) -> None:
@@ -159,9 +163,15 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         """Send the command line to the clipboard of the terminal."""
         if self.proposal is not None and self.proposal.command:
             self.post_message(Copy(f"{self.proposal.command}\n", "the command"))
-            self.foot.pairs = tuple((key, "copied" if key == "y" else verb) for key, verb in self.foot.pairs)
+            others = (pair for pair in self.foot.pairs if pair[0] != "y")
+            self.foot.pairs = (("y", "copied"), *others)  # at the beginning, where it has room
             self.foot.redraw()
 
     def action_choose(self) -> None:
-        found = self.proposal
-        self.dismiss(found.rounds if found is not None and (found.rounds or found.ends) else None)
+        """Start it; while it is worked out, and where there is nothing to start, the sheet stays."""
+        if self.proposal is not None and self._has_work():
+            self.dismiss(self.proposal.rounds)
+
+    def _has_work(self) -> bool:
+        """Whether the plan is there, with rounds or an end that is owed."""
+        return self.proposal is not None and bool(self.proposal.rounds or self.proposal.ends)

@@ -54,7 +54,10 @@ class RawScreen(Page):
 
     def paint(self, view: RunView) -> None:
         result = view.results.get(self.test)
-        if result is None:
+        if result is None:  # a replay went back to before it
+            self.crumb.show(self.crumb.parts)
+            self.raw.show(None, self.raw.filter)
+            self._annotate()
             return
         target = result.test.target
         value: Row = ()
@@ -70,7 +73,10 @@ class RawScreen(Page):
     def _annotate(self) -> None:
         """Say how many lines are shown, and whether the one with the value is among them."""
         shown = self.raw.evidence
-        total = len(shown.lines) if shown is not None else 0
+        if shown is None:
+            self.prompt.show(note=(CellText("this test has not run yet", MUTED),))
+            return
+        total = len(shown.lines)
         if self.raw.kept.refused is not None:
             tell_slow(self.prompt, self.raw.kept.refused[1])
             return
@@ -78,7 +84,7 @@ class RawScreen(Page):
             said = _tell_lines(counted(total, "line"), shown)
             self.prompt.show(note=(CellText(HINT if self.prompt.has_focus else said, MUTED),))
             return
-        mark = shown.marked if shown is not None else None
+        mark = shown.marked
         hides = mark is not None and all(line.place != mark.line for line in self.raw.items)
         away = ", not the one that the value was read from" if hides else ""
         words = _tell_lines(f"{self.raw.count:,} of {counted(total, 'line')}", shown, f" shown{away}") + "   "
@@ -151,10 +157,9 @@ class RawScreen(Page):
         self.post_message(PlanRun(only=(self.test,)))
 
 
-def _tell_lines(number: str, output: OutputText | None, more: str = "") -> str:
+def _tell_lines(number: str, output: OutputText, more: str = "") -> str:
     """How many lines there are, and that the command wrote more than that: the rest was never stored."""
-    is_cut = output is not None and output.is_cut
-    return f"{number} kept{more}, the rest was cut off when it was read" if is_cut else f"{number}{more}"
+    return f"{number} kept{more}, the rest was cut off when it was read" if output.is_cut else f"{number}{more}"
 
 
 def _find_shown(view: RunView, metric: str) -> Shown:

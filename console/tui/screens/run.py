@@ -16,7 +16,7 @@ from benchconsole.console.tui.rows.clock import hour, lasting
 from benchconsole.console.tui.rows.text_rows import CellText, Row, sign
 from benchconsole.console.tui.rows.themes import BOLD, MUTED, RUNNING
 from benchconsole.console.tui.screens import run_progress
-from benchconsole.console.tui.screens.base.page import OpenPage, Page
+from benchconsole.console.tui.screens.base.page import OpenPage, Page, count_frame_rows
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.events import EventLog
 from benchconsole.console.tui.widgets.footer import Shown
@@ -37,7 +37,7 @@ from benchconsole.console.view.totals import SessionTotals, TotalsCache
 from benchconsole.console.view.wording import format_share
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Round
-from benchconsole.topology.units import Unit
+from benchconsole.topology.units import Unit, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class RunScreen(Page):
         self.events = EventLog()
         self.frozen = False
         self.paused = False
-        self._digested: tuple[object, object, RunDigest] | None = None
+        self._digested: tuple[tuple[object, ...], RunDigest] | None = None
         self._rows = RoundRows()
         self._told: tuple[object, ...] = ()
         self.parts = (
@@ -86,7 +86,7 @@ class RunScreen(Page):
 
     def _second(self) -> None:
         view = self.run_view
-        if view is not None and view.current is not None and self.is_current and not self.frozen:
+        if view is not None and _is_going(view) and self.is_current and not self.frozen:
             self._say_time(view)
 
     def show(self, view: RunView, badges: Badges) -> None:
@@ -114,7 +114,7 @@ class RunScreen(Page):
 
     def _offered(self, view: RunView) -> tuple[Shown, ...]:
         """The keys; that of the sweeps only where there are any."""
-        found: tuple[Shown, ...] = self.KEYS if view.current is None else self.KEYS_RUNNING
+        found: tuple[Shown, ...] = self.KEYS_RUNNING if _is_going(view) else self.KEYS
         held: tuple[Shown, ...] = (("pane", "held back"),) if self.held.items else ()
         sweeps: tuple[Shown, ...] = ("sweeps",) if is_swept(view) else ()
         return (*found[:2], *sweeps, *held, *found[2:])
@@ -134,30 +134,33 @@ class RunScreen(Page):
         self.stages.show(advance_stages(view, digest.sums.stages, now), digest.because, digest.results)
 
     def _digest(self, view: RunView) -> RunDigest:
-        """The values that change only when a round is judged; worked out once for each."""
-        known = self._digested
-        if known is None or known[0] is not view.results or known[1] is not view.current:
+        """The values that change only when a round is judged or planned; worked out once for each."""
+        known, basis = self._digested, (view.results, view.current, view.plan)
+        if known is None or not are_same(basis, known[0]):
             because = {each.stage: sanitize(each.because) for each in reversed(view.plan)}
             sums = self.sums.compute(view)
             digest = RunDigest(sums, because, results_of(sums, view.stopped, view.plan))
-            known = self._digested = (view.results, view.current, digest)
-        return known[2]
+            known = self._digested = (basis, digest)
+        return known[1]
 
     def _show_tests(self, view: RunView) -> None:
         """The round that runs or ran last; only when something of it is new."""
         told = (view.current, view.fresh, view.running, view.results, view.intervals, view.loads)
         current = round_of(view)
-        if current is None or are_same(told, self._told):
+        if are_same(told, self._told):
             return
         self._told = told
-        title = f"{'test' if current.bundles == () else 'flow'}, slowest first"
+        if current is None:  # also where a replay goes back to its beginning
+            self.tests.show("", (), network=False)
+            return
         network = any(test.target.peer is not None for test in current.tests)
-        self.tests.show(title, self._rows.list(view, current), network)
+        rows, noun = self._rows.list(view, current), "flow" if current.bundles else "test"
+        named = f"{len(rows):,} of {counted(len(current.tests), noun)}" if len(rows) < len(current.tests) else noun
+        self.tests.show(f"{named}, slowest first", rows, network)
 
     def _share_height(self) -> None:
         """Stages first, then the tests, what is not judged, events; loads when there is plenty of room."""
-        low = self.size.height < 20
-        room = self.size.height - (4 if low else 7)
+        room = self.size.height - count_frame_rows(self)
         events = 1 if self.size.height < 24 else 3 if self.size.height < 32 else 5
         unjudged = min(self.unjudged.wanted, 1 if self.size.height < 32 else 3)
         proofs = min(self.proofs.wanted, 1 if self.size.height < 32 else 4)
@@ -222,16 +225,21 @@ class RunScreen(Page):
             self.post_message(Copy(f"{chosen.test.target.key}\t{chosen.value}\t{chosen.expected}\n", "the test"))
 
 
+def _is_going(view: RunView) -> bool:
+    """Whether a run goes on, also between its rounds: before the first, while it is held, while nodes are searched."""
+    return view.current is not None or (view.live and view.ended is None and bool(view.plan))
+
+
 def _tallies(view: RunView, now: float, *, is_paused: bool) -> tuple[Row, ...]:
-    """Running or not, elapsed of about how much, and when it ends; a pause has no end that is known."""
+    """Running or not, elapsed of about how much, and when it ends; a run that waits or is paused has no known end."""
     if view.reading is not None:
         return ((CellText("reading", MUTED),),)
     if view.ended is not None or not view.live:
         words = "not started" if view.ended is None else "complete" if view.complete else "stopped"
         took = "" if view.ended is None else f"   {_format_work(view, view.ended)}"
         return ((CellText(words + took, MUTED),), (CellText(words, MUTED),))
-    if is_paused:
-        return ((sign(State.HELD), CellText(" paused", MUTED)),)
+    if view.current is None and (view.held or is_paused):
+        return ((sign(State.HELD), CellText(" waits" if view.held else " paused", MUTED)),)
     elapsed = compute_worked(view, now)
     head: Row = (sign(State.RUNNING), CellText(" running", RUNNING._replace(bold=True)))
     left, overrun = eta(view, now), find_overrun(view, now)
@@ -251,8 +259,13 @@ def _tallies(view: RunView, now: float, *, is_paused: bool) -> tuple[Row, ...]:
 
 
 def _format_work(view: RunView, ended: float) -> str:
-    """``0:18 of work in 0:22``: the rounds of the run that went last, and that run from begin to end."""
+    """``0:18 of work in 0:22``: the rounds of the run that went last, and that run from begin to end.
+
+    ``0:18 of work`` where it is not known when that run began: the rounds of all runs of the session.
+    """
     work, whole = lasting(compute_worked(view, ended)), lasting(max(ended - view.begun, 0.0))
+    if not view.is_one_run:
+        return f"{work} of work"
     return work if work == whole else f"{work} of work in {whole}"
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Set
 from functools import partial
 
 from textual import on
@@ -47,7 +48,7 @@ class SessionsScreen(MarkingPage, AreaPage):
 
     def __init__(self, archive: SessionArchive, *, tab: str) -> None:
         super().__init__(named_by="id", absent=READING, tab=tab, subject="sessions")
-        self.note = partial(_tell_marks, self.table)
+        self.note = lambda: _tell_marks(self.table, self.refused)
         self.mark_of = lambda row: row.record["id"]
         self.archive = archive
         self.listed: tuple[ListedSession, ...] = ()
@@ -130,13 +131,17 @@ def _find_remarked(page: SessionsScreen) -> Remarked | None:
     return Remarked(OF_SESSION, f"session {sanitize(key)}", key) if key else None
 
 
-def _tell_marks(table: AreaTable) -> str:
-    """How many sessions are marked, how many of them no filter shows, and what can be done with them."""
+def _tell_marks(table: AreaTable, refused: Set[str]) -> str:
+    """How many sessions are marked, how many of them no filter shows, and what can be done with them.
+
+    It names no key of the ``refused`` actions.
+    """
     if not table.marked:
         return table.tell_alike()
     marked = len(table.marked)
     hidden = marked - sum(row.record["id"] in table.marked for row in table.items)
     away = f", {hidden:,} of them not shown" if hidden else ""
-    compares = name_keys("c compares the two, ", "compare") if marked == 2 else ""
-    removes = name_keys("x removes it", "remove") if marked == 1 else name_keys("x removes them", "remove")
-    return f"{marked:,} marked{away}: {compares}{removes}"
+    compares = name_keys("c compares the two", "compare") if marked == 2 else ""
+    removes = offer("remove", "x removes it" if marked == 1 else "x removes them", refused)
+    can = ", ".join(filter(None, (compares, removes)))
+    return f"{marked:,} marked{away}{f': {can}' if can else ''}"

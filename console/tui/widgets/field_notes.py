@@ -34,7 +34,8 @@ class FieldNotes(CellWidget):
                 found = [*found[: height - 1], CellLine(width).to(2).put(rest, MUTED).row()]
             return found
         drawn = wrap_under("", [self.note], width, 2, max(height - 2, 1), WATCH) if self.note else []
-        drawn.append(CellLine(width).to(2).put(self.meaning, MUTED).row())
+        room = height - len(drawn) - bool(self.candidates)
+        drawn += wrap_under("", [self.meaning], width, 2, max(room, 1), MUTED)
         for place, (word, help_) in enumerate(self.candidates[: max(height - len(drawn), 0)]):
             line = CellLine(width).to(2).put("tab " if place == 0 else "    ", ACCENT).put(word, TEXT)
             drawn.append(line.put("   ").put(help_, MUTED).row())

@@ -43,7 +43,7 @@ class TargetLoad:
 
 def loads(view: RunView) -> tuple[TargetLoad, ...]:
     """The bundles of the open round, the emptiest first."""
-    if view.current is None:
+    if view.current is None or not view.current.bundles:
         return ()
     tests = Counter(test.bundle for test in view.current.tests)
     rates: dict[str, list[float]] = {}

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from textual import events
+
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, sign
@@ -42,6 +44,8 @@ class StartMenu(Listing[MenuEntry]):
         super().__init__()
         self.items = tuple(entries)
         self.version = version
+        self._drawn: Sequence[int | None] = ()
+        """The entry of each row that was drawn, None for a row of words."""
 
     def draw(self, width: int, height: int) -> list[Row]:
         """Title, parts with their headings, the promise; the rows around the cursor where it is low."""
@@ -51,7 +55,7 @@ class StartMenu(Listing[MenuEntry]):
         title = CellLine(inner).to(3).put("benchconsole", STRONG).put("  accept, tune and repair a cluster", MUTED)
         rows.append(title.right((CellText(sanitize(self.version), MUTED),), margin=3).row())
         rows += [BLANK, BLANK] if roomy else [BLANK]
-        at = 0
+        at, places = 0, dict[int, int]()
         for part in Opening:
             entries = [(index, each) for index, each in enumerate(self.items) if each.part is part]
             if not entries:
@@ -60,14 +64,25 @@ class StartMenu(Listing[MenuEntry]):
                 rows.append(self._sessions_heading(inner))
             for index, _ in entries:
                 at = len(rows) if index == self.cursor else at
+                places[len(rows)] = index
                 rows.append(self._drawn_row(index, inner))
             rows += [BLANK, BLANK] if part is Opening.WAY and roomy else [BLANK]
         promise = CellLine(inner).to(4).put("Nothing is sent to a node before you press ", MUTED).put("enter", KEY)
         rows.append(promise.put(" on its name, or on a plan.", MUTED).row())
-        if len(rows) > height:
-            start = max(0, min(at - height // 2, len(rows) - height))
-            rows = rows[start:]
-        return rows
+        start = max(0, min(at - height // 2, len(rows) - height))
+        self._drawn = [places.get(row) for row in range(start, len(rows))]
+        return rows[start:]
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the entry that was drawn there; a second click opens it. Between the parts stand rows of words."""
+        event.prevent_default()  # the list would take the row for the entry of this number
+        index = self._drawn[event.y] if 0 <= event.y < len(self._drawn) else None
+        if index is None:
+            return
+        if event.chain > 1:
+            self.choose()
+        else:
+            self.go(index)
 
     def row(self, index: int, width: int) -> Row:
         entry = self.items[index]

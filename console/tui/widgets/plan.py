@@ -48,10 +48,6 @@ class PlanView(Listing[Row]):
         self.redraw()
 
     @property
-    def wanted(self) -> int:
-        return len(self.lines(self.size.width or 80))
-
-    @property
     def count(self) -> int:
         return len(self.lines(self.size.width))
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from heapq import nsmallest
 from itertools import chain
 
-from benchconsole.console.text.cells import measure_width
+from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows import link_glyphs
@@ -50,7 +50,7 @@ def round_of(view: RunView) -> Round | None:
 
 
 MOST_ROWS = 500
-"""A round of ten thousand tests shows its slowest; the others are counted."""
+"""A round of ten thousand tests shows its slowest; the title says of how many."""
 
 
 class RoundRows:
@@ -205,7 +205,9 @@ class RoundTests(Listing[TestLine]):
     def show(self, title: str, rows: Sequence[TestLine], network: bool) -> None:
         """The tests of another round, or the same further on."""
         self.title = title
-        self._longest = max([20, *(_measure_name(row.name or row.test.target.key) + 2 for row in rows[:200])])
+        self._longest = max(
+            [20, measure_width(title) - 3, *(_measure_name(row.name or row.test.target.key) + 2 for row in rows[:200])]
+        )
         values = [row.value for row in rows if row.value is not None]
         unit = next((row.unit for row in rows if row.unit is not None), None)
         self.scale = scale_for(unit, Shown.NETWORK if network else Shown.PLAIN, values) if unit else None
@@ -218,8 +220,8 @@ class RoundTests(Listing[TestLine]):
     def heading(self, width: int) -> list[Row]:
         if not self.items:
             return []
-        line = CellLine(width).to(1).put(self.title, MUTED)
         name = self._names_width(width)
+        line = CellLine(width).to(1).put(clip_text(self.title, name + 3), MUTED)
         line.to(3 + name + 2).put(self.scale.symbol if self.scale else "", MUTED, 9, ">")
         line.put("expected", MUTED, 10, ">").put("of exp", MUTED, 8, ">").put("   limit", MUTED)
         if any(row.interval is not None for row in self.items):

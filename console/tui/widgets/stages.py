@@ -1,6 +1,7 @@
 """The stages of a run: rounds done as a wire, time, time left, and the worst result."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
@@ -9,14 +10,74 @@ from benchconsole.console.tui.rows.clock import lasting
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, word_tone
 from benchconsole.console.tui.rows.themes import BOLD, MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
-from benchconsole.console.view.run_view import StageView, State
+from benchconsole.console.view.run_view import StageView, State, worst
+from benchconsole.console.view.wording import SIGNS
+from benchconsole.topology.units import counted
 
 _LEAST_RESULT, _WIDEST_RESULT = 21, 44
 """Cells that results have before the words on what runs."""
 
 
+class StageFold(NamedTuple):
+    """The stages that have a row, those done that share the first one, and how many more wait.
+
+    ``done_waits``: the first row counts those that wait, too, for there is no other one.
+    """
+
+    done: Sequence[StageView]
+    shown: Sequence[StageView]
+    waiting: int
+    done_waits: bool = False
+
+
+def fold_stages(stages: Sequence[StageView], room: int) -> StageFold:
+    """The stages in ``room`` rows: those that passed fold first, then those done longest ago; the one that runs stays.
+
+    Where none runs the next one stays, and after the last one the last that did not pass.
+    """
+    passed = [place for place, each in enumerate(stages) if _is_done(each) and each.state is State.PASS]
+    folds_passed = len(passed) > 1
+    if len(stages) <= room or (folds_passed and len(stages) - len(passed) < room):
+        folded = passed if folds_passed and len(stages) > room else []
+        shown = [each for place, each in enumerate(stages) if place not in folded]
+        return StageFold([stages[place] for place in folded], shown, 0)
+    others = [place for place in range(len(stages)) if place not in passed] or passed[-1:]
+    ahead = [place for place in others if not _is_done(stages[place])]
+    here = next((place for place in others if stages[place].state is State.RUNNING), (ahead or others[-1:])[0])
+    over = [place for place in others if place != here and place not in ahead]
+    ahead = [place for place in ahead if place != here]
+    free = max(room - 1 - bool(ahead), 0)
+    is_folded = bool(passed) or len(over) > free
+    free = max(free - is_folded, 0)
+    kept = over[max(len(over) - free, 0) :]
+    free = room - 1 - is_folded - len(kept)
+    following = ahead if len(ahead) <= free else ahead[: max(free - 1, 0)]
+    chosen = {here, *kept, *following}
+    folded = [place for place, each in enumerate(stages) if place not in chosen and _is_done(each)]
+    waiting = len(ahead) - len(following)
+    if room < 2:
+        return StageFold((), [stages[here]], 0)
+    if len(folded) == 1 and (free or not waiting):  # as many rows as its own
+        chosen, folded = chosen | {*folded}, []
+    shown = [stages[place] for place in sorted(chosen)]
+    return StageFold([stages[place] for place in folded], shown, waiting, done_waits=free < 1)
+
+
+def _is_done(stage: StageView) -> bool:
+    return stage.done == stage.rounds and stage.state is not State.RUNNING
+
+
+def _tell_done(fold: StageFold) -> Row:
+    """``✗ 7 stages done, worst fail``: how many share the row, with the sign of the worst."""
+    low = worst(each.state for each in fold.done)
+    count = counted(len(fold.done), "stage")
+    how = {State.PASS: " and passed", State.MEASURED: ""}.get(low, f", worst {SIGNS[low].word}")
+    more = f", and {fold.waiting:,} more" if fold.waiting and fold.done_waits else ""
+    return (sign(low), CellText(f" {count} done{how}{more}", MUTED))
+
+
 class Stages(CellWidget):
-    """One row a stage; what is done folds into one row where it is tight."""
+    """One row a stage; what is done folds into one row where it is tight, and what waits is counted."""
 
     DEFAULT_CSS = "Stages { height: 4; }"
 
@@ -51,14 +112,14 @@ class Stages(CellWidget):
         head.put("rounds", MUTED).to(head.at - 6 + wire + 9).put("time", MUTED, 9, ">")
         head.put("left", MUTED, 9 if left else 0, ">")
         rows = [head.put("   result", MUTED).row()]
-        shown = list(self.stages)
-        done = [stage for stage in shown if stage.done == stage.rounds and stage.state is State.PASS]
-        if len(shown) + 1 > height and len(done) > 1:
-            shown = [stage for stage in shown if stage not in done]
-            rows.append(CellLine(width).to(1).put(f"· {len(done)} stages done and passed", MUTED).row())
-        return rows + [
-            self._stage(stage, line_of=(name, about, wire, 9 if left else 0), width=width) for stage in shown
-        ]
+        fold = fold_stages(self.stages, height - 1)
+        if fold.done:
+            rows.append(CellLine(width).to(1).extend(_tell_done(fold)).row())
+        line_of = (name, about, wire, 9 if left else 0)
+        rows += [self._stage(stage, line_of=line_of, width=width) for stage in fold.shown]
+        if fold.waiting and not fold.done_waits:
+            rows.append(CellLine(width).to(3).put(f"and {fold.waiting:,} more", MUTED).row())
+        return rows
 
     def _stage(self, stage: StageView, *, line_of: tuple[int, int, int, int], width: int) -> Row:
         name, about, wire, left = line_of

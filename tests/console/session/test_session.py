@@ -159,6 +159,21 @@ async def test_a_console_that_died_before_it_searched_the_nodes_has_that_done_on
     assert len(store.session(first.id).read_proofs()) == 1
 
 
+async def test_when_its_last_run_began_is_known_of_a_session_that_was_run_here_alone(
+    tmp_path: Path, store: Store
+) -> None:
+    running = session(tmp_path, store, PlayedReach())
+    first, _ = await follow(running, running.propose())
+    assert first.is_one_run
+    assert not running.view().is_one_run
+    opened = Session.stored(store, running.id, PROBES, make_reach=lambda _fabric, _session: PlayedReach())
+    only = [test.id for test in running.plan[0].tests[:1]]
+    view, seen = await follow(opened, opened.propose(only=only))
+    (again,) = (event for event in seen if isinstance(event, SessionOpened) and event.begins_run)
+    assert view.is_one_run
+    assert view.started <= first.begun < again.at == view.begun
+
+
 async def test_pause_holds_the_next_round(tmp_path: Path, store: Store) -> None:
     running = session(tmp_path, store, PlayedReach())
     running.start(running.propose())

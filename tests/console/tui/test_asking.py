@@ -190,6 +190,26 @@ async def test_a_file_that_is_there_is_replaced_after_a_question_alone(tmp_path:
     assert set(topology.load(file).nodes) == {"n01"}
 
 
+async def test_a_file_below_a_home_directory_is_written_there_and_seen_where_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with start() as (app, pilot):
+        await ask((app, pilot), "n01")
+        monkeypatch.setenv("HOME", str(tmp_path))
+        await pilot.press("w", "ctrl+u", *"~/lab.yaml")
+        await pilot.pause()
+        assert "It is there already" not in text_of(app)
+        (tmp_path / "lab.yaml").write_text("mine")
+        await pilot.press("backspace", "l")
+        await pilot.pause()
+        assert "It is there already" in text_of(app)
+        await pilot.press("enter", "r")
+        await wait_until(pilot, lambda: app.return_value is not None)
+        assert app.return_value == StartChoice(Start.OPEN, str(tmp_path / "lab.yaml"))
+    assert set(topology.load(tmp_path / "lab.yaml").nodes) == {"n01"}
+    assert list_files(tmp_path) == [tmp_path / "lab.yaml"]
+
+
 async def test_a_file_that_comes_while_one_agrees_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "cluster.yaml"
     async with start() as (app, pilot):
@@ -310,3 +330,12 @@ def test_names_are_taken_as_the_shell_parts_them_for_the_command() -> None:
     empty = {"all-hosts": "", "ssh-config": "", "sudo": "yes", "link-speed": "25G"}
     nodes = read_fields({"nodes": " n[01-02]  st1 ", **empty})
     assert (nodes.list_names(), nodes.sudo, nodes.speed) == (["n01", "n02", "st1"], True, "25 Gb/s")
+
+
+def test_an_ssh_config_below_a_home_directory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "lab_config").write_text("Host lab1\n")
+    fields = {"nodes": "n1", "all-hosts": "yes", "ssh-config": "~/lab_config", "sudo": "", "link-speed": ""}
+    nodes = read_fields(fields)
+    assert nodes.config_path == str(tmp_path / "lab_config")
+    assert nodes.list_names() == ["n1", "lab1"]

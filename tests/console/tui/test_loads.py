@@ -1,11 +1,15 @@
 """Loads on Run: bundles and uplinks share the room, and what does not fit is counted."""
 
+from dataclasses import replace
+from typing import Never
+
 import pytest
 
 from benchconsole.console.tui.queries.uplink_loads import UplinkLoad, list_uplink_loads
 from benchconsole.console.tui.rows.text_rows import plain_text
-from benchconsole.console.tui.widgets.loads import LoadsView, TargetLoad
+from benchconsole.console.tui.widgets.loads import LoadsView, TargetLoad, loads
 from benchconsole.console.view.link_loads import WayLoad, compute_link_loads
+from benchconsole.probes.model.measuring import Result
 from tests.console.view.test_link_loads import rate, running
 
 BUNDLES = tuple(TargetLoad(f"bundle{each}", 1e9, 2e9, 1, 2) for each in range(6))
@@ -50,3 +54,17 @@ def test_all_is_shown_where_there_is_room() -> None:
     assert len(rows) == 14
     assert not any(" more" in row for row in rows)
     assert draw(9, (), ()) == []
+
+
+class Unread(dict[str, Result]):
+    """The results of a round of ten thousand tests: nothing may go through all of them for nothing."""
+
+    def values(self) -> Never:
+        raise AssertionError
+
+
+def test_a_round_without_bundles_has_no_load_and_its_tests_are_not_summed() -> None:
+    view = running({"1": (rate(4e8),)})
+    assert view.current is not None
+    assert loads(replace(view, current=replace(view.current, bundles=()), fresh=Unread())) == ()
+    assert loads(replace(view, current=None)) == ()

@@ -12,6 +12,10 @@ from benchconsole.console.view.events import SessionEnded
 from benchconsole.store.store import Store
 from tests.console.tui.looking import PLAIN, Look, faulty, looking, undecided
 from tests.console.tui.playing import Player
+from tests.console.tui.test_sessions import listed, opened, site
+from tests.scenarios.test_judging_trials import Site
+
+__all__ = ["site"]
 
 PLACES = ("1", "2", "3", "4")
 REFUSED = (
@@ -122,6 +126,24 @@ async def test_no_sentence_names_a_key_that_is_refused(until: int | None, is_sto
         await look.press("2", "escape", "escape")
         await _only_look(look)
         assert await _see_every_hint(look) == set()
+
+
+@pytest.mark.parametrize("looks_only", ["", LOOKS_ONLY])
+async def test_marked_sessions_and_kept_filters_name_no_key_that_is_refused(site: Site, looks_only: str) -> None:
+    async with opened(site) as look:
+        look.app.session.looks_only = looks_only
+        await listed(look)
+        for keys, words, removes in (
+            (["space"], "1 marked", ": x removes it"),
+            (["space"], "2 marked: c compares the two", ", x removes them"),
+            (["space"], "3 marked", ": x removes them"),
+        ):
+            await look.press(*keys)
+            said = look.lines[-2].strip().split("  ")[0]
+            assert said == words + ("" if looks_only else removes)
+        await look.press("escape", "colon", *"filters", "enter")
+        assert "No filter is saved yet." in look.text
+        assert (":save-filter NAME keeps it" in look.text) is not bool(looks_only)
 
 
 async def test_what_is_copied_of_a_reason_names_no_key() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from benchconsole.console.session.replay_clock import ReplayClock
 from benchconsole.console.tui.actions import ACTIONS, GLOBAL, REPLAYING
+from benchconsole.console.tui.screens.run import RunScreen
 from benchconsole.console.tui.widgets.seek_bar import SeekBar
 from benchconsole.console.view.session_control import ReplayPlace
 from tests.console.tui.looking import Look, faulty, looking
@@ -45,6 +46,16 @@ async def test_the_bar_is_on_every_page_at_every_width(site: Site, size: tuple[i
         await look.press("escape")
         assert "UTC" not in look.lines[1]
         assert clock.timeline is not None
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_bar_takes_no_row_from_the_tests_of_a_small_round(site: Site, size: tuple[int, int]) -> None:
+    async with played(site, size) as (look, _):
+        await look.press("3")
+        run = look.app.screen
+        assert isinstance(run, RunScreen)
+        assert run.tests.size.height > min(run.tests.count, 4) > 0  # with the heading
+        assert run.events.size.height >= 1
 
 
 async def test_back_to_the_beginning_and_on_to_the_end(site: Site) -> None:

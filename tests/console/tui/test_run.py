@@ -11,10 +11,12 @@ from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.screens.run import RunScreen
 from benchconsole.console.tui.widgets.plan import PlanView
-from benchconsole.console.tui.widgets.stages import Stages
+from benchconsole.console.tui.widgets.stages import Stages, fold_stages
 from benchconsole.console.view import events
 from benchconsole.console.view.interval_rates import ToldInterval
+from benchconsole.console.view.reducer import opened
 from benchconsole.console.view.run_view import StageView, State
 from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.api import Interval, Unit
@@ -25,6 +27,8 @@ from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import Look, faulty, healthy, looking
 from tests.console.tui.story import Faults, tell
+
+SIZES = ((80, 24), (120, 40), (200, 60))
 
 
 def events_until_the_middle_of(stage: str) -> int:
@@ -56,9 +60,14 @@ async def test_a_run_that_ended_tells_its_work_and_its_length() -> None:
     story = tell(mini(), Faults())
     work = round(sum(each.ended - each.started for each in story.closed))
     assert 0 < work < 600
+    opening, *later = story.events()
+    assert isinstance(opening, events.SessionOpened)
+    words = f"complete   {work // 60}:{work % 60:02d} of work"
     async with looking(story) as look:
         await look.press("3")
-        assert f"complete   {work // 60}:{work % 60:02d} of work in 10:00" in look.lines[1]
+        assert look.lines[1].rstrip().endswith(words)  # a stored session does not tell when its last run began
+        look.player.feed(replace(opening, anew=True, begins_run=True), *later)
+        await look.until(lambda: f"{words} in 10:00" in look.lines[1])
 
 
 def test_what_a_stage_found_has_room_before_what_it_runs() -> None:
@@ -503,3 +512,202 @@ async def test_a_test_that_runs_shows_the_fullest_core_of_its_nodes_where_load_i
         assert "\x1b" not in look.text
         tell_intervals(look, {0: 0.3e9})
         await look.until(lambda: "no result: core 5 of" in look.text)
+
+
+async def go_back(look: Look) -> None:
+    """Show the session as it was when it was begun, as a replay does."""
+    opening = next(faulty().events())
+    assert isinstance(opening, events.SessionOpened)
+    look.player.feed(replace(opening, shown=opened(opening)))
+    await look.until(lambda: not look.app.session.latest.view.closed)  # type: ignore[union-attr]
+    await look.settle()
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_replay_that_goes_back_to_its_beginning_has_no_tests_of_a_round(size: tuple[int, int]) -> None:
+    async with looking(faulty(), size) as look:
+        await look.press("3")
+        assert "slowest first" in look.text
+        await go_back(look)
+        assert "0 of 7 rounds over" in look.text
+        assert "slowest first" not in look.text
+        run = look.app.screen
+        assert isinstance(run, RunScreen)
+        assert run.tests.chosen is None
+        await look.press("y", "enter")
+        assert look.app.screen is run
+        assert "copied" not in look.lines[-1]
+
+
+async def test_a_replay_that_goes_back_shows_no_output_of_a_test_that_has_not_run() -> None:
+    async with looking(faulty()) as look:
+        await look.press("3", "down", "enter")
+        raw = look.app.screen
+        assert isinstance(raw, RawScreen)
+        assert raw.raw.evidence is not None
+        line = raw.raw.evidence.command[:40]
+        assert line in look.text
+        await go_back(look)
+        assert line not in look.text
+        assert "this test has not run yet" in look.text
+        await look.press("y", "Y", "tab")
+        assert "copied" not in look.lines[-1]
+        look.player.feed(*list(faulty().events())[1:])
+        await look.until(lambda: line in look.text)
+
+
+@pytest.mark.parametrize("closed", [0, 3, 7])
+async def test_between_two_rounds_the_keys_are_those_of_a_run(closed: int) -> None:
+    """Before the first one, too, while all nodes are asked; and after the last, while they are searched."""
+    async with looking(faulty(), until=events_until(ClosedRound, closed) if closed else 1) as look:
+        await look.press("3")
+        assert look.lines[-1].split()[:2] == ["S", "stop,"]
+        assert "plan a run" not in look.lines[-1]
+        look.player.feed(events.SessionEnded(1_700_000_050.0, complete=False))
+        await look.until(lambda: "plan a run" in look.lines[-1])
+        assert "S stop" not in look.lines[-1]
+
+
+async def test_before_anything_was_planned_the_keys_are_those_that_plan() -> None:
+    async with looking(replace(faulty(), rounds=[]), until=1) as look:
+        await look.press("3")
+        assert look.lines[-1].split()[:2] == ["R", "plan"]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_run_that_waits_between_two_rounds_tells_no_end(size: tuple[int, int]) -> None:
+    async with looking(faulty(), size, until=events_until(ClosedRound, 3)) as look:
+        await look.press("3")
+        assert "▸ running" in look.text
+        look.player.feed(events.Held("ann uses n001.", 1.7e9))
+        await look.until(lambda: "= waits" in look.text)
+        assert "running" not in "".join(look.lines[:4])
+        assert "ends" not in "".join(look.lines[:4])
+        look.player.feed(events.Resumed(1.7e9))
+        await look.until(lambda: "▸ running" in look.text)
+
+
+async def test_a_run_that_waits_within_a_round_still_tells_its_time() -> None:
+    async with looking(faulty(), until=events_until_the_middle_of("leave")) as look:
+        await look.press("3")
+        look.player.feed(events.Held("ann uses n001.", 1.7e9))
+        await look.until(lambda: "The run waits, round 6 is not over." in look.text)
+        assert "▸ running" in look.text
+
+
+async def test_a_plan_that_grew_is_counted_before_its_first_round_begins() -> None:
+    story = faulty()
+    opening = next(story.events())
+    assert isinstance(opening, events.SessionOpened)
+    tests = tuple(replace(test, id=f"more/{test.id}", round=99) for test in opening.plan[0].tests)
+    more = replace(opening.plan[0], number=99, tests=tests, stage="second survey", because="asked once more")
+    async with looking(story) as look:
+        await look.press("3")
+        assert "of 652 tests gave a result" in look.text
+        look.player.feed(replace(opening, plan=(*opening.plan, more), at=1_700_000_090.0))
+        await look.until(lambda: "7 of 8 rounds over" in look.text)
+        assert f"of {652 + len(tests):,} tests gave a result" in look.text
+        (stage,) = (line for line in look.lines if "second survey" in line)
+        assert "0/1" in stage
+        assert "asked once more" in stage
+
+
+F, P, M, R, W = State.FAIL, State.PASS, State.MEASURED, State.RUNNING, State.SKIPPED
+
+
+def make_stages(*states: State) -> list[StageView]:
+    return [
+        StageView(f"s{place}", "iperf3", 2, 0 if state is W else 1 if state is R else 2, 4, 1.0, 0.0, state)
+        for place, state in enumerate(states)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("states", "room", "done", "shown", "waiting"),
+    [
+        ([F, F, R, W], 4, [], [0, 1, 2, 3], 0),
+        ([P, P, F, R, W], 4, [0, 1], [2, 3, 4], 0),
+        ([P, F, F, R, W], 4, [0, 1], [2, 3, 4], 0),
+        ([F, F, F, F, F, R], 4, [0, 1, 2], [3, 4, 5], 0),
+        ([F, F, F, F, R, W, W, W], 5, [0, 1], [2, 3, 4], 3),  # one row each for those done and those that wait
+        ([F, P, F, M, R, W, W], 5, [0, 1], [2, 3, 4], 2),
+        ([F, F, R, W, W, W], 3, [0, 1], [2], 3),
+        ([F, F, R, W], 3, [0, 1], [2, 3], 0),
+        ([F, F, R, W, W], 2, [0, 1], [2], 2),
+        ([R, W, W, W], 2, [], [0], 3),
+        ([F, F, R, W], 1, [], [2], 0),
+        ([F, R, W, W], 3, [], [0, 1], 2),
+        ([F, F, W, W, W, W], 3, [0, 1], [2], 3),  # between two rounds: the next one
+        ([F, F, M, F, P, P], 4, [0, 4, 5], [1, 2, 3], 0),
+        ([P, P, P, P], 2, [0, 1, 2, 3], [], 0),
+        ([F, F, F, F, F], 3, [0, 1, 2], [3, 4], 0),
+        ([P, F, F, R], 3, [0, 1], [2, 3], 0),
+    ],
+)
+def test_stages_without_a_row_are_counted_and_the_one_that_runs_has_one(
+    states: list[State], room: int, done: list[int], shown: list[int], waiting: int
+) -> None:
+    stages = make_stages(*states)
+    fold = fold_stages(stages, room)
+    assert [[stages.index(each) for each in part] for part in (fold.done, fold.shown)] == [done, shown]
+    assert fold.waiting == waiting
+    widget = Stages()
+    widget.show(stages, {}, {})
+    assert len(widget.draw(80, room + 1)) <= room + 1
+
+
+@pytest.mark.parametrize(
+    ("states", "words"),
+    [
+        ([M, F, P, R], "✗ 3 stages done, worst fail"),
+        ([M, P, P, R, W, W], "○ 3 stages done, and 2 more"),
+        ([P, P, P, R, W], "· 3 stages done and passed, and 1 more"),
+    ],
+)
+def test_stages_that_share_a_row_tell_their_worst(states: list[State], words: str) -> None:
+    widget = Stages()
+    widget.show(make_stages(*states), {}, {})
+    assert plain_text(widget.draw(80, 3)[1]).strip() == words
+
+
+@pytest.mark.parametrize("size", [(60, 15), *SIZES])
+async def test_the_stage_that_runs_is_in_sight_on_a_small_terminal(size: tuple[int, int]) -> None:
+    story = faulty()
+    named = [replace(each, stage=f"stage {each.number}") for each in story.rounds]
+    more = [replace(named[-1], number=number, stage=f"stage {number}") for number in range(8, 14)]
+    async with looking(replace(story, rounds=[*named, *more]), size, until=running_round("leave")) as look:
+        await look.press("3")
+        assert any(line.startswith(" ▸ stage 6") for line in look.lines)
+        if not any("stage 13" in line for line in look.lines):
+            assert any(("and" in line and "more" in line) or "more wait" in line for line in look.lines)
+
+
+@pytest.mark.parametrize("size", [(60, 15), *SIZES])
+async def test_tests_of_a_large_round_that_have_no_row_are_counted(
+    size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchconsole.console.tui.widgets.round_tests.MOST_ROWS", 20)
+    async with looking(faulty(), size) as look:
+        await look.press("3")
+        (head,) = (line for line in look.lines if " of 64 flows" in line)
+        assert head.startswith(" 20 of 64 flows, slowest f")
+        run = look.app.screen
+        assert isinstance(run, RunScreen)
+        assert len(run.tests.items) == 20
+    async with looking(faulty(), size, until=1) as look:
+        look.player.feed(events.RoundStarted(faulty().rounds[0], 1_700_000_000.0))
+        await look.press("3")
+        assert "slowest first" not in look.text
+
+
+@pytest.mark.parametrize("because", ["", "the database is full: no room left on the device; " + "free some, " * 9])
+async def test_every_test_of_a_small_round_has_a_row_beside_a_banner(because: str) -> None:
+    async with looking(tell(mini(leaves=2, per_leaf=2), Faults())) as look:
+        if because:
+            look.player.feed(events.Held(because, 1.7e9))
+        await look.press("3")
+        run = look.app.screen
+        assert isinstance(run, RunScreen)
+        assert run.banner.size.height == (2 if because else 0)
+        assert run.tests.page >= run.tests.count > 1
+        assert run.events.size.height > 8

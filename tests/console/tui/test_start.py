@@ -13,6 +13,7 @@ from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.screens import start
 from benchconsole.console.tui.start_model import Demo, Interrupted, KnownFile, Past, Start, StartChoice, StartModel
+from benchconsole.console.tui.widgets.menu import StartMenu
 from benchconsole.console.view.stored_verdict import NOT_KNOWN, ListedVerdict, Outcome
 from tests.console.tui.looking import lines
 
@@ -66,6 +67,49 @@ async def test_keys_choose(keys: str, choice: StartChoice | None) -> None:
             await pilot.press("enter" if key == "\r" else key)
             await pilot.pause()
         assert app.return_value == choice
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (80, 12), (60, 9)])
+@pytest.mark.parametrize(
+    ("words", "choice"),
+    [
+        ("describe a cluster", None),
+        ("acceptance 14 ", StartChoice(Start.SESSION, "s14")),
+        ("acceptance 12 ", StartChoice(Start.SESSION, "s12")),
+        ("acceptance 15 ", StartChoice(Start.RESUME, "s15")),
+    ],
+)
+async def test_a_click_takes_the_row_under_the_mouse(
+    size: tuple[int, int], words: str, choice: StartChoice | None
+) -> None:
+    app = StartApp(FULL, Terminal())
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        await pilot.press("G" if choice is not None else "g")  # on a low screen the rows around the cursor are drawn
+        await pilot.pause()
+        row = next(place for place, line in enumerate(lines(app)) if words in line)
+        menu = pilot.app.screen.query_one(StartMenu)
+        await pilot.click(offset=(8, row))
+        await pilot.pause()
+        assert menu.chosen is not None
+        assert menu.chosen.word == words.strip()
+        if choice is not None:
+            row = next(place for place, line in enumerate(lines(app)) if words in line)  # the rows may have moved
+            await pilot.click(offset=(8, row), times=2)
+            await pilot.pause()
+            assert app.return_value == choice
+
+
+async def test_a_click_beside_the_entries_of_the_start_page_does_nothing() -> None:
+    app = StartApp(FULL, Terminal())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        menu = pilot.app.screen.query_one(StartMenu)
+        entries = [place for place, line in enumerate(lines(app)[:-1]) if any(e.word in line for e in menu.items)]
+        for row in set(range(23)) - set(entries):
+            await pilot.click(offset=(8, row), times=2)
+            await pilot.pause()
+            assert (menu.cursor, app.return_value, app.screen) == (0, None, menu.screen)
 
 
 async def test_one_of_several_interrupted_sessions_is_chosen() -> None:

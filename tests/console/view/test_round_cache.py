@@ -36,6 +36,10 @@ def test_only_changed_rounds_are_read_again() -> None:
     assert read_again(view) == [judged[0].round.number]
     view = advance(view, judged[0])  # judged again: closed at the same times
     assert read_again(view) == [judged[0].round.number]
+    repeated = replace(view, replaced=frozenset({judged[0].results[0].test.id}))
+    assert read_again(repeated) == [judged[0].round.number]
+    assert read_again(view) == [judged[0].round.number]  # a replay went back to before it was repeated
+    assert read_again(view) == []
     assert read_again(replace(view, session="another")) == every
     kept = cache.update(view, view.plan[:1])
     assert cache.update(view, view.plan[:1]) == kept

@@ -8,7 +8,7 @@ import pytest
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import RunView, State
-from benchconsole.console.view.totals import compute_totals
+from benchconsole.console.view.totals import TotalsCache, compute_totals
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.topology.model.fabric import NodeId
@@ -88,3 +88,13 @@ def test_a_repeated_test_is_planned_once() -> None:
     plan = FOUR.round, replace(FOUR.round, number=2, tests=again)
     view = opened(SessionOpened("s", "", star(), "default", plan, 0.0, True))
     assert compute_totals(view).covered.planned == 4
+
+
+def test_a_replay_that_goes_back_counts_a_test_that_is_repeated_later() -> None:
+    early = told(failing(FOUR, FailedAt.TIMEOUT))
+    later = replace(early, replaced=frozenset({FOUR.round.tests[0].id}))
+    cache = TotalsCache()
+    before = cache.compute(early)
+    assert [each.tests for each in before.reasons] == [1]
+    assert cache.compute(later).reasons == ()
+    assert cache.compute(early) == before

@@ -1,6 +1,6 @@
 """Sheets: questions in front of a page, at its bottom, with badges of their own. Escape leaves them."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import ClassVar, Generic, TypeVar
 
 from textual import on
@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
+from benchconsole.console.text.cells import measure_width
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width
 from benchconsole.console.tui.rows.themes import ACTIVE, FAINT, KEY, MUTED, Ground
 from benchconsole.console.tui.widgets.canvas import CellWidget
@@ -50,7 +51,7 @@ class SheetTitle(CellWidget):
 
 
 class SheetKeys(CellWidget):
-    """The last row of a sheet: what its keys do."""
+    """The last row of a sheet: what its keys do. A pair without room is left out, one of the ``kept`` keys never."""
 
     DEFAULT_CSS = "SheetKeys { height: 1; }"
     GROUND = Ground.PANEL
@@ -58,12 +59,23 @@ class SheetKeys(CellWidget):
     def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
         super().__init__()
         self.pairs = pairs
+        self.kept: Set[str] = frozenset(("enter", "esc"))
 
     def draw(self, width: int, height: int) -> list[Row]:
-        line = CellLine(width).to(1)
+        room = width + 1 - sum(_measure_pair(pair) for pair in self.pairs if pair[0] in self.kept)
+        line = CellLine(width)
         for key, verb in self.pairs:
-            line.extend((CellText(key, KEY), CellText(f" {verb}  ", MUTED)))
+            if key not in self.kept:
+                if _measure_pair((key, verb)) > room:
+                    continue
+                room -= _measure_pair((key, verb))
+            line.put("  " if line.at else " ").extend((CellText(key, KEY), CellText(f" {verb}", MUTED)))
         return [line.row()]
+
+
+def _measure_pair(pair: tuple[str, str]) -> int:
+    """Cells of a key and its verb, with the gap to the next one."""
+    return measure_width(" ".join(pair)) + 2
 
 
 class Sheet(ModalScreen[Answer], Generic[Answer]):
