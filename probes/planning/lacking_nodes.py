@@ -16,12 +16,12 @@ def list_lacking(fabric: Fabric, rounds: Sequence[Round], sending: Collection[No
     by_port: defaultdict[tuple[str, str], set[NodeId]] = defaultdict(set)
     ports: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for test in (test for each in rounds for test in each.tests):
-        sent, nodes = test.sending, [node.id for node in test.target.nodes]
+        sent, ends = test.sending, [node.id for node in test.target.nodes]
         key = (test.probe, sent.network)
         if sent.network:
-            in_network[key].update(nodes)
+            in_network[key].update(ends)
         if sent.leg and sent.peer_leg:
-            by_port[key].update(nodes)
+            by_port[key].update(ends)
             ports[key].update({sent.leg: None, sent.peer_leg: None})
     others = [node for node in fabric.nodes if node in sending]
     for (probe, network), nodes in in_network.items():
