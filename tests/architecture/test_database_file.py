@@ -33,6 +33,7 @@ BESIDE = {
     "store/session_store.py:open_spool": "a spool",
     "store/spool/spool_file.py:_begin": "a spool",
     "store/spool/spool_file.py:_is_locked": "a spool",
+    "store/spool/spool_file.py:_read_session": "a spool",
     "store/spool/spool_import.py:_open_locked": "a spool",
 }
 """Functions of the store that open a file, and which."""

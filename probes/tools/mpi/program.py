@@ -44,7 +44,8 @@ START = 8.0
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}|/[A-Za-z0-9_./+@-]{1,400}")
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""What libraries of linear algebra take the number of their threads from; the first one is told as a label."""
+"""Variables that give libraries of linear algebra the number of their threads; the first one is told as a label."""
+
 _TOLD_THREADS = re.compile(rf"{_THREADS[0]}=([1-9][0-9]{{0,4}})")
 
 
