@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-RULES = 1
+RULES = 2
 """The number of the rules by which sessions are judged. A verdict under another one is not known any more."""
 
 NOT_KNOWN = "not known: show it"
