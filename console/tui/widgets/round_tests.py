@@ -198,6 +198,8 @@ class RoundTests(Listing[TestLine]):
 
     scale: Scale | None = None
     title = "tests"
+    is_moved = False
+    """Whether somebody has put the cursor on a test of this round."""
     _longest = 20
     _made_for: tuple[object, ...] = ()
     _made: dict[str, tuple[TestLine, Row]]
@@ -211,11 +213,16 @@ class RoundTests(Listing[TestLine]):
         values = [row.value for row in rows if row.value is not None]
         unit = next((row.unit for row in rows if row.unit is not None), None)
         self.scale = scale_for(unit, Shown.NETWORK if network else Shown.PLAIN, values) if unit else None
-        here, self.items = self.chosen, rows
-        # nobody has moved it: what is slowest now stays in sight
-        here = None if self.cursor == 0 and any(row.interval is not None for row in rows) else here
-        self.cursor = find_again(here, rows, lambda row: row.test.id, otherwise=0)
+        # While nobody has moved it, the cursor stays on what comes first: what failed, or is slowest now.
+        here, self.items = self.chosen if self.is_moved else None, rows
+        found = find_again(here, rows, lambda row: row.test.id, otherwise=-1)
+        self.is_moved, self.cursor = found >= 0, max(found, 0)
         self.redraw()
+
+    def go(self, index: int) -> None:
+        """Put the cursor on ``index``, which it follows from now on."""
+        self.is_moved = True
+        super().go(index)
 
     def heading(self, width: int) -> list[Row]:
         if not self.items:

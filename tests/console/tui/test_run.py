@@ -501,6 +501,31 @@ async def test_the_slowest_stays_in_sight_while_nobody_has_moved_the_cursor() ->
         assert next(line for line in look.lines if "▸" in line and "→" in line).startswith("▌")
 
 
+def fail(look: Look, place: int) -> Result:
+    """A test of the round that runs, which could not reach its node."""
+    test = current_round(look).tests[place]
+    return Result(test, failure=Failure(FailedAt.UNREACHABLE, "nothing listens there", test.target.node.id))
+
+
+async def test_a_test_that_failed_is_in_sight_before_and_after_others_tell_numbers() -> None:
+    async with looking(faulty(), until=running_round("leave"), size=(80, 24)) as look:
+        await look.press("3")
+        look.player.feed(fail(look, 5))
+        await look.until(lambda: any(line.startswith("▌∅") for line in look.lines))
+        tell_intervals(look, {place: 1.2e9 - 1e7 * place for place in range(5)})
+        await look.until(lambda: "interval 3 s" in look.text)
+        assert any(line.startswith("▌∅") for line in look.lines)
+
+
+async def test_the_cursor_follows_the_test_that_somebody_has_put_it_on() -> None:
+    async with looking(faulty(), until=running_round("leave")) as look:
+        await look.press("3", "down", "down")
+        here = next(line for line in look.lines if line.startswith("▌")).split("→")[0].split()[-1]
+        look.player.feed(fail(look, 5))
+        await look.until(lambda: any("nothing listens there" in line for line in look.lines))
+        assert next(line for line in look.lines if line.startswith("▌")).split("→")[0].split()[-1] == here
+
+
 async def test_a_test_that_runs_shows_the_fullest_core_of_its_nodes_where_load_is_sampled() -> None:
     async with looking(faulty(), until=running_round("leave")) as look:
         await look.press("3")
