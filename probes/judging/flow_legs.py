@@ -32,10 +32,13 @@ class FlowLegs:
     def list_legs(self, test: Test) -> list[LinkId]:
         """The legs of both nodes that the flows of ``test`` cross; none of a node of which nobody knows which it was.
 
-        That is so where it has several ports to rails or planes, and the test names none of them. A virtual machine
-        has no legs: those of its host are wider than it is.
+        That is so where it has several ports to rails or planes, and the test names none of them, and where fewer
+        streams than legs were sent: each goes over one. A virtual machine has no legs: those of its host are wider than
+        it is.
         """
-        return [link for own, unknown in self._list_used(test) for link in own if link not in unknown]
+        streams = test.sending.streams
+        used = (own for own in self._list_used(test) if len(own[0]) <= streams)
+        return [link for own, unknown in used for link in own if link not in unknown]
 
     def is_unsure(self, test: Test) -> bool:
         """Whether nobody knows which ports ``test`` takes at one of its ends, and so not what lies beyond."""

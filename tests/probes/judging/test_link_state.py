@@ -90,10 +90,13 @@ links:
         (RAILS, "g1 login", Sending(), {"login--rail1"}),
         (PLANES, "g1 g2", Sending(), set()),
         (PLANES, "g1 g2", Sending(leg="p3", peer_leg="p3"), {"g1--leaf3", "g2--leaf3"}),
-        (ONE_FABRIC, "n1 n2", Sending(), {"n1--leaf1", "n1--leaf2", "n2--leaf1", "n2--leaf2"}),
+        (ONE_FABRIC, "n1 n2", Sending(2), {"n1--leaf1", "n1--leaf2", "n2--leaf1", "n2--leaf2"}),
+        (ONE_FABRIC, "n1 n2", Sending(), set()),  # one stream goes over one of the two
         (ONE_FABRIC, "n1 n3", Sending(), {"n1--leaf1", "n3--leaf1"}),  # from leaf2 it is farther: nothing goes there
         (ONE_FABRIC, "n3 v1", Sending(), {"n3--leaf1"}),  # the cables of its host are wider than it
-        (BONDED, "n1 n2", Sending(), {"n1--leaf1", "n1--leaf2", "n2--leaf1", "n2--leaf2"}),
+        (BONDED, "n1 n2", Sending(2), {"n1--leaf1", "n1--leaf2", "n2--leaf1", "n2--leaf2"}),
+        (BONDED, "n1 n2", Sending(4), {"n1--leaf1", "n1--leaf2", "n2--leaf1", "n2--leaf2"}),
+        (BONDED, "n1 n2", Sending(), set()),  # one stream goes over one member of the bond
     ],
 )  # fmt: skip
 def test_a_lone_flow_speaks_of_the_legs_that_it_used(text: str, ends: str, sending: Sending, links: set[str]) -> None:
