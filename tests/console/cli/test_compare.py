@@ -80,8 +80,11 @@ def test_cohorts_of_one_session(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("compare", "before", "before"), "before and before are one session"),
-        (("compare", "before"), "compare SESSION OTHER, or compare SESSION --by GROUPING"),
-        (("compare", "before", "after", "--by", "class"), "compare SESSION OTHER, or compare SESSION --by GROUPING"),
+        (("compare", "before"), "compare: found one session, expected a second session or --by GROUPING"),
+        (
+            ("compare", "before", "after", "--by", "class"),
+            "compare: found two sessions and --by, expected a second session or --by GROUPING",
+        ),
         (
             ("compare", "before", "--by", "clas"),
             "--by clas: no such grouping, expected one of class, switch, node, did",
