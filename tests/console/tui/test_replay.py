@@ -54,7 +54,7 @@ async def test_the_bar_takes_no_row_from_the_tests_of_a_small_round(site: Site, 
         await look.press("3")
         run = look.app.screen
         assert isinstance(run, RunScreen)
-        assert run.tests.size.height > min(run.tests.count, 4) > 0  # with the heading
+        await look.until(lambda: run.tests.size.height > min(run.tests.count, 4) > 0)  # with the heading
         assert run.events.size.height >= 1
 
 
