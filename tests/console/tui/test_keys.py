@@ -254,7 +254,7 @@ async def test_nothing_is_copied_while_the_results_are_read() -> None:
         assert "nothing to copy yet: the session is being read" in look.lines[-1]
         assert look.app.clipboard == ""
         over.set()
-        await look.until(lambda: look.app.session.latest.has_begun)
+        await look.until(lambda: look.app.session.view is not None and look.app.session.view.ended is not None)
         await look.press("y")
         assert "untested" not in look.app.clipboard
         assert look.app.clipboard.startswith("state\tnode")
