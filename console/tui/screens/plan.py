@@ -150,7 +150,9 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         try:
             form = self.make_form(self.suite, self.options)
         except PlanError as error:
+            self.proposal = None  # its place is taken: nothing is started that nobody sees
             self.plan.say(sanitize(str(error)))
+            self.on_resize()
             return
         self.app.push_screen(RunOptionsSheet(form, self.badges), self._take_options)
 

@@ -16,7 +16,7 @@ from benchconsole.console.tui.rows.text_rows import plain_text
 from benchconsole.console.tui.screens.base.sheet import SheetKeys
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.widgets.field_notes import FieldNotes
-from benchconsole.console.view.session_control import PlanNotes, Proposal
+from benchconsole.console.view.session_control import PlanNotes, Proposal, RunForm
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.store.store import Store
@@ -191,3 +191,21 @@ async def test_tab_takes_suites_of_the_file_then_ours_and_comes_to_lag(tmp_path:
             await look.press("escape", "colon", *"plan lag", "enter")
             await look.until(lambda: "lag: " in look.text and "tab one of 8 suites" in look.text)
         await control.close()
+
+
+async def test_a_plan_whose_place_a_mistake_has_taken_is_not_started() -> None:
+    def refuse(*_: object) -> RunForm:
+        raise PlanError("no suite of this name")
+
+    async with looking(faulty()) as look:
+        await look.press("R")
+        sheet = look.app.screen
+        assert isinstance(sheet, PlanSheet)
+        await look.until(lambda: sheet.proposal is not None)
+        sheet.make_form = refuse
+        await look.press("o")
+        assert "no suite of this name" in look.text
+        assert "enter start" not in look.lines[-1]
+        await look.press("enter")
+        assert look.app.screen is sheet
+        assert look.player.started == []
