@@ -1,34 +1,26 @@
 """The run screen while it runs, stops and is done; plans before anything is sent."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
-from benchconsole.console.tui.rows.text_rows import plain_text
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.run import RunScreen
 from benchconsole.console.tui.widgets.plan import PlanView
-from benchconsole.console.tui.widgets.stages import Stages, fold_stages
 from benchconsole.console.view import events
-from benchconsole.console.view.interval_rates import ToldInterval
 from benchconsole.console.view.reducer import opened
-from benchconsole.console.view.run_view import StageView, State
 from benchconsole.console.view.session_control import Proposal
-from benchconsole.probes.api import Interval, Unit
 from benchconsole.probes.model.judgement import ClosedRound, Level
-from benchconsole.probes.model.load import NodeLoad
-from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
+from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.looking import Look, faulty, healthy, looking
 from tests.console.tui.story import Faults, tell
-
-SIZES = ((80, 24), (120, 40), (200, 60))
+from tests.console.tui.test_round_tests import SIZES
 
 
 def events_until_the_middle_of(stage: str) -> int:
@@ -68,20 +60,6 @@ async def test_a_run_that_ended_tells_its_work_and_its_length() -> None:
         assert look.lines[1].rstrip().endswith(words)  # a stored session does not tell when its last run began
         look.player.feed(replace(opening, anew=True, begins_run=True), *later)
         await look.until(lambda: f"{words} in 10:00" in look.lines[1])
-
-
-def test_what_a_stage_found_has_room_before_what_it_runs() -> None:
-    stages, found = Stages(), "leaf3 to spine1 at 50 %, 12 more of them"
-    stage = StageView("iperf3 trunks", "iperf3", 11, 11, 300, 8.0, 0.0, State.FAIL)
-    stages.show(
-        [stage],
-        {"iperf3 trunks": "links between switches and wide NICs, each filled by flows"},
-        {"iperf3 trunks": found},
-    )
-    for width in (100, 120, 160):
-        (_, row) = stages.draw(width, 2)
-        assert found in plain_text(row)
-        assert "links" in plain_text(row)
 
 
 async def test_an_open_round_is_measured_and_not_judged() -> None:
@@ -421,124 +399,6 @@ async def test_a_round_of_few_tests_leaves_room_to_the_events() -> None:
         assert first == len(look.lines) - 6
 
 
-def running_round(stage: str) -> int:
-    """How many events there are when every test of the first round of a stage has begun, and none has ended."""
-    left = -1
-    for number, event in enumerate(faulty().events(), 1):
-        if isinstance(event, events.RoundStarted) and event.round.stage == stage:
-            left = len(event.round.tests)
-        if left > 0 and isinstance(event, events.TestStarted):
-            left -= 1
-            if not left:
-                return number
-    raise AssertionError(stage)
-
-
-def current_round(look: Look) -> Round:
-    view = look.app.session.latest.view
-    assert view is not None
-    assert view.current is not None
-    return view.current
-
-
-def tell_intervals(look: Look, rates: Mapping[int, float], *, expected: float | None = 1.2e9, until: float = 3) -> None:
-    """Intervals of tests of the round that runs, by their place, in byte/s."""
-    current = current_round(look)
-    told = {current.tests[place].id: rate for place, rate in rates.items()}
-    found = tuple(
-        ToldInterval(test, Interval("iperf3.throughput", rate, Unit.BYTE_RATE, until, 1.0), expected)
-        for test, rate in told.items()
-    )
-    look.player.feed(events.IntervalsTold(found, 1.0))
-
-
-async def test_a_test_that_runs_shows_its_last_interval_beside_what_is_expected() -> None:
-    async with looking(faulty(), until=running_round("leave")) as look:
-        await look.press("3")
-        assert not any("no result:" in line for line in look.lines)
-        tell_intervals(look, {0: 1.2e9, 1: 0.3e9})
-        await look.until(lambda: "no result:" in look.text)
-        slow, fast = (line for line in look.lines if "no result:" in line)
-        assert re.search(r"▸ \S+ → \S+ +2\.40 +9\.60 +25 % +━━━─+ +interval 3 s, no result: iperf3\.thro", slow)
-        assert re.search(r" 9\.60 +9\.60 +100 % ", fast)
-        assert any("of tests that run: the last interval, smoothed over 2 s" in line for line in look.lines)
-        assert any("interval of" in line and "0 of 16 tests in" in line for line in look.lines)
-
-
-async def test_an_interval_without_a_yardstick_has_no_share_and_no_bar() -> None:
-    async with looking(faulty(), until=running_round("leave")) as look:
-        await look.press("3")
-        tell_intervals(look, {0: 0.3e9}, expected=None)
-        await look.until(lambda: "no result:" in look.text)
-        line = next(line for line in look.lines if "no result:" in line)
-        assert re.search(r" 2\.40 +– +– +interval 3 s", line)
-
-
-async def test_the_result_takes_the_place_of_the_interval() -> None:
-    async with looking(faulty(), until=running_round("leave")) as look:
-        await look.press("3")
-        tell_intervals(look, {0: 0.3e9})
-        await look.until(lambda: "no result:" in look.text)
-        current = current_round(look)
-        look.player.feed(
-            next(e for e in faulty().events() if isinstance(e, Result) and e.test.id == current.tests[0].id)
-        )
-        await look.until(lambda: "no result:" not in look.text)
-        assert any(line.startswith((" ○", "▌○")) for line in look.lines)
-
-
-async def test_the_slowest_stays_in_sight_while_nobody_has_moved_the_cursor() -> None:
-    async with looking(faulty(), until=running_round("leave"), size=(80, 24)) as look:
-        await look.press("3")
-        tell_intervals(look, {place: 1.2e9 - 1e7 * place for place in range(16)})
-        await look.until(lambda: "interval 3 s" in look.text)
-        assert any(line.rstrip().endswith("limit, interval over 2 s") for line in look.lines)
-        first = next(line for line in look.lines if line.startswith("▌"))
-        assert "interval 3 s, no result" in first
-        assert "8.40" in first
-        tell_intervals(look, {0: 0.1e9}, until=9)
-        await look.until(lambda: any(line.startswith("▌") and line != first for line in look.lines))
-        assert next(line for line in look.lines if "▸" in line and "→" in line).startswith("▌")
-
-
-def fail(look: Look, place: int) -> Result:
-    """A test of the round that runs, which could not reach its node."""
-    test = current_round(look).tests[place]
-    return Result(test, failure=Failure(FailedAt.UNREACHABLE, "nothing listens there", test.target.node.id))
-
-
-async def test_a_test_that_failed_is_in_sight_before_and_after_others_tell_numbers() -> None:
-    async with looking(faulty(), until=running_round("leave"), size=(80, 24)) as look:
-        await look.press("3")
-        look.player.feed(fail(look, 5))
-        await look.until(lambda: any(line.startswith("▌∅") for line in look.lines))
-        tell_intervals(look, {place: 1.2e9 - 1e7 * place for place in range(5)})
-        await look.until(lambda: "interval 3 s" in look.text)
-        assert any(line.startswith("▌∅") for line in look.lines)
-
-
-async def test_the_cursor_follows_the_test_that_somebody_has_put_it_on() -> None:
-    async with looking(faulty(), until=running_round("leave")) as look:
-        await look.press("3", "down", "down")
-        here = next(line for line in look.lines if line.startswith("▌")).split("→")[0].split()[-1]
-        look.player.feed(fail(look, 5))
-        await look.until(lambda: any("nothing listens there" in line for line in look.lines))
-        assert next(line for line in look.lines if line.startswith("▌")).split("→")[0].split()[-1] == here
-
-
-async def test_a_test_that_runs_shows_the_fullest_core_of_its_nodes_where_load_is_sampled() -> None:
-    async with looking(faulty(), until=running_round("leave")) as look:
-        await look.press("3")
-        first, second = current_round(look).tests[:2]
-        loads = [NodeLoad(first.target.nodes[0].id, "1", 0.2, 0.1), NodeLoad(first.target.nodes[1].id, "5", 0.98, 0.97)]
-        look.player.feed(events.IntervalsTold((), 1.0, (*loads, NodeLoad(second.target.node.id, "\x1b[2J", 0.5, 0.0))))
-        words = f"core 5 of {first.target.nodes[1].id} 98 % busy, 97 % softirq"
-        await look.until(lambda: words in look.text)
-        assert "\x1b" not in look.text
-        tell_intervals(look, {0: 0.3e9})
-        await look.until(lambda: "no result: core 5 of" in look.text)
-
-
 async def go_back(look: Look) -> None:
     """Show the session as it was when it was begun, as a replay does."""
     opening = next(faulty().events())
@@ -635,76 +495,6 @@ async def test_a_plan_that_grew_is_counted_before_its_first_round_begins() -> No
         (stage,) = (line for line in look.lines if "second survey" in line)
         assert "0/1" in stage
         assert "asked once more" in stage
-
-
-F, P, M, R, W = State.FAIL, State.PASS, State.MEASURED, State.RUNNING, State.SKIPPED
-
-
-def make_stages(*states: State) -> list[StageView]:
-    return [
-        StageView(f"s{place}", "iperf3", 2, 0 if state is W else 1 if state is R else 2, 4, 1.0, 0.0, state)
-        for place, state in enumerate(states)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("states", "room", "done", "shown", "waiting"),
-    [
-        ([F, F, R, W], 4, [], [0, 1, 2, 3], 0),
-        ([P, P, F, R, W], 4, [0, 1], [2, 3, 4], 0),
-        ([P, F, F, R, W], 4, [0, 1], [2, 3, 4], 0),
-        ([F, F, F, F, F, R], 4, [0, 1, 2], [3, 4, 5], 0),
-        ([F, F, F, F, R, W, W, W], 5, [0, 1], [2, 3, 4], 3),  # one row each for those done and those that wait
-        ([F, P, F, M, R, W, W], 5, [0, 1], [2, 3, 4], 2),
-        ([F, F, R, W, W, W], 3, [0, 1], [2], 3),
-        ([F, F, R, W], 3, [0, 1], [2, 3], 0),
-        ([F, F, R, W, W], 2, [0, 1], [2], 2),
-        ([R, W, W, W], 2, [], [0], 3),
-        ([F, F, R, W], 1, [], [2], 0),
-        ([F, R, W, W], 3, [], [0, 1], 2),
-        ([F, F, W, W, W, W], 3, [0, 1], [2], 3),  # between two rounds: the next one
-        ([F, F, M, F, P, P], 4, [0, 4, 5], [1, 2, 3], 0),
-        ([P, P, P, P], 2, [0, 1, 2, 3], [], 0),
-        ([F, F, F, F, F], 3, [0, 1, 2], [3, 4], 0),
-        ([P, F, F, R], 3, [0, 1], [2, 3], 0),
-    ],
-)
-def test_stages_without_a_row_are_counted_and_the_one_that_runs_has_one(
-    states: list[State], room: int, done: list[int], shown: list[int], waiting: int
-) -> None:
-    stages = make_stages(*states)
-    fold = fold_stages(stages, room)
-    assert [[stages.index(each) for each in part] for part in (fold.done, fold.shown)] == [done, shown]
-    assert fold.waiting == waiting
-    widget = Stages()
-    widget.show(stages, {}, {})
-    assert len(widget.draw(80, room + 1)) <= room + 1
-
-
-@pytest.mark.parametrize(
-    ("states", "words"),
-    [
-        ([M, F, P, R], "✗ 3 stages done, worst fail"),
-        ([M, P, P, R, W, W], "○ 3 stages done, and 2 more"),
-        ([P, P, P, R, W], "· 3 stages done and passed, and 1 more"),
-    ],
-)
-def test_stages_that_share_a_row_tell_their_worst(states: list[State], words: str) -> None:
-    widget = Stages()
-    widget.show(make_stages(*states), {}, {})
-    assert plain_text(widget.draw(80, 3)[1]).strip() == words
-
-
-@pytest.mark.parametrize("size", [(60, 15), *SIZES])
-async def test_the_stage_that_runs_is_in_sight_on_a_small_terminal(size: tuple[int, int]) -> None:
-    story = faulty()
-    named = [replace(each, stage=f"stage {each.number}") for each in story.rounds]
-    more = [replace(named[-1], number=number, stage=f"stage {number}") for number in range(8, 14)]
-    async with looking(replace(story, rounds=[*named, *more]), size, until=running_round("leave")) as look:
-        await look.press("3")
-        assert any(line.startswith(" ▸ stage 6") for line in look.lines)
-        if not any("stage 13" in line for line in look.lines):
-            assert any(("and" in line and "more" in line) or "more wait" in line for line in look.lines)
 
 
 @pytest.mark.parametrize("size", [(60, 15), *SIZES])
