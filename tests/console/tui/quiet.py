@@ -44,6 +44,8 @@ class Quiet:
         monkeypatch.setattr(textual.app, "wait_for_idle", self.wait)
         monkeypatch.setattr(textual.pilot, "wait_for_idle", self.wait)
         monkeypatch.setattr(Pilot, "_wait_for_screen", lambda _pilot, *_: self.wait())
+        # For a twentieth of a second after a new screen nothing is painted, and no wait of ours knows of that timer.
+        monkeypatch.setattr(App, "delay_update", lambda _app, *_: None)
         press, pause, resize = Pilot.press, Pilot.pause, Pilot.resize_terminal
 
         async def press_each(pilot: Pilot[Any], *keys: str) -> None:
