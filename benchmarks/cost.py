@@ -1,8 +1,9 @@
 """The table of ``docs/explanation/cost.md``: every benchmark that it stands on, one after the other, in one run.
 
-    python -m benchmarks.cost [--only startup,store] [--smallest]
+    python -m benchmarks.cost [--only startup,store] [--smallest] [--install]
 
-Needs root (``benchmarks.reach``) and a machine on which nothing else runs: before each benchmark the load of the last
+Needs root (``benchmarks.reach``) and a machine on which nothing else runs. Its peers must be there: without one of them
+it ends with 2 before it measures anything, and ``--install`` brings them. Before each benchmark the load of the last
 minute is printed, and how long five million additions of this Python take here and now, so that a slow or disturbed
 part of a run is seen. Each prints its own tables; ``--smallest`` runs each at a size that shows only that it runs. The
 exit code is 1 if one of them failed; the others run all the same.
@@ -14,6 +15,8 @@ import subprocess
 import sys
 import time
 from typing import NamedTuple
+
+from benchmarks.reach_rivals import install, list_missing
 
 
 class Part(NamedTuple):
@@ -62,10 +65,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="The benchmarks of the table of costs, one after the other.")
     parser.add_argument("--only", default="", help="modules, with commas")
     parser.add_argument("--smallest", action="store_true", help="each at its smallest size")
+    parser.add_argument("--install", action="store_true", help="bring the peers that are missing, by apt-get and pip")
     given = parser.parse_args()
     chosen = [part for part in PARTS if not given.only or part.module in given.only.split(",")]
     if not chosen:
         parser.error(f"--only {given.only}: none of {', '.join(sorted({part.module for part in PARTS}))}")
+    if given.install:
+        install()
+    if any(part.module == "reach" for part in chosen) and (missing := list_missing()):
+        parser.error(f"found no {', '.join(missing)}; expected every peer of the table: --install brings them")
     ended = [run(part, part.smallest if given.smallest else part.words) for part in chosen]
     return 0 if all(ended) else 1
 

@@ -31,14 +31,24 @@ import asyncio
 import json
 import os
 import resource
-import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
 from benchmarks.reach_clients import AGAIN, by_hand, client
-from benchmarks.reach_rivals import Client, Figures, Tool, Twice, clients, install, measure_twice, measured, rivals
+from benchmarks.reach_rivals import (
+    Client,
+    Figures,
+    Tool,
+    Twice,
+    clients,
+    install,
+    is_there,
+    measure_twice,
+    measured,
+    rivals,
+)
 from benchmarks.reach_targets import MODULE, serve, served, target
 
 ALONE = 50
@@ -52,7 +62,7 @@ def compare(kind: str, size: int, repeats: int, *, every: bool) -> None:
     """Two tables: every tool on one target; those that take long at this size only where ``every`` one is asked for."""
     with target(kind, size) as directory:
         ours = clients(directory)
-        missing = [each for each in ours if not _is_there(each.once)]
+        missing = [each for each in ours if not is_there(each.once)]
         runs = {each.once.name: measure_client(each, directory, repeats) for each in ours if each not in missing}
         print(f"\n{kind}, {size} hosts (load {os.getloadavg()[0]:.1f}), without start")
         print_header(f"{'connection':>12}")
@@ -94,10 +104,6 @@ def measure_client(one: Client, directory: Path, repeats: int) -> tuple[Alone, l
     return alone, [measure_twice(one.once, directory) for _ in range(repeats)]
 
 
-def _is_there(tool: Tool) -> bool:
-    return shutil.which(tool.needs) is not None
-
-
 def _find_reason_to_leave_out(tool: Tool, kind: str, size: int, *, every: bool) -> str:
     if kind == "farm" and "default" in tool.name:
         return "not run: the target has the quick exchange only"
@@ -105,7 +111,7 @@ def _find_reason_to_leave_out(tool: Tool, kind: str, size: int, *, every: bool) 
         return "not run: it wants a terminal, not played"
     if size > tool.most and not (every and tool.most > ALONE):
         return f"not run with more than {tool.most} hosts"
-    return "" if _is_there(tool) else f"missing: {tool.package} (--install)"
+    return "" if is_there(tool) else f"missing: {tool.package} (--install)"
 
 
 def print_header(last: str) -> None:
@@ -165,7 +171,7 @@ def silence(kind: str, size: int, share: float, repeats: int) -> None:
         for place, number in enumerate(numbers):
             with target(kind, size, number) as directory:
                 for tool in (*(each.once for each in clients(directory)), *rivals(directory, may_fail=True)):
-                    if not tool.is_slow and not tool.keeps and _is_there(tool):
+                    if not tool.is_slow and not tool.keeps and is_there(tool):
                         runs = told.setdefault(tool.name, [[] for _ in numbers])
                         runs[place].append(measured(tool, directory))
     print(f"\n{kind}, {size} hosts, of which some {SILENCES[kind]} (load {os.getloadavg()[0]:.1f}): seconds")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -195,6 +196,17 @@ def end_masters(directory: Path) -> None:
     for path in directory.glob("m-*"):
         command = ["ssh", "-o", f"ControlPath={path}", "-O", "exit", "any"]
         subprocess.run(command, check=False, capture_output=True)
+
+
+def is_there(tool: Tool) -> bool:
+    """Whether this machine has the program of a tool."""
+    return shutil.which(tool.needs) is not None
+
+
+def list_missing() -> list[str]:
+    """The packages of rivals and limits that this machine has not."""
+    every = [*(each.once for each in clients(CACHE)), *rivals(CACHE)]
+    return list(dict.fromkeys(tool.package for tool in every if not is_there(tool)))
 
 
 def install() -> None:

@@ -7,8 +7,10 @@ import click
 
 from benchconsole.console.cli.common import db_option, open_store
 from benchconsole.console.exits import Exit, complain
+from benchconsole.store.errors import StoreError
 from benchconsole.store.model import SpoolImport
 from benchconsole.store.spool.spool_file import find_spools
+from benchconsole.store.store import Store
 from benchconsole.topology.units import counted as count
 
 
@@ -21,21 +23,36 @@ def command(files: tuple[Path, ...], db: Path | None) -> None:
     A spool keeps what a run had finished while its database was full, locked or gone. Each record
     comes back once, however often a file is imported; a file of ours is removed when everything of
     it is committed. Lines that no console can have written are refused one by one, and the file is
-    kept. Exit code 0: everything is there; 3: something was refused.
+    kept. A file of which nothing can be read is told, and the others come back. Exit code 0:
+    everything is there; 3: something was refused; 2: nothing of a file could be read.
     """
     with open_store(db, create=False) as store:
         chosen = files or find_spools(store.path)
         if not chosen:
             click.echo(f"nothing waits to be imported into {store.path}")
             return
-        found = [asyncio.run(store.import_spool(file)) for file in chosen]
-    for file, each in zip(chosen, found, strict=True):
-        click.echo(f"{file}: {_format_import(each)}")
-        for refused in each.refused:
-            complain(f"line {refused.line} is refused: {refused.why}")
-        if each.refused:
-            complain(f"the file is kept as {each.kept}")
-    raise click.exceptions.Exit(Exit.UNTESTED if any(each.refused for each in found) else Exit.PASSED)
+        ends = [_import_spool(store, file) for file in chosen]
+    raise click.exceptions.Exit(next((end for end in _WORST_FIRST if end in ends), Exit.PASSED))
+
+
+_WORST_FIRST = (Exit.BAD_INPUT, Exit.UNTESTED)
+
+
+def _import_spool(store: Store, file: Path) -> Exit:
+    """Bring one file back and tell it. StoreError where the database itself refuses, as it would the others."""
+    try:
+        found = asyncio.run(store.import_spool(file))
+    except StoreError as error:
+        if error.to_spool:
+            raise
+        complain(f"benchconsole: {error}")
+        return Exit.BAD_INPUT
+    click.echo(f"{file}: {_format_import(found)}")
+    for refused in found.refused:
+        complain(f"line {refused.line} is refused: {refused.why}")
+    if found.refused:
+        complain(f"the file is kept as {found.kept}")
+    return Exit.UNTESTED if found.refused else Exit.PASSED
 
 
 def _format_import(found: SpoolImport) -> str:

@@ -43,7 +43,7 @@ def format_plan(fabric: Fabric, summary: PlanSummary, rounds: Sequence[Round], *
             yield from _format_sweep(stage.sweep)
         if stage.link is not None:
             meant = ", on purpose: it is filled" if stage.link.meant else ""
-            yield f"    heaviest load on a link: {_format_heaviest(stage.link)}{meant}"
+            yield f"    heaviest load on a link or ceiling: {_format_heaviest(stage.link)}{meant}"
         if stage.budget is not None:
             yield f"    heaviest load on a budget: {_format_heaviest(stage.budget)}"
     yield from format_left_out(fabric, summary)

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from benchconsole.console.cli import common
 from benchconsole.console.cli.import_spool import command
 from benchconsole.console.session.session_removal import find_staying, remove_session
-from benchconsole.store.errors import LockedError, MissingError, SpoolError
+from benchconsole.store.errors import LockedError, MissingError
 from benchconsole.store.spool.spool_file import NoteRecord, make_line
 from benchconsole.store.store import Store
 from tests import plain_sqlite
@@ -79,10 +79,36 @@ def test_refused_lines_are_named_and_the_file_is_kept(db: Path) -> None:
 
 
 def test_what_is_not_there_is_said_in_one_line(db: Path, tmp_path: Path) -> None:
-    assert isinstance(_run(tmp_path / "none.spool", "--db", db).exception, SpoolError)
-    assert isinstance(_run(db, "--db", db).exception, SpoolError)
+    absent = _run(tmp_path / "none.spool", "--db", db)
+    assert (absent.exit_code, len(absent.stderr.splitlines())) == (2, 1)
+    assert f"benchconsole: {tmp_path / 'none.spool'}: this spool cannot be read" in absent.stderr
+    database = _run(db, "--db", db)
+    assert (database.exit_code, len(database.stderr.splitlines())) == (2, 1)
+    assert "nothing in it could be brought back" in database.stderr
     assert isinstance(_run("--db", tmp_path / "none.db").exception, MissingError)
     assert not (tmp_path / "none.db").exists()
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_of_several_files_those_that_can_be_read_come_back(db: Path, is_named: bool) -> None:
+    ours, other, cut = _spool(db), db.with_name("s.db.00.spool"), db.with_name("s.db.01.spool")
+    _put_garbage(other)
+    cut.write_bytes(ours.read_bytes().splitlines(keepends=True)[0] + b"a line of somebody\n")
+    done = _run(*((other, cut, ours) if is_named else ()), "--db", db)
+    assert done.exit_code == 2
+    assert f"benchconsole: {other}: nothing in it could be brought back" in done.stderr
+    assert "line 2 is refused: it is no record" in done.stderr
+    assert f"{ours}: " in done.stdout
+    assert other.exists()
+    assert not ours.exists()
+
+
+def test_a_database_that_refuses_ends_the_command(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(store: Store, _: Path) -> None:
+        raise LockedError("another process holds it", "wait for it", store.path)
+
+    monkeypatch.setattr(Store, "import_spool", refuse)
+    assert isinstance(_run("--db", db).exception, LockedError)
 
 
 def _put_garbage(spool: Path) -> None:

@@ -24,7 +24,7 @@ def test_totals_and_bounds_come_first(tmp_path: Path) -> None:
     most = "; each round in which a tool hangs takes up to 29.0 s longer"
     assert found[0] == f"plan: 10 rounds (at least 9; ratio 1.111), 88 tests, about 1:10{most}"
     assert found[1] == "iperf3 all-pairs: 10 rounds (at least 9 by n1 out; ratio 1.111), 88 tests, about 1:10"
-    assert "heaviest load on a link:" in found[2]
+    assert "heaviest load on a link or ceiling:" in found[2]
     assert "100 % in round" in found[2]
     assert "pairs: 88 of 90 directed pairs meet (97.78%)" in found
     assert "    2 do not: no path between them, or only one that goes down to a switch and up again" in found
