@@ -5,11 +5,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """A place in the text: line, column, and how many characters."""
+    """A place in the text: line, column, and how many characters.
+
+    ``is_heading``: the value was read from what follows it, as a whole.
+    """
 
     line: int
     column: int
     length: int
+    is_heading: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from benchconsole.console.text.sanitize import sanitize, sanitize_lines
 from benchconsole.console.tui.queries.evidence import MarkedText, OutputText
 from benchconsole.console.view.run_view import RunView
-from benchconsole.probes.model.judgement import Verdict
+from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.measuring import Failure, Output, Reading, Result
+from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.store.errors import StoreError
 
 _NUMBER = re.compile(r"[0-9][0-9.]*(?:[eE][+-]?[0-9]+)?")
@@ -32,11 +33,22 @@ def find_output_of_verdict(view: RunView, verdict: Verdict, test: str = "") -> O
     if found is not None:
         return read_output(*found)
     result = view.results.get(verdict.test)
-    return read_output(result) if result else None
+    return read_output(result, verdict=verdict) if result else None
 
 
-def read_output(result: Result, measurement: Reading | None = None, place: int | None = None) -> OutputText:
-    """One output of ``result``: number ``place``, else the one that holds the value, else the last."""
+def find_worst_fact(view: RunView, test: str) -> Verdict | None:
+    """The first verdict of an inventory that is no pass; None for any other probe."""
+    verdicts = view.verdicts.get(test, ())
+    return next((each for each in verdicts if each.probe == INVENTORY and each.level is not Level.PASS), None)
+
+
+def read_output(
+    result: Result, measurement: Reading | None = None, place: int | None = None, verdict: Verdict | None = None
+) -> OutputText:
+    """One output of ``result``: number ``place``, else the one that holds the value, else the last.
+
+    Without a measurement, the fact that ``verdict`` is about is marked.
+    """
     try:
         outputs = tuple(result.outputs)
     except StoreError as error:
@@ -46,6 +58,8 @@ def read_output(result: Result, measurement: Reading | None = None, place: int |
     raw = sanitize(measurement.raw.splitlines()[0]) if measurement and measurement.raw else ""
     texts = [_lines(output) for output in outputs]
     places = [_mark(lines, raw) for lines in texts]
+    if measurement is None and verdict is not None and verdict.probe == INVENTORY:
+        places = [_mark_fact(output, lines, verdict) for output, lines in zip(outputs, texts, strict=True)]
     if place is None:
         place = next((index for index, mark in enumerate(places) if mark is not None), len(outputs) - 1)
     lines = texts[place] + _failure_lines(result.failure)
@@ -73,6 +87,17 @@ def _mark(lines: list[str], raw: str) -> MarkedText | None:
     path, _, rest = raw.rpartition(" ")
     value = _NUMBER.search(rest)
     return _below_keys(lines, _KEY.findall(path), value.group()) if value and path else None
+
+
+def _mark_fact(output: Output, lines: list[str], verdict: Verdict) -> MarkedText | None:
+    """The line that told the fact of a verdict; of a source that is read as a whole its heading."""
+    from benchconsole.probes.tools.inventory.fact_lines import find_line  # a screen without it needs no reader of facts
+
+    line = find_line(output, verdict.metric, verdict.labels)
+    if line is None:
+        return None
+    text = lines[line.number]
+    return MarkedText(line.number, len(text) - len(text.lstrip()), len(text.strip()), line.is_heading)
 
 
 def _below_keys(lines: list[str], keys: list[str], value: str) -> MarkedText | None:

@@ -452,7 +452,7 @@ def _open_row(view: RunView, row: AreaRow, tab: str) -> OpenPage | None:
     found = None if verdict is None else raw_output.find_measurement(view, verdict.evidence, test)
     if found is not None:
         return OpenPage(RawScreen(found[0].test.id, found[1], tab=tab))
-    return OpenPage(RawScreen(test, tab=tab)) if test in view.results else None
+    return OpenPage(RawScreen(test, verdict=verdict, tab=tab)) if test in view.results else None
 
 
 def _open_evidence(view: RunView, finding: Finding, tab: str) -> OpenPage | OpenNode | None:

@@ -182,7 +182,10 @@ class NodeScreen(Page):
             return
         ids = chosen.verdict.evidence if chosen.verdict else ()
         found = raw_output.find_measurement(view, ids, chosen.test)
-        page = RawScreen(found[0].test.id, found[1], tab=self.tab) if found else RawScreen(chosen.test, tab=self.tab)
+        if found is not None:
+            page = RawScreen(found[0].test.id, found[1], tab=self.tab)
+        else:
+            page = RawScreen(chosen.test, verdict=chosen.verdict, tab=self.tab)
         self.post_message(OpenPage(page))
 
     def action_in_full(self) -> None:

@@ -17,6 +17,7 @@ from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.raw import RawPane
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import format_quantity
+from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Reading
 from benchconsole.topology.units import Shown, counted
 
@@ -42,10 +43,14 @@ class RawScreen(Page):
     RawScreen.-low LineInput { margin-top: 0; margin-bottom: 0; }
     """
 
-    def __init__(self, test: str, measurement: Reading | None = None, *, tab: str = "Nodes") -> None:
+    def __init__(
+        self, test: str, measurement: Reading | None = None, *, verdict: Verdict | None = None, tab: str = "Nodes"
+    ) -> None:
         super().__init__(tab=tab, subject=test)
         self.test = test
         self.measurement = measurement
+        self.verdict = verdict
+        """Of an inventory: it is about the fact that is marked. Without one the first that is no pass counts."""
         self.place: int | None = None
         self.raw = RawPane()
         self.prompt = LineInput("/")
@@ -67,7 +72,8 @@ class RawScreen(Page):
             words = format_quantity(reading.value, reading.unit, shown or _find_shown(view, reading.metric))
             value = (CellText(f"{sanitize(reading.metric)} {words}", MUTED),)
         self.crumb.show((sanitize(view.fabric.name), sanitize(target.key), f"raw {sanitize(result.test.probe)}"), value)
-        self.raw.show(raw_output.read_output(result, self.measurement, self.place), self.raw.filter)
+        verdict = self.verdict or raw_output.find_worst_fact(view, self.test)
+        self.raw.show(raw_output.read_output(result, self.measurement, self.place, verdict), self.raw.filter)
         self._annotate()
 
     def _annotate(self) -> None:

@@ -116,7 +116,8 @@ class RawPane(Listing[OutputLine]):
         line.put(visible[:start], TEXT).put(visible[start : start + mark.length], _MARK)
         line.put(clip_text(visible[start + mark.length :], max(line.room - 1, 0)), BRIGHT)
         if line.room > 30:
-            line.put("   ").put("◂", ACCENT).put(" the value was read here", MUTED)
+            where = "from what follows" if mark.is_heading else "here"
+            line.put("   ").put("◂", ACCENT).put(f" the value was read {where}", MUTED)
         return line.row()
 
     def empty(self, width: int) -> list[Row]:

@@ -73,15 +73,20 @@ def _read_again(source: str, text: str) -> Sequence[Fact]:
 
 
 def _read_shared(source: str, text: str) -> Sequence[Fact]:
-    """The facts of ``_read_text``, each as the object that another node has: of 200 facts some 9 are its own."""
-    return tuple(map(share_fact, _read_text(source, text)))
+    """The facts of ``read_source``, each as the object that another node has: of 200 facts some 9 are its own."""
+    return tuple(map(share_fact, read_source(source, text)))
 
 
-def _read_text(source: str, text: str) -> Iterator[Fact]:
+def read_source(source: str, text: str) -> Sequence[Fact]:
+    """The facts in the text of a source; none where it cannot be read."""
     try:
         found = SOURCES[source](text)
     except ProbeOutputError:
-        return
+        return ()
+    return tuple(_fold(found))
+
+
+def _fold(found: Sequence[Fact]) -> Iterator[Fact]:
     folded = [fact for fact in found if fact.fact in _FOLDED]
     yield from (fact for fact in found if fact.fact not in _FOLDED) if folded else found
     for name, fold in _FOLDED.items() if folded else ():

@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 
 from benchconsole.console.tui.queries import raw_output
-from benchconsole.console.tui.queries.evidence import MarkedText
+from benchconsole.console.tui.queries.evidence import MarkedText, OutputText
 from benchconsole.console.tui.queries.node_results import NodeResult
 from benchconsole.console.tui.rows.text_rows import plain_text
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen, make_node_headline
 from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.widgets.raw import RawPane
 from benchconsole.console.tui.widgets.results import ResultList
 from benchconsole.console.view.events import SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance_all, opened
@@ -21,7 +22,7 @@ from benchconsole.probes.model.measuring import FailedAt, Failure, Output, Readi
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
 from tests.console.tui.fabrics import mini
-from tests.console.tui.looking import faulty, healthy, looking
+from tests.console.tui.looking import begin, faulty, healthy, looking
 
 
 async def test_a_failing_nic_with_its_yardstick_path_and_raw_text() -> None:
@@ -228,6 +229,81 @@ JSON = b"""{
 \t\t}
 \t}
 }"""
+
+
+INVENTORY = b"""benchconsole-0123456789abcdef begin meminfo
+MemFree:            1024 kB
+MemTotal:    117440512 kB
+SwapTotal:             0 kB
+
+benchconsole-0123456789abcdef end meminfo 0
+benchconsole-0123456789abcdef begin lscpu
+{"lscpu": [{"field": "Model name:", "data": "A 1"}]}
+benchconsole-0123456789abcdef end lscpu 0
+"""
+
+
+def _read_inventory(metric: str, probe: str = "inventory") -> OutputText:
+    """The output of an inventory, marked for a verdict on ``metric``."""
+    wrong = next(each for closed in faulty().closed for each in closed.verdicts if each.metric == "memory.total")
+    test = replace(faulty().rounds[0].tests[0], id=wrong.test, probe=probe)
+    result = Result(test, (Output(("sh",), b"of before"), Output(("sh",), INVENTORY)))
+    return raw_output.read_output(result, verdict=replace(wrong, metric=metric, probe=probe))
+
+
+def test_the_line_that_told_a_fact_is_marked() -> None:
+    found = _read_inventory("memory.total")
+    assert (found.place, found.marked) == (1, MarkedText(2, 0, len("MemTotal:    117440512 kB")))
+
+
+def test_of_a_source_that_is_read_as_a_whole_the_heading_is_marked() -> None:
+    found = _read_inventory("cpu.model")
+    assert found.marked == MarkedText(6, 0, len("benchconsole-0123456789abcdef begin lscpu"), is_heading=True)
+
+
+def test_a_fact_that_nothing_told_is_not_marked() -> None:
+    assert _read_inventory("nic.speed").marked is None
+    assert _read_inventory("memory.total", probe="another").marked is None
+
+
+async def test_enter_on_a_wrong_fact_leads_to_the_line_that_told_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(raw_output, "find_measurement", lambda *_: None)  # a fact is none
+    async with looking(faulty()) as look:
+        look.app.navigation.open_node(NodeId("n093"))
+        await look.settle()
+        view = look.app.session.view
+        page = look.app.screen
+        assert view is not None
+        assert isinstance(page, NodeScreen)
+        assert page.results.chosen is not None
+        wrong = page.results.chosen.verdict
+        assert wrong is not None
+        await look.press("enter")
+        raw = look.app.screen
+        assert isinstance(raw, RawScreen)
+        assert raw.verdict == wrong
+        raw.verdict = replace(wrong, probe="inventory")
+        result = replace(view.results[wrong.test], outputs=(Output(("sh",), INVENTORY),))
+        raw.paint(replace(view, results={**view.results, wrong.test: result}))
+        (marked,) = [line for line in lines_of(raw.raw) if "the value was read here" in line]
+        assert "MemTotal:    117440512 kB" in marked
+        raw.verdict = replace(wrong, probe="inventory", metric="cpu.model")
+        raw.paint(replace(view, results={**view.results, wrong.test: result}))
+        (marked,) = [line for line in lines_of(raw.raw) if "the value was read from what follows" in line]
+        assert "begin lscpu" in marked
+
+
+def test_without_a_verdict_the_first_fact_that_is_no_pass_counts() -> None:
+    wrong = next(each for closed in faulty().closed for each in closed.verdicts if each.metric == "memory.total")
+    told = [replace(wrong, probe="inventory", level=level) for level in (Level.PASS, Level.FAIL, Level.FAIL)]
+    view = replace(opened(begin(faulty())), verdicts={wrong.test: tuple(told), "other": (wrong,)})
+    assert raw_output.find_worst_fact(view, wrong.test) is told[1]
+    assert raw_output.find_worst_fact(view, "other") is None
+    assert raw_output.find_worst_fact(view, "none") is None
+
+
+def lines_of(pane: RawPane) -> list[str]:
+    return [plain_text(row) for row in pane.draw(120, 20)]
 
 
 def test_a_value_named_by_its_keys_is_found_below_them() -> None:
