@@ -34,6 +34,11 @@ SIGNS: dict[State, Sign] = {
 NOT_MEASURED = "–"
 
 
+def name_state(state: State, *, was_asked: bool) -> str:
+    """The word of a state; a node or link that no test has been at is untested, not skipped."""
+    return "untested" if state is State.SKIPPED and not was_asked else SIGNS[state].word
+
+
 def format_quantity(value: float | None, unit: Unit | None, shown: Shown = Shown.PLAIN) -> str:
     """A value with its unit, or the sign for not measured; ``?`` where a tool gave no finite number."""
     if value is None:

@@ -20,7 +20,7 @@ from benchconsole.console.tui.rows.link_glyphs import ratio
 from benchconsole.console.tui.rows.scales import Scale, scale_for
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State, worst
-from benchconsole.console.view.wording import SIGNS
+from benchconsole.console.view.wording import name_state
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.model.fabric import Link, NodeId, SwitchId
@@ -144,6 +144,9 @@ class _Rows:
     ) -> Row:  # fmt: skip
         known = [self.view.nodes.get(node) for node in nodes]
         seen = [State.SKIPPED if each is None else view_queries.find_shown_state(each, self.busy) for each in known]
+        asked = [each is not None and each.was_asked for each in known]
+        stands = sorted(zip(seen, asked, strict=True), key=lambda pair: (pair[0].rank, not pair[1]))
+        words = Counter(name_state(each, was_asked=was_asked) for each, was_asked in stands)
         ways = [view_queries.find_link(self.view, link.id) for link in links]
         state = worst(chain(seen, (each.state for each in ways)))
         stand = sorted(Counter(seen).items(), key=lambda pair: pair[0].rank)
@@ -152,9 +155,9 @@ class _Rows:
         why = self._find_why(nodes, links)
         named = name or view_queries.format_names(switches)
         text = {
-            "kind": kind, "state": "untested" if state is State.SKIPPED else SIGNS[state].word, "name": sanitize(named),
+            "kind": kind, "state": name_state(state, was_asked=any(asked)), "name": sanitize(named),
             "under": sanitize(under), "nodes": f"{len(nodes):,}" if nodes else "",
-            "stand": ", ".join(f"{count:,} {SIGNS[each].word}" for each, count in stand),
+            "stand": ", ".join(f"{count:,} {word}" for word, count in words.items()),
             "links": f"{len(links):,}" if links else "", "cables": f"{cables:,}" if links else "",
             "down": f"{down:,}" if down else "", "why": why,
         }  # fmt: skip

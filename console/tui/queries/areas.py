@@ -25,7 +25,7 @@ from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.remark_words import group_remarks
 from benchconsole.console.view.run_view import RunView, State
-from benchconsole.console.view.wording import NOT_MEASURED, SIGNS, format_share
+from benchconsole.console.view.wording import NOT_MEASURED, SIGNS, format_share, name_state
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.probes.model.measuring import Round, TestOutcome
 from benchconsole.probes.model.remark import About
@@ -103,7 +103,7 @@ def list_links(view: RunView) -> Area:
         why = "" if found.finding is None else found.finding.what
         remarks = said.get(link.id, ())
         text = {
-            "state": "untested" if found.state is State.SKIPPED else SIGNS[found.state].word,
+            "state": name_state(found.state, was_asked=False),
             "link": sanitize(link_name(view.fabric, link)),
             "cables": f"{link.count:,}", "up": "" if found.members_up is None else f"{found.members_up:,}",
             "measured": scale.shown(found.measured), "expected": scale.shown(found.expected),

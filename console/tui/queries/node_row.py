@@ -19,7 +19,7 @@ from benchconsole.console.tui.rows.text_rows import CellLine, CellText, sign, wo
 from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, State
-from benchconsole.console.view.wording import SIGNS, format_measured
+from benchconsole.console.view.wording import format_measured, name_state
 from benchconsole.probes.model.judgement import Finding, Level, Verdict, Yardstick
 from benchconsole.probes.model.kept_readings import list_values
 from benchconsole.topology.natural_order import make_natural_key
@@ -276,7 +276,7 @@ class NodeRow:
     def words(self, column: str) -> str:
         """The text of a word column, or a number as it is shown."""
         if column == "state":
-            return SIGNS[self.state].word if self.view.was_asked or self.state is not State.SKIPPED else "untested"
+            return name_state(self.state, was_asked=self.view.was_asked)
         if column == "node":
             return self.view.node.id
         if column == "under":

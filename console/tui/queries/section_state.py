@@ -7,7 +7,7 @@ from itertools import chain
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.view.run_view import RunView, State, worst
-from benchconsole.console.view.wording import SIGNS
+from benchconsole.console.view.wording import name_state
 from benchconsole.topology.model.fabric import Link, NodeId
 from benchconsole.topology.units import counted
 
@@ -19,12 +19,20 @@ def tally_nodes(view: RunView, nodes: Sequence[NodeId]) -> dict[State, int]:
     return {state: found[state] for state in State if found[state]}
 
 
+def count_words(view: RunView, nodes: Sequence[NodeId]) -> dict[str, int]:
+    """``nodes`` by the word of their state, worst first; only words that occur."""
+    seen = [view.nodes.get(node) for node in nodes]
+    states = [(State.SKIPPED, False) if each is None else (each.state, each.was_asked) for each in seen]
+    states.sort(key=lambda pair: (pair[0].rank, not pair[1]))
+    return dict(Counter(name_state(state, was_asked=was_asked) for state, was_asked in states))
+
+
 def describe_section(
     view: RunView, name: str, nodes: Sequence[NodeId], uplinks: Sequence[Link]
 ) -> tuple[State | None, str, str]:
     """The worst state, the name, and how many of its nodes and of the members of its links stand how."""
     counts = tally_nodes(view, nodes)
-    said = ", ".join(f"{number:,} {SIGNS[state].word}" for state, number in counts.items())
+    said = ", ".join(f"{number:,} {word}" for word, number in count_words(view, nodes).items())
     words = f" {counted(len(nodes), 'node')}" + (f": {said}" if said else "")
     lost = view_queries.find_lost_members(view)
     total = sum(link.count for link in uplinks)

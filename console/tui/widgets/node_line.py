@@ -9,7 +9,7 @@ from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sig
 from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import NodeView, RunView, State
-from benchconsole.console.view.wording import SIGNS
+from benchconsole.console.view.wording import name_state
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.topology.model.fabric import LinkId
 
@@ -42,7 +42,7 @@ class NodeLine(CellWidget):
 def _tell_node(view: RunView, seen: NodeView, numbers: WorstNumbers | None) -> Row:
     """``n050  ✗ fail   iperf3.throughput 2.97 Gb/s of 9.90 Gb/s, 30 %   iperf3 trunks   why``."""
     state = view_queries.find_shown_state(seen, view_queries.find_busy_nodes(view))
-    word = CellText(f" {SIGNS[state].word}", word_tone(state))
+    word = CellText(f" {name_state(state, was_asked=seen.was_asked)}", word_tone(state))
     made = [CellText(f"{sanitize(seen.node.id)}  ", STRONG), sign(state), word]
     if numbers is None:
         return tuple(made)
@@ -63,6 +63,6 @@ def _tell_link(view: RunView, name: LinkId) -> Row:
     link, seen = view.fabric.links[name], view_queries.find_link(view, name)
     made = (
         CellText(f"{sanitize(link.a)} to {sanitize(link.b)}  ", STRONG), sign(seen.state),
-        CellText(f" {SIGNS[seen.state].word}", word_tone(seen.state)),
+        CellText(f" {name_state(seen.state, was_asked=False)}", word_tone(seen.state)),
     )  # fmt: skip
     return made if seen.finding is None else (*made, CellText(f"   {sanitize(seen.finding.what)}", TEXT))

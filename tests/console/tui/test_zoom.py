@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchconsole.console.tui.fabric_map.map_cells import CellContent, MapMark
+from benchconsole.console.tui.queries.section_state import count_words
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.rows.themes import Depth
 from benchconsole.console.tui.screens.fabric import FabricScreen
@@ -14,7 +15,8 @@ from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.nodes import NodesScreen
 from benchconsole.console.tui.screens.zoom import ZoomScreen
-from benchconsole.probes.model.measuring import Result
+from benchconsole.console.view.run_view import NodeView, State
+from benchconsole.probes.model.measuring import FailedAt, Failure, Result
 from benchconsole.topology.model.fabric import LinkId, NodeId, SwitchId
 from tests.console.tui.looking import Look, boxes, faulty, healthy, large, looking
 from tests.console.tui.test_heat import choose
@@ -109,6 +111,27 @@ async def test_the_headline_counts_the_part_alone() -> None:
         await go(look, MapMark(node=NodeId("n033")))
         await look.press("Z")
         assert look.lines[3].startswith(" ✗ leaf3: 16 nodes: 16 affected; 2 links of 4 members, 1 of them down.")
+
+
+async def test_nodes_and_links_that_no_test_has_been_at_are_untested_in_a_part_too() -> None:
+    async with looking(healthy(), until=1) as look:
+        await go(look, MapMark(node=NodeId("n050")))
+        await look.press("Z")
+        assert "leaf4: 16 nodes: 16 untested; " in look.text
+        assert "n050  - untested" in look.text
+        await go(look, MapMark(link=LinkId("leaf4--spine1")))
+        assert "leaf4 to spine1  - untested" in look.text
+        assert "skipped" not in look.text
+
+
+def test_of_the_nodes_of_a_part_those_that_were_skipped_are_told_from_those_that_were_not_asked() -> None:
+    view = healthy().view()
+    first, second, third = list(view.nodes)[:3]
+    failure = Failure(FailedAt.SKIPPED, "the limit is --tests-at-once 2", first)
+    spared = replace(view.nodes[first], state=State.SKIPPED, failures=(failure,))
+    unasked = NodeView(view.nodes[second].node)
+    changed = replace(view, nodes={first: spared, second: unasked, third: view.nodes[third]})
+    assert count_words(changed, [third, second, first]) == {"skipped": 1, "untested": 1, "pass": 1}
 
 
 async def test_enter_opens_nodes_and_findings() -> None:
