@@ -24,6 +24,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import statistics
 import struct
 import sys
@@ -40,6 +41,9 @@ from benchmarks.rejudge_sessions import PER_LEAF, SPINES, Wanted, make_session
 ROWS, COLUMNS = 50, 200
 QUIET = 0.12
 """Seconds without output after which a key has done its work."""
+
+PATIENCE = 10.0
+"""Seconds that a program has to end in."""
 
 UNANSWERED = 1.0
 """Seconds after which nothing comes any more."""
@@ -230,7 +234,7 @@ class Screen:
 
 @contextmanager
 def open_screen(argv: Sequence[str]) -> Iterator[Screen]:
-    """Run a program on a terminal; it is ended with the context."""
+    """Run a program on a terminal; it is ended with the context, and may put away what it made."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # it finds its bytecode, as an installed program does
@@ -240,9 +244,20 @@ def open_screen(argv: Sequence[str]) -> Iterator[Screen]:
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         yield Screen(pid, terminal)
     finally:
-        os.kill(pid, 9)
-        os.waitpid(pid, 0)
+        _end(pid)
         os.close(terminal)
+
+
+def _end(pid: int) -> None:
+    """End a child: on request, and by force after ``PATIENCE``."""
+    os.kill(pid, signal.SIGTERM)
+    until = time.monotonic() + PATIENCE
+    while os.waitpid(pid, os.WNOHANG) == (0, 0):
+        if time.monotonic() > until:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return
+        time.sleep(0.02)
 
 
 def describe(nodes: int) -> str:

@@ -14,7 +14,7 @@ from tests.lab.host import LabError, LabInUseError, obstacles
 from tests.lab.injection import FaultyLab
 from tests.lab.site import Site, build, claim
 from tests.lab.spec import LabSpec, in_slot
-from tests.lab.state import StateDirectory
+from tests.lab.state import SOMEWHERE, StateDirectory
 from tests.lab.teardown import tear_down
 
 SLOTS = 6
@@ -49,7 +49,7 @@ class Lab(FaultyLab):
         """
         refusals: list[str] = []
         for slot in range(SLOTS):
-            state = Path(tempfile.mkdtemp(prefix="benchlab-"))
+            state = Path(tempfile.mkdtemp(prefix=SOMEWHERE))
             try:
                 return cls.up(in_slot(spec, slot), state)
             except LabInUseError as error:

@@ -22,6 +22,8 @@ from tests.lab.host import Identity, LabError
 from tests.lab.spec import LabSpec, StorageServer
 
 REGISTER = Path("/run/benchlab")
+SOMEWHERE = "benchlab-"
+"""The name of a state directory that a test session makes begins so; all in it is of that session."""
 NETNS = Path("/run/netns")
 NETNS_MARK = "netns-directory-is-ours"
 IO_MARK = "io-controller-was-off"

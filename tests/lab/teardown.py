@@ -19,6 +19,7 @@ from tests.lab.state import (
     IO_MARK,
     NETNS,
     NETNS_MARK,
+    SOMEWHERE,
     Record,
     StateDirectory,
     entry,
@@ -36,7 +37,7 @@ def tear_down(state: StateDirectory, record: Record) -> None:
     _remove_namespaces(record)
     _release_loops(state)
     together(_remove_cgroup, record.cgroups)
-    _remove_files(state)
+    remove_files(state)
     with register():
         entry(record.spec.prefix).unlink(missing_ok=True)
         _undo_shared_changes()
@@ -103,7 +104,7 @@ def _try_rmdir(path: str) -> bool:
     return True
 
 
-def _remove_files(state: StateDirectory) -> None:
+def remove_files(state: StateDirectory) -> None:
     for path in (state.topology, state.ssh_config, state.known_hosts, state.faults_file):
         path.unlink(missing_ok=True)
     for name in (state.identity.name, f"{state.identity.name}.pub"):
@@ -111,5 +112,9 @@ def _remove_files(state: StateDirectory) -> None:
     shutil.rmtree(state.nodes, ignore_errors=True)
     # The record goes last: a teardown that is cut short can be done again.
     state.record_file.unlink(missing_ok=True)
-    if state.root.exists() and not any(state.root.iterdir()):
+    if not state.root.exists():
+        return
+    if state.root.name.startswith(SOMEWHERE):  # tests write descriptions of their own beside ours
+        shutil.rmtree(state.root)
+    elif not any(state.root.iterdir()):
         state.root.rmdir()

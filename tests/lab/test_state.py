@@ -1,4 +1,4 @@
-"""The register of laboratories, which several processes hold in turn."""
+"""The register of laboratories, which several processes hold in turn, and what goes with a state directory."""
 
 import os
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.lab import state
+from tests.lab.state import SOMEWHERE, StateDirectory
+from tests.lab.teardown import remove_files
 
 
 def test_a_register_that_its_last_user_removes_before_it_is_opened_is_made_again(
@@ -25,3 +27,14 @@ def test_a_register_that_its_last_user_removes_before_it_is_opened_is_made_again
         assert held.is_dir()
     assert len(opened) == 2
     assert not folder.exists()
+
+
+def test_only_what_a_test_session_made_is_removed_with_files_of_others(tmp_path: Path) -> None:
+    made, own = tmp_path / f"{SOMEWHERE}x", tmp_path / "own"
+    for root in (made, own):
+        root.mkdir()
+        (root / "mine.yaml").write_text("")
+        remove_files(StateDirectory(root))
+        remove_files(StateDirectory(root))
+    assert not made.exists()
+    assert [path.name for path in own.iterdir()] == ["mine.yaml"]
