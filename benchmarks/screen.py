@@ -250,14 +250,12 @@ def open_screen(argv: Sequence[str]) -> Iterator[Screen]:
 
 def _end(pid: int) -> None:
     """End a child: on request, and by force after ``PATIENCE``."""
+    ended = os.pidfd_open(pid)
     os.kill(pid, signal.SIGTERM)
-    until = time.monotonic() + PATIENCE
-    while os.waitpid(pid, os.WNOHANG) == (0, 0):
-        if time.monotonic() > until:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            return
-        time.sleep(0.02)
+    if not select.select([ended], [], [], PATIENCE)[0]:
+        os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.close(ended)
 
 
 def describe(nodes: int) -> str:

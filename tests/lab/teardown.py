@@ -105,6 +105,7 @@ def _try_rmdir(path: str) -> bool:
 
 
 def remove_files(state: StateDirectory) -> None:
+    """Remove what a laboratory wrote, and the directory where nothing of others is in it, or all of it is ours."""
     for path in (state.topology, state.ssh_config, state.known_hosts, state.faults_file):
         path.unlink(missing_ok=True)
     for name in (state.identity.name, f"{state.identity.name}.pub"):

@@ -8,7 +8,7 @@ from benchconsole.console.text.sanitize import sanitize, sanitize_lines
 from benchconsole.console.tui.queries.evidence import MarkedText, OutputText
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import Level, Verdict
-from benchconsole.probes.model.measuring import Failure, Output, Reading, Result
+from benchconsole.probes.model.measuring import Fact, Failure, Output, Reading, Result
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.store.errors import StoreError
 
@@ -93,11 +93,21 @@ def _mark_fact(output: Output, lines: list[str], verdict: Verdict) -> MarkedText
     """The line that told the fact of a verdict; of a source that is read as a whole its heading."""
     from benchconsole.probes.tools.inventory.fact_lines import find_line  # a screen without it needs no reader of facts
 
-    line = find_line(output, verdict.metric, verdict.labels)
+    line = find_line(output, lambda fact: _is_shown(fact, verdict))
     if line is None:
         return None
     text = lines[line.number]
     return MarkedText(line.number, len(text) - len(text.lstrip()), len(text.strip()), line.is_heading)
+
+
+def _is_shown(fact: Fact, verdict: Verdict) -> bool:
+    """Whether a fact is the first that a verdict shows, which may show some of several."""
+    from benchconsole.probes.judging.yardsticks.hardware import format_hardware  # nor what judges
+
+    if fact.fact != verdict.metric or not set(verdict.labels) <= set(fact.labels):
+        return False
+    shown = {format_hardware(fact.fact, fact.value), format_hardware(fact.fact, fact.value, fact.unit)}
+    return any(verdict.text == text or verdict.text.startswith(f"{text}, ") for text in shown)
 
 
 def _below_keys(lines: list[str], keys: list[str], value: str) -> MarkedText | None:

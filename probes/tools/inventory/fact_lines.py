@@ -1,13 +1,13 @@
 """The place of a fact in the output of one inventory, for who looks at that output."""
 
 from bisect import bisect_left
+from collections.abc import Callable
 from typing import NamedTuple
 
-from benchconsole.probes.api import Fact, Labels, Output
+from benchconsole.probes.api import Fact, Output
 from benchconsole.probes.readers.lines import join_lines, read_lines
 from benchconsole.probes.tools.inventory import script
-from benchconsole.probes.tools.inventory.probe import read_source
-from benchconsole.probes.tools.inventory.sources import SOURCES
+from benchconsole.probes.tools.inventory.probe import read_answer, read_source
 
 
 class FactLine(NamedTuple):
@@ -17,30 +17,23 @@ class FactLine(NamedTuple):
     is_heading: bool
 
 
-def find_line(output: Output, name: str, labels: Labels = ()) -> FactLine | None:
-    """The line that completed a fact; None where no source told it.
+def find_line(output: Output, is_meant: Callable[[Fact], bool]) -> FactLine | None:
+    """The line that completed the fact that is meant, in the first source that told one; None where none did.
 
-    The heading of its source where that is read as a whole (JSON), or its last line completes the fact. With
-    ``labels``, that of the part so labelled is preferred to the first of the name.
+    The heading of the source where it told several such facts (of two ports, say), where it is read as a whole (JSON),
+    and where its last line completes the fact.
     """
     word = script.find_word(output.argv, output.text)
     if word is None:
         return None
-    lines, at, first = read_lines(output.text), 0, None
+    lines, at = read_lines(output.text), 0
     for answer in script.find_answers(output.text, word):
         at = lines.index(f"benchconsole-{word} begin {answer.source}", at)
-        source = SOURCES.get(answer.source)
-        told = (
-            read_source(answer.source, answer.text) if source is not None and answer.status in source.answered else ()
-        )
-        of_name = [fact for fact in told if fact.fact == name]
-        labelled = next((fact for fact in of_name if fact.labels == labels), None)
-        if labelled is not None:
-            return _complete(answer, labelled, at)
-        if of_name and first is None:
-            first = _complete(answer, of_name[0], at)
+        meant = [fact for fact in read_answer(answer) if is_meant(fact)]
+        if meant:
+            return _complete(answer, meant[0], at) if len(meant) == 1 else FactLine(at, True)
         at += 1
-    return first
+    return None
 
 
 def _complete(answer: script.Answer, fact: Fact, heading: int) -> FactLine:

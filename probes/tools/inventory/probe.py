@@ -48,7 +48,7 @@ class Inventory(Probe):
         if word is None:
             raise ProbeOutputError("no mark of the inventory script", "the answers of its sources")
         answers = list(script.find_answers(output.text, word))
-        found = keep_first(fact for answer in answers for fact in _read_answer(answer))
+        found = keep_first(fact for answer in answers for fact in read_answer(answer))
         if not found:
             raise ProbeOutputError("no source that answered", "at least one of " + ", ".join(SOURCES))
         return (*found, *(fact for answer in answers for fact in _find_gaps(answer)))
@@ -57,7 +57,7 @@ class Inventory(Probe):
         return 3.0
 
 
-def _read_answer(answer: script.Answer) -> Sequence[Fact]:
+def read_answer(answer: script.Answer) -> Sequence[Fact]:
     """The facts of one answer; a failed or unreadable source costs its own facts only."""
     source = SOURCES.get(answer.source)
     if source is None or answer.status not in source.answered:

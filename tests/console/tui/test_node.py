@@ -243,27 +243,34 @@ benchconsole-0123456789abcdef end lscpu 0
 """
 
 
-def _read_inventory(metric: str, probe: str = "inventory") -> OutputText:
+def _read_inventory(metric: str, text: str, probe: str = "inventory") -> OutputText:
     """The output of an inventory, marked for a verdict on ``metric``."""
     wrong = next(each for closed in faulty().closed for each in closed.verdicts if each.metric == "memory.total")
     test = replace(faulty().rounds[0].tests[0], id=wrong.test, probe=probe)
     result = Result(test, (Output(("sh",), b"of before"), Output(("sh",), INVENTORY)))
-    return raw_output.read_output(result, verdict=replace(wrong, metric=metric, probe=probe))
+    return raw_output.read_output(result, verdict=replace(wrong, metric=metric, text=text, labels=(), probe=probe))
 
 
 def test_the_line_that_told_a_fact_is_marked() -> None:
-    found = _read_inventory("memory.total")
+    found = _read_inventory("memory.total", "112 GiB")
     assert (found.place, found.marked) == (1, MarkedText(2, 0, len("MemTotal:    117440512 kB")))
 
 
 def test_of_a_source_that_is_read_as_a_whole_the_heading_is_marked() -> None:
-    found = _read_inventory("cpu.model")
+    found = _read_inventory("cpu.model", "A 1")
     assert found.marked == MarkedText(6, 0, len("benchconsole-0123456789abcdef begin lscpu"), is_heading=True)
 
 
 def test_a_fact_that_nothing_told_is_not_marked() -> None:
-    assert _read_inventory("nic.speed").marked is None
-    assert _read_inventory("memory.total", probe="another").marked is None
+    assert _read_inventory("nic.speed", "10 Gb/s").marked is None
+    assert _read_inventory("memory.total", "112 GiB", probe="another").marked is None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_marked"), [("112 GiB", True), ("112 GiB, 96 GiB", True), ("96 GiB, 112 GiB", False), ("", False)]
+)
+def test_of_several_values_the_first_that_the_verdict_shows_is_marked(text: str, is_marked: bool) -> None:
+    assert (_read_inventory("memory.total", text).marked is not None) is is_marked
 
 
 async def test_enter_on_a_wrong_fact_leads_to_the_line_that_told_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,12 +289,12 @@ async def test_enter_on_a_wrong_fact_leads_to_the_line_that_told_it(monkeypatch:
         raw = look.app.screen
         assert isinstance(raw, RawScreen)
         assert raw.verdict == wrong
-        raw.verdict = replace(wrong, probe="inventory")
+        raw.verdict = replace(wrong, probe="inventory", labels=())
         result = replace(view.results[wrong.test], outputs=(Output(("sh",), INVENTORY),))
         raw.paint(replace(view, results={**view.results, wrong.test: result}))
         (marked,) = [line for line in lines_of(raw.raw) if "the value was read here" in line]
         assert "MemTotal:    117440512 kB" in marked
-        raw.verdict = replace(wrong, probe="inventory", metric="cpu.model")
+        raw.verdict = replace(wrong, probe="inventory", labels=(), metric="cpu.model", text="A 1")
         raw.paint(replace(view, results={**view.results, wrong.test: result}))
         (marked,) = [line for line in lines_of(raw.raw) if "the value was read from what follows" in line]
         assert "begin lscpu" in marked

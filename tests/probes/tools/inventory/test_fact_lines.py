@@ -3,7 +3,7 @@
 import pytest
 
 from benchconsole.probes.api import Output, labels
-from benchconsole.probes.tools.inventory.fact_lines import find_line
+from benchconsole.probes.tools.inventory.fact_lines import FactLine, find_line
 from benchconsole.probes.tools.inventory.script import Answer, make_command
 from tests.probes.tools.captures import text
 from tests.probes.tools.inventory.cases import format_answers
@@ -18,8 +18,12 @@ def say(*answers: Answer) -> Output:
     return Output(tuple(make_command(WORD)), format_answers(WORD, answers).encode())
 
 
-def find_text(output: Output, name: str, **labelled: str) -> str | None:
-    line = find_line(output, name, labels(**labelled))
+def find(output: Output, name: str, **labelled: str) -> FactLine | None:
+    return find_line(output, lambda fact: fact.fact == name and {*labels(**labelled)} <= {*fact.labels})
+
+
+def find_text(output: Output, name: str) -> str | None:
+    line = find(output, name)
     if line is None:
         return None
     found = output.text.split("\n")[line.number]
@@ -48,14 +52,12 @@ def test_the_part_that_is_labelled() -> None:
     output = say(Answer("dmidecode", 0, DMIDECODE))
     lines = output.text.split("\n")
     for dimm in ("DIMM_A1", "DIMM_A3"):
-        line = find_line(output, "memory.dimm_size", labels(slot=dimm))
+        line = find(output, "memory.dimm_size", slot=dimm)
         assert line is not None
         assert not line.is_heading
         assert any(dimm in each for each in lines[line.number - 10 : line.number + 10])
-    assert find_line(output, "memory.dimm_size", labels(slot="DIMM_A1")) != find_line(
-        output, "memory.dimm_size", labels(slot="DIMM_A3")
-    )
-    assert find_line(output, "memory.dimm_size") == find_line(output, "memory.dimm_size", labels(slot="DIMM_A1"))
+    assert find(output, "memory.dimm_size", slot="DIMM_A1") != find(output, "memory.dimm_size", slot="DIMM_A3")
+    assert find_text(output, "memory.dimm_size") == f"benchconsole-{WORD} begin dmidecode"
 
 
 def test_a_line_with_text_is_meant_where_an_empty_one_completes_a_fact() -> None:
@@ -67,9 +69,9 @@ def test_a_line_with_text_is_meant_where_an_empty_one_completes_a_fact() -> None
 def test_a_source_that_failed_told_nothing() -> None:
     output = say(Answer("meminfo", 1, MEMINFO), Answer("meminfo", 0, MEMINFO))
     before = format_answers(WORD, [Answer("meminfo", 1, MEMINFO)]).count("\n")
-    assert find_line(output, "memory.total") == (before + 1, False)
+    assert find(output, "memory.total") == (before + 1, False)
 
 
 @pytest.mark.parametrize("said", ["", "MemTotal: 1 kB\n", f"benchconsole-{WORD} begin meminfo\n{MEMINFO}"])
 def test_an_output_without_an_answer_has_no_line(said: str) -> None:
-    assert find_line(Output(("sh",), said.encode()), "memory.total") is None
+    assert find(Output(("sh",), said.encode()), "memory.total") is None
