@@ -113,9 +113,9 @@ PLANTED = (
         "::test_frames_are_left_out_and_the_whole_is_wanted_once_output_is_taken",
     ),
     Planted(
-        "F35", "the screen is painted ten times a second", "console/tui/app/console_app.py",
-        "TICK = 0.1\n", "TICK = 0.001\n",
-        "tests/console/tui/test_many_at_once.py::test_a_picture_is_asked_for_ten_times_a_second_and_by_one_clock",
+        "F35", "the screen is painted five times a second", "console/tui/app/console_app.py",
+        "TICK = 0.2\n", "TICK = 0.001\n",
+        "tests/console/tui/test_many_at_once.py::test_a_picture_is_asked_for_five_times_a_second_and_by_one_clock",
     ),
     Planted(
         "F35", "what many nodes tell at once is told together", "console/session/controller.py",

@@ -63,8 +63,10 @@ def open_console(
     that a person opens on a terminal is kept among the recent files, unless it was ``start``ed or is only looked at.
     """
     require_screen()
+    from benchconsole.console.session.memory_return import share_one_arena
     from benchconsole.topology.collector import pause_collector
 
+    share_one_arena()
     with pause_collector():  # five hundred modules are made, and no cycle that anybody lets go of
         from benchconsole.console.cli.log_options import keep_records_off_the_screen
         from benchconsole.console.tui.app.console_app import run

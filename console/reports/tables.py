@@ -259,9 +259,7 @@ def _describe_criterion(
     levels = Counter(verdict.level for verdict in held)
     levels += Counter({Level.PASS: sum(len(values) for _, values in alike)})
     shown = verdicts[0].shown if verdicts else Shown.PLAIN
-    number, worst_one, mean, of_required, of_target = _sum_up(
-        criterion, [*((each, [each.value]) for each in held), *alike]
-    )
+    worst_one, mean, of_required, of_target = _sum_up(criterion, held, alike)
     base = _make_base_line(criterion, shown)
     amounts = {each.required for each in (*held, *(like for like, _ in alike))}
     amount = amounts.pop() if len(amounts) == 1 and criterion.basis not in (Basis.ABSOLUTE, Basis.CAPACITY) else None
@@ -273,7 +271,7 @@ def _describe_criterion(
             target=base.target if target is None else f"{base.target} ({format_quantity(target * whole, unit, shown)})",
         )
     return base._replace(
-        number=number,
+        number=levels.total(),
         worst=worst_one,
         mean=mean,
         of_required=of_required,
@@ -316,33 +314,37 @@ def _select_values(criterion: Criterion, passed: "AlikePasses") -> list[float]:
 
 
 def _sum_up(
-    criterion: Criterion, held: Sequence[tuple[Verdict, Sequence[float | None]]]
-) -> tuple[int, str, str, str, str]:
-    """How many numbers were held against a criterion, the worst, their mean, and the shares of the worst.
-
-    ``held`` are verdicts with the values that each stands for.
-    """
-    number = sum(len(values) for _, values in held)
-    known = [(each, [value for value in values if value is not None and math.isfinite(value)]) for each, values in held]
-    known = [(each, values) for each, values in known if values and each.required]
-    if not known:
-        return number, *(NOT_MEASURED,) * 4
+    criterion: Criterion, held: Sequence[Verdict], alike: Sequence[tuple[Verdict, Sequence[float]]]
+) -> tuple[str, str, str, str]:
+    """The worst number that was held against a criterion, the mean of all, and the shares of the worst."""
     choose = min if criterion.comparator is Comparator.AT_LEAST else max
-    ends = ((choose(values), each) for each, values in known)
-    share, value, found = choose(
-        ((value / (each.required or 1), value, each) for value, each in ends), key=itemgetter(0)
-    )
-    mean = fmean(chain.from_iterable(values for _, values in known))
+    shares = ((value / (each.required or 1), value, each) for value, each in _read_numbers(held, alike))
+    worst_one = choose(shares, key=itemgetter(0), default=None)
+    if worst_one is None:
+        return (NOT_MEASURED,) * 4
+    share, value, found = worst_one
+    mean = fmean(value for value, _ in _read_numbers(held, alike))
     of = "" if criterion.basis in (Basis.ABSOLUTE, Basis.CAPACITY) else criterion.basis.value
     peak = f" ({format_share(share * criterion.required)} of {of})" if of else ""
     target = criterion.target
     return (
-        number,
         format_quantity(value, found.unit, found.shown) + peak,
         format_quantity(mean, found.unit, found.shown),
         format_share(share),
         NOT_MEASURED if not target else format_share(share * criterion.required / target),
     )
+
+
+def _read_numbers(
+    held: Iterable[Verdict], alike: Iterable[tuple[Verdict, Sequence[float]]]
+) -> Iterator[tuple[float, Verdict]]:
+    """Each finite number that was held against an amount, with its verdict; of ``alike`` ones there are many."""
+    for each in held:
+        if each.value is not None and math.isfinite(each.value) and each.required:
+            yield each.value, each
+    for like, values in alike:
+        if like.required:
+            yield from ((value, like) for value in values if math.isfinite(value))
 
 
 def format_share(share: float) -> str:

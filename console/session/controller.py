@@ -30,7 +30,7 @@ from benchconsole.topology.model.fabric import NodeId
 
 T = TypeVar("T")
 
-BATCH_SECONDS = 0.05
+BATCH_SECONDS = 0.1
 """How long events are gathered before they are told together; half a tick of the screen."""
 
 

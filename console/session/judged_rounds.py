@@ -109,8 +109,6 @@ class JudgedRounds:
     def __init__(self, fabric: Fabric, probes: Mapping[str, "Probe"]) -> None:
         self.by_number: dict[int, ClosedRound] = {}
         self._context = make_judging_context(fabric, probes)
-        self._findings = Findings(self._context)
-        self._losses = DetectableLosses(self._context)
         self._probes = probes
         self._unread: list[tuple[ClosedRound, MeasurementTable | None]] = []
         self._held: list[ClosedRound] = []
@@ -118,6 +116,15 @@ class JudgedRounds:
         """``findings`` where they were computed or restored since the last round was added, else None."""
         self.known_losses: tuple[DetectableLoss, ...] | None = ()
         """The same of ``losses``."""
+
+    @cached_property
+    def _findings(self) -> Findings:
+        # They know something of each element: memory that a session needs only once it is judged.
+        return Findings(self._context)
+
+    @cached_property
+    def _losses(self) -> DetectableLosses:
+        return DetectableLosses(self._context)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -5,7 +5,7 @@ Tables on screen and reports share these. ``value`` is for machines (base units,
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -13,7 +13,7 @@ from functools import lru_cache
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view import wording
 from benchconsole.console.view.blame import Blame
-from benchconsole.console.view.run_view import RunView, State, share_result, state_of, state_of_failure
+from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure
 from benchconsole.probes.model.alike_passes import list_tested
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.measuring import Failure, Labels, Reading, Result, Test
@@ -92,43 +92,71 @@ def list_rows(view: RunView) -> Iterator[ResultRow]:
     A row that a later test repeats says so in its outcome: reports for people leave it out.
     """
     for row in _all_rows(view):
-        repeated = row.test in view.replaced and row.test in view.results
-        yield replace(row, outcome=RowOutcome.REPEATED) if repeated else row
+        yield replace(row, outcome=RowOutcome.REPEATED) if _is_repeated(view, row.test) else row
 
 
-@share_result
-def list_current_rows(view: RunView) -> tuple[ResultRow, ...]:
-    """The rows that count: those of ``list_rows`` that no later test repeats."""
-    return tuple([row for row in list_rows(view) if row.outcome is not RowOutcome.REPEATED])
+def _leave_none_out(_verdict: Verdict) -> bool:
+    return False
 
 
-def _all_rows(view: RunView) -> Iterator[ResultRow]:
+def list_current_rows(view: RunView, is_left_out: Callable[[Verdict], bool] = _leave_none_out) -> Iterator[ResultRow]:
+    """The rows that count: those of ``list_rows`` that no later test repeats.
+
+    No row is made of a verdict that ``is_left_out``, which is asked of each that counts, once.
+    """
+
+    def leave_out(verdict: Verdict) -> bool:
+        return _is_repeated(view, verdict.test) or is_left_out(verdict)
+
+    return (row for row in _all_rows(view, leave_out) if not _is_repeated(view, row.test))
+
+
+def _is_repeated(view: RunView, test: str) -> bool:
+    return test in view.replaced and test in view.results
+
+
+def _all_rows(view: RunView, is_left_out: Callable[[Verdict], bool] = _leave_none_out) -> Iterator[ResultRow]:
     stages = {each.number: each.stage for each in view.plan}
     shown = {(v.probe, v.unit): v.shown for verdicts in view.verdicts.values() for v in verdicts}
     in_columns = {result.test.id for result in list_tested(view.passed)}
     blame = Blame(view.findings)
-    seen: set[Verdict] = set()
+    strangers: set[Verdict] = set()
     planned: set[str] = set()
     for each in view.plan:
         for test in each.tests:
             planned.add(test.id)
             verdicts = view.verdicts.get(test.id, ())
-            for verdict in verdicts:
-                known = len(seen)
-                seen.add(verdict)  # a verdict is long, and its hash dear: once
-                if len(seen) > known:
+            for verdict in _list_once(view, test.id, strangers):
+                if not is_left_out(verdict):
                     yield make_verdict_row(verdict, each.stage, blame, view.results.get(test.id))
             if not verdicts and test.id not in in_columns:
                 yield from _unjudged(view, test, each.stage, shown)
     # A bundle may be judged under a name of its own, and an ingested result may have no plan.
-    for key, verdicts in view.verdicts.items():
+    for key in view.verdicts:
         if key not in planned:
-            yield from (
-                make_verdict_row(verdict, stages.get(verdict.round, ""), blame)
-                for verdict in verdicts
-                if verdict not in seen
-            )
-            seen.update(verdicts)
+            for verdict in _list_once(view, key, strangers):
+                if not is_left_out(verdict):
+                    yield make_verdict_row(verdict, stages.get(verdict.round, ""), blame)
+
+
+def _list_once(view: RunView, key: str, strangers: set[Verdict]) -> Iterable[Verdict]:
+    """The verdicts that are filed under the test ``key``, each of the session once.
+
+    ``strangers`` are those so far that are filed under another test than their own.
+    """
+    own = view.verdicts.get(key, ())
+    # A verdict is long, and its hash dear: none is taken where a few of their values differ already.
+    told = {(each.metric, each.labels, each.kind, each.because) for each in own if each.test == key}
+    if len(told) == len(own):
+        return own
+    once = dict.fromkeys(own)
+    new = [
+        each
+        for each in once
+        if each.test == key or (each not in strangers and each not in view.verdicts.get(each.test, ()))
+    ]
+    strangers.update(each for each in new if each.test != key)
+    return new
 
 
 def list_finding_rows(view: RunView, finding: Finding) -> list[ResultRow]:

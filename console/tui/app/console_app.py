@@ -1,4 +1,4 @@
-"""The console as an application: it puts its parts together, opens the session and paints ten times a second.
+"""The console as an application: it puts its parts together, opens the session and paints five times a second.
 
 ``run`` is given a maker of the session control and calls it after the first paint, so that the
 screen is there before anything slow is imported.
@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from benchconsole.console.session.replay_clock import ReplayClock
     from benchconsole.console.session.session_archive import SessionArchive
 
-TICK = 0.1
+TICK = 0.2
+"""Seconds from one picture of what happens to the next; a key is answered at once."""
+
 ENDINGS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Signals that end the console in good order, and the exit code of each."""
 

@@ -5,6 +5,7 @@ An area is a list of rows that can be filtered; one more is a function, and a li
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from benchconsole.console.reports.document_json import make_acceptance_record
 from benchconsole.console.text.sanitize import sanitize
@@ -24,12 +25,13 @@ from benchconsole.console.tui.queries.view_queries import Fault, find_link, list
 from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.remark_words import group_remarks
-from benchconsole.console.view.run_view import RunView, State
+from benchconsole.console.view.run_view import LinkView, RunView, State
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS, format_share, name_state
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.probes.model.measuring import Round, TestOutcome
 from benchconsole.probes.model.remark import About
 from benchconsole.topology.element_names import link_name
+from benchconsole.topology.model.fabric import Link
 from benchconsole.topology.units import Shown, Unit
 
 # -- nodes
@@ -110,14 +112,27 @@ def list_links(view: RunView) -> Area:
             "share": NOT_MEASURED if found.share is None else format_share(found.share), "why": sanitize(why),
             "remarks": "; ".join(remarks),
         }  # fmt: skip
-        record: Record = {
-            "link": link.id, "a": link.a, "b": link.b, "state": found.state.value, "cables": link.count,
-            "members_up": found.members_up, "unit": Unit.BYTE_RATE.value, "measured": take_finite(found.measured),
-            "expected": take_finite(found.expected), "why": why,
-            "remarks": list(remarks),
-        }  # fmt: skip
-        rows.append(Row(text, {"measured": found.measured, "expected": found.expected}, record))
+        numbers = {"measured": found.measured, "expected": found.expected}
+        rows.append(Row(text, numbers, _record_link, found.state, _LinkLine(link, found, remarks)))
     return Area("Links", columns, tuple(rows), {"measured": scale, "expected": scale})
+
+
+class _LinkLine(NamedTuple):
+    """A link as it stands, and the remarks on it."""
+
+    link: Link
+    found: LinkView
+    remarks: Sequence[str]
+
+
+def _record_link(line: _LinkLine) -> Record:
+    link, found, remarks = line
+    return {
+        "link": link.id, "a": link.a, "b": link.b, "state": found.state.value, "cables": link.count,
+        "members_up": found.members_up, "unit": Unit.BYTE_RATE.value, "measured": take_finite(found.measured),
+        "expected": take_finite(found.expected), "why": "" if found.finding is None else found.finding.what,
+        "remarks": list(remarks),
+    }  # fmt: skip
 
 
 # -- findings

@@ -34,7 +34,7 @@ PairMatrix = Matrix[PairCell]
 def make_pair_matrix(view: RunView, within: Place | None = None) -> PairMatrix:
     """The matrix of a session; ``within``: of the pairs from the nodes under one switch to those under another."""
     under = under_of(view.fabric)
-    pairs = [row for row in list_current_rows(view) if is_pair(view, row)]
+    pairs = [row for row in list_current_rows(view) if is_pair(view, row.verdict)]
     if within is not None:
         pairs = [row for row in pairs if _name(row, under) == within]
     nodes = {node for row in pairs for node in row.nodes}

@@ -1,6 +1,7 @@
 """The areas of what was measured: single results, pairs of nodes, points of curves, criteria."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from benchconsole.console.curves.curve_model import Chart, Curve, Point
 from benchconsole.console.curves.curve_text import format_chart_name, format_cohort_name
@@ -12,7 +13,7 @@ from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
 from benchconsole.console.tui.rows.scales import scale_for
 from benchconsole.console.view.remark_words import group_remarks, name_point
 from benchconsole.console.view.result_rows import ResultRow, list_current_rows, list_finding_rows
-from benchconsole.console.view.run_view import RunView, State
+from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import (
     NOT_MEASURED,
     SIGNS,
@@ -21,7 +22,7 @@ from benchconsole.console.view.wording import (
     format_quantity,
     format_share,
 )
-from benchconsole.probes.model.judgement import Finding
+from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.labels import tell_labels
 from benchconsole.probes.model.measuring import Labels
 from benchconsole.probes.model.remark import About
@@ -44,7 +45,7 @@ def list_results(view: RunView, most: int | None = None) -> Area:
 
     Where these are more than ``most``, those that pass are left out, and the note says so.
     """
-    rows, note = _leave_out_passes(list_current_rows(view), most)
+    rows, note = _list_rows(view, most, lambda _: True)
     return Area("Results", _RESULT_COLUMNS, _make_results(rows), _SHARES, note)
 
 
@@ -53,12 +54,29 @@ def list_evidence(view: RunView, finding: Finding) -> Area:
     return Area("Evidence", _RESULT_COLUMNS, _make_results(list_finding_rows(view, finding)), _SHARES)
 
 
-def _leave_out_passes(rows: Sequence[ResultRow], most: int | None) -> tuple[Sequence[ResultRow], str]:
-    """The rows that are listed, and what is said of the others."""
-    if most is None or len(rows) <= most:
-        return rows, ""
-    kept = [row for row in rows if row.state is not State.PASS]
-    return kept, f"{len(rows) - len(kept):,} that pass are not listed"
+def _list_rows(
+    view: RunView, most: int | None, is_listed: Callable[[Verdict | None], bool]
+) -> tuple[Sequence[ResultRow], str]:
+    """The rows that count and are listed, by their verdicts; and what is said of those that are left out.
+
+    Where they are more than ``most``, no row is made of what passes.
+    """
+    passed = 0
+
+    def leave_out(verdict: Verdict) -> bool:
+        nonlocal passed
+        if not is_listed(verdict):
+            return True
+        result = view.results.get(verdict.test)
+        is_pass = verdict.level is Level.PASS and (result is None or result.failure is None)
+        passed += is_pass
+        return is_pass
+
+    if most is not None:
+        kept = [row for row in list_current_rows(view, leave_out) if is_listed(row.verdict)]
+        if len(kept) + passed > most:
+            return kept, f"{passed:,} that pass are not listed"
+    return [row for row in list_current_rows(view) if is_listed(row.verdict)], ""
 
 
 class _LabelWords:
@@ -133,18 +151,18 @@ def list_pairs(view: RunView, most: int | None = None) -> Area:
         "metric": words("metric"), "measured": number("measured"), "expected": number("expected"),
         "share": number("share"), "limit": words("limit"),
     }  # fmt: skip
-    rows, note = _leave_out_passes([row for row in list_current_rows(view) if is_pair(view, row)], most)
+    rows, note = _list_rows(view, most, partial(is_pair, view))
     in_order = sorted(rows, key=_find_share)
     named = _LabelWords(in_order)
     return Area("Pairs", columns, tuple(_make_pair(row, named) for row in in_order), _SHARES, note)
 
 
-def is_pair(view: RunView, row: ResultRow) -> bool:
-    """Whether a row is a judged flow from one node to another."""
-    result = view.results.get(row.test)
-    return (
-        result is not None and result.test.target.peer is not None and row.verdict is not None and len(row.nodes) == 2
-    )
+def is_pair(view: RunView, verdict: Verdict | None) -> bool:
+    """Whether there is a verdict, on a flow from one node to another."""
+    if verdict is None or len(verdict.nodes) != 2:
+        return False
+    result = view.results.get(verdict.test)
+    return result is not None and result.test.target.peer is not None
 
 
 def _find_share(row: ResultRow) -> tuple[bool, float]:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import pytest
 
+from benchconsole.console.session import judged_rounds
 from benchconsole.console.session.controller import SessionController, as_stored
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.metadata import SessionChoice
@@ -289,6 +290,25 @@ async def test_a_session_interrupted_after_its_last_round_is_ended_as_the_comman
     assert store.session(session.id).read_proofs()
     assert len(stored.plan) == len(session.plan)
     await conductor.close()
+
+
+async def test_a_stored_session_that_is_only_looked_at_keeps_nothing_for_judging(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, session = conducted(tmp_path, start=True)
+    latest = Watched()
+    following = asyncio.create_task(first.follow(latest.take))
+    await latest.ended()
+    following.cancel()
+    await first.finished()
+    await first.close()
+    monkeypatch.setattr(judged_rounds, "Findings", None)
+    monkeypatch.setattr(judged_rounds, "DetectableLosses", None)
+    store = Store.open(tmp_path / "sessions.db")
+    stored = Session.stored(store, session.id, session.probes)
+    assert len(stored.view().results) == len(session.view().results) > 0
+    assert stored.list_detectable_losses() == session.list_detectable_losses()
+    store.close()
 
 
 async def test_only_the_stage_that_nobody_confirmed_is_left_out(tmp_path: Path) -> None:

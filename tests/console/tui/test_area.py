@@ -1,5 +1,6 @@
 """Areas as pages: what stands in the rows, what enter opens, how columns and orders are chosen, and what is too much."""
 
+import gc
 import threading
 from dataclasses import replace
 from functools import partial
@@ -229,6 +230,22 @@ async def test_of_more_rows_than_fit_those_that_pass_are_left_out_and_that_is_sa
         screen = await page(look, name)
         assert "pass" not in {row.words("state") for row in screen.table.every}
         assert "that pass are not listed" in look.lines[-2]
+
+
+async def test_a_page_that_was_left_lets_its_rows_go() -> None:
+    async with looking(faulty()) as look:
+        before = _count_rows()
+        screen = await page(look, "results")
+        assert _count_rows() >= before + screen.table.count > before
+        await look.press("escape")
+        await look.until(lambda: not screen.is_attached)
+        await look.settle()
+        assert _count_rows() == before
+
+
+def _count_rows() -> int:
+    """Rows of areas that are in memory."""
+    return sum(isinstance(each, Row) for each in gc.get_objects())
 
 
 async def test_a_filter_stays_when_new_rows_come() -> None:

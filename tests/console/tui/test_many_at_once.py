@@ -66,7 +66,7 @@ async def test_events_ask_for_no_picture_and_a_tick_for_one_of_the_size_of_the_s
         assert len(view.fresh) == len(large().fabric.nodes)
 
 
-async def test_a_picture_is_asked_for_ten_times_a_second_and_by_one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_picture_is_asked_for_five_times_a_second_and_by_one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     clocks: list[tuple[float, str]] = []
     begin = ConsoleApp.set_interval
 
@@ -76,7 +76,7 @@ async def test_a_picture_is_asked_for_ten_times_a_second_and_by_one_clock(monkey
 
     monkeypatch.setattr(ConsoleApp, "set_interval", note)
     async with looking(large(), SIZE, until=1):
-        assert clocks == [(0.1, "tick")]
+        assert clocks == [(0.2, "tick")]
 
 
 def test_of_ten_thousand_that_run_the_slowest_are_listed() -> None:

@@ -60,6 +60,13 @@ def test_a_verdict_filed_under_two_tests_has_one_row() -> None:
     assert len(found) == 1
 
 
+def test_a_verdict_that_is_told_twice_has_one_row() -> None:
+    view = fixture.all_passed()
+    test, told = next(iter(view.verdicts.items()))
+    twice = replace(view, verdicts={**view.verdicts, test: (*told, *told)})
+    assert [row.verdict for row in list_rows(twice)] == [row.verdict for row in list_rows(view)]
+
+
 def test_a_verdict_without_a_planned_test_is_kept() -> None:
     view = fixture.all_passed()
     alone = replace(view, plan=(), results={})

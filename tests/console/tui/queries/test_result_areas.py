@@ -1,19 +1,25 @@
 """The areas of what was measured: results, pairs, curves, criteria."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 
 from benchconsole.console.text.table import format_table
+from benchconsole.console.tui.queries.area import Area
 from benchconsole.console.tui.queries.result_areas import list_criteria, list_curves, list_pairs, list_results
 from benchconsole.console.view.result_rows import list_current_rows
+from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.units import Unit
 from tests.console.curves.test_curve_model import view_of
 from tests.console.reports import fixture
 from tests.console.tui.looking import faulty
 from tests.console.tui.test_hostile import poisoned
 
+Make = Callable[[RunView, int | None], Area]
 HOSTILE = "\x1b[31mred\u202e line\nbreak"
 
 
@@ -59,6 +65,33 @@ def test_pairs_begin_with_the_lowest_share_and_name_both_ends() -> None:
     low = list_pairs(view).filter("share<80").rows
     assert low == tuple(row for row in rows if (row.number("share") or 1.0) < 0.8)
     assert low
+
+
+@pytest.mark.parametrize("make", [list_results, list_pairs])
+def test_of_too_many_rows_those_that_pass_are_counted_and_the_others_stand_as_they_did(make: Make) -> None:
+    view = faulty().view()
+    every = make(view, None)
+    passing = [row for row in every.rows if row.words("state") == "pass"]
+    assert 0 < len(passing) < len(every.rows)
+    assert make(view, len(every.rows)) == every
+    fewer = make(view, len(every.rows) - 1)
+    assert fewer.rows == tuple(row for row in every.rows if row.words("state") != "pass")
+    assert fewer.note == f"{len(passing):,} that pass are not listed"
+
+
+def test_a_pass_of_a_test_that_failed_is_no_pass_and_one_that_was_repeated_is_not_counted() -> None:
+    story = fixture.Story(fixture.fabric())
+    (first,) = story.round("node", "stream", ["n01"])
+    (again,) = story.round("node", "stream", ["n01"])
+    (failed,) = story.round("node", "stream", ["n02"])
+    for test in (first, again):
+        number = story.answer(test, "stream.triad", 1e9, Unit.BYTE_RATE)
+        story.judge(test, fixture.verdict(test, number, Level.PASS))
+    story.fail(failed, FailedAt.TOOL, "exit status 1")
+    story.judge(failed, fixture.verdict(failed, None, Level.PASS, metric="stream.triad"))
+    area = list_results(story.view(), 0)
+    assert [(row.words("of"), row.words("state")) for row in area.rows] == [("n02", "unknown")]
+    assert area.note == "1 that pass are not listed"
 
 
 def test_hostile_names_of_pairs_are_shown_as_text() -> None:
