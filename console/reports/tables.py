@@ -21,6 +21,7 @@ from benchconsole.console.view.result_rows import (
     SortKey,
     format_labels,
     list_current_rows,
+    list_current_verdicts,
     sort_text,
 )
 from benchconsole.console.view.run_view import RunView, State, share_result, state_of_level, superseding, worst
@@ -211,7 +212,7 @@ class CriterionLine(NamedTuple):
 @share_result
 def list_criteria(view: RunView) -> tuple[CriterionLine, ...]:
     """The criteria of the fabric in file order; one that nothing was held against says so."""
-    by_metric = group_by_key((row.verdict.metric, row.verdict) for row in list_current_rows(view) if row.verdict)
+    by_metric = group_by_key((verdict.metric, verdict) for verdict in list_current_verdicts(view))
     together = list_session_judgements(view)
     return tuple(
         _describe_session_criterion(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
+from itertools import chain
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view import wording
@@ -109,6 +110,16 @@ def list_current_rows(view: RunView, is_left_out: Callable[[Verdict], bool] = _l
         return _is_repeated(view, verdict.test) or is_left_out(verdict)
 
     return (row for row in _all_rows(view, leave_out) if not _is_repeated(view, row.test))
+
+
+def list_current_verdicts(view: RunView) -> Iterator[Verdict]:
+    """The verdicts of these rows, in their order."""
+    strangers: set[Verdict] = set()
+    planned = (test.id for each in view.plan for test in each.tests)
+    for key in dict.fromkeys(chain(planned, view.verdicts)):
+        for verdict in _list_once(view, key, strangers):
+            if not _is_repeated(view, verdict.test):
+                yield verdict
 
 
 def _is_repeated(view: RunView, test: str) -> bool:

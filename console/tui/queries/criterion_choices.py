@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.view.result_rows import ResultRow, list_current_rows
+from benchconsole.console.view.result_rows import list_current_rows, list_current_verdicts
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import format_quantity
+from benchconsole.probes.model.judgement import Verdict
+from benchconsole.probes.model.measuring import Labels, Reading
 from benchconsole.topology.units import Shown, Unit, counted
 
 WORDS = {
@@ -30,7 +32,11 @@ class _Measured:
     unit: Unit | None = None
     shown: Shown = Shown.PLAIN
     values: list[float] = field(default_factory=list)
-    labels: set[str] = field(default_factory=set)
+    labels: set[Labels] = field(default_factory=set)
+
+    def list_conditions(self) -> list[str]:
+        """Each label that any of them carries, as a condition."""
+        return sorted({sanitize(f"{name}: {value}") for labels in self.labels for name, value in labels})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +63,26 @@ class CriterionChoices:
 def list_choices(view: RunView) -> CriterionChoices:
     """The measured metrics of a session with their labels; groups of its fabric as nodes. Walks every result."""
     measured: dict[str, _Measured] = {}
-    for row in list_current_rows(view):
-        _add(measured, row)
+    for verdict in list_current_verdicts(view):
+        _add(measured, verdict, verdict.shown)
+    for row in list_current_rows(view, lambda _: True):  # those without a verdict
+        if row.measurement is not None:
+            _add(measured, row.measurement, row.shown)
     return CriterionChoices(
         {sanitize(name): _describe(measured[name]) for name in sorted(measured)},
-        {sanitize(name): sorted(each.labels) for name, each in measured.items()},
+        {sanitize(name): each.list_conditions() for name, each in measured.items()},
         tuple(sanitize(f"@{name}") for name in view.fabric.node_groups),
     )
 
 
-def _add(measured: dict[str, _Measured], row: ResultRow) -> None:
-    about = row.verdict or row.measurement
-    if about is None or about.value is None:
+def _add(measured: dict[str, _Measured], about: Verdict | Reading, shown: Shown) -> None:
+    if about.value is None:
         return
-    found = measured.setdefault(about.metric, _Measured(about.unit, row.verdict.shown if row.verdict else row.shown))
+    found = measured.get(about.metric)
+    if found is None:
+        found = measured[about.metric] = _Measured(about.unit, shown)
     found.values.append(about.value)
-    found.labels |= {sanitize(f"{name}: {value}") for name, value in about.labels}
+    found.labels.add(about.labels)
 
 
 def _describe(found: _Measured) -> str:

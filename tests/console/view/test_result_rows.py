@@ -8,6 +8,7 @@ from benchconsole.console.view.result_rows import (
     ResultRow,
     RowOutcome,
     list_current_rows,
+    list_current_verdicts,
     list_finding_rows,
     list_rows,
     select_columns,
@@ -58,6 +59,15 @@ def test_a_verdict_filed_under_two_tests_has_one_row() -> None:
     shared = {**view.verdicts, second: view.verdicts[first]}
     found = [row for row in list_rows(replace(view, verdicts=shared)) if row.verdict in view.verdicts[first]]
     assert len(found) == 1
+
+
+def test_the_verdicts_that_count_are_those_of_the_rows_that_count() -> None:
+    for view in (fixture.hard(), fixture.all_passed(), fixture.all_unreachable()):
+        alone = replace(view, plan=view.plan[:1])
+        first = next(iter(view.results))
+        repeated = replace(view, replaced=frozenset({first}))
+        for each in (view, alone, repeated):
+            assert list(list_current_verdicts(each)) == [row.verdict for row in list_current_rows(each) if row.verdict]
 
 
 def test_a_verdict_that_is_told_twice_has_one_row() -> None:
