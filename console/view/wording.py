@@ -12,10 +12,10 @@ from benchconsole.probes.model.measuring import Fact
 from benchconsole.topology.units import Shown, Unit, counted, digits3, percent, show
 
 
-def format_reading(reading: tuple[int, int]) -> str:
-    """How far the reading of a session is: ``12 of 60 rounds.``; a file has none."""
+def tell_reading(reading: tuple[int, int]) -> tuple[str, str]:
+    """That a session is ``being read:``, and how far: `` 12 of 60 rounds.``; one that has no round is only opened."""
     read, of = reading
-    return f"{read:,} of {counted(of, 'round')}." if of else "no rounds."
+    return ("being read:", f" {read:,} of {counted(of, 'round')}.") if of else ("being opened.", "")
 
 
 SIGNS: dict[State, Sign] = {

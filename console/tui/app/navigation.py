@@ -13,7 +13,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import GLOBAL, REPLAYING, find_refused
 from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.screens.base.map_heat import FindMetrics
-from benchconsole.console.tui.screens.base.page import Page, PlotWish
+from benchconsole.console.tui.screens.base.page import Page, PlotWish, leave_front
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.words import Sections, WordsSheet
@@ -171,7 +171,7 @@ class Navigation:
         if self._app.current_mode != mode:
             self._app.switch_mode(mode)
         while base and len(self._app.screen_stack) > 1:
-            self._app.pop_screen()
+            leave_front(self._app)
         self._app.call_after_refresh(self.paint)
         self.paint()
 

@@ -23,7 +23,7 @@ from benchconsole.console.tui.widgets.footer import Shown
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView, tally
 from benchconsole.console.view.same_objects import are_same
-from benchconsole.console.view.wording import format_reading
+from benchconsole.console.view.wording import tell_reading
 from benchconsole.probes.model.remark import About, RemarkSubject
 
 WORST_FIRST = ("results", "criteria", "links")
@@ -70,7 +70,7 @@ class AreaScreen(AreaPage):
 
     def paint(self, view: RunView) -> None:
         """Take what is new; an area is made anew when a round was judged, not with every result."""
-        reading = f"being read: {format_reading(view.reading)}" if view.reading is not None else ""
+        reading = "".join(tell_reading(view.reading)) if view.reading is not None else ""
         path = (sanitize(view.fabric.name), sanitize(view.label or "run"), self.name_of_area, reading)
         self.crumb.show(tuple(filter(None, path)), *tallies(view, tally(view)))
         known = (view.fabric, view.closed, view.verdicts, view.findings, view.current, view.plan, view.remarks)

@@ -32,7 +32,7 @@ from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.view.run_view import RunView, State, tally
 from benchconsole.console.view.same_objects import are_same
 from benchconsole.console.view.totals import TotalsCache
-from benchconsole.console.view.wording import format_reading
+from benchconsole.console.view.wording import tell_reading
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
 
@@ -432,7 +432,8 @@ def make_quiet_headline(
         what = f" of {len(view.plan)}, {sanitize(view.current.stage)}: {sanitize(view.current.because)}"
         return State.RUNNING, f"Round {done + 1}", what
     if view.reading is not None:
-        return None, "The session is being read:", f" {format_reading(view.reading)}"
+        stands, how_far = tell_reading(view.reading)
+        return None, f"The session is {stands}", how_far
     if not view.results and view.ended is None:
         return None, "Nothing has run on this fabric yet.", offer("plan", f"  {PLAN_HINT}", refused)
     verdict = sums.decide(view)

@@ -12,7 +12,7 @@ from benchconsole.console.tui.queries.saved_filter_area import list_saved_filter
 from benchconsole.console.tui.rows.text_rows import CellText
 from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.area_page import AreaPage
-from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.screens.base.page import Page, leave_front
 from benchconsole.console.tui.screens.base.saved_filter import find_keeper
 from benchconsole.console.tui.widgets.footer import Shown
 from benchconsole.console.tui.widgets.listing import Listing
@@ -73,7 +73,7 @@ class FiltersScreen(AreaPage):
         area, name = str(row.record["area"]), str(row.record["name"])
         behind = next((each for each in reversed(self.app.screen_stack[:-1]) if isinstance(each, Page)), None)
         if behind is not None and behind.filter_area == area:
-            self.app.pop_screen()
+            leave_front(self.app)
             behind.commands["filter"].do(f"@{name}")
         else:
             self.post_message(OrderFilter(area, name))

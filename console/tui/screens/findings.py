@@ -39,7 +39,7 @@ from benchconsole.console.view.result_rows import ResultRow
 from benchconsole.console.view.run_view import Coverage, DetectableFaults, NotJudged, RunView, Undecided
 from benchconsole.console.view.same_objects import are_same
 from benchconsole.console.view.totals import TotalsCache
-from benchconsole.console.view.wording import format_reading
+from benchconsole.console.view.wording import tell_reading
 from benchconsole.probes.model.judgement import Finding, Level
 from benchconsole.probes.model.remark import About, RemarkSubject
 from benchconsole.topology.analysis.static_finding import StaticFinding
@@ -122,7 +122,7 @@ class FindingsScreen(Page):
             nothing = "Nothing was measured yet." + offer("plan", f"  {PLAN_HINT}", self.refused)
             state = None
             if view.reading is not None:
-                nothing = f"The session is being read: {format_reading(view.reading)}"
+                nothing = f"The session is {''.join(tell_reading(view.reading))}"
             elif view.results or view.ended is not None:
                 verdict = self.sums.decide(view)
                 nothing, state = verdict.sentence, verdict.state

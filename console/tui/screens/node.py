@@ -26,7 +26,7 @@ from benchconsole.console.view.remark_words import group_remarks
 from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.console.view.session_control import FlowHop
 from benchconsole.console.view.severity_signs import SEVERITIES
-from benchconsole.console.view.wording import SIGNS, format_reading
+from benchconsole.console.view.wording import SIGNS, tell_reading
 from benchconsole.probes.model.measuring import Test
 from benchconsole.probes.model.remark import About, RemarkSubject
 from benchconsole.topology.model.fabric import NodeId
@@ -263,7 +263,8 @@ def make_node_headline(view: RunView, seen: NodeView) -> tuple[State | None, str
     if worst is not None:
         return worst.state, f"{name}: {worst.subject} {worst.measured}", f" of {worst.expected}, {worst.verdict_words}"
     if not seen.results and view.reading is not None:
-        return None, "The session is being read:", f" {format_reading(view.reading)}"
+        stands, how_far = tell_reading(view.reading)
+        return None, f"The session is {stands}", how_far
     if not seen.results:
         return None, f"{name} was not tested yet.", ""
     if seen.state is State.PASS:

@@ -29,7 +29,7 @@ from benchconsole.console.tui.widgets.plot_drawing import Picture
 from benchconsole.console.tui.widgets.status import Status
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.same_objects import are_same
-from benchconsole.console.view.wording import format_reading
+from benchconsole.console.view.wording import tell_reading
 from benchconsole.probes.statistics.log_scale import is_positive
 from benchconsole.topology.units import counted
 
@@ -88,7 +88,7 @@ class PlotScreen(FilteredPage):
 
     def paint(self, view: RunView) -> None:
         """Take what is new; plots are made anew when a round was judged, not with every result."""
-        reading = f"being read: {format_reading(view.reading)}" if view.reading is not None else ""
+        reading = "".join(tell_reading(view.reading)) if view.reading is not None else ""
         names = "" if self.report is None else f"{self.report.keys[0]} with {self.report.keys[1]}"
         self.crumb.show(
             tuple(filter(None, (sanitize(view.fabric.name), sanitize(view.label or "run"), names, "plot", reading)))

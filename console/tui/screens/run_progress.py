@@ -11,7 +11,7 @@ from benchconsole.console.view.run_view import Coverage, RunView, State, superse
 from benchconsole.console.view.session_verdict import SessionVerdict
 from benchconsole.console.view.time_left import find_overrun
 from benchconsole.console.view.totals import TotalsCache
-from benchconsole.console.view.wording import format_reading
+from benchconsole.console.view.wording import tell_reading
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt, Round
 from benchconsole.topology.units import counted as count
@@ -29,7 +29,8 @@ def describe_run(
     """
     current = view.current
     if view.reading is not None:
-        return None, "The session is being read:", f" {format_reading(view.reading)}", ""
+        stands, how_far = tell_reading(view.reading)
+        return None, f"The session is {stands}", how_far, ""
     if view.held:
         lead = "The run waits." if current is None else f"The run waits, round {current.number} is not over."
         return State.HELD, lead, f" {sanitize(view.held)}", ""

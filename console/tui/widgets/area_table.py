@@ -64,9 +64,6 @@ class AreaTable(SortedTable[AreaRow]):
         self._widths: Mapping[str, int] = {}
         self._plan: tuple[object, list[tuple[str, int, int]]] = (None, [])
 
-    def on_unmount(self) -> None:
-        self.area, self._chosen_from, self._plan = None, (), (None, [])
-
     def show(self, area: Area) -> None:
         """Take a new area; the cursor stays on its row where that is still there."""
         self.area = area

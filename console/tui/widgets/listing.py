@@ -45,10 +45,6 @@ class Listing(CellWidget, Generic[Item], can_focus=True):
 
         listing: "Listing[Any]"
 
-    def on_unmount(self) -> None:
-        """Let the rows go at once: a page that was left is in a cycle, which is found much later."""
-        self.items = ()
-
     def heading(self, width: int) -> list[Row]:
         """Rows that stay while the others scroll."""
         return []
@@ -154,9 +150,6 @@ class FilteredListing(Listing[FilteredItem]):
     def __init__(self) -> None:
         super().__init__()
         self.kept = KeptOrder[FilteredItem]()
-
-    def on_unmount(self) -> None:
-        self.every, self.kept = (), KeptOrder[FilteredItem]()
 
     def apply_filter(self) -> None:
         self.items = self.kept.select(self.filter, self.every)

@@ -109,6 +109,8 @@ async def test_while_a_session_is_read_no_node_of_it_is_called_untested() -> Non
         assert told == (None, "The session is being read:", " 3 of 21 rounds.")
         (row,) = page.results.empty(120)
         assert "".join(cell.text for cell in row).strip() == "The session is being read."
+        opened = replace(view, reading=(0, 0))  # a topology file: nothing is stored of it
+        assert make_node_headline(opened, opened.nodes[NodeId("n001")])[1:] == ("The session is being opened.", "")
 
 
 def test_a_headline_of_a_node_has_no_labels() -> None:

@@ -1,10 +1,14 @@
 """The base of every page that shows an area: a row is read in full, ``n`` walks those that are not well."""
 
+from functools import partial
+
 from benchconsole.console.tui.messages import ReadInFull
 from benchconsole.console.tui.queries.area import Area, find_state
 from benchconsole.console.tui.screens.base.table_page import TablePage
 from benchconsole.console.tui.widgets.area_table import AreaTable, tell_row
 from benchconsole.console.view.run_view import State
+
+NOTHING = Area("", {}, (), {})
 
 _BAD = (State.FAIL, State.UNREACHABLE, State.WATCH, State.UNKNOWN, State.AFFECTED)
 
@@ -16,6 +20,7 @@ class AreaPage(TablePage):
         self.table = table = AreaTable(absent)
         super().__init__(table, self.name_chosen, table.tell_alike, tab=tab, subject=subject)
         self.named_by = named_by
+        self.let_go = partial(table.show, NOTHING)
 
     def name_chosen(self) -> str:
         """The name of the row under the cursor."""

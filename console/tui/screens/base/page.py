@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
@@ -66,7 +66,7 @@ class Page(Screen[None]):
     ``sums`` are shared by the screens over one session, so that what one has counted another need not.
     ``subject`` is the node or test that a page is about; empty for a tab. ``commands`` take an argument after ``:``.
     ``find_remarked`` says what a remark would be about: what the cursor stands on; None where that is nothing.
-    ``wish_plot`` names the plot of what is under the cursor.
+    ``wish_plot`` names the plot of what is under the cursor. ``let_go`` drops what only the page in front needs.
     """
 
     AUTO_FOCUS = ""
@@ -109,6 +109,7 @@ class Page(Screen[None]):
         self.run_view: RunView | None = None
         self.refused: Set[str] = frozenset()
         self.find_remarked: Callable[[], Remarked | None] = lambda: None
+        self.let_go: Callable[[], None] = lambda: None
 
     def __init_subclass__(cls, **kwargs: bool) -> None:
         # Bindings follow from the list of valid actions; Textual collects them when the class is made.
@@ -179,9 +180,17 @@ class Page(Screen[None]):
 
     def action_back(self) -> None:
         if len(self.app.screen_stack) > 1:
-            self.app.pop_screen()
+            leave_front(self.app)
         else:
             self.post_message(OrderSession(SessionOrder.LEAVE))
+
+
+def leave_front(app: App[Any]) -> None:
+    """Go back from the page in front. It is in cycles, which Python finds much later: its rows go at once."""
+    left = app.screen
+    app.pop_screen()
+    if isinstance(left, Page):
+        left.let_go()
 
 
 def count_frame_rows(page: Page) -> int:
