@@ -46,6 +46,8 @@ class FindingsList(Listing[Entry]):
     static: Sequence[AlikeFindings] = ()
     title: Row = ()
     nothing = ""
+    is_moved = False
+    """Whether somebody has put the cursor somewhere."""
     _longest = (6, 8)
 
     def show(
@@ -59,8 +61,13 @@ class FindingsList(Listing[Entry]):
         state: State | None = None,
         said: FindingRemarks | None = None,
     ) -> None:
-        """Other findings; the cursor stays on its element."""
+        """Other findings; the cursor stays on its element.
+
+        While nobody has moved it, it leaves what the description shows for what was measured: that comes later.
+        """
         here = self.chosen
+        if isinstance(here, AlikeFindings) and not self.is_moved:
+            here, self.cursor = None, 0
         self.faults, self.static, self.title, self.nothing = faults, static, title, nothing
         self.state, self.reasons, self.said = state, reasons, said
         self.sight = sight if sight is not None and sight.kinds else None
@@ -101,6 +108,7 @@ class FindingsList(Listing[Entry]):
     def go(self, index: int) -> None:
         """Put the cursor on a finding; words are passed over."""
         if self.places:
+            self.is_moved = True
             inside = max(0, min(index, self.count - 1))
             super().go(self._choosable(inside, 1 if index >= self.cursor else -1))
 

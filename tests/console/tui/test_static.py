@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.tui.fabric_map.map_cells import MapMark
+from benchconsole.console.tui.queries.static_findings import AlikeFindings
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
@@ -137,6 +138,28 @@ async def test_keys_lead_to_the_element() -> None:
         await look.press("r")
         assert "Nothing was run for it" in look.lines[-1]
         assert look.player.proposed == []
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+async def test_the_cursor_leaves_the_description_for_the_worst_that_was_measured_unless_somebody_moved_it(
+    is_moved: bool,
+) -> None:
+    story = faulty()
+    async with looking(story, until=LAST, static=SOME) as look:
+        await look.press("4")
+        findings = look.app.navigation.tabs.findings.list
+        if is_moved:
+            await look.press("down", "up")
+        described = findings.chosen
+        assert isinstance(described, AlikeFindings)
+        look.app.session.latest.take(list(story.events())[LAST:])
+        look.app.tick()
+        await look.settle()
+        if is_moved:
+            assert isinstance(findings.chosen, AlikeFindings)
+            assert findings.chosen.first == described.first
+        else:
+            assert findings.chosen is findings.faults[0]
 
 
 async def test_the_fabric_leads_to_what_is_said_of_the_cursor() -> None:
