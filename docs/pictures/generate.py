@@ -6,7 +6,7 @@
 
 Run it in an empty folder, with the database in it: pages name files as they lie in the working folder.
 The form of a criterion is drawn on a copy of the database, judged with a file that is written beside it; the plan and
-its options on that file alone, before anything ran.
+its options on that file alone, before anything ran; sweeps on a session of the suite ``scaling``, which is run for it.
 
 Each picture is the application at a size and in a theme after some keys, as Textual draws it, with the outside
 font taken out (the browser's own monospace font serves). ``README.md`` shows them all.
@@ -17,6 +17,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,9 +33,11 @@ from benchconsole.console.cli.open import make_archive
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.judged_rounds import judge_stored
 from benchconsole.console.session.loop_thread import LoopThread
+from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.replay_clock import ReplayClock
 from benchconsole.console.session.replayed_session import open_replayed
 from benchconsole.console.session.session import Session
+from benchconsole.console.simulator.cluster import SimulatedCluster
 from benchconsole.console.simulator.scenarios import SCENARIOS
 from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.app.start_app import StartApp
@@ -109,6 +112,9 @@ AREAS: dict[str, list[Key]] = {
 FORM = ["colon", *"criteria", "enter", READ, "a", *"fio.read", "down"]
 """The form of a criterion, with the field of its bound."""
 
+SWEEPS = ["3", "w"]
+"""The curves of what was swept."""
+
 REPLAY = ["p", "T", *"60 %", "enter"]
 """A session that is played again, standing still at a place that is asked for."""
 
@@ -118,8 +124,8 @@ ASKING = ["a", *"n[01-16] st1"]
 PLANNED: dict[str, list[Key]] = {"plan": ["R", shows_plan], "options": ["R", shows_plan, "o"]}
 """Pages that are shown before anything ran, each with its keys."""
 
-OTHERS = (*PLANNED, "criterion", "replay", "asking")
-"""Pages that are no area: of a file, of a copy of the database, of a session that is played again, of the start."""
+OTHERS = (*PLANNED, "sweeps", "criterion", "replay", "asking")
+"""Pages that are no area: of a file, of other databases, of a session that is played again, of the start."""
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 THEMES = {"": "bench-dark", "-light": "bench-light"}
@@ -259,6 +265,24 @@ def write_described(database: Path) -> Path:
     return file
 
 
+async def run_scaling(swept: Path) -> None:
+    """A session of the suite ``scaling``, run on the healthy cluster, in a database that is not there yet."""
+    probes = load_installed_probes()
+    with tempfile.TemporaryDirectory() as folder, Store.open(swept) as store:
+        async with SimulatedCluster("healthy", Path(folder)) as cluster:
+            fabric = read_topology(cluster.topology_path, probes)
+            session = Session(fabric, probes, store, SessionChoice(label="demo scaling"))
+            session.start(session.propose("scaling"))
+            await session.finished()
+
+
+def make_swept() -> Path:
+    """The database with that session, in the working folder."""
+    swept = Path("swept.db")
+    asyncio.run(run_scaling(swept))
+    return swept
+
+
 def copy_judged(database: Path) -> Path:
     """A copy of the database in the working folder, whose last session a file beside it judges."""
     copied, file = Path("copy.db"), write_described(database)
@@ -310,14 +334,14 @@ def format_gallery() -> str:
 
 
 async def draw_named(name: str, database: Path, size: tuple[int, int], theme: str) -> str:
-    """A picture by its name; ``criterion`` is drawn on a database that ``copy_judged`` made."""
+    """A picture by its name; ``criterion`` and ``sweeps`` are drawn on databases that are made for them."""
     if name == "replay":
         return await draw_replay(database, size, theme)
     if name == "asking":
         return await draw_start(size, theme, ASKING)
     if name in PLANNED:
         return await draw_planned(database, size, PLANNED[name], theme)
-    return await draw(database, size, FORM if name == "criterion" else AREAS[name], theme)
+    return await draw(database, size, {"criterion": FORM, "sweeps": SWEEPS, **AREAS}[name], theme)
 
 
 def main() -> None:
@@ -326,7 +350,7 @@ def main() -> None:
     if "start" in wanted:
         (HERE / "start-80x24.svg").write_text(asyncio.run(draw_start((80, 24), THEMES[""])))
     for name in (each for each in wanted if each != "start"):
-        drawn = copy_judged(database) if name == "criterion" else database
+        drawn = copy_judged(database) if name == "criterion" else make_swept() if name == "sweeps" else database
         for size in SIZES:
             for ending, theme in THEMES.items():
                 picture = name_picture(name, size, ending)
