@@ -14,7 +14,7 @@ SMALLEST = {
     "cost": "--only startup --smallest",
     "peers": "--played 1",
     "planted_faults": "F50",
-    "rejudge": "--values 200 --flows 40 --nodes 10 --low 0 --runs 1",
+    "rejudge": "--values 0 --flows 40 --low --runs 1",
     "runner": "1",
     "scale": "20; 20 --tables screen --runs 1; 20 --tables silence --runs 1",
     "scheduling": "1 16",
