@@ -15,7 +15,7 @@ import click
 from benchconsole.console.cli import common, session_options
 from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.console.session.collector import freeze_collector
-from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
+from benchconsole.console.session.node_access import MakeReach, make_ssh_reach, refuse_missing_files
 from benchconsole.console.session.safety import InUseError
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.events import LEFT_OUT, Event, SessionEnded, TestStarted, is_time_stop, make_noticed
@@ -156,7 +156,7 @@ def command(
             session.make_reach = _make_slurm_reach(through, head, choice, lambda: rounds)
         if dry_run:
             _print_plan(session, rounds, through)
-        _refuse_in_use(session, rounds)
+        _refuse_start(session, rounds, logs_in=not dry_run and through is None)
         if dry_run:
             return
         if resume:
@@ -244,8 +244,10 @@ def _resume_session(
     return session
 
 
-def _refuse_in_use(session: "Session", rounds: Sequence[Round]) -> None:
-    """Nothing is started while nodes that somebody else needs would be loaded unnamed."""
+def _refuse_start(session: "Session", rounds: Sequence[Round], *, logs_in: bool) -> None:
+    """Nothing is started while nodes that somebody else needs would be loaded unnamed, or nobody could log in."""
+    if logs_in:
+        refuse_missing_files(session.fabric)
     try:
         session.choice.policy.refuse(session.fabric, rounds, session.probes)
     except InUseError as error:

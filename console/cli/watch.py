@@ -66,6 +66,7 @@ def command(
     """
     from benchconsole.console.session.availability_watch import find_watched_suite
     from benchconsole.console.session.metadata import SessionChoice
+    from benchconsole.console.session.node_access import refuse_missing_files
 
     probes = common.load_catalogue().probes
     fabric = common.read_topology(topology, probes)
@@ -85,6 +86,7 @@ def command(
             key = store.find_session(session)
             choice = _read_choice(store, key, fabric, topology)
             asked = find_watched_suite(fabric, choice.suite)
+        refuse_missing_files(fabric)
         ended_by = asyncio.run(_run_watch(fabric, probes, store, asked, choice, key))
     if ended_by is not None:
         raise click.exceptions.Exit(common.ENDINGS[signal.Signals(ended_by)])

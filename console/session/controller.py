@@ -13,7 +13,7 @@ from typing import TypeVar
 from benchconsole.console.session.criterion_editor import CriterionEditor
 from benchconsole.console.session.followed_session import FollowedSession, FollowedSessionError
 from benchconsole.console.session.loop_thread import LoopThread
-from benchconsole.console.session.node_access import PasswordPrompt
+from benchconsole.console.session.node_access import PasswordPrompt, refuse_missing_files
 from benchconsole.console.session.run_planning import RunPlanning
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.detectable_text import describe_detectable
@@ -143,10 +143,14 @@ class SessionController:
         )
 
     async def start(self, rounds: Sequence[Round]) -> None:
-        """Run ``rounds``, or with none end an interrupted session; InUseError where nodes in use would be loaded."""
+        """Run ``rounds``, or with none end an interrupted session.
+
+        InUseError where nodes in use would be loaded, PlanError where a file to log in with is missing.
+        """
         session = self._require_driven()
 
         def start() -> None:
+            refuse_missing_files(session.fabric)
             session.meant.policy.refuse(session.fabric, rounds, session.probes)
             session.start(rounds)
 

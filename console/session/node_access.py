@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchconsole.probes.model.errors import PlanError
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:
@@ -26,6 +28,22 @@ def make_ssh_reach(fabric: Fabric, session: str, ask_secret: AskSecret | None = 
     from benchconsole.store.files.paths import trusted_hosts_path
 
     return SshReach(fabric.access, session, also_trusted=(str(trusted_hosts_path()),), ask_secret=ask_secret)
+
+
+def refuse_missing_files(fabric: Fabric) -> None:
+    """PlanError where a file that ``ssh`` of the topology names cannot be read: it would be told of every node.
+
+    A ``known_hosts`` that is not there trusts nobody, which is told of each node with the way out.
+    """
+    for key, path in (("config", fabric.access.config), ("identity", fabric.access.identity)):
+        try:
+            if path is not None:
+                Path(path).open("rb").close()
+        except OSError as error:
+            raise PlanError(
+                f"{fabric.file}: ssh: {key}: {path}: {error.strerror}, expected a file that can be read; "
+                "no node could be reached, and nothing was started"
+            ) from error
 
 
 class PasswordPrompt:

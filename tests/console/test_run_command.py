@@ -109,6 +109,26 @@ def test_a_database_that_takes_nothing_is_bad_input_and_starts_nothing(
     assert reach.asked == []
 
 
+@pytest.mark.parametrize("key", ["config", "identity"])
+def test_a_file_to_log_in_with_that_is_missing_starts_nothing_and_stops_no_plan(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], key: str
+) -> None:
+    topology.write_text(topology.read_text() + f"ssh: {{{key}: own_file}}\n")
+    db = tmp_path / "s.db"
+    reach = PlayedReach()
+    monkeypatch.setattr("benchconsole.console.cli.common.make_asking_reach", lambda *_: reach)
+    assert run(monkeypatch, "run", topology, "--db", db, "--dry-run") == Exit.PASSED
+    capsys.readouterr()
+    for words in (("run", topology), ("watch", topology, "--every", "1 s", "--for", "1 s")):
+        assert run(monkeypatch, *words, "--db", db) == Exit.BAD_INPUT
+        assert f"ssh: {key}: {tmp_path / 'own_file'}: No such file or directory" in capsys.readouterr().err
+    assert reach.asked == []
+    with Store.open(db) as store:
+        assert store.list_sessions() == ()
+    (tmp_path / "own_file").touch()
+    assert run(monkeypatch, "run", topology, "--db", db, "--allow-untested") == Exit.PASSED
+
+
 def test_a_suite_that_runs_whole_is_a_success(topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     topology.write_text(TEXT.replace("    - {probe: rude}\n", "    - {probe: iperf3}\n"))
     assert run(monkeypatch, "run", topology, "--db", tmp_path / "s.db") == Exit.PASSED

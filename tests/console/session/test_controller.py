@@ -311,6 +311,15 @@ async def test_a_stored_session_that_is_only_looked_at_keeps_nothing_for_judging
     store.close()
 
 
+async def test_a_file_to_log_in_with_that_is_missing_starts_nothing(tmp_path: Path) -> None:
+    conductor, session = conducted(tmp_path, text=SUITE + "ssh: {config: own_config}\n")
+    proposal = await conductor.propose("default")
+    with pytest.raises(PlanError, match=r"ssh: config: .*own_config: No such file or directory, expected a file"):
+        await conductor.start(proposal.rounds)
+    assert (conductor.running, session.id) == (False, "")
+    await conductor.close()
+
+
 async def test_only_the_stage_that_nobody_confirmed_is_left_out(tmp_path: Path) -> None:
     conductor, _ = conducted(tmp_path, text=WIPING + AGREED, probes={"wipe": Wiping()})
     proposal = await conductor.propose("default")
