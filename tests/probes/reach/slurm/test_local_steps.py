@@ -6,7 +6,6 @@ import secrets
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,23 +14,12 @@ from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.slurm.local_steps import LocalReach, LocalRemote
 from benchconsole.probes.testing import a_node
 from tests.lab.host import wait_for
+from tests.probes.reach.ssh.conftest import marked
 
 
 @pytest.fixture
 def session() -> str:
     return f"local-{secrets.token_hex(6)}"
-
-
-def _marked(session: str) -> list[int]:
-    mark = f"BENCHCONSOLE_SESSION={session}".encode()
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if mark in path.read_bytes().split(b"\0"):
-                found.append(int(path.parent.name))
-        except OSError:
-            continue
-    return found
 
 
 async def test_a_command_runs_to_its_end(session: str) -> None:
@@ -65,7 +53,7 @@ async def test_when_time_is_over_nothing_runs_on(session: str, script: str) -> N
     assert raised.value.failure.stage is FailedAt.TIMEOUT
     assert raised.value.output is not None
     assert raised.value.output.text == "begun\n"
-    assert _marked(session) == []
+    assert marked(session) == []
 
 
 async def test_a_flood_is_cut_and_ended(session: str) -> None:
@@ -75,23 +63,23 @@ async def test_a_flood_is_cut_and_ended(session: str) -> None:
     assert raised.value.failure.stage is FailedAt.FLOODED
     assert raised.value.output is not None
     assert len(raised.value.output.stdout) <= 100_000
-    assert _marked(session) == []
+    assert marked(session) == []
 
 
 async def test_cancelling_ends_it(session: str) -> None:
     task = asyncio.create_task(LocalRemote(session).run(["sleep", "300"], timeout=60))
-    await asyncio.to_thread(wait_for, lambda: bool(_marked(session)), 10, "the command to run")
+    await asyncio.to_thread(wait_for, lambda: bool(marked(session)), 10, "the command to run")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert _marked(session) == []
+    assert marked(session) == []
 
 
 async def test_a_command_that_goes_on_is_heard_and_ended(session: str) -> None:
     async with LocalRemote(session).start(["sh", "-c", "echo up; exec sleep 300"], timeout=60) as running:
         await running.says("up", timeout=10)
-        assert _marked(session)
-    assert _marked(session) == []
+        assert marked(session)
+    assert marked(session) == []
 
 
 async def test_one_that_ends_by_itself_is_read(session: str) -> None:
@@ -113,7 +101,7 @@ async def test_what_is_not_said_has_its_reason(session: str, argv: list[str], se
         with pytest.raises(RemoteError) as raised:
             await running.says("up", timeout=1 if argv[0] == "sleep" else 10)
     assert raised.value.failure.stage is stage
-    assert _marked(session) == []
+    assert marked(session) == []
 
 
 def test_when_the_console_is_killed_its_commands_end(session: str) -> None:
@@ -122,9 +110,9 @@ def test_when_the_console_is_killed_its_commands_end(session: str) -> None:
         "asyncio.run(LocalRemote(sys.argv[1]).run(['sleep', '300'], timeout=290))\n"
     )
     with subprocess.Popen([sys.executable, "-c", script, session]) as console:
-        wait_for(lambda: bool(_marked(session)), 20, "the command to run")
+        wait_for(lambda: bool(marked(session)), 20, "the command to run")
         console.send_signal(signal.SIGKILL)
-    wait_for(lambda: _marked(session) == [], 20, "the watchdog to end it")
+    wait_for(lambda: marked(session) == [], 20, "the watchdog to end it")
 
 
 async def test_the_reach_is_this_machine_whatever_is_asked_for(session: str) -> None:

@@ -156,15 +156,22 @@ def node(address: str, name: str = "") -> Node:
 
 
 def marked(session: str) -> list[int]:
-    """The processes on this machine that carry ``session`` in their environment."""
+    """The processes on this machine that carry ``session`` in their environment, and may run on."""
     wanted, found = f"BENCHCONSOLE_SESSION={session}".encode(), []
     for entry in Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and wanted in (entry / "environ").read_bytes():
+            if entry.name.isdigit() and wanted in (entry / "environ").read_bytes() and not _is_killed(entry):
                 found.append(int(entry.name))
         except OSError:
             continue
     return found
+
+
+def _is_killed(process: Path) -> bool:
+    """Whether SIGKILL waits for a process: it runs no more, however late a busy machine comes to end it."""
+    lines = (line.split() for line in (process / "status").read_text().splitlines())
+    pending = (int(words[1], 16) for words in lines if words[:1] in (["SigPnd:"], ["ShdPnd:"]))
+    return any(mask >> (signal.SIGKILL - 1) & 1 for mask in pending)
 
 
 def children(pid: int) -> list[int]:
