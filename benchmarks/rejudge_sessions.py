@@ -192,7 +192,7 @@ async def make_session(path: Path, wanted: Wanted) -> Made:
             closed = measured.close(each)
             values += sum(len(result.measurements) for result in closed.results)
             began = time.process_time()
-            again = replace(judged.judge(closed), attempt=attempt, judged_by=name_judgement(fabric))
+            again = replace(judged.judging.judge(closed), attempt=attempt, judged_by=name_judgement(fabric))
             judged.add(again)
             took.append(time.process_time() - began)
             await session.close_round(again)

@@ -27,8 +27,8 @@ import asyncssh
 
 from benchconsole.console.cli.common import read_topology
 from benchconsole.console.session.collector import tune_collector
-from benchconsole.console.session.judged_rounds import make_judging_context
 from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.round_judging import make_judging_context
 from benchconsole.console.session.session import Session
 from benchconsole.console.simulator.cluster import SimulatedCluster
 from benchconsole.console.view.events import Event, NodesProven, SessionEnded, SessionOpened, TestStarted

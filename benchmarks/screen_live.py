@@ -46,7 +46,7 @@ class FedSession:
         self.rounds: list[ClosedRound] = []
         for attempt in range(1, TURNS + 1):  # with other numbers each time: else nothing changes on the screen
             for planned in self.plan[:MOST_ROUNDS]:
-                closed = replace(judged.judge(measured.close(planned)), attempt=attempt)
+                closed = replace(judged.judging.judge(measured.close(planned)), attempt=attempt)
                 self.rounds.append(closed)
                 judged.add(closed)
 

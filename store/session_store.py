@@ -24,7 +24,7 @@ from benchconsole.store.writing.writer import Writer
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:
-    from benchconsole.probes.judging.detectable_loss import DetectableLoss
+    from benchconsole.probes.model.detectable_loss import DetectableLoss
 
 
 class SessionStore(SessionReader):

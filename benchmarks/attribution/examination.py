@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from benchconsole.console.session.judged_rounds import make_judging_context
+from benchconsole.console.session.round_judging import make_judging_context
 from benchconsole.probes.judging.confirmation import plan_confirmation
-from benchconsole.probes.judging.detectable_loss import DetectableLoss, DetectableLosses
+from benchconsole.probes.judging.detectable_loss import DetectableLosses
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.model.detectable_loss import DetectableLoss
 from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.planning.plan_rounds import plan

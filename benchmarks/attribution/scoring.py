@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from types import MappingProxyType
 
-from benchconsole.probes.judging.detectable_loss import DetectableLoss
-from benchconsole.probes.judging.detectable_loss import Fault as Detectable
+from benchconsole.probes.model.detectable_loss import DetectableLoss
+from benchconsole.probes.model.detectable_loss import Fault as Detectable
 from benchconsole.probes.model.judgement import Finding, Suspect
 from benchconsole.topology.model.fabric import Fabric, LinkId
 from benchmarks.attribution.faults import Fault, FaultKind, Member

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from benchconsole.probes.judging.detectable_loss import Fault
+from benchconsole.probes.model.detectable_loss import Fault
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeRole
 from benchmarks.attribution import faults as cables
 from tests.lab import LabSpec, StorageServer, faults

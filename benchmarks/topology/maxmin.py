@@ -29,7 +29,8 @@ from scipy.sparse import coo_array, vstack
 from benchconsole import topology
 from benchconsole.topology.arrays import Floats
 from benchconsole.topology.capacity.expect import compute_capacities
-from benchconsole.topology.capacity.flow_streams import Model, trace_flows
+from benchconsole.topology.capacity.flow_model import Model
+from benchconsole.topology.capacity.flow_streams import trace_flows
 from benchconsole.topology.capacity.maxmin import Usage, certify, fill
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId

@@ -77,7 +77,7 @@ def answer(peer: str, path: Path) -> None:
     """Print the answer of a peer, in the child."""
     from benchconsole.topology.capacity.expect import expect, expect_merged
     from benchconsole.topology.capacity.flow_groups import FlowSet
-    from benchconsole.topology.capacity.flow_streams import Model
+    from benchconsole.topology.capacity.flow_model import Model
     from benchconsole.topology.description.resolve import load
 
     fabric = load(path)

@@ -11,13 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import pairwise, zip_longest
 
+from benchconsole.console.availability.watch_options import EVERY, LASTS
 from benchconsole.probes.judging.grading import grade_range
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.store.model import ProbeOutcome, StoredSession
-
-EVERY, LASTS = "watch.every", "watch.for"
-"""The options by which the record of a session says that it is a watch; seconds."""
 
 _SAYS = frozenset(("availability.up", "availability.service"))
 """Its metrics that are 1 where something is up, and 0 where it is not."""

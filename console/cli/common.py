@@ -198,9 +198,9 @@ def read_reported(store: "Store", key: str, *, is_for_people: bool = False) -> "
 
     ``is_for_people``: a large one is read for reports that list nothing that passed.
     """
-    from benchconsole.console.session.judged_rounds import read_large
     from benchconsole.console.session.report_details import read_details
     from benchconsole.console.session.session import Session
+    from benchconsole.console.session.stored_judgement import read_large
 
     probes = load_installed_probes()
     judged = read_large(store.session(key), probes) if is_for_people else None
@@ -226,10 +226,10 @@ def keep_reports_at_end(store: "Store", key: str) -> None:
 
     Whoever does not wait for it here interrupts it, and nothing else.
     """
-    from benchconsole.console.session.judged_rounds import read_large
     from benchconsole.console.session.kept_report import is_large, keep_reports, render_reports
     from benchconsole.console.session.report_details import read_details
     from benchconsole.console.session.session import Session
+    from benchconsole.console.session.stored_judgement import read_large
     from benchconsole.store.errors import StoreError
     from benchconsole.store.reading.report_reading import read_report_basis
 

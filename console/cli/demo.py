@@ -14,7 +14,7 @@ from benchconsole.console.exits import BadInput, complain
 from benchconsole.console.simulator.cluster import SimulatedCluster
 from benchconsole.console.simulator.scenarios import SCENARIOS, find_scenario
 from benchconsole.console.view.run_view import RunView
-from benchconsole.probes.judging.detectable_loss import DetectableLoss
+from benchconsole.probes.model.detectable_loss import DetectableLoss
 
 
 @click.command("demo")

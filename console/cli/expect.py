@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from benchconsole.console.static_report.expected_flows import ExpectedFlows
     from benchconsole.topology.capacity.expect import Expectation, OverHashes
     from benchconsole.topology.capacity.flow_groups import FlowSet
-    from benchconsole.topology.capacity.flow_streams import Model
+    from benchconsole.topology.capacity.flow_model import Model
 
 MOST_FLOWS = 200_000
 """Flows that are taken one by one: by models that choose for each of them, and in JSON."""
@@ -121,7 +121,7 @@ def _expect(
     """The rates that the flows should reach, in groups and one by one."""
     from benchconsole.console.static_report.expected_flows import collect_flows, collect_merged
     from benchconsole.topology.capacity.expect import expect, expect_merged
-    from benchconsole.topology.capacity.flow_streams import Model
+    from benchconsole.topology.capacity.flow_model import Model
     from benchconsole.topology.routing.spraying import is_any_sprayed
 
     chosen = Model.POLARISED if model == "polarised" else Model(model)
@@ -182,7 +182,7 @@ def _add_bracket(
     """``page`` with the bounds on both sides, where they are ``wanted`` or nothing says how the fabric is routed."""
     from benchconsole.topology.capacity.bracket import compute_bracket, find_rule
     from benchconsole.topology.capacity.expect import expect
-    from benchconsole.topology.capacity.flow_streams import Model
+    from benchconsole.topology.capacity.flow_model import Model
     from benchconsole.topology.capacity.open_routing import OpenRouting
     from benchconsole.topology.model.routing_rule import RoutingRule
     from benchconsole.topology.routing.routes import Routes

@@ -13,7 +13,7 @@ from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput, complain
 from benchconsole.console.session.captures import CapturedOutput, GivenConditions, find_ending
 from benchconsole.console.session.ingest import ingest, ingest_into
-from benchconsole.console.session.judged_rounds import load_judged_fabric
+from benchconsole.console.session.judged_fabric import load_judged_fabric
 from benchconsole.console.session.metadata import COHORT, SessionChoice, make_settings
 from benchconsole.console.session.run_options import make_cohort_options
 from benchconsole.console.view.session_verdict import decide

@@ -42,10 +42,10 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
     those of that file count again. The exit codes are those of run.
     """
     from benchconsole.console.reports import ReportOptions
-    from benchconsole.console.session.judged_rounds import judge_stored
     from benchconsole.console.session.kept_report import KeptReport, keep_reports
     from benchconsole.console.session.report_details import read_record
     from benchconsole.console.session.session import Session
+    from benchconsole.console.session.stored_judgement import judge_stored
     from benchconsole.console.session.stored_verdict import keep_verdict
 
     probes = common.load_installed_probes()

@@ -38,7 +38,7 @@ from benchconsole.topology.units import duration
 if TYPE_CHECKING:
     from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.session import Session
-    from benchconsole.probes.judging.detectable_loss import DetectableLoss
+    from benchconsole.probes.model.detectable_loss import DetectableLoss
 
 
 @click.command("run")
@@ -329,7 +329,7 @@ def _open_events(jsonl: Path | None) -> TextIO | None:
 
 
 def _print_plan(session: "Session", rounds: Sequence[Round], through: str | None) -> None:
-    from benchconsole.console.session.judged_rounds import make_judging_context
+    from benchconsole.console.session.round_judging import make_judging_context
     from benchconsole.console.session.run_limits import describe_allocation, list_time_limit
     from benchconsole.console.view.detectable_text import list_detectable_sentences
     from benchconsole.console.view.plan_text import format_plan

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchconsole.console.availability.evaluation import EVERY, LASTS, read_schedule
+from benchconsole.console.availability.evaluation import read_schedule
+from benchconsole.console.availability.watch_options import EVERY, LASTS
 from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput, complain
 from benchconsole.console.text.sanitize import sanitize

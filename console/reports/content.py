@@ -16,7 +16,7 @@ from benchconsole.console.view.detectable_text import list_detectable_sentences
 from benchconsole.console.view.run_view import Coverage, RunView
 from benchconsole.console.view.session_verdict import SessionVerdict, decide
 from benchconsole.console.view.wording import NOT_MEASURED, format_moment, format_quantity
-from benchconsole.probes.judging.detectable_loss import DetectableLoss
+from benchconsole.probes.model.detectable_loss import DetectableLoss
 from benchconsole.probes.model.judgement import Finding, Level
 from benchconsole.probes.model.remark import Remark
 from benchconsole.probes.planning.plan_summary import list_uncrossed_links

@@ -10,14 +10,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from benchconsole.console.availability.evaluation import (
-    EVERY,
-    LASTS,
-    SampleSchedule,
-    UptimeSample,
-    read_sample,
-    read_schedule,
-)
+from benchconsole.console.availability.evaluation import SampleSchedule, UptimeSample, read_sample, read_schedule
+from benchconsole.console.availability.watch_options import EVERY, LASTS
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.safety import SafetyPolicy

@@ -7,14 +7,13 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from benchconsole.console.session.criterion_editor import CriterionEditor
 from benchconsole.console.session.followed_session import FollowedSession, FollowedSessionError
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.node_access import PasswordPrompt, refuse_missing_files
-from benchconsole.console.session.run_planning import RunPlanning
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.detectable_text import describe_detectable
 from benchconsole.console.view.events import Event
@@ -27,6 +26,10 @@ from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear
 from benchconsole.probes.model.measuring import Metric, Round, Test
 from benchconsole.probes.planning.suites import list_suite_names
 from benchconsole.topology.model.fabric import NodeId
+
+if TYPE_CHECKING:
+    from benchconsole.console.session.criterion_editor import CriterionEditor
+    from benchconsole.console.session.run_planning import RunPlanning
 
 T = TypeVar("T")
 
@@ -59,17 +62,29 @@ class SessionController:
         self._passwords = passwords or PasswordPrompt()
         self._closing = closing
         self._flow_paths = FlowPaths(session.fabric)
+        self.suites: tuple[str, ...] = list_suite_names(session.fabric)
+        """Names of the suites that can be planned: those of the file, the default first, then ours."""
         declared = (metric for probe in session.probes.values() for metric in probe.metrics)
         self.metrics: Mapping[str, Metric] = {metric.name: metric for metric in declared}
         self._beside = ThreadPoolExecutor(1, "beside")
         self._orders: list[Future[None]] = []
-        self.criteria = CriterionEditor(self._require_driven, self._take, thread, operator)
-        self.planning = RunPlanning(self._require_driven, thread, operator)
+        self._operator = operator
 
-    @property
-    def suites(self) -> tuple[str, ...]:
-        """Names of the suites that can be planned: those of the file, the default first, then ours."""
-        return list_suite_names(self._session.fabric)
+    # Judging and planning are imported when somebody changes a criterion, or plans: not to look at results.
+
+    @cached_property
+    def criteria(self) -> "CriterionEditor":
+        """Criteria that are added or changed, and the session judged by them."""
+        from benchconsole.console.session.criterion_editor import CriterionEditor
+
+        return CriterionEditor(self._require_driven, self._take, self._thread, self._operator)
+
+    @cached_property
+    def planning(self) -> "RunPlanning":
+        """The next run as it is planned: proposals, and the form of its options."""
+        from benchconsole.console.session.run_planning import RunPlanning
+
+        return RunPlanning(self._require_driven, self._thread, self._operator)
 
     @property
     def running(self) -> bool:
@@ -105,7 +120,8 @@ class SessionController:
                 waiting.append(event)
                 news.set()
 
-        self._watch(is_watched=True)
+        if isinstance(self._session, Session):
+            self._session.is_watched = True
         if self._start:
             self._start = False
             session = self._require_driven()
@@ -122,12 +138,9 @@ class SessionController:
                     hear(batch)
             await listening
         finally:
-            self._watch(is_watched=False)
+            if isinstance(self._session, Session):
+                self._session.is_watched = False
             listening.cancel()
-
-    def _watch(self, *, is_watched: bool) -> None:
-        if isinstance(self._session, Session):
-            self._session.is_watched = is_watched
 
     def answered_by(self, ask: AskPassword) -> None:
         """From now on ``ask``, which runs on the loop of the caller, is asked for the password of ``sudo``."""

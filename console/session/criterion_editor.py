@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchconsole.console.session.criteria_changes import list_changes
-from benchconsole.console.session.judged_rounds import judge_stored
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.session import Session
 from benchconsole.console.session.stored_fabric import read_settings
+from benchconsole.console.session.stored_judgement import judge_stored
 from benchconsole.console.session.stored_verdict import keep_verdict
 from benchconsole.console.text.atomic_write import replace_content, write_whole
 from benchconsole.console.text.typed_path import read_typed_path
@@ -154,7 +154,7 @@ class CriterionEditor:
 
     def _show(self, old: Session, fresh: Session, events: Sequence[Event]) -> None:
         """Let the screen go on with ``fresh``: it tells those who listened to ``old`` everything anew."""
-        fresh.observers = old.observers
+        fresh.observers, fresh.is_watched = old.observers, old.is_watched
         self._take(fresh)
         for event in events:
             for tell in fresh.observers:

@@ -13,6 +13,7 @@ from benchconsole.console.session.judged_rounds import JudgedRounds
 from benchconsole.console.session.memory_return import LARGE_ROUND, return_memory
 from benchconsole.console.session.metadata import name_judgement
 from benchconsole.console.session.persistence import DurableWriter
+from benchconsole.console.session.run_controls import RunControls
 from benchconsole.console.session.run_limits import fits_before
 from benchconsole.console.view.events import (
     CANARY,
@@ -54,18 +55,6 @@ AT_ONCE_SECONDS = 1.0
 
 PROOF_SECONDS = 15.0
 """How long the nodes may take to show that nothing of ours is left, where the run was ended before its time."""
-
-
-@dataclass(slots=True)
-class RunControls:
-    """The orders of an operator during a run. ``free`` is cleared by a pause."""
-
-    free: asyncio.Event = field(default_factory=asyncio.Event)
-    stopping: bool = False
-    abandoned: bool = False
-
-    def __post_init__(self) -> None:
-        self.free.set()
 
 
 @dataclass(slots=True)
@@ -280,7 +269,7 @@ class Execution:
 
     async def _close(self, closed: ClosedRound, attempt: int) -> ClosedRound:
         """Judge, store and tell a round, and tell what ended with it."""
-        judged = replace(self.judged.judge(closed), attempt=attempt, judged_by=self._judged_by)
+        judged = replace(self.judged.judging.judge(closed), attempt=attempt, judged_by=self._judged_by)
         await self.writer.close(judged)
         self.tell(self.judged.add(judged))
         ended = self.sweeps.add_round(closed)

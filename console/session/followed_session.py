@@ -7,8 +7,9 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from benchconsole.console.availability.evaluation import EVERY
-from benchconsole.console.session.judged_rounds import JudgedRounds, load_judged_fabric
+from benchconsole.console.availability.watch_options import EVERY
+from benchconsole.console.session.judged_fabric import load_judged_fabric
+from benchconsole.console.session.judged_rounds import JudgedRounds
 from benchconsole.console.view.events import (
     Event,
     NodesProven,
@@ -17,7 +18,7 @@ from benchconsole.console.view.events import (
     SessionOpened,
     make_noticed,
 )
-from benchconsole.probes.judging.detectable_loss import DetectableLoss
+from benchconsole.probes.model.detectable_loss import DetectableLoss
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round

@@ -16,8 +16,8 @@ from benchconsole.console.session.captures import (
     plan_captures,
     read_captures,
 )
-from benchconsole.console.session.judged_rounds import make_judging_context
 from benchconsole.console.session.metadata import COHORT_NOTE, SessionChoice, make_new_session, name_judgement
+from benchconsole.console.session.round_judging import make_judging_context
 from benchconsole.console.view.wording import format_moment, format_quantity
 from benchconsole.probes.api import Probe
 from benchconsole.probes.judging.judge import judge_round

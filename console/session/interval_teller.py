@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from benchconsole.console.session.judged_rounds import make_judging_context
+from benchconsole.console.session.round_judging import make_judging_context
 from benchconsole.console.view.events import IntervalsTold
 from benchconsole.console.view.interval_rates import ToldInterval
 from benchconsole.probes.judging.running_round import RunningRound

@@ -9,10 +9,8 @@ from pathlib import Path
 from benchconsole import __version__
 from benchconsole.console.session.safety import CAREFUL, SafetyPolicy
 from benchconsole.console.session.stored_fabric import SETTING
-from benchconsole.probes.judging.confirmation import BUDGET
-from benchconsole.probes.planning.resource_use import MOST_TESTS
-from benchconsole.probes.planning.single_test import SINGLE
-from benchconsole.probes.planning.suites import find_suite
+from benchconsole.probes.model.round_bounds import CONFIRMATION_SECONDS, MOST_TESTS
+from benchconsole.probes.planning.suites import SINGLE, find_suite
 from benchconsole.store.model import NewSession, SessionNote
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
@@ -72,7 +70,7 @@ class SessionChoice:
     @property
     def confirm_seconds(self) -> float:
         """How long the rounds may last that confirm findings."""
-        return float(self.options.get(CONFIRM, BUDGET))
+        return float(self.options.get(CONFIRM, CONFIRMATION_SECONDS))
 
     @property
     def tests_at_once(self) -> int:

@@ -6,21 +6,12 @@ Pure. Every part of a suite that is left out is named in a sentence, with the re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from benchconsole.console.session.metadata import CHANGE_NODES, SessionChoice
-from benchconsole.console.view.events import (
-    LEFT_OUT,
-    SPARED,
-    SPARED_NONE,
-    WAVES,
-    Noticed,
-    make_noticed,
-    name_omission,
-    say_waves,
-)
+from benchconsole.console.session.proposed_rounds import ProposedRounds
 from benchconsole.probes.api import Safety
-from benchconsole.probes.blank_devices import Confirmation, confirm_disks, list_confirmations
+from benchconsole.probes.blank_devices import confirm_disks, list_confirmations
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Round, Test
@@ -39,21 +30,6 @@ from benchconsole.topology.selection import fold
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
-
-
-class ProposedRounds(NamedTuple):
-    """``rounds`` of a suite, what of it is ``left_out``, and the disks that nobody has confirmed yet.
-
-    ``spared`` names nodes that are not loaded because somebody else needs them: a plan that ``is_suite`` says anew who
-    they are, repeats and what is owed do not. ``in_waves``: each stage grows from one load.
-    """
-
-    rounds: tuple[Round, ...]
-    left_out: tuple[Omission, ...] = ()
-    unconfirmed: tuple[Confirmation, ...] = ()
-    spared: tuple[Omission, ...] = ()
-    is_suite: bool = False
-    in_waves: bool = False
 
 
 def plan_suite(
@@ -153,26 +129,6 @@ def list_remaining_rounds(plan: Sequence[Round], judged: Mapping[int, ClosedRoun
     first = max((each.number for each in plan), default=0) + 1
     closed = [each.round for each in judged.values()]
     return (*left, *split_into_waves(rerun(list_cut_tests(judged.values()), closed, first=first)))
-
-
-def list_plan_notes(
-    proposed: ProposedRounds, fresh: Sequence[Round], owed: Sequence[Round], before: Iterable[Noticed]
-) -> tuple[tuple[str, str], ...]:
-    """The notes, kind and text, that a run begins with whose rounds ``fresh`` join the plan (at least one).
-
-    ``owed`` are the rounds that the session owed, ``before`` the notes that it has. Its note on nodes left alone is
-    taken back where this plan leaves none alone. Tests that a stopped round left out come again in waves.
-    """
-    omissions = ((LEFT_OUT, proposed.left_out), (SPARED, proposed.spared))
-    told = [(name_omission(kind, each.reason), each.words) for kind, found in omissions for each in found]
-    last = next((each for each in reversed([*before]) if each.kind == SPARED), None)
-    is_known = last is None or last == make_noticed(SPARED, SPARED_NONE, last.at)
-    if proposed.is_suite and not proposed.spared and not is_known:
-        told.append((SPARED, SPARED_NONE))
-    numbers = {each.number for each in fresh}
-    if proposed.in_waves or tuple(fresh) == tuple(each for each in owed if each.number in numbers):
-        told.append((WAVES, say_waves(fresh)))
-    return tuple(told)
 
 
 def _leave_out_used(

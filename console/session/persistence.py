@@ -17,7 +17,7 @@ from benchconsole.store.errors import StoreError
 from benchconsole.store.session_summary import StoredVerdict
 
 if TYPE_CHECKING:
-    from benchconsole.probes.judging.detectable_loss import DetectableLoss
+    from benchconsole.probes.model.detectable_loss import DetectableLoss
     from benchconsole.store.session_store import SessionStore
     from benchconsole.store.spool.spool_file import Spool
     from benchconsole.store.store import Store

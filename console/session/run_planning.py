@@ -10,7 +10,7 @@ from dataclasses import replace
 from benchconsole.console.exits import BadInput
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.metadata import SessionChoice
-from benchconsole.console.session.next_rounds import ProposedRounds
+from benchconsole.console.session.proposed_rounds import ProposedRounds
 from benchconsole.console.session.run_limits import list_time_limit
 from benchconsole.console.session.run_options import (
     MEANINGS,
@@ -208,7 +208,7 @@ def _format_command(session: Session, suite: str | None, given: Mapping[str, str
 
 def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
     """The effects of these rounds on the nodes, and what they leave out."""
-    from benchconsole.console.session.judged_rounds import make_judging_context
+    from benchconsole.console.session.round_judging import make_judging_context
     from benchconsole.probes.judging.detectable_loss import list_planned_losses
     from benchconsole.probes.planning.plan_summary import summarise
 

@@ -7,20 +7,15 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchconsole.console.availability.evaluation import EVERY
+from benchconsole.console.availability.watch_options import EVERY
 from benchconsole.console.session.baseline import add_baseline
-from benchconsole.console.session.execution import Execution, RunControls
-from benchconsole.console.session.judged_rounds import JudgedRounds, JudgedSession, load_judged_fabric
+from benchconsole.console.session.judged_fabric import load_judged_fabric
+from benchconsole.console.session.judged_rounds import JudgedRounds
 from benchconsole.console.session.metadata import SAMPLE_LOAD, SessionChoice, make_new_session, read_stored_choice
-from benchconsole.console.session.next_rounds import (
-    ProposedRounds,
-    list_plan_notes,
-    list_remaining_rounds,
-    plan_repeats,
-    plan_suite,
-)
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.persistence import DurableWriter
+from benchconsole.console.session.proposed_rounds import ProposedRounds, list_plan_notes
+from benchconsole.console.session.run_controls import RunControls
 from benchconsole.console.session.run_limits import describe_time_stop, find_deadline, say_time_limit
 from benchconsole.console.session.safety import SafetyPolicy
 from benchconsole.console.session.stored_fabric import OnRead, apply_caps
@@ -42,17 +37,14 @@ from benchconsole.console.view.events import (
 from benchconsole.console.view.reducer import advance_all, read_judged
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import decide
-from benchconsole.probes.judging.confirmation import ConfirmationBounds
-from benchconsole.probes.judging.detectable_loss import DetectableLoss
 from benchconsole.probes.model.checklist import CheckedList
+from benchconsole.probes.model.detectable_loss import DetectableLoss
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.probes.model.remark import Remark
-from benchconsole.probes.planning.plan_rounds import split_into_waves
+from benchconsole.probes.model.round_bounds import ConfirmationBounds
 from benchconsole.probes.planning.suites import find_suite
-from benchconsole.probes.planning.sweeps import SweepEndings
-from benchconsole.probes.running.runner import can_be_resumed
 from benchconsole.store.model import SessionNote
 from benchconsole.store.reading.loss_reading import read_losses
 from benchconsole.store.reading.remark_reading import read_remarks
@@ -61,6 +53,8 @@ from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold
 
 if TYPE_CHECKING:
+    from benchconsole.console.session.execution import Execution
+    from benchconsole.console.session.stored_judgement import JudgedSession
     from benchconsole.probes.api import Probe
     from benchconsole.store.store import Store
 
@@ -127,7 +121,7 @@ class Session:
         *,
         make_reach: MakeReach = make_ssh_reach,
         policy: SafetyPolicy | None = None,
-        judged: JudgedSession | None = None,
+        judged: "JudgedSession | None" = None,
         described: Fabric | None = None,
         on_read: OnRead = lambda event, read, of: None,
     ) -> "Session":
@@ -156,7 +150,7 @@ class Session:
             session.replay += (SessionEnded(ended, session.complete, because),)
         return session
 
-    def _read_rounds(self, started: float, judged: JudgedSession | None, on_read: Callable[[int], None]) -> None:
+    def _read_rounds(self, started: float, judged: "JudgedSession | None", on_read: Callable[[int], None]) -> None:
         """Take in the rounds that are stored; what is known of them makes the replay, up to its end.
 
         ``judged`` is what is known of those that are closed, None where they have to be read.
@@ -182,7 +176,7 @@ class Session:
             events[-1] = replace(events[-1], findings=self._judged.findings)  # what the last one knows, counts
         begun_rounds = session.read_open_rounds(self.fabric)
         for begun in begun_rounds:
-            if can_be_resumed(begun.round):
+            if begun.round.is_resumable:
                 self._interrupted[begun.round.number] = (begun.attempt, begun.results)
         proven = session.read_proofs()
         searched = proven[-1].at if proven else 0.0
@@ -227,6 +221,11 @@ class Session:
         ``choice`` takes the place of the session's own when the rounds are started.
         ``proposed`` says then what of the suite is left out. Raises PlanError for a suite that gives no rounds.
         """
+        from benchconsole.console.session.next_rounds import (  # planning: not to look at results
+            plan_repeats,
+            plan_suite,
+        )
+
         first = max((each.number for each in self.plan), default=0) + 1
         meant = choice or self.choice
         narrowed = meant.nodes if nodes is None else _narrow(meant.nodes or self.fabric.nodes, nodes)
@@ -253,6 +252,8 @@ class Session:
 
     def unfinished(self) -> tuple[Round, ...]:
         """The rounds that the plan still owes: those not closed, and in waves what a stopped round left out."""
+        from benchconsole.console.session.next_rounds import list_remaining_rounds
+
         return list_remaining_rounds(self.plan, self._judged.by_number)
 
     async def events(self) -> AsyncIterator[Event]:
@@ -337,7 +338,10 @@ class Session:
         finally:
             await self._close(writer, because)
 
-    async def _make_execution(self, writer: DurableWriter) -> Execution:
+    async def _make_execution(self, writer: DurableWriter) -> "Execution":
+        from benchconsole.console.session.execution import Execution
+        from benchconsole.probes.planning.sweeps import SweepEndings
+
         sweeps = SweepEndings(self.plan, self.probes)
         for number in sorted(self._judged.by_number):
             sweeps.add_round(self._judged.by_number[number])
@@ -351,6 +355,8 @@ class Session:
 
     async def _plan_confirmation(self, writer: DurableWriter) -> Sequence[Round]:
         """Rounds that confirm what findings only suspect; they join the plan, and there are none when none are left."""
+        from benchconsole.probes.planning.plan_rounds import split_into_waves
+
         spared = self.choice.policy.spared(self.fabric)
         chosen = self._narrowed or self.choice.nodes or tuple(self.fabric.nodes)
         first = max((each.number for each in self.plan), default=0) + 1

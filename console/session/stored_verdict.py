@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchconsole.console.session.judged_rounds import load_judged_fabric
+from benchconsole.console.session.judged_fabric import load_judged_fabric
 from benchconsole.console.view.events import SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import read_judged
 from benchconsole.console.view.session_verdict import SessionVerdict, decide

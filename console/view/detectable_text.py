@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from benchconsole.console.view.run_view import DetectableFaults
-from benchconsole.probes.judging.detectable_loss import DetectableLoss, Fault
+from benchconsole.probes.model.detectable_loss import DetectableLoss, Fault
 from benchconsole.probes.planning.suites import LAG_SUITE, is_steered
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.units import percent

@@ -5,12 +5,15 @@ The expectations of a whole round are computed once.
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from benchconsole.console.view.session_control import FlowHop
 from benchconsole.probes.model.measuring import Round, Test
-from benchconsole.topology.capacity.expect import Expectation, expect
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow
-from benchconsole.topology.routing.routes import Routes
+
+if TYPE_CHECKING:
+    from benchconsole.topology.capacity.expect import Expectation
+    from benchconsole.topology.routing.routes import Routes
 
 _Crossing = tuple[str, Flow, float]
 
@@ -23,7 +26,9 @@ class FlowPaths:
         self._expected: tuple[Round, Mapping[str, Expectation]] | None = None
 
     @cached_property
-    def _routes(self) -> Routes:
+    def _routes(self) -> "Routes":
+        from benchconsole.topology.routing.routes import Routes
+
         return Routes(self._fabric)
 
     def find_path(self, test: Test, each: Round) -> Sequence[FlowHop]:
@@ -61,8 +66,10 @@ class FlowPaths:
                     found[way].append((planned.id, flow, share))
         return found
 
-    def _expectations(self, each: Round) -> Mapping[str, Expectation]:
+    def _expectations(self, each: Round) -> Mapping[str, "Expectation"]:
         """The rate that every test of a round should reach while all of them run."""
+        from benchconsole.topology.capacity.expect import expect
+
         if self._expected is None or self._expected[0] is not each:
             sent = each.sent
             found = expect(self._fabric, [flow for _, flow in sent], routes=self._routes)

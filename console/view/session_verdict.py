@@ -19,6 +19,7 @@ from benchconsole.probes.judging.criterion_scope import CriterionScope, find_ses
 from benchconsole.probes.model.checklist import CheckedList, StepState
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Result, Test, TestOutcome
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.conditions import format_condition
 from benchconsole.topology.model.fabric import Basis, Criterion
@@ -157,8 +158,6 @@ def _is_stray(verdict: Verdict) -> bool:
     """Whether it is of a slow stream on a path that is only assumed, by its source port: it may have taken another."""
     if verdict.kind is not Yardstick.CAPACITY or verdict.level not in _LOW:
         return False
-    from benchconsole.topology.capacity.flow_streams import Model  # here: it imports numpy, before the first frame
-
     return verdict.source.endswith(f"({Model.STEERED.value})")
 
 

@@ -31,12 +31,12 @@ from textual.screen import Screen
 from benchconsole.console.cli.common import load_installed_probes, read_topology
 from benchconsole.console.cli.open import make_archive
 from benchconsole.console.session.controller import SessionController
-from benchconsole.console.session.judged_rounds import judge_stored
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.replay_clock import ReplayClock
 from benchconsole.console.session.replayed_session import open_replayed
 from benchconsole.console.session.session import Session
+from benchconsole.console.session.stored_judgement import judge_stored
 from benchconsole.console.simulator.cluster import SimulatedCluster
 from benchconsole.console.simulator.scenarios import SCENARIOS
 from benchconsole.console.tui.app.console_app import ConsoleApp

@@ -12,7 +12,6 @@ So is a test whose tool failed between nodes that gave numbers otherwise: it is 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple
 
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.judging.components import Component, ComponentKind
@@ -23,9 +22,9 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Level, Yardstick
 from benchconsole.probes.model.measuring import Against, FailedAt, Round, Test
 from benchconsole.probes.model.repeats import make_test_key
+from benchconsole.probes.model.round_bounds import ConfirmationBounds
 from benchconsole.probes.planning.designs.neighbours import SHIFTS, group_alike
 from benchconsole.probes.planning.plan_rounds import plan, renumber, rerun
-from benchconsole.probes.planning.resource_use import MOST_TESTS
 from benchconsole.probes.planning.stage_legs import OPTION as LEG
 from benchconsole.probes.planning.stage_legs import PEER_OPTION as PEER_LEG
 from benchconsole.probes.planning.stage_network import OPTION as NETWORK
@@ -39,17 +38,6 @@ CONFIRMS = "confirm "
 
 _BECAUSE = "confirms findings: "
 """The beginning of the reason of every round that a session adds by itself."""
-
-BUDGET = 180.0
-"""Seconds of rounds that a session adds by itself, unless it was told otherwise."""
-
-
-class ConfirmationBounds(NamedTuple):
-    """The ``seconds`` that rounds which a session adds by itself may last together, and the ``most`` tests of each."""
-
-    seconds: float = BUDGET
-    most: int = MOST_TESTS
-
 
 USUAL = ConfirmationBounds()
 

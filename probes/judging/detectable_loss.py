@@ -10,7 +10,6 @@ equally long is expected to lose its own part only: what crosses the others stay
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
@@ -18,10 +17,11 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.criterion_match import DefaultCriterion
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.yardsticks.capacity import FlowSubject, apply_rules, read_subjects
+from benchconsole.probes.model.detectable_loss import DetectableLoss, Fault
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level
 from benchconsole.probes.model.measuring import INWARD, Labels, Reading, Result, Round, Test
 from benchconsole.topology.arrays import Flags, Floats, Indices, join_slices, sum_at
-from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion, HashPolicy, Link
 
@@ -33,39 +33,6 @@ NEVER = 1.0
 
 _SAME = 1e-9
 """Relative difference up to which two shares are one: rounding. Equal to the bound passes."""
-
-
-class Fault(StrEnum):
-    """The kinds of element with what may be wrong with each, in the order in which they are told."""
-
-    NIC = "NIC one way"
-    LEG_LOST = "bond leg lost"
-    MEMBER_LOST = "LAG member lost"
-    MEMBER_HALF = "LAG member at half speed"
-    LINK = "link between switches one way"
-    SWITCH_HALF = "switch at half speed"
-    PAIR = "links of an MLAG pair one way"
-
-
-@dataclass(frozen=True, slots=True)
-class DetectableLoss:
-    """The loss that the tests of a run could have shown on ``elements`` of one kind; ``seen`` counts those seen at all.
-
-    ``loss`` is the share of the capacity of the worst of those seen that may be gone unseen, in [0, 1); None where
-    none is seen. Of a fault of one size (a lost leg or member, half speed) it is that size. ``widest`` is the
-    largest number of members (or legs) among those that are not seen, else among all; 1 where that means nothing.
-    """
-
-    fault: Fault
-    elements: int
-    seen: int
-    loss: float | None
-    widest: int = 1
-
-    @property
-    def is_seen(self) -> bool:
-        """Whether such a fault would have been seen wherever it is."""
-        return self.seen == self.elements
 
 
 class DetectableLosses:

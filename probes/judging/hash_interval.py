@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from benchconsole.probes.judging.rate_interval import RateInterval
 from benchconsole.probes.judging.round_flows import MeasuredFlow
-from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.placements import (
     UNLUCKY,
     Paths,

@@ -20,7 +20,7 @@ from benchconsole.probes.planning.stream_placement import PortForks, StreamPaths
 from benchconsole.probes.readers.numbers import parse_decimal
 from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
 from benchconsole.topology.capacity.expect import MODEL, Expectation, expect
-from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.open_routing import LeastRates, OpenRouting
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion, Direction, Flow

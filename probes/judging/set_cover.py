@@ -20,7 +20,7 @@ from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import FULL
-from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.grouping import group_by_key
 
 PROVEN = 1.15

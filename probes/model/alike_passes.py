@@ -69,9 +69,12 @@ def list_tested(passed: Iterable[AlikePasses]) -> Iterator[Result]:
 
 def _list_places(passed: Iterable[AlikePasses]) -> Iterator[tuple[Sequence[Result], "Indices"]]:
     """The results of each round, with the places of those that have any of these verdicts."""
+    by_round = group_by_key((id(each.results), each) for each in passed).values()
+    if not by_round:
+        return
     import numpy as np
 
-    for own in group_by_key((id(each.results), each) for each in passed).values():
+    for own in by_round:
         results = own[0].results
         is_tested = np.zeros(len(results), bool)
         for each in own:

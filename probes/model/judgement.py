@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.probes.model.measuring import Labels, Result, Round
 from benchconsole.topology.units import Shown, Unit
@@ -33,9 +33,8 @@ class Yardstick(StrEnum):
     CAPACITY = "capacity"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One subject held against one yardstick.
+class Verdict(NamedTuple):
+    """One subject held against one yardstick. A tuple: a session has hundreds of thousands, which are made fast so.
 
     ``subject`` is a node, a pair ``a>b`` or the name of a bundle; ``nodes`` are the nodes it
     speaks of. ``value`` and ``expected`` are in ``unit`` (None where there is no number);

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -98,8 +98,7 @@ def make_verdicts(results: Sequence[Result], table: MeasurementTable, judged: Me
     """The verdicts of ``judged``, each as an object."""
     for place, form in zip(judged.place.tolist(), judged.form.tolist(), strict=True):
         test, measurement = results[table.result[place]].test, table.read(place)
-        yield replace(
-            judged.forms[form],
+        yield judged.forms[form]._replace(
             test=test.id,
             subject=test.target.key,
             nodes=tuple([node.id for node in test.target.nodes]),
@@ -202,4 +201,4 @@ def part_verdicts(
 
 def _reduce(form: Verdict) -> Verdict:
     """A form without its wording, which tells what a value was rounded to."""
-    return replace(form, because="")
+    return form._replace(because="")

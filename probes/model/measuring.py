@@ -381,6 +381,15 @@ class Round:
         return _AND in self.probe
 
     @property
+    def is_resumable(self) -> bool:
+        """Whether it may be finished later by running only the tests that are missing, where it was interrupted.
+
+        False where tests load the fabric together: the rest alone would find it emptier than the round meant it to be.
+        """
+        alone = (not test.bundle and test.target.peer is None and not test.target.members for test in self.tests)
+        return not (self.bundles or self.is_mixed) and all(alone)
+
+    @property
     def probes(self) -> tuple[str, ...]:
         """The probes of its tests."""
         return tuple(self.probe.split(_AND))

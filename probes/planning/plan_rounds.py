@@ -16,6 +16,7 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Bundle, LeftOutPoint, Round, Target, Test
 from benchconsole.probes.model.omission import Omission
 from benchconsole.probes.model.options import Given
+from benchconsole.probes.model.round_bounds import MOST_TESTS
 from benchconsole.probes.model.sending import ONE_STREAM, Directions, Sending
 from benchconsole.probes.planning.caps import hold_to_caps, withhold
 from benchconsole.probes.planning.design_options import Options, make_unknown_error
@@ -24,7 +25,7 @@ from benchconsole.probes.planning.flow_classes import FlowClasses
 from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, FlowLoad
 from benchconsole.probes.planning.packing import find_shortest, first_fit
 from benchconsole.probes.planning.participants import SET_OPTIONS, choose_flows, make_sets, take_first
-from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, WidthError, list_demands
+from benchconsole.probes.planning.resource_use import ResourceUse, WidthError, list_demands
 from benchconsole.probes.planning.stage_legs import OPTION as LEG
 from benchconsole.probes.planning.stage_legs import PEER_OPTION as PEER_LEG
 from benchconsole.probes.planning.stage_legs import choose_legs

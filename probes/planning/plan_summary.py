@@ -9,20 +9,14 @@ from dataclasses import dataclass, replace
 
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.model.measuring import Bundle, Demands, Round, Test
+from benchconsole.probes.model.round_bounds import MOST_TESTS
 from benchconsole.probes.model.sending import ONE_STREAM, Directions
 from benchconsole.probes.planning.design_options import Options
 from benchconsole.probes.planning.designs import DEFAULT_DESIGN, DESIGNS
 from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses
 from benchconsole.probes.planning.lacking_nodes import list_lacking, list_networks
 from benchconsole.probes.planning.layout import FlowLoad, Pair
-from benchconsole.probes.planning.resource_use import (
-    MOST_TESTS,
-    ResourceUse,
-    find_budget,
-    list_demands,
-    name_place,
-    sum_shared,
-)
+from benchconsole.probes.planning.resource_use import ResourceUse, find_budget, list_demands, name_place, sum_shared
 from benchconsole.probes.planning.round_limits import compute_overrun
 from benchconsole.probes.planning.sweeps import find_throughput_metric
 from benchconsole.topology.grouping import group_by_key

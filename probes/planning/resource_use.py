@@ -13,6 +13,7 @@ from benchconsole.probes.api import Probe
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Demands, Target
 from benchconsole.probes.model.options import Given
+from benchconsole.probes.model.round_bounds import MOST_TESTS
 from benchconsole.probes.planning.design_options import Options, make_unknown_error
 from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses
 from benchconsole.probes.planning.layout import FlowLoad, Pair
@@ -20,13 +21,6 @@ from benchconsole.probes.planning.packing import FULL_AT, Uses
 from benchconsole.topology.capacity.limit_names import name_limit
 from benchconsole.topology.model.ceiling import CeilingSide
 from benchconsole.topology.model.fabric import Fabric, NodeId
-
-MOST_TESTS = 2048
-"""Tests of one round; more are run in several rounds.
-
-All of them are made ready before the first one sends: at a few milliseconds of processor each, the last one of
-so many is ready well within the time that the first one waits (``probes.running.start_barrier``).
-"""
 
 
 class WidthError(PlanError):

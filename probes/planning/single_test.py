@@ -12,11 +12,9 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Round, Target
 from benchconsole.probes.planning.design_options import Options, find_refusal, make_unknown_error
 from benchconsole.probes.planning.plan_rounds import renumber
+from benchconsole.probes.planning.suites import SINGLE
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
 from benchconsole.topology.units import counted
-
-SINGLE = "single test"
-"""The name of the suite that one test is planned as."""
 
 EXPECTED = "PROBE NODE [PEER] [OPTION=VALUE ...]"
 

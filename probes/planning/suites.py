@@ -16,6 +16,9 @@ from benchconsole.topology.model.sweep import Sweep, Value
 LAG_SUITE = "lag"
 """The suite that sees most of the members of LAGs."""
 
+SINGLE = "single test"
+"""The name of the suite that one test is planned as, where it is asked for by itself."""
+
 _HEADERS = 28
 """Bytes of an IPv4 and an ICMP header (RFC 791, RFC 792)."""
 

@@ -61,15 +61,6 @@ class RoundObserver:
     intervals: IntervalListener | None = None
 
 
-def can_be_resumed(round: Round) -> bool:
-    """Whether an interrupted round may be finished later by running only the tests that are missing.
-
-    False where tests load the fabric together: the rest alone would find it emptier than the round meant it to be.
-    """
-    alone = (not test.bundle and test.target.peer is None and not test.target.members for test in round.tests)
-    return not (round.bundles or round.is_mixed) and all(alone)
-
-
 class Runner:
     """Runs rounds over one Reach.
 
@@ -111,10 +102,10 @@ class Runner:
 
         When ``guard`` trips, running tests are ended, finished results are kept, and the rest is recorded as cancelled.
         ``done`` are results of an earlier attempt: their tests are not run again, unless they were cancelled.
-        Raises ValueError for ``done`` of a round that cannot be finished in parts (``can_be_resumed``), and what
+        Raises ValueError for ``done`` of a round that cannot be finished in parts (``Round.is_resumable``), and what
         ``observer.store`` raises.
         """
-        if done and not can_be_resumed(round):
+        if done and not round.is_resumable:
             raise ValueError(f"round {round.number} loads the fabric as a whole and can only be run as a whole")
         kept = {result.test.id: result for result in done if not _was_cancelled(result)}
         probes = {name: self._probes[name] for name in round.probes}

@@ -1,6 +1,6 @@
 """How small a fault a stored session could have shown, as it was stored with its findings."""
 
-from benchconsole.probes.judging.detectable_loss import DetectableLoss
+from benchconsole.probes.model.detectable_loss import DetectableLoss
 from benchconsole.store.codec.values import parse_document
 from benchconsole.store.reading.session_list import asking_session
 from benchconsole.store.reading.session_reading import NEWEST_JUDGING, SessionReader

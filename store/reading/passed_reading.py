@@ -10,7 +10,7 @@ import numpy as np
 from benchconsole.probes.model.judgement import ClosedRound, Verdict
 from benchconsole.probes.model.measurement_table import Passes, choose_told, group_passes, list_plan_places
 from benchconsole.probes.model.measuring import Result, Round
-from benchconsole.store.codec.verdict_rows import NamedVerdictRow, VerdictParser, VerdictRow
+from benchconsole.store.codec.verdict_rows import VerdictParser, VerdictRow
 from benchconsole.store.reading.lazy_parts import AttemptAddress, StoredOutputs
 from benchconsole.store.reading.measurement_columns import read_measurements
 from benchconsole.store.reading.session_list import asking_session
@@ -148,7 +148,7 @@ def _read_verdicts(connection: Connection, closed: ClosedRound, numbers: Sequenc
     metrics, labels = find_metrics(connection), find_labels(connection)
     parser = VerdictParser(closed.round.number, closed.round.tests)
     for metric, of, *row in connection.execute(_VERDICTS, (json.dumps(numbers),)):
-        yield parser.parse(NamedVerdictRow(*metrics[metric], labels[of], VerdictRow._make(row)))
+        yield parser.parse_columns(metrics[metric], labels[of], row)
 
 
 def _fill_results(

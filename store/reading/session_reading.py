@@ -24,7 +24,7 @@ from benchconsole.store.codec.rows import (
     parse_test,
 )
 from benchconsole.store.codec.values import members_by_value, parse_document, parse_strings
-from benchconsole.store.codec.verdict_rows import NamedVerdictRow, VerdictParser, VerdictRow
+from benchconsole.store.codec.verdict_rows import VerdictParser, VerdictRow
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.files import ownership
 from benchconsole.store.files.database import Database
@@ -283,7 +283,7 @@ def _read_verdicts(connection: Connection, attempt: AttemptRow, planned: Round) 
     metrics, labels = find_metrics(connection), find_labels(connection)
     parser = VerdictParser(planned.number, planned.tests)
     verdicts = tuple(
-        parser.parse(NamedVerdictRow(*metrics[metric], labels[of], VerdictRow._make(row)))
+        parser.parse_columns(metrics[metric], labels[of], row)
         for metric, of, *row in connection.execute(_VERDICTS, (judging,))
     )
     return verdicts, judged_by

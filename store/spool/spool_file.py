@@ -47,7 +47,7 @@ from benchconsole.topology.units import Unit
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-    from benchconsole.probes.judging.detectable_loss import DetectableLoss
+    from benchconsole.probes.model.detectable_loss import DetectableLoss
 
 SUFFIX = ".spool"
 TORN = "it is torn: it was never acknowledged"

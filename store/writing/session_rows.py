@@ -39,7 +39,7 @@ from benchconsole.store.writing.bulk_insert import insert_rows, insert_values
 from benchconsole.store.writing.write_cache import WriteCache
 
 if TYPE_CHECKING:
-    from benchconsole.probes.judging.detectable_loss import DetectableLoss
+    from benchconsole.probes.model.detectable_loss import DetectableLoss
 
 _PLANNER = "report this as a fault of the planner"
 _RESERVED = re.compile(r"last(-[0-9]+)?")

@@ -11,6 +11,7 @@ import pytest
 
 from benchconsole.store.model import NewSession
 from benchconsole.store.store import Store
+from tests.scenarios.test_judging_trials import WEAK, Site, stream
 
 SMALL = """\
 schema: 1
@@ -132,3 +133,30 @@ def test_the_fabric_of_a_stored_session_is_shown_before_anything_slow_is_importe
     with Store.open(database) as store:
         asyncio.run(store.create_session(NewSession(SMALL, "small.yaml", "small", "default", 1.7e9), ()))
     assert run_fresh(LATER + OPENS + OPEN, NAME="last", PATH=None, DATABASE=str(database)) == (0, "")
+
+
+LOOKED_AT = """
+from pathlib import Path
+import sys
+from benchconsole.console.cli.open import _open
+from benchconsole.console.view.reducer import LatestView, advance_all
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.session_verdict import decide
+control = _open("last", None, Path(DATABASE), "", (), LatestView(), start=False, clock=None)
+session = control._session
+view = advance_all(RunView(session.fabric), session.replay)
+assert decide(view).outcome.value == "fail", decide(view)
+assert view.nodes["n1"].verdicts
+slow = {"numpy", "benchconsole.probes.judging.judge", "benchconsole.probes.judging.findings",
+        "benchconsole.probes.planning.plan_rounds", "benchconsole.probes.running.runner",
+        "benchconsole.topology.capacity.expect", "benchconsole.topology.routing.routes"}
+bad = slow & set(sys.modules)
+sys.exit(f"loaded {sorted(bad)}" if bad else 0)
+"""
+
+
+def test_a_judged_session_is_looked_at_without_judging_planning_and_running(tmp_path: Path) -> None:
+    site = Site(tmp_path, [WEAK.replace("40 GB/s", "60 GB/s")])
+    site.ingest("stream", stream(50.0), "--node", "n1")
+    site.call("judge", "last")
+    assert run_fresh(LOOKED_AT, DATABASE=str(tmp_path / "s.db")) == (0, "")

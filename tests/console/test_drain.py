@@ -20,8 +20,7 @@ LOW = Verdict(
     "t1", 1, "iperf3", "n3>n1", ("n3", "n1"), "iperf3.throughput", (), Level.FAIL, Yardstick.CAPACITY, "low",
     Unit.BYTE_RATE, Shown.NETWORK, 0.36e9, 1.17e9, 1.0e9,
 )  # fmt: skip
-WORDS = replace(
-    LOW, test="t2", probe="inventory", subject="n2", nodes=("n2",), metric="cpu.model", value=None, required=None,
+WORDS = LOW._replace(test="t2", probe="inventory", subject="n2", nodes=("n2",), metric="cpu.model", value=None, required=None,
     text="\x1b[1mold", expected_text="new",
 )  # fmt: skip
 NIC = Finding(Suspect.NIC, "n3--leaf1", "n3 out", "a third", Level.FAIL, Confidence.LIKELY, ("n3",), ("t1",))
@@ -46,7 +45,7 @@ def test_of_words_both_are_told_on_one_line() -> None:
 
 
 def test_more_where_less_is_good_is_told_the_other_way() -> None:
-    view = replace(_view(NIC), verdicts={"t1": (replace(LOW, value=2.0e9),)})
+    view = replace(_view(NIC), verdicts={"t1": (LOW._replace(value=2.0e9),)})
 
     assert list_candidates(view)[0].reason.endswith("16.0 Gb/s > 8.00 Gb/s")
 

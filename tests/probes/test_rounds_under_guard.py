@@ -14,7 +14,7 @@ from benchconsole.probes.model.judgement import CloseReason
 from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure, Result, Round, Test
 from benchconsole.probes.model.remote import Remote
 from benchconsole.probes.running.guards.guard import Guard, StopRule
-from benchconsole.probes.running.runner import RoundObserver, Runner, can_be_resumed
+from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing import HANGS, FakeRemote
 from benchconsole.probes.testing.fake import a_node
 from benchconsole.topology.model.fabric import Node
@@ -235,8 +235,8 @@ async def test_a_round_that_loads_the_fabric_together_is_run_whole() -> None:
     pair = replace(a_round(), tests=(Test("t", "inventory", Target(a_node("n1"), a_node("n2")), 1),))
     group = replace(a_round(), tests=(Test("t", "inventory", Target(a_node("n1"), members=(a_node("n1"),)), 1),))
     bundle = replace(a_round(), bundles=(Bundle("b", ()),))
-    assert can_be_resumed(a_round())
-    assert not any(map(can_be_resumed, (pair, group, bundle)))
+    assert a_round().is_resumable
+    assert not any(each.is_resumable for each in (pair, group, bundle))
     done = Result(pair.tests[0])
     with pytest.raises(ValueError, match="round 1 loads the fabric as a whole"):
         await runner(PlayedReach()).run(pair, RoundObserver(), done=[done])

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchconsole.console.availability.evaluation import EVERY, LASTS, evaluate, read_sample, read_schedule
+from benchconsole.console.availability.evaluation import evaluate, read_sample, read_schedule
+from benchconsole.console.availability.watch_options import EVERY, LASTS
 from benchconsole.console.session.availability_watch import AvailabilityWatch, TakenSample, find_watched_suite
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.probes.model.probe_names import AVAILABILITY

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.capacity.expect import APART, compute_capacities, expect, sample_hashes
-from benchconsole.topology.capacity.flow_streams import Crossings, Model, trace_flows
+from benchconsole.topology.capacity.flow_model import Model
+from benchconsole.topology.capacity.flow_streams import Crossings, trace_flows
 from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import Usage, certify, max_min, weigh_usage
 from benchconsole.topology.errors import RoutingError

@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 
 from benchconsole import topology
 from benchconsole.topology.capacity.expect import Expectation, expect, sample_hashes
-from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import compute_fairness
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, LinkId, NodeId

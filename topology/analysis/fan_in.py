@@ -16,7 +16,8 @@ import numpy as np
 from benchconsole.topology.capacity.ceiling_loads import sum_legs
 from benchconsole.topology.capacity.expect import compute_capacities
 from benchconsole.topology.capacity.flow_groups import describe_legs, describe_passed
-from benchconsole.topology.capacity.flow_streams import Model, trace_flows
+from benchconsole.topology.capacity.flow_model import Model
+from benchconsole.topology.capacity.flow_streams import trace_flows
 from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import Usage, max_min
 from benchconsole.topology.grouping import group_by_key

@@ -22,7 +22,8 @@ from benchconsole.topology.capacity.flow_groups import (
     name_parts,
     trace_groups,
 )
-from benchconsole.topology.capacity.flow_streams import Crossings, Members, Model, trace_flows
+from benchconsole.topology.capacity.flow_model import Model
+from benchconsole.topology.capacity.flow_streams import Crossings, Members, trace_flows
 from benchconsole.topology.capacity.hash_draws import HashDraws
 from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import Usage, certify, find_binding, max_min, weigh_usage

@@ -14,7 +14,8 @@ import numpy as np
 from msgspec.structs import replace as replace_fields
 
 from benchconsole.topology.capacity.ceiling_loads import describe_ceilings, place_side
-from benchconsole.topology.capacity.flow_streams import Crossings, Model, trace_flows
+from benchconsole.topology.capacity.flow_model import Model
+from benchconsole.topology.capacity.flow_streams import Crossings, trace_flows
 from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import Usage
 from benchconsole.topology.errors import SelectionError

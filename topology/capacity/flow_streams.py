@@ -7,7 +7,6 @@ what is on a fast one, so a flow is taken apart into streams.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from itertools import pairwise, product
 from typing import TypeVar
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from benchconsole.topology.arrays import NO_INDICES, Floats, Indices, find_distinct, find_in_order
 from benchconsole.topology.capacity.ceiling_loads import place_side
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.link_parts import LinkPart, LinkParts
 from benchconsole.topology.capacity.maxmin import Usage
 from benchconsole.topology.collector import pause_collector
@@ -32,25 +32,6 @@ Members = Mapping[int, Mapping[Direction, int]]
 """Index of a flow to the member (from 0) that it is on, for each directed link where that is known."""
 
 _Column = TypeVar("_Column", Indices, Floats)
-
-
-class Model(StrEnum):
-    """How flows are taken to choose among equal ways; every number names its own.
-
-    ``FLUID``: each flow divides evenly over equal next hops and over the cables of a LAG, and is no faster than the
-    slowest of the links that it divides over lets it; only streams on unequal members of one link go at their own pace.
-    ``HASH``: each flow is on one next hop and one member, drawn evenly and anew at each device. ``POLARISED``: the same
-    with one hash everywhere. ``STEERED``: source ports are chosen so that next hops and members are used in turn.
-    ``MEMBERS``: fluid, but for the members that are known, as port counters tell them. ``SPRAYED``: over all ways in
-    the best parts, which the file says of a network (``routing: spray``); it is no choice of its own.
-    """
-
-    FLUID = "fluid"
-    HASH = "hash"
-    POLARISED = "polarised hash"
-    STEERED = "steered"
-    MEMBERS = "known members"
-    SPRAYED = "sprayed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ import numpy as np
 
 from benchconsole.topology.arrays import Floats, Indices, join_slices
 from benchconsole.topology.capacity.ceiling_loads import place_side
-from benchconsole.topology.capacity.flow_streams import Model, trace_flows
+from benchconsole.topology.capacity.flow_model import Model
+from benchconsole.topology.capacity.flow_streams import trace_flows
 from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.capacity.maxmin import fill_whole
 from benchconsole.topology.model.fabric import Flow

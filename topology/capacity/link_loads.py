@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchconsole.topology.capacity.expect import Expectation
-from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Flow, NodeId
 from benchconsole.topology.routing.routes import Routes

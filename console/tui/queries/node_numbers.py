@@ -75,7 +75,7 @@ def _find_worst(row: NodeRow) -> Verdict | None:
     found = NodeRow(replace(row.view, verdicts=alone), "", NO_COLUMNS, row.blame).worst_of_all
     if found is not None or row.worst_of_all is None:
         return found
-    return replace(row.worst_of_all, expected=None, required=None)
+    return row.worst_of_all._replace(expected=None, required=None)
 
 
 def _find_cause(row: NodeRow) -> Verdict | None:

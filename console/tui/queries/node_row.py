@@ -7,7 +7,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -251,7 +251,7 @@ class NodeRow:
             return None
         part = len(sent) / len(verdict.evidence)
         expected, required = (bound * part if bound else None for bound in (verdict.expected, verdict.required))
-        return replace(verdict, value=sum(sent), expected=expected, required=required)
+        return verdict._replace(value=sum(sent), expected=expected, required=required)
 
     def state_of(self, verdict: Verdict) -> State:
         """The state of this node by ``verdict``."""

@@ -2,7 +2,7 @@
 
 import random
 
-from benchconsole.probes.judging.confirmation import BUDGET
+from benchconsole.probes.model.round_bounds import CONFIRMATION_SECONDS
 from benchmarks.attribution.cable_simulator import TRUTHS
 from benchmarks.attribution.examination import Examination
 from benchmarks.attribution.faults import FaultDraw, FaultKind
@@ -26,4 +26,4 @@ def test_what_is_suspected_is_confirmed_in_further_rounds() -> None:
     alone, confirmed = (each.run(TRUTHS["wrong-paths"], (), 1) for each in (sure, asked))
     assert alone.findings == confirmed.findings == ()
     assert alone.seconds == sum(each.seconds for each in sure.rounds)
-    assert alone.seconds < confirmed.seconds <= alone.seconds + BUDGET
+    assert alone.seconds < confirmed.seconds <= alone.seconds + CONFIRMATION_SECONDS

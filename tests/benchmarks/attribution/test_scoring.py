@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from benchconsole.probes.judging.detectable_loss import DetectableLoss
-from benchconsole.probes.judging.detectable_loss import Fault as Detectable
+from benchconsole.probes.model.detectable_loss import DetectableLoss
+from benchconsole.probes.model.detectable_loss import Fault as Detectable
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric

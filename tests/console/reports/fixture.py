@@ -74,7 +74,7 @@ def all_below(leaves: int = 3, per_leaf: int = 4) -> RunView:
     """Every node is below its threshold, each with a reason and a finding of its own."""
     view = all_passed(leaves, per_leaf)
     verdicts = {
-        name: tuple(replace(item, level=Level.FAIL, because=f"bad in its own way: {name}") for item in found)
+        name: tuple(item._replace(level=Level.FAIL, because=f"bad in its own way: {name}") for item in found)
         for name, found in view.verdicts.items()
     }
     findings = tuple(
@@ -115,7 +115,7 @@ def poisoned(text: str) -> RunView:
         )  # fmt: skip
     words = dict.fromkeys(("subject", "metric", "because", "text", "expected_text", "source", "limiting"), text)
     verdicts = {
-        name: tuple(replace(item, **words, labels=tags, nodes=(text,), evidence=(text,)) for item in found)  # type: ignore[arg-type]
+        name: tuple(item._replace(**words, labels=tags, nodes=(text,), evidence=(text,)) for item in found)  # type: ignore[arg-type]
         for name, found in view.verdicts.items()
     }
     said = dict.fromkeys(("element", "where", "what", "cannot_tell", "means", "do"), text)

@@ -11,7 +11,7 @@ import pytest
 from benchconsole.console.reports import FORMATS, ReportOptions, render
 from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.view.run_view import RunView
-from benchconsole.probes.judging.detectable_loss import DetectableLoss, Fault
+from benchconsole.probes.model.detectable_loss import DetectableLoss, Fault
 from benchconsole.probes.model.omission import Omission, OmissionReason
 from tests.console.reports import fixture
 from tests.console.reports.golden import FILES, FOLDER, rendered

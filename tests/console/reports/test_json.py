@@ -14,7 +14,7 @@ from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.reports.document_json import SCHEMA, make_number, make_text
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.totals import compute_totals
-from benchconsole.probes.judging.detectable_loss import DetectableLoss, Fault
+from benchconsole.probes.model.detectable_loss import DetectableLoss, Fault
 from benchconsole.probes.model.judgement import Confidence, Level, Suspect, Yardstick
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.topology.units import Unit
@@ -143,7 +143,7 @@ def test_a_number_that_is_none_never_reaches_the_file() -> None:
     assert [make_number(value) for value in (float("nan"), float("inf"), 0.0)] == [None, None, 0.0]
     view = fixture.all_passed()
     name = next(iter(view.verdicts))
-    broken = {**view.verdicts, name: tuple(replace(item, value=float("nan")) for item in view.verdicts[name])}
+    broken = {**view.verdicts, name: tuple(item._replace(value=float("nan")) for item in view.verdicts[name])}
     assert document(replace(view, verdicts=broken))["verdicts"][0]["value"] is None
 
 

@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.availability.evaluation import (
-    EVERY,
-    LASTS,
     Availability,
     SampleSchedule,
     evaluate,
     read_sample,
     read_schedule,
 )
+from benchconsole.console.availability.watch_options import EVERY, LASTS
 from benchconsole.console.session.availability_watch import (
     STOPPED,
     AvailabilityWatch,

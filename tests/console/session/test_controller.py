@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 import pytest
 
-from benchconsole.console.session import judged_rounds
 from benchconsole.console.session.controller import SessionController, as_stored
+from benchconsole.console.session.judged_rounds import JudgedRounds
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.safety import InUseError, SafetyPolicy
@@ -302,8 +302,7 @@ async def test_a_stored_session_that_is_only_looked_at_keeps_nothing_for_judging
     following.cancel()
     await first.finished()
     await first.close()
-    monkeypatch.setattr(judged_rounds, "Findings", None)
-    monkeypatch.setattr(judged_rounds, "DetectableLosses", None)
+    monkeypatch.setattr(JudgedRounds, "judging", None)
     store = Store.open(tmp_path / "sessions.db")
     stored = Session.stored(store, session.id, session.probes)
     assert len(stored.view().results) == len(session.view().results) > 0

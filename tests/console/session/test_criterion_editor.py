@@ -114,6 +114,13 @@ async def test_a_criterion_is_added_to_the_file_and_the_session_is_judged_with_i
     assert levels(site) == {"4.1.1": "pass", "4.1.2": "fail"}
 
 
+async def test_a_run_after_the_judgement_still_tells_the_screen_its_intervals(site: Site) -> None:
+    async with opened(site) as it:
+        await it.write(await it.propose(TYPED))
+        assert it.control._require_driven() is not it.session
+        assert it.control._require_driven().is_watched
+
+
 async def test_the_judgement_before_stays_in_the_database(site: Site) -> None:
     async with opened(site) as it:
         await it.control.criteria.write(await it.propose(TYPED))

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from benchconsole.console.cli import command as benchconsole
 from benchconsole.console.session import kept_report
-from benchconsole.console.session.judged_rounds import NewJudgement
 from benchconsole.console.session.session import Session
+from benchconsole.console.session.stored_judgement import NewJudgement
 from benchconsole.console.text.cells import to_ascii
 from benchconsole.store.errors import LockedError, ReadOnlyError
 from benchconsole.store.store import Store

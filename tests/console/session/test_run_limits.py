@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchconsole.console.curves.sweep_series import ChartCache
 from benchconsole.console.exits import BadInput
-from benchconsole.console.session.judged_rounds import judge_stored, load_judged_fabric
+from benchconsole.console.session.judged_fabric import load_judged_fabric
 from benchconsole.console.session.metadata import CONFIRM, SessionChoice
 from benchconsole.console.session.run_limits import (
     ALLOCATION_SPARE,
@@ -30,6 +30,7 @@ from benchconsole.console.session.run_limits import (
 )
 from benchconsole.console.session.session import Session
 from benchconsole.console.session.stored_fabric import LINK_CAP, STORAGE_CAP, apply_caps
+from benchconsole.console.session.stored_judgement import judge_stored
 from benchconsole.console.view.events import Event, NodesProven, SessionEnded
 from benchconsole.console.view.reducer import advance
 from benchconsole.console.view.run_view import RunView

@@ -10,22 +10,22 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.reports import render
-from benchconsole.console.session.judged_rounds import judge_stored
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.session import Session
+from benchconsole.console.session.stored_judgement import judge_stored
 from benchconsole.console.view.events import Event, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance
 from benchconsole.console.view.run_view import RunView, State, tally
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.judging.attribution import Attributor
-from benchconsole.probes.judging.confirmation import ConfirmationBounds
 from benchconsole.probes.judging.detectable_loss import DetectableLosses
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.kept_readings import KeptReadings
 from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.round_bounds import ConfirmationBounds
 from benchconsole.store.errors import StoreError
 from benchconsole.store.session_store import SessionStore
 from benchconsole.store.session_summary import SessionState

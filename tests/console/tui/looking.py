@@ -44,7 +44,7 @@ def undecided() -> Story:
     closed = list(story.closed)
     first, second, *others = closed[1].verdicts
     odd = [
-        replace(each, level=Level.UNKNOWN, because=f"the flows ended {place + 1} s apart")
+        each._replace(level=Level.UNKNOWN, because=f"the flows ended {place + 1} s apart")
         for place, each in enumerate((first, second))
     ]
     closed[1] = replace(closed[1], verdicts=(*odd, *others))

@@ -224,8 +224,7 @@ class Teller:
         level = Level.PASS if value >= 0.8 * expected else Level.FAIL
         nodes = tuple(dict.fromkeys(node for each in parts for node in each.nodes))
         because = f"{value / expected:.0%} of expected, at least 80 % asked"
-        return replace(
-            parts[0], subject=name, nodes=nodes, value=value, expected=expected, required=0.8 * expected, level=level,
+        return parts[0]._replace(subject=name, nodes=nodes, value=value, expected=expected, required=0.8 * expected, level=level,
             because=because, limiting=name, evidence=tuple(m for each in parts for m in each.evidence),
         )  # fmt: skip
 
@@ -241,23 +240,23 @@ class Teller:
             want = test.target.node.hardware.facts["memory.total"]
             assert isinstance(want, (int, float))
             bad = reading.value < want
-            return replace(base, kind=Yardstick.HARDWARE, source="declared", expected=float(want), shown=Shown.MEMORY,
+            return base._replace(kind=Yardstick.HARDWARE, source="declared", expected=float(want), shown=Shown.MEMORY,
                            text=hardware.format_hardware(reading.metric, reading.value),
                            level=Level.FAIL if bad else Level.PASS, limiting="memory",
                            because="16 GiB less than declared" if bad else "as declared")  # fmt: skip
         if reading.metric == "stream.triad":
             level = Level.FAIL if name == faults.memory else Level.WATCH if name == faults.slow else Level.PASS
-            return replace(base, expected=100.5e9 if level is not Level.PASS else 65e9, required=65e9, level=level,
+            return base._replace(expected=100.5e9 if level is not Level.PASS else 65e9, required=65e9, level=level,
                            limiting="memory", because="8 % below peers" if level is not Level.PASS else "above 65 GB/s")  # fmt: skip
         if reading.metric == "fio.write":
             bad = name == faults.disk
-            return replace(base, expected=1.64e9 if name[0] == "s" else 148e6, limiting="disk", kind=Yardstick.CRITERION,
+            return base._replace(expected=1.64e9 if name[0] == "s" else 148e6, limiting="disk", kind=Yardstick.CRITERION,
                            level=Level.FAIL if bad else Level.PASS,
                            because="disk sdh 57.5 MB/s, peers 137" if bad else "as its peers")  # fmt: skip
-        net = replace(base, kind=Yardstick.CAPACITY, source="capacity (fluid)", expected=9.9 * G, required=7.92 * G,
+        net = base._replace(kind=Yardstick.CAPACITY, source="capacity (fluid)", expected=9.9 * G, required=7.92 * G,
                       shown=Shown.NETWORK, limiting=f"{name} out")  # fmt: skip
         if name == faults.nic:
-            return replace(net, level=Level.FAIL, because="30 % of expected, below 80 %")
+            return net._replace(level=Level.FAIL, because="30 % of expected, below 80 %")
         return net
 
 

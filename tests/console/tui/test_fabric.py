@@ -216,7 +216,7 @@ async def test_a_full_value_does_not_hide_a_fault_of_another_kind() -> None:
         replace(
             each,
             verdicts=tuple(
-                replace(verdict, expected=None)
+                verdict._replace(expected=None)
                 if verdict.level is Level.FAIL and verdict.nodes == ("n093",)
                 else verdict
                 for verdict in each.verdicts

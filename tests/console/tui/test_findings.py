@@ -100,7 +100,7 @@ def odd() -> Story:
     story = healthy()
     closed = list(story.closed)
     because = "between 76 % and 100 % of expected, the flows ended 26 % apart: run them longer"
-    unknown = [replace(each, level=Level.UNKNOWN, because=because) for each in closed[1].verdicts[:2]]
+    unknown = [each._replace(level=Level.UNKNOWN, because=because) for each in closed[1].verdicts[:2]]
     closed[1] = replace(closed[1], verdicts=(*unknown, *closed[1].verdicts[2:]))
     return replace(story, closed=closed)
 

@@ -77,8 +77,7 @@ def _result(result: Result, text: str) -> Result:
 
 def _verdict(verdict: Verdict, text: str) -> Verdict:
     value = float("nan") if verdict.value and verdict.subject == "n001" else verdict.value
-    return replace(
-        verdict,
+    return verdict._replace(
         because=text,
         source=text,
         limiting=text,

@@ -48,7 +48,7 @@ def lone() -> Story:
     each = replace(judged.round, tests=(test,), bundles=())
     result = replace(judged.results[0], test=test)
     verdicts = tuple(
-        replace(verdict, subject="n1", nodes=("n1",)) for verdict in judged.verdicts if verdict.test == test.id
+        verdict._replace(subject="n1", nodes=("n1",)) for verdict in judged.verdicts if verdict.test == test.id
     )
     story.rounds = [each]
     story.closed = [replace(judged, round=each, results=(result,), verdicts=verdicts)]
@@ -78,7 +78,7 @@ def alike() -> Story:
             replace(r, measurements=tuple(replace(first, id=m.id, at=m.at) for m in r.measurements), seconds=0.0)
             for r in judged.results
         )
-        verdicts = tuple(replace(verdict, value=0.0, expected=0.0) for verdict in judged.verdicts)
+        verdicts = tuple(verdict._replace(value=0.0, expected=0.0) for verdict in judged.verdicts)
         made.append(replace(judged, results=results, ended=judged.started, verdicts=verdicts, findings=()))
     story.closed = made
     return story

@@ -118,7 +118,7 @@ def test_a_headline_of_a_node_has_no_labels() -> None:
     view = advance_all(RunView(story.fabric), story.events())
     seen = view.nodes[NodeId("n001")]
     low = next(each for each in seen.verdicts if each.kind is Yardstick.CAPACITY)
-    odd = replace(low, level=Level.UNKNOWN, because="the flows ended apart", labels=(("streams", "8"),))
+    odd = low._replace(level=Level.UNKNOWN, because="the flows ended apart", labels=(("streams", "8"),))
     state, lead, rest = make_node_headline(view, replace(seen, verdicts=(odd,), state=State.UNKNOWN))
     assert state is State.UNKNOWN
     assert "streams" not in lead + rest
@@ -250,7 +250,7 @@ def _read_inventory(metric: str, text: str, probe: str = "inventory") -> OutputT
     wrong = next(each for closed in faulty().closed for each in closed.verdicts if each.metric == "memory.total")
     test = replace(faulty().rounds[0].tests[0], id=wrong.test, probe=probe)
     result = Result(test, (Output(("sh",), b"of before"), Output(("sh",), INVENTORY)))
-    return raw_output.read_output(result, verdict=replace(wrong, metric=metric, text=text, labels=(), probe=probe))
+    return raw_output.read_output(result, verdict=wrong._replace(metric=metric, text=text, labels=(), probe=probe))
 
 
 def test_the_line_that_told_a_fact_is_marked() -> None:
@@ -291,12 +291,12 @@ async def test_enter_on_a_wrong_fact_leads_to_the_line_that_told_it(monkeypatch:
         raw = look.app.screen
         assert isinstance(raw, RawScreen)
         assert raw.verdict == wrong
-        raw.verdict = replace(wrong, probe="inventory", labels=())
+        raw.verdict = wrong._replace(probe="inventory", labels=())
         result = replace(view.results[wrong.test], outputs=(Output(("sh",), INVENTORY),))
         raw.paint(replace(view, results={**view.results, wrong.test: result}))
         (marked,) = [line for line in lines_of(raw.raw) if "the value was read here" in line]
         assert "MemTotal:    117440512 kB" in marked
-        raw.verdict = replace(wrong, probe="inventory", labels=(), metric="cpu.model", text="A 1")
+        raw.verdict = wrong._replace(probe="inventory", labels=(), metric="cpu.model", text="A 1")
         raw.paint(replace(view, results={**view.results, wrong.test: result}))
         (marked,) = [line for line in lines_of(raw.raw) if "the value was read from what follows" in line]
         assert "begin lscpu" in marked
@@ -304,7 +304,7 @@ async def test_enter_on_a_wrong_fact_leads_to_the_line_that_told_it(monkeypatch:
 
 def test_without_a_verdict_the_first_fact_that_is_no_pass_counts() -> None:
     wrong = next(each for closed in faulty().closed for each in closed.verdicts if each.metric == "memory.total")
-    told = [replace(wrong, probe="inventory", level=level) for level in (Level.PASS, Level.FAIL, Level.FAIL)]
+    told = [wrong._replace(probe="inventory", level=level) for level in (Level.PASS, Level.FAIL, Level.FAIL)]
     view = replace(opened(begin(faulty())), verdicts={wrong.test: tuple(told), "other": (wrong,)})
     assert raw_output.find_worst_fact(view, wrong.test) is told[1]
     assert raw_output.find_worst_fact(view, "other") is None

@@ -286,7 +286,7 @@ async def test_limits_that_no_finding_names_are_whole_where_there_is_room() -> N
         replace(
             each,
             verdicts=tuple(
-                replace(verdict, limiting=long) if verdict.limiting == "n050 out" else verdict
+                verdict._replace(limiting=long) if verdict.limiting == "n050 out" else verdict
                 for verdict in each.verdicts
             ),
         )

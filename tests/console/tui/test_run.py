@@ -349,7 +349,7 @@ async def test_a_number_that_could_not_be_judged_is_told_with_its_reason() -> No
     story = healthy()
     closed = list(story.closed)
     first = closed[1].verdicts[0]
-    odd = replace(first, level=Level.UNKNOWN, because="the flows ended apart")
+    odd = first._replace(level=Level.UNKNOWN, because="the flows ended apart")
     closed[1] = replace(closed[1], verdicts=(odd, *closed[1].verdicts[1:]))
     async with looking(replace(story, closed=closed)) as look:
         await look.press("3")
@@ -361,8 +361,8 @@ async def test_reasons_that_have_no_row_are_counted_on_a_small_terminal() -> Non
     story = healthy()
     closed = list(story.closed)
     odd = [
-        replace(
-            each, level=Level.UNKNOWN, because=f"{place}: between 76 % and 100 % of expected, the flows ended apart"
+        each._replace(
+            level=Level.UNKNOWN, because=f"{place}: between 76 % and 100 % of expected, the flows ended apart"
         )
         for place, each in enumerate(closed[1].verdicts[:3])
     ]

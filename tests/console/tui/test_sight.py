@@ -7,7 +7,7 @@ import pytest
 from benchconsole.console.tui.screens.words import WordsSheet
 from benchconsole.console.view.detectable_text import describe_detectable
 from benchconsole.console.view.run_view import DetectableFaults
-from benchconsole.probes.judging.detectable_loss import DetectableLoss, Fault
+from benchconsole.probes.model.detectable_loss import DetectableLoss, Fault
 from tests.console.tui.looking import Look, faulty, healthy, running
 from tests.console.tui.playing import Player
 from tests.console.tui.story import Story

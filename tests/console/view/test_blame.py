@@ -23,16 +23,16 @@ PAIR = Verdict(
     ("finding", "verdict", "affected_by"),
     [
         (LAG, PAIR, "leaf1 to spine"),
-        (LAG, replace(PAIR, level=Level.WATCH), "leaf1 to spine"),
-        (LAG, replace(PAIR, subject="leaf1 to spine"), ""),
-        (LAG, replace(PAIR, level=Level.PASS), ""),
-        (LAG, replace(PAIR, level=Level.UNKNOWN), ""),
-        (LAG, replace(PAIR, evidence=("t2#0",)), ""),
-        (LAG, replace(PAIR, kind=Yardstick.CRITERION), ""),
+        (LAG, PAIR._replace(level=Level.WATCH), "leaf1 to spine"),
+        (LAG, PAIR._replace(subject="leaf1 to spine"), ""),
+        (LAG, PAIR._replace(level=Level.PASS), ""),
+        (LAG, PAIR._replace(level=Level.UNKNOWN), ""),
+        (LAG, PAIR._replace(evidence=("t2#0",)), ""),
+        (LAG, PAIR._replace(kind=Yardstick.CRITERION), ""),
         (NIC, PAIR, ""),
-        (NIC, replace(PAIR, subject="n5>n1"), ""),
-        (NIC, replace(PAIR, subject="leaf1 to spine"), "n1 out"),
-        (NIC, replace(PAIR, subject="n10>n5", nodes=("n10", "n5")), "n1 out"),
+        (NIC, PAIR._replace(subject="n5>n1"), ""),
+        (NIC, PAIR._replace(subject="leaf1 to spine"), "n1 out"),
+        (NIC, PAIR._replace(subject="n10>n5", nodes=("n10", "n5")), "n1 out"),
     ],
 )
 def test_a_verdict_is_affected_by_an_element_that_it_does_not_name(
@@ -49,18 +49,18 @@ def test_a_finding_on_the_subject_goes_before_one_elsewhere() -> None:
     ("findings", "node", "verdict", "state"),
     [
         ((), "n1", PAIR, State.AFFECTED),  # a low flow names neither of its ends
-        ((), "n1", replace(PAIR, level=Level.WATCH), State.AFFECTED),
-        ((), "n1", replace(PAIR, level=Level.UNKNOWN), State.UNKNOWN),
-        ((), "n1", replace(PAIR, level=Level.PASS), State.PASS),
-        ((), "n1", replace(PAIR, kind=Yardstick.CRITERION), State.FAIL),
-        ((), "n1", replace(PAIR, kind=Yardstick.CRITERION, level=Level.WATCH), State.WATCH),
-        ((), "n1", replace(PAIR, kind=Yardstick.HARDWARE), State.FAIL),
+        ((), "n1", PAIR._replace(level=Level.WATCH), State.AFFECTED),
+        ((), "n1", PAIR._replace(level=Level.UNKNOWN), State.UNKNOWN),
+        ((), "n1", PAIR._replace(level=Level.PASS), State.PASS),
+        ((), "n1", PAIR._replace(kind=Yardstick.CRITERION), State.FAIL),
+        ((), "n1", PAIR._replace(kind=Yardstick.CRITERION, level=Level.WATCH), State.WATCH),
+        ((), "n1", PAIR._replace(kind=Yardstick.HARDWARE), State.FAIL),
         ((LAG,), "n1", PAIR, State.AFFECTED),
         ((LAG,), "n5", PAIR, State.AFFECTED),
-        ((LAG,), "n1", replace(PAIR, level=Level.WATCH), State.AFFECTED),
-        ((LAG,), "n1", replace(PAIR, level=Level.UNKNOWN), State.UNKNOWN),
-        ((LAG,), "n1", replace(PAIR, level=Level.PASS), State.PASS),
-        ((LAG,), "n1", replace(PAIR, test="t2"), State.AFFECTED),
+        ((LAG,), "n1", PAIR._replace(level=Level.WATCH), State.AFFECTED),
+        ((LAG,), "n1", PAIR._replace(level=Level.UNKNOWN), State.UNKNOWN),
+        ((LAG,), "n1", PAIR._replace(level=Level.PASS), State.PASS),
+        ((LAG,), "n1", PAIR._replace(test="t2"), State.AFFECTED),
         ((NIC,), "n1", PAIR, State.FAIL),  # its own
         ((NIC,), "n5", PAIR, State.AFFECTED),
         ((LAG, NIC), "n1", PAIR, State.FAIL),
@@ -87,7 +87,7 @@ def test_a_node_is_affected_by_a_low_value_that_is_not_its_own_fault(
         ((LAG,), "n5", PAIR, False),  # it is not among those behind the LAG
         ((NIC,), "n1", PAIR, True),
         ((NIC,), "n5", PAIR, False),
-        ((NIC,), "n5", replace(PAIR, level=Level.PASS), True),
+        ((NIC,), "n5", PAIR._replace(level=Level.PASS), True),
     ],
 )
 def test_a_partner_of_the_node_at_fault_is_not_concerned(

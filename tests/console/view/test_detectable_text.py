@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from benchconsole import topology
-from benchconsole.console.session.judged_rounds import make_judging_context
+from benchconsole.console.session.round_judging import make_judging_context
 from benchconsole.console.view.detectable_text import list_detectable_sentences
-from benchconsole.probes.judging.detectable_loss import DetectableLoss, Fault, list_planned_losses
+from benchconsole.probes.judging.detectable_loss import list_planned_losses
+from benchconsole.probes.model.detectable_loss import DetectableLoss, Fault
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.plugins.registry import load_probes

@@ -121,7 +121,7 @@ def test_a_slow_stream_whose_path_is_assumed_fails_only_by_a_finding(
     view = begin(FAIL, PASS)
     (low, *_) = ((test, each) for test, own in view.verdicts.items() for each in own if each.level is FAIL)
     test, verdict = low
-    verdicts = {**view.verdicts, test: (replace(verdict, source=source, kind=kind),)}
+    verdicts = {**view.verdicts, test: (verdict._replace(source=source, kind=kind),)}
     view = end(replace(view, verdicts=verdicts, findings=() if named is None else (finding(named, test),)))
     told = decide(view)
     assert told.outcome is outcome

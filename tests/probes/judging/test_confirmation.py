@@ -7,15 +7,7 @@ import pytest
 
 from benchconsole.probes.judging.attribution import MILD, NEEDED_ALONE, SURE, WEAK, Cause
 from benchconsole.probes.judging.components import Component, ComponentKind, Components
-from benchconsole.probes.judging.confirmation import (
-    BUDGET,
-    CONFIRMS,
-    LONGER,
-    USUAL,
-    ConfirmationBounds,
-    is_confirmation,
-    plan_confirmation,
-)
+from benchconsole.probes.judging.confirmation import CONFIRMS, LONGER, USUAL, is_confirmation, plan_confirmation
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.fault_fit import NEEDED_ASSUMED
 from benchconsole.probes.judging.fault_model import Fault
@@ -24,6 +16,7 @@ from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure, Round
 from benchconsole.probes.model.repeats import find_repeats
+from benchconsole.probes.model.round_bounds import CONFIRMATION_SECONDS, ConfirmationBounds
 from benchconsole.probes.planning.stream_placement import StreamPaths
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.probes.tools.ping.probe import Ping
@@ -187,7 +180,7 @@ def fill_apart(apart: float, *, number: int = 1, rate: float = 0.9, nodes: str =
     return replace(closed, verdicts=judge_round(JudgingContext(described, METRICS), closed))
 
 
-def repeat(*judged: ClosedRound, seconds: float = BUDGET, nodes: str = "12345678") -> tuple[Round, ...]:
+def repeat(*judged: ClosedRound, seconds: float = CONFIRMATION_SECONDS, nodes: str = "12345678") -> tuple[Round, ...]:
     context, chosen = JudgingContext(star(), METRICS), [NodeId(f"n{node}") for node in nodes]
     return plan_confirmation(context, PROBES, (), judged, chosen, bounds=ConfirmationBounds(seconds), first=7)
 

@@ -7,13 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.detectable_loss import (
-    DetectableLoss,
-    DetectableLosses,
-    Fault,
-    list_planned_losses,
-)
+from benchconsole.probes.judging.detectable_loss import DetectableLosses, list_planned_losses
 from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.model.detectable_loss import DetectableLoss, Fault
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure, Round

@@ -153,7 +153,7 @@ def test_of_findings_of_one_level_that_with_more_nodes_comes_first() -> None:
 def verdict(name: str, level: Level, kind: Yardstick, **other: str) -> Verdict:
     """One of the first test of round 1, on a node."""
     made = Verdict("1/0", 1, "fio", name, (name,), "fio.read", (), level, kind, "")
-    return replace(made, **other)  # type: ignore[arg-type]
+    return made._replace(**other)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def test_what_no_lost_link_crosses_is_not_dragged_along() -> None:
     for place in range(len(planned())):
         closed = judged(place, place + 1, 2)
         watched = tuple(
-            replace(verdict, level=Level.WATCH)
+            verdict._replace(level=Level.WATCH)
             if verdict.kind is Yardstick.CAPACITY and verdict.subject == "n1>n2"
             else verdict
             for verdict in closed.verdicts

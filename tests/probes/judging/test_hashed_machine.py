@@ -24,7 +24,8 @@ from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.capacity.expect import compute_capacities
-from benchconsole.topology.capacity.flow_streams import Model, trace_flows
+from benchconsole.topology.capacity.flow_model import Model
+from benchconsole.topology.capacity.flow_streams import trace_flows
 from benchconsole.topology.capacity.maxmin import max_min
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, LinkId, Suite

@@ -102,4 +102,4 @@ def test_a_bundle_is_explained_where_three_quarters_of_what_is_missing_are(full:
 def test_what_is_watched_met_its_bound_and_lacks_the_rest(level: Level, asked: float) -> None:
     closed = close(make_result(NEAR, 0.5, {}))
     (verdict,) = judge_round(JudgingContext(NEAR, METRICS), closed)
-    assert find_asked(replace(verdict, level=level)) == pytest.approx(asked)
+    assert find_asked(verdict._replace(level=level)) == pytest.approx(asked)

@@ -150,7 +150,7 @@ def test_a_verdict_whose_measurement_was_deleted_rests_on_its_test() -> None:
     judged = judge(Level.FAIL, 1)
     (verdict,) = judged.verdicts
     low = LowVerdicts()
-    low.add_round(replace(judged, verdicts=(replace(verdict, evidence=("gone#0",)),)))
+    low.add_round(replace(judged, verdicts=(verdict._replace(evidence=("gone#0",)),)))
     assert len(low.list_by_kind()[Yardstick.CRITERION]) == 1
     low.add_round(judge(Level.PASS, 2))
     assert low.list_by_kind() == {}

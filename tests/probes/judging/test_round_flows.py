@@ -13,7 +13,7 @@ from benchconsole.probes.judging.round_flows import RoundFlows, find_flow, find_
 from benchconsole.probes.model.measuring import Target, Test
 from benchconsole.probes.model.sending import Directions, Sending
 from benchconsole.probes.planning.stream_placement import FIRST_PORT, StreamPaths
-from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId
 from benchconsole.topology.routing.routes import Routes

@@ -7,7 +7,7 @@ import numpy as np
 from benchconsole.probes.model.alike_passes import AlikePasses, list_tested, sort_values
 from tests.probes.model.test_measurement_table import FORM, RESULTS
 
-PASSES = AlikePasses(replace(FORM, expected=4.0), RESULTS, np.array([0, 2]), np.array([6.0, 5.0]))
+PASSES = AlikePasses(FORM._replace(expected=4.0), RESULTS, np.array([0, 2]), np.array([6.0, 5.0]))
 
 
 def test_the_lowest_share_is_of_what_was_expected() -> None:

@@ -41,7 +41,7 @@ def test_every_measurement_is_of_its_kind_and_result() -> None:
 
 
 def test_verdicts_on_a_table_name_what_they_are_on() -> None:
-    passed = replace(FORM, level=Level.PASS)
+    passed = FORM._replace(level=Level.PASS)
     judged = MeasurementVerdicts(np.array([2, 1]), np.array([0, 1]), (FORM, passed))
     low, good = make_verdicts(RESULTS, tabulate(RESULTS), judged)
     assert (low.test, low.subject, low.nodes, low.labels, low.value) == ("t2", "n3", ("n3",), READ, 3.0)
@@ -50,7 +50,7 @@ def test_verdicts_on_a_table_name_what_they_are_on() -> None:
 
 
 def test_verdicts_are_counted_by_level() -> None:
-    forms = (FORM, replace(FORM, level=Level.PASS), replace(FORM, because="still below it"))
+    forms = (FORM, FORM._replace(level=Level.PASS), FORM._replace(because="still below it"))
     judged = MeasurementVerdicts(np.arange(4), np.array([0, 2, 1, 0]), forms)
     assert judged.count_levels() == {Level.FAIL: 3, Level.PASS: 1}
 
@@ -63,7 +63,7 @@ def part(
 ) -> PartedVerdicts:
     """One verdict on each of the three measurements of RESULTS and of a fourth result that is as good as the third."""
     results = (*RESULTS, give(3, ("read", 4.0)))
-    forms = tuple(replace(FORM, level=each) for each in dict.fromkeys(levels))
+    forms = tuple(FORM._replace(level=each) for each in dict.fromkeys(levels))
     found = [*levels, Level.PASS] if Level.PASS in levels else [*levels, levels[-1]]
     form = np.array([next(n for n, each in enumerate(forms) if each.level is level) for level in found])
     judged = MeasurementVerdicts(np.array([*at, 3]), form, forms)
@@ -100,6 +100,6 @@ def test_two_passes_that_may_be_one_are_told() -> None:
 
 def test_a_result_that_nothing_was_held_against_is_told() -> None:
     results = (*RESULTS, give(3, ("read", 4.0)))
-    judged = MeasurementVerdicts(np.array([0]), np.array([0]), (replace(FORM, level=Level.PASS),))
+    judged = MeasurementVerdicts(np.array([0]), np.array([0]), (FORM._replace(level=Level.PASS),))
     parted = part_verdicts(results, np.arange(4), tabulate(results), judged, np.array([], np.intp))
     assert parted.is_told.all()

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from benchconsole.probes.api import Demands, Output, Part, Probe, Reading, Safety, Shape, Target
 from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.round_bounds import MOST_TESTS
 from benchconsole.probes.planning.plan_rounds import plan
-from benchconsole.probes.planning.resource_use import MOST_TESTS
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
 

@@ -8,9 +8,10 @@ import pytest
 
 from benchconsole.probes.api import Probe
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.detectable_loss import Fault, list_planned_losses
+from benchconsole.probes.judging.detectable_loss import list_planned_losses
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.model.detectable_loss import Fault
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import Level, Suspect
 from benchconsole.probes.model.measuring import Round, Test

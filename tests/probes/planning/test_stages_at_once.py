@@ -7,7 +7,6 @@ from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.planning.plan_rounds import plan, rerun, split_into_waves
 from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.probes.plugins.registry import load_probes
-from benchconsole.probes.running.runner import can_be_resumed
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
@@ -122,7 +121,7 @@ def test_two_sets_of_one_probe_beside_another_are_a_bundle_of_their_own() -> Non
 
 def test_a_round_of_two_probes_is_repeated_resumed_and_widened_as_a_whole() -> None:
     (both,) = make(*UNLIKE)
-    assert not can_be_resumed(both)
+    assert not both.is_resumable
     (again,) = rerun(both.tests[:1], [both], first=7)
     assert [test.id for test in again.tests] == [f"0007{test.id[4:]}" for test in both.tests]
     (wave,) = split_into_waves([both])

@@ -22,7 +22,7 @@ from benchconsole.probes.planning.stream_placement import (
     make_port,
 )
 from benchconsole.topology.capacity.expect import expect
-from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, LinkId, NodeId
 from benchconsole.topology.routing.routes import Routes

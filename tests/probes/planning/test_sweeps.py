@@ -15,7 +15,6 @@ from benchconsole.probes.planning.participants import spread_over_switches
 from benchconsole.probes.planning.plan_rounds import plan, rerun, split_into_waves
 from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.probes.planning.sweeps import list_turns
-from benchconsole.probes.running.runner import can_be_resumed
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.model.sweep import Axis, Order, Sweep
@@ -188,8 +187,8 @@ def test_clients_are_one_load_that_is_never_torn() -> None:
     assert [len(each.tests) for each in split_into_waves(rounds)] == [1, 2, 4]
     (again,) = rerun([rounds[2].tests[1]], rounds, first=9)
     assert len(again.tests) == 4
-    assert not can_be_resumed(rounds[2])
-    assert can_be_resumed(planned("probe: ior, nodes: 'n[1-6]', sweep: {tasks: [1, 2]}")[0])
+    assert not rounds[2].is_resumable
+    assert planned("probe: ior, nodes: 'n[1-6]', sweep: {tasks: [1, 2]}")[0].is_resumable
 
 
 def test_virtual_machines_share_their_host_where_clients_ask_for_it() -> None:

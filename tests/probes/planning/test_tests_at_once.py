@@ -7,9 +7,9 @@ import pytest
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import LeftOutPoint, Round
 from benchconsole.probes.model.omission import OmissionReason
+from benchconsole.probes.model.round_bounds import MOST_TESTS
 from benchconsole.probes.planning.plan_rounds import PlanParts, plan_parts
 from benchconsole.probes.planning.plan_summary import summarise
-from benchconsole.probes.planning.resource_use import MOST_TESTS
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.description.resolve import load_text
 from tests.fabrics import SMALL, fabric

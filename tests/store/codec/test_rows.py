@@ -120,13 +120,12 @@ async def test_a_lone_surrogate_is_kept_as_a_replacement(tmp_path: Path) -> None
 async def test_no_number_that_is_none_is_kept(tmp_path: Path, value: float) -> None:
     each = planned(1, pairs=1)
     whole = verdicts(each)
-    fields = {name: getattr(whole[0], name) for name in Verdict.__dataclass_fields__}
     with Store.open(tmp_path / "s.db") as store:
         key = await store.create_session(new(), [each])
         for bad, judged in (
             (closed(each, [measured(each.tests[0], value=value)]), whole),
-            (closed(each), (Verdict(**{**fields, "value": value}),)),
-            (closed(each), (Verdict(**{**fields, "expected": value}),)),
+            (closed(each), (whole[0]._replace(value=value),)),
+            (closed(each), (whole[0]._replace(expected=value),)),
             (closed(each, [Result(each.tests[0], seconds=value)]), ()),
         ):
             with pytest.raises(RefusedError, match="no number to keep"):

@@ -1,7 +1,6 @@
 """Verdicts come back as they went in, and what they have in common is kept once."""
 
 import json
-from dataclasses import replace
 
 from hypothesis import given
 
@@ -19,7 +18,7 @@ def test_verdicts_round_trip(verdict: Verdict) -> None:
 def test_what_verdicts_of_a_round_have_in_common_is_one_object() -> None:
     each = planned(1)
     parser = verdict_rows.VerdictParser(1, each.tests)
-    asked = [replace(verdict, required=bound) for bound in (1.5e8, 2.5e8) for verdict in verdicts(each)]
+    asked = [verdict._replace(required=bound) for bound in (1.5e8, 2.5e8) for verdict in verdicts(each)]
     read = [parser.parse(_copy_row(verdict_rows.make_verdict_row(verdict))) for verdict in asked]
     assert read == asked
     first, again = read[: len(read) // 2], read[len(read) // 2 :]

@@ -225,9 +225,9 @@ async def test_a_stage_of_another_name_repeats_nothing(tmp_path: Path) -> None:
 
 async def test_the_verdict_on_a_bundle_is_on_each_of_its_numbers_and_one_alone_goes_before_it(tmp_path: Path) -> None:
     each, path = planned(1, pairs=3), tmp_path / "s.db"
-    lone, sum_of_two = verdicts(each)[0], replace(verdicts(each, Level.WATCH)[0], subject="trunk", value=2.34e9)
+    lone, sum_of_two = verdicts(each)[0], verdicts(each, Level.WATCH)[0]._replace(subject="trunk", value=2.34e9)
     evidence = tuple(f"{test.id}#0" for test in each.tests[:2])
-    judged = (replace(sum_of_two, evidence=evidence, expected=2.36e9), lone)
+    judged = (sum_of_two._replace(evidence=evidence, expected=2.36e9), lone)
     with Store.open(path) as store:
         key = await keep(store, new(), (closed(each), judged))
     shared = NumberVerdict(Level.WATCH, 2.36e9, Shown.NETWORK, 2)

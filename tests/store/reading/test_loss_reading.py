@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from benchconsole.probes.judging.detectable_loss import DetectableLoss, Fault
+from benchconsole.probes.model.detectable_loss import DetectableLoss, Fault
 from benchconsole.store.reading.loss_reading import read_losses
 from benchconsole.store.store import Store
 from tests.store.played import append_round, closed, new, planned, verdicts

@@ -115,7 +115,7 @@ async def test_verdicts_in_columns_are_stored_as_objects_are(tmp_path: Path) -> 
         session = await fill(store)
         measured = read(session)
         plain = next(session.read_rounds(FABRIC))
-        other = replace(next(make_verdicts(plain.results, measured.table, JUDGED)), kind=Yardstick.HARDWARE)
+        other = next(make_verdicts(plain.results, measured.table, JUDGED))._replace(kind=Yardstick.HARDWARE)
         objects = tuple(make_verdicts(plain.results, measured.table, JUDGED))
         await session.append_verdicts({(1, 1): (other, *objects)}, judged_by="objects")
         columns = {(1, 1): JudgedMeasurements(measured.numbers, JUDGED)}

@@ -12,7 +12,7 @@ from benchconsole.topology.capacity.bracket import compute_bracket
 from benchconsole.topology.capacity.ceiling_loads import sum_legs
 from benchconsole.topology.capacity.expect import expect, expect_merged, sample_hashes
 from benchconsole.topology.capacity.flow_groups import FlowSet
-from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.limit_names import list_limits, name_limit
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.ceiling import compute_pcie_rate

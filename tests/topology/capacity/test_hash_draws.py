@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.topology.capacity.expect import compute_capacities, expect
-from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.hash_draws import HashDraws
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.routing.routes import Routes

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from benchconsole.topology.capacity.expect import expect, expect_merged
 from benchconsole.topology.capacity.flow_groups import FlowSet
-from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.limit_names import list_limits, name_limit
 from benchconsole.topology.capacity.storage_limits import (
     UnlimitedLayer,

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.topology.capacity import flow_streams
-from benchconsole.topology.capacity.flow_streams import Crossings, Model, trace_flows
+from benchconsole.topology.capacity.flow_model import Model
+from benchconsole.topology.capacity.flow_streams import Crossings, trace_flows
 from benchconsole.topology.capacity.link_parts import LinkPart
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.errors import RoutingError

@@ -6,7 +6,7 @@ import pytest
 
 from benchconsole.topology import load
 from benchconsole.topology.capacity.expect import expect
-from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Fabric, Flow, LinkId, NodeId
 from benchconsole.topology.model.failed_elements import remove_elements

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from benchconsole.topology.capacity.expect import _fill_evenly, expect, sample_hashes
-from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.flow_model import Model
 from benchconsole.topology.capacity.sprayed import spray
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.errors import RoutingError, TopologyError

@@ -165,7 +165,7 @@ def test_of_a_median_of_zero_there_is_no_share(
     nodes: dict[NodeId, NodeView] = {}
     for name, value in zip(named[1:], values, strict=False):
         seen = SEEN.nodes[name]
-        verdicts = (replace(v, value=value) if v.metric == "stream.triad" else v for v in seen.verdicts)
+        verdicts = (v._replace(value=value) if v.metric == "stream.triad" else v for v in seen.verdicts)
         nodes[name] = replace(seen, verdicts=tuple(verdicts))
     share, rows = read_share(replace(SEEN, nodes=nodes), "triad")
     assert [share.words(row) for row in rows.values()] == words

@@ -124,7 +124,7 @@ def test_a_number_that_is_none_counts_as_missing() -> None:
         replace(
             each,
             verdicts=tuple(
-                replace(verdict, value=float("nan") if verdict.nodes == ("n001",) else float("inf"))
+                verdict._replace(value=float("nan") if verdict.nodes == ("n001",) else float("inf"))
                 if verdict.metric == "stream.triad" and verdict.nodes in (("n001",), ("n002",))
                 else verdict
                 for verdict in each.verdicts

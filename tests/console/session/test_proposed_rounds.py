@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchconsole.console.session.next_rounds import ProposedRounds, list_plan_notes
+from benchconsole.console.session.proposed_rounds import ProposedRounds, list_plan_notes
 from benchconsole.console.view.events import (
     LEFT_OUT,
     SPARED,
