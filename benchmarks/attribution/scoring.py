@@ -75,7 +75,7 @@ _NAME = r"[\w.-]+"
 _MEMBER = r"(?:, member (?P<member>\d+) of \d+)?"
 _NIC = re.compile(rf"(?P<node>{_NAME}) (?:in|out|NIC)\b(?:, leg to (?P<leg>{_NAME}))?{_MEMBER}")
 _LINK = re.compile(rf"(?P<a>{_NAME}(?: and {_NAME})*) to (?P<b>{_NAME}(?: and {_NAME})*){_MEMBER}")
-_LEGS = re.compile(r"what (\d+) of (\d+) legs carry")
+_LEGS = re.compile(r"what (\d+) of (\d+) legs carr(?:y|ies)")
 _LISTED = re.compile(r"which of (.+): no test loaded")
 _NODE_SUSPECTS = frozenset({Suspect.NIC, Suspect.NODE, Suspect.STORAGE})
 

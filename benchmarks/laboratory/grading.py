@@ -30,7 +30,7 @@ class Outcome(StrEnum):
 
 def read_finding(record: Mapping[str, Any]) -> Finding:
     """A finding of a JSON report, which has no field for the members that are up: its words say how many."""
-    told = re.search(r"(\d+) of \d+ members carry", record["what"])
+    told = re.search(r"(\d+) of \d+ members carr(?:y|ies)", record["what"])
     return Finding(
         suspect=Suspect(record["suspect"]),
         element=record["element"],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 AREAS = (
     "fabric", "nodes", "node", "links", "findings", "rounds", "pairs", "results", "curves", "criteria", "plot", "run",
-    "sessions", "compare", "history", "filters",
+    "suites", "probes", "logs", "sessions", "compare", "history", "filters",
 )  # fmt: skip
 
 _NAMED = 12
@@ -71,12 +71,13 @@ def read_area(store: "Store", session: str, area: str, wish: AreaWish) -> "Area"
         return _compare(store, session, wish.other or "")
     if area == "history":
         return _read_history(store, session, wish)
-    view = common.read_stored_view(store, session, common.load_installed_probes())
+    probes = common.load_installed_probes()
+    view = common.read_stored_view(store, session, probes)
     if area in _READERS:
         return _READERS[area](view, wish)
     from benchconsole.console.tui.queries import areas
 
-    return areas.AREAS[area](view)
+    return areas.OF_PROBES[area](view, probes) if area in areas.OF_PROBES else areas.AREAS[area](view)
 
 
 def list_filters() -> "Area":

@@ -30,6 +30,7 @@ from benchconsole.topology.model.fabric import NodeId
 if TYPE_CHECKING:
     from benchconsole.console.session.criterion_editor import CriterionEditor
     from benchconsole.console.session.run_planning import RunPlanning
+    from benchconsole.probes.api import Probe
 
 T = TypeVar("T")
 
@@ -43,7 +44,7 @@ class SessionController:
     ``closing`` lets go of its store at the end. With ``start`` the default suite runs as soon as somebody follows.
     ``passwords`` is what its reach asks. ``operator`` answers for criteria that are changed by ``criteria``, and for
     nodes in use that are meant in ``planning``.
-    ``metrics`` are those that the probes at hand declare, by name.
+    ``probes`` are those at hand, ``metrics`` those that they declare, by name.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class SessionController:
         self.suites: tuple[str, ...] = list_suite_names(session.fabric)
         """Names of the suites that can be planned: those of the file, the default first, then ours."""
         declared = (metric for probe in session.probes.values() for metric in probe.metrics)
+        self.probes: Mapping[str, Probe] = session.probes
         self.metrics: Mapping[str, Metric] = {metric.name: metric for metric in declared}
         self._beside = ThreadPoolExecutor(1, "beside")
         self._orders: list[Future[None]] = []

@@ -69,6 +69,9 @@ _TABLE = (
     Action("criteria", "", "", "criteria", "what judges the session, and what came of each criterion"),
     Action("links", "", "", "links", "every link with its members, and what it carried beside what it should"),
     Action("rounds", "", "", "rounds", "every round of the plan, and how its tests ended"),
+    Action("suites", "", "", "suites", "every suite that can be planned, with its stages"),
+    Action("probes", "", "", "probes", "every probe that is installed, and how its tests ended"),
+    Action("logs", "", "", "logs", "every event of the session, with its moment"),
     Action("plot", "D", "D", "plot", "a metric drawn: distribution, shares, over time", "plot", "METRIC"),
     Action("filters", "", "", "filters", "the filters that are kept: use one after / as @NAME, remove one"),
     Action("save_filter", "", "", "keep filter", "keep the filter that is typed here, for @NAME after /", "", "NAME"),
@@ -88,7 +91,7 @@ _TABLE = (
     Action("freeze", "F", "F", "freeze", "stop painting; what happens meanwhile is counted, not lost"),
     Action("values", "v", "v", "values", "cells as states, shares, load; pairs, changes as a map; the next picture"),
     Action("heat", "M", "M", "heat map", "cells show a metric or a fact of each node; off leaves", "heat", "NAME"),
-    Action("zoom", "Z", "Z", "zoom", "one level in: draw only the site, pod, leaf or chassis under the cursor"),
+    Action("zoom", "Z", "Z", "zoom", "draw alone the site, pod, leaf or chassis here, or that of a name", "", "PART"),
     Action("log_axis", "x", "x", "log axis", "the axis logarithmic or linear; again as it was"),
     Action("log_values", "X", "X", "log values", "the values logarithmic or linear; again as they were"),
     Action("fold", "z", "z", "fold alike", "fold what is alike: rows that pass or do not differ, findings of one kind"),
@@ -130,6 +133,9 @@ _TABLE = (
     Action("export", "e", "e", "export", "write a report: html, md, csv or json", "export", "FORMAT [PATH]"),
     Action("theme", "", "", "theme", "change the colours", "theme", "NAME"),
     Action("node", "", "", "node", "open a node by name", "node", "NODE"),
+    Action("link", "", "", "link", "show a link in the fabric, by name", "link", "LINK"),
+    Action("switch", "", "", "switch", "show a switch in the fabric, by name", "switch", "SWITCH"),
+    Action("chassis", "", "", "chassis", "draw a chassis alone, by name", "chassis", "CHASSIS"),
     Action("open_topology", "o", "o", "topology", "a topology of this folder, or opened before", call="start('open')"),
     Action("open_database", "D", "D", "database", "the sessions of a database opened before", call="start('database')"),
     Action("describe_cluster", "a", "a", "describe", "describe a cluster: ask its nodes over SSH", call="start('ask')"),
@@ -143,12 +149,13 @@ ACTIONS: dict[str, Action] = {action.id: action for action in _TABLE}
 REPLAYING = ("replay_pause", "round_back", "round_on", "tenth_back", "tenth_on", "seek", "slower", "faster")
 """Actions on a session that is played again."""
 
-AREA_PAGES = ("pairs", "results", "criteria", "links", "rounds")
+AREA_PAGES = ("pairs", "results", "criteria", "links", "rounds", "suites", "probes", "logs")
 """Actions that open an area that is no tab of its own."""
 
 GLOBAL = (
     "fabric", "nodes", "run", "findings", *AREA_PAGES, "plot", "sessions", "compare", "history", "plan", "test",
-    "export", "freeze", "filters", "save_filter", "jump", "theme", "node", *REPLAYING, "command", "help", "quit",
+    "export", "freeze", "filters", "save_filter", "jump", "theme", "node", "link", "switch", "chassis", *REPLAYING,
+    "command", "help", "quit",
 )  # fmt: skip
 """Actions that are valid on every screen; those of a replay only there."""
 
@@ -242,7 +249,7 @@ USES: Mapping[str, tuple[str, ...]] = {
     ),
     "open": (
         "fabric", "nodes", "run", "findings", *AREA_PAGES, "plot", "sessions", "filters", "compare", "history", "node",
-        "facts", "sweeps", "enter", "back", "zoom", "finding", "in_full", "in_fabric",
+        "link", "switch", "chassis", "facts", "sweeps", "enter", "back", "zoom", "finding", "in_full", "in_fabric",
     ),
     "filter": (
         "filter", "save_filter", "columns", "sort", "sort_also", "fold", "values", "heat", "more_detail", "less_detail",
@@ -262,7 +269,7 @@ _USE = {action: use for use, actions in USES.items() for action in actions}
 
 NOUNS = (
     "fabric", "nodes", "run", "findings", *AREA_PAGES, "plot", "sessions", "filters", "compare", "history", "node",
-    "facts", "sweeps",
+    "link", "switch", "chassis", "facts", "sweeps",
 )  # fmt: skip
 """Actions that name what they open; ``:`` offers them first."""
 

@@ -220,13 +220,11 @@ class Place:
             return ""
         if self._is_alike:
             return f", each of its {count} {noun} alike"
-        if self.faults[0].is_lost:
-            return f", what {self.count_members_up(share)} of {count} {noun} carry"
         members = self.count_members_up(share)
-        if members is not None and members < count:
-            return f", what {members} of {count} {noun} carry"
+        if self.faults[0].is_lost or (members is not None and members < count):
+            return f", what {members} of {count} {noun} {_say_carry(members)}"
         left = self._count_left()
-        loss = "" if left is None else f"; that {left} of {count} {noun} carry fits as well"
+        loss = "" if left is None else f"; that {left} of {count} {noun} {_say_carry(left)} fits as well"
         return f", as {share * count:.1f} of {count} {noun} would{loss}"
 
     def say_unknown(self) -> str:
@@ -289,6 +287,10 @@ class Place:
         )
         lower, upper = (" and ".join(dict.fromkeys(getattr(link, end) for link in self.links)) for end in ("a", "b"))
         return f"{parts} from {lower} to {upper}"
+
+
+def _say_carry(members: int | None) -> str:
+    return "carries" if members == 1 else "carry"
 
 
 def _say_ties(context: JudgingContext, cause: Cause) -> str:

@@ -21,6 +21,7 @@ from benchconsole.console.tui import messages, textual_patches
 from benchconsole.console.tui.actions import ACTIONS, AREA_PAGES, GLOBAL, TypedCommand, bindings, name_keys, use_keymap
 from benchconsole.console.tui.app.command_line import CommandLine
 from benchconsole.console.tui.app.criterion_orders import CriterionOrders
+from benchconsole.console.tui.app.element_orders import ElementOrders
 from benchconsole.console.tui.app.filter_orders import FilterOrders
 from benchconsole.console.tui.app.history_orders import HistoryOrders
 from benchconsole.console.tui.app.keymap import Keymap, bind_keys, read_own_keys
@@ -132,7 +133,10 @@ class ConsoleApp(ThemedApp[int]):
             "export": self.report_export.ask,
             "freeze": navigation.toggle_freeze,
             "theme": partial(_use_theme, self, ""),
-            "node": partial(navigation.say, "node takes the name of a node", wrong=True),
+            **{
+                name: partial(navigation.say, f"{name} takes the name of a {name}", wrong=True)
+                for name in ("node", "link", "switch", "chassis")
+            },
             "test": partial(navigation.say, "test takes PROBE NODE [PEER] [OPTION=VALUE ...]", wrong=True),
             "command": self.command_line.ask,
             "help": self.command_line.show_help,
@@ -143,13 +147,17 @@ class ConsoleApp(ThemedApp[int]):
 
     def _typed_commands(self) -> dict[str, TypedCommand]:
         """Commands of the application that take an argument."""
-        session = self.session
+        session, elements = self.session, ElementOrders(self.session, self.navigation, self._work)
         return {
             "theme": TypedCommand(partial(_use_theme, self), lambda: tuple(THEMES)),
             "node": TypedCommand(
                 lambda name: self.navigation.open_node(NodeId(name)),
                 lambda: tuple(sanitize(node) for node in session.view.nodes) if session.view is not None else (),
             ),
+            "link": TypedCommand(elements.show_link, elements.list_links),
+            "switch": TypedCommand(elements.show_switch, elements.list_switches),
+            "chassis": TypedCommand(elements.show_chassis, elements.list_chassis),
+            "zoom": TypedCommand(elements.show_part, elements.list_parts),
             "plan": TypedCommand(
                 self.run_orders.plan, lambda: session.control.suites if session.control is not None else ()
             ),

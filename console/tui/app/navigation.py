@@ -235,8 +235,10 @@ class Navigation:
         from benchconsole.console.tui.screens.area import AreaScreen
         from benchconsole.console.tui.screens.criteria import CriteriaScreen
 
-        is_criteria = name == "criteria"
-        self.open(CriteriaScreen(tab=self.tab, text=text) if is_criteria else AreaScreen(name, tab=self.tab, text=text))
+        if name == "criteria":
+            self.open(CriteriaScreen(tab=self.tab, text=text))
+        else:
+            self.open(AreaScreen(name, tab=self.tab, text=text, find_probes=self._session.find_probes))
 
     def open_finding(self, finding: int | str) -> None:
         """Go to a measured finding by its place, or to one of the description by what it is about."""

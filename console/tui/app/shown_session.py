@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from benchconsole.console.text.sanitize import sanitize
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
     from benchconsole.console.session.controller import SessionController
     from benchconsole.console.session.replay_clock import ReplayClock
+    from benchconsole.probes.api import Probe
+
+
+NO_PROBES: "Mapping[str, Probe]" = MappingProxyType({})
+"""The probes of a session that is not open yet."""
 
 
 class OpenSession:
@@ -98,6 +104,10 @@ class ShownSession:
     def find_metrics(self) -> "Mapping[str, Metric]":
         """The metrics that the probes of the shown session declare; nothing until it is open."""
         return self.control.metrics if self.control is not None else {}
+
+    def find_probes(self) -> "Mapping[str, Probe]":
+        """The probes of the shown session; nothing until it is open."""
+        return self.control.probes if self.control is not None else NO_PROBES
 
     def refresh(self) -> None:
         """Take the latest view, unless the screen is frozen."""

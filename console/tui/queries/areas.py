@@ -5,15 +5,17 @@ An area is a list of rows that can be filtered; one more is a function, and a li
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.console.reports.document_json import make_acceptance_record
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, number, words
 from benchconsole.console.tui.queries.area import Area, Record, Row, take_finite
 from benchconsole.console.tui.queries.finding_remarks import FindingRemarks
+from benchconsole.console.tui.queries.log_area import list_log
 from benchconsole.console.tui.queries.node_columns import ColumnCache, record_verdict, stage_names, under_of
 from benchconsole.console.tui.queries.node_row import NO_COLUMNS, WORD_COLUMNS, ColumnSet, NodeColumn, NodeRow
+from benchconsole.console.tui.queries.planning_areas import list_probes, list_suites
 from benchconsole.console.tui.queries.result_areas import (
     list_criteria,
     list_curves,
@@ -33,6 +35,9 @@ from benchconsole.probes.model.remark import About
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.model.fabric import Link
 from benchconsole.topology.units import Shown, Unit
+
+if TYPE_CHECKING:
+    from benchconsole.probes.api import Probe
 
 # -- nodes
 
@@ -221,5 +226,12 @@ AREAS: Mapping[str, Callable[[RunView], Area]] = {
     "results": list_results,
     "curves": list_curves,
     "criteria": list_criteria,
+    "logs": list_log,
 }
 """The areas that ``show --area`` prints, by name."""
+
+OF_PROBES: Mapping[str, Callable[[RunView, "Mapping[str, Probe]"], Area]] = {
+    "suites": list_suites,
+    "probes": list_probes,
+}
+"""Areas that take the installed probes, too."""

@@ -1,17 +1,18 @@
 """An area as a page: pairs, results, links, rounds or criteria, each row opens what it is of."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.messages import PlanRun, Remarked, ShowInFabric
-from benchconsole.console.tui.queries.area import Record
+from benchconsole.console.tui.queries.area import Area, Record
 from benchconsole.console.tui.queries.area import Row as AreaRow
-from benchconsole.console.tui.queries.areas import AREAS
+from benchconsole.console.tui.queries.areas import AREAS, OF_PROBES
 from benchconsole.console.tui.queries.result_areas import list_pairs, list_results
 from benchconsole.console.tui.screens.base.area_page import AreaPage
 from benchconsole.console.tui.screens.base.page import OpenPage, PlotWish
@@ -26,6 +27,11 @@ from benchconsole.console.view.same_objects import are_same
 from benchconsole.console.view.wording import tell_reading
 from benchconsole.probes.model.remark import About, RemarkSubject
 
+if TYPE_CHECKING:
+    from benchconsole.probes.api import Probe
+
+NO_PROBES: "Mapping[str, Probe]" = MappingProxyType({})
+
 WORST_FIRST = ("results", "criteria", "links")
 """Those that are sorted by state until somebody asks otherwise; the others have an order of their own."""
 
@@ -35,8 +41,15 @@ MOST_ROWS = 50_000
 MAPPED = "pairs"
 """The area that has a map."""
 
-SPARED = {"pairs": ("remark",), "links": ("plot",), "rounds": ("next_fault", "remark", "plot")}
+_OF_NO_ELEMENT = ("remark", "plot")
+SPARED = {
+    "pairs": ("remark",), "links": ("plot",), "rounds": ("next_fault", *_OF_NO_ELEMENT), "logs": _OF_NO_ELEMENT,
+    "suites": ("next_fault", *_OF_NO_ELEMENT), "probes": ("next_fault", *_OF_NO_ELEMENT),
+}  # fmt: skip
 """Actions that the last row does not offer, by area: its rows have no state, no metric, or are of no one element."""
+
+PLANNED = {"suites": "plan it", "probes": "results", "logs": "in full"}
+"""The word for enter on areas whose rows are opened in a way of their own."""
 
 LIMITED = {"results": partial(list_results, most=MOST_ROWS), "pairs": partial(list_pairs, most=MOST_ROWS)}
 
@@ -50,10 +63,14 @@ class AreaScreen(AreaPage):
         "remark", "copy", "plot", ("back", "back"), "command", "help",
     )  # fmt: skip
 
-    def __init__(self, name: str, *, tab: str = "Run", text: str = "") -> None:
+    def __init__(
+        self, name: str, *, tab: str = "Run", text: str = "",
+        find_probes: "Callable[[], Mapping[str, Probe]]" = lambda: NO_PROBES,
+    ) -> None:  # fmt: skip
         super().__init__(tab=tab, subject=f"area {name} {text}")
         self.name_of_area = self.filter_area = name
         self._text = text
+        self._find_probes = find_probes
         self._known: tuple[object, ...] = ()
         self._is_making = False
         self.find_remarked = partial(_find_remarked, self)
@@ -73,7 +90,11 @@ class AreaScreen(AreaPage):
         reading = "".join(tell_reading(view.reading)) if view.reading is not None else ""
         path = (sanitize(view.fabric.name), sanitize(view.label or "run"), self.name_of_area, reading)
         self.crumb.show(tuple(filter(None, path)), *tallies(view, tally(view)))
-        known = (view.fabric, view.closed, view.verdicts, view.findings, view.current, view.plan, view.remarks)
+        probes = self._find_probes()
+        known: tuple[object, ...] = (
+            view.fabric, view.closed, view.verdicts, view.findings, view.current, view.plan, view.remarks,
+            view.log if self.name_of_area == "logs" else None, probes if self.name_of_area in OF_PROBES else None,
+        )  # fmt: skip
         is_new = not are_same(known, self._known)
         if view.reading is None and is_new and not self._is_making:
             self._known, self._is_making = known, True
@@ -82,9 +103,8 @@ class AreaScreen(AreaPage):
 
     async def _make(self, view: RunView) -> None:
         """Make the area beside the screen: ten thousand nodes take seconds."""
-        make = LIMITED.get(self.name_of_area, AREAS[self.name_of_area])
         try:
-            area = await asyncio.to_thread(make, view)
+            area = await asyncio.to_thread(_make_area, self.name_of_area, view, self._find_probes())
         finally:
             self._is_making = False
         self.show_area(area)
@@ -109,6 +129,12 @@ class AreaScreen(AreaPage):
             self._open_results(f"metric={row.words('metric')}")
         elif self.name_of_area == "rounds":
             self._open_results(f"round={row.record['round']}")
+        elif self.name_of_area == "suites":
+            self.post_message(PlanRun(str(row.record["suite"])))
+        elif self.name_of_area == "probes" and row.record["planned"]:
+            self._open_results(f"metric~{row.record['probe']}.")
+        elif self.name_of_area == "logs":
+            self.action_in_full()
         else:
             self.say("Nothing was run for this row.")
 
@@ -141,8 +167,15 @@ class AreaScreen(AreaPage):
             self.say("Nothing was run for this row.")
 
 
+def _make_area(name: str, view: RunView, probes: "Mapping[str, Probe]") -> Area:
+    if name in OF_PROBES:
+        return OF_PROBES[name](view, probes)
+    return LIMITED.get(name, AREAS[name])(view)
+
+
 def list_keys(every: Sequence[Shown], area: str) -> tuple[Shown, ...]:
     """The keys that the last row offers on an area."""
+    every = tuple((each[0], PLANNED.get(area, each[1])) if each[0] == "enter" else each for each in every)
     own = [each for each in every if (each if isinstance(each, str) else each[0]) not in SPARED.get(area, ())]
     return (own[0], ("values", "as a map"), *own[1:]) if area == MAPPED else tuple(own)
 

@@ -14,7 +14,7 @@ from tests.lab import LabSpec
 from tests.lab.files import topology
 from tests.lab.plan import Plan
 
-LAG_OF_ONE = "gives 95 Mb/s of 188 Mb/s, 51 %, both ways, what 1 of 2 members carry"
+LAG_OF_ONE = "gives 95 Mb/s of 188 Mb/s, 51 %, both ways, what 1 of 2 members carries"
 LAG_OF_SOME = "gives 107 Mb/s of 188 Mb/s, 57 %, both ways, as 1.1 of 2 members would"
 
 

@@ -7,14 +7,14 @@ import pytest
 
 from benchconsole.console.cli.shown_area import AREAS as OFFERED
 from benchconsole.console.exits import Exit
-from benchconsole.console.tui.queries.areas import AREAS
+from benchconsole.console.tui.queries.areas import AREAS, OF_PROBES
 from tests.console.cli.test_compare import measure
 from tests.scenarios.test_judging_trials import Site
 
 
 def test_every_area_is_offered() -> None:
     alone = {"fabric", "node", "plot", "run", "sessions", "compare", "history", "filters"}
-    assert {*AREAS} | alone == {*OFFERED}
+    assert {*AREAS, *OF_PROBES} | alone == {*OFFERED}
 
 
 def test_an_area_is_printed_filtered_and_as_json(tmp_path: Path) -> None:

@@ -11,10 +11,12 @@ from benchconsole.console.session.run_planning import RunPlanning
 from benchconsole.console.view.events import Event, RoundStarted, SessionEnded, SessionOpened, TestStarted
 from benchconsole.console.view.run_view import DetectableFaults, RunView
 from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal, RunForm
+from benchconsole.probes.api import Probe
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Metric, Result, Round, Test
+from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.topology.model.fabric import Criterion, NodeId
 from tests.console.tui.story import Story
 
@@ -73,6 +75,7 @@ class Player(SessionController):
     suites: tuple[str, ...] = ("acceptance", "network")
     detectable = DetectableFaults(0, 0, ())
     metrics: Mapping[str, Metric] = {}
+    probes: Mapping[str, Probe] = load_probes().probes
 
     def __init__(self, story: Story, *, pace: float = 0.0, until: int | None = None) -> None:
         self.story = story

@@ -233,6 +233,7 @@ async def test_of_more_rows_than_fit_those_that_pass_are_left_out_and_that_is_sa
 
 
 async def test_a_page_that_was_left_lets_its_rows_go() -> None:
+    gc.collect()  # rows of tests before
     async with looking(faulty()) as look:
         before = _count_rows()
         screen = await page(look, "results")
@@ -331,3 +332,43 @@ async def test_the_last_row_offers_what_the_rows_of_an_area_have(name: str, offe
         await look.settle()
         assert offered in look.lines[-1]
         assert spared not in look.lines[-1]
+
+
+async def test_enter_on_a_suite_shows_its_plan() -> None:
+    async with looking(faulty()) as look:
+        screen = await page(look, "suites")
+        await look.press("slash", *"quick", "enter", "enter")
+        sheet = look.app.screen
+        assert isinstance(sheet, PlanSheet)
+        assert look.player.proposed[-1][0] == "quick"
+        await look.press("escape")
+        assert look.app.screen is screen
+
+
+async def test_enter_on_a_probe_lists_its_results_and_on_one_that_did_not_run_says_so() -> None:
+    async with looking(faulty()) as look:
+        await page(look, "probes")
+        await look.press("slash", *"probe=iperf3", "enter", "enter")
+        results = await front(look)
+        assert results.name_of_area == "results"
+        assert {row.words("metric").partition(".")[0] for row in results.table.items} == {"iperf3"}
+        await look.press("escape", "escape", "escape", "slash", *"probe=hpl", "enter", "enter")
+        assert "Nothing was run for this row." in look.lines[-1]
+
+
+async def test_enter_on_a_line_of_the_log_shows_it_in_full() -> None:
+    async with looking(faulty()) as look:
+        screen = await page(look, "logs")
+        row = screen.table.chosen
+        assert row is not None
+        await look.press("enter")
+        assert look.app.screen is not screen
+        assert row.words("text")[:30] in look.text
+
+
+async def test_the_log_goes_on_while_the_page_is_open() -> None:
+    async with looking(faulty(), until=5) as look:
+        screen = await page(look, "logs")
+        before = screen.table.count
+        look.player.feed(*look.player.waiting)
+        await look.until(lambda: screen.table.count > before)
