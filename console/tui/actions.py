@@ -98,7 +98,7 @@ _TABLE = (
     Action("more_detail", "plus,equals_sign", "+", "detail", "fewer nodes in a cell", call="detail(1)"),
     Action("less_detail", "minus", "-", "detail", "more nodes in a cell", call="detail(-1)"),
     Action("sort", "s", "s", "sort", "sort by the column; again turns it round", "sort", "COLUMN", call="sort(False)"),
-    Action("sort_also", "S", "S", "then by", "sort by the column after those that already sort", call="sort(True)"),
+    Action("sort_also", "b", "b", "then by", "sort by the column after those that already sort", call="sort(True)"),
     Action("column_left", "less_than_sign,comma", "<", "column", "the column to the left", call="column(-1)"),
     Action("column_right", "greater_than_sign,full_stop", ">", "column", "the column to the right", call="column(1)"),
     Action("columns", "K", "K", "columns", "choose columns: metrics, facts of nodes, of peers", "columns", "NAME ..."),
@@ -154,8 +154,8 @@ AREA_PAGES = ("pairs", "results", "criteria", "links", "rounds", "suites", "prob
 
 GLOBAL = (
     "fabric", "nodes", "run", "findings", *AREA_PAGES, "plot", "sessions", "compare", "history", "plan", "test",
-    "export", "freeze", "filters", "save_filter", "jump", "theme", "node", "link", "switch", "chassis", *REPLAYING,
-    "command", "help", "quit",
+    "stop", "export", "freeze", "filters", "save_filter", "jump", "theme", "node", "link", "switch", "chassis",
+    *REPLAYING, "command", "help", "quit",
 )  # fmt: skip
 """Actions that are valid on every screen; those of a replay only there."""
 

@@ -64,11 +64,6 @@ class PlanRun(Message):
 
 
 @dataclass
-class Stop(Message):
-    """Ask how to stop the run."""
-
-
-@dataclass
 class Copy(Message):
     """Send text to the clipboard of the operator's terminal."""
 

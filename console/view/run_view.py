@@ -272,6 +272,11 @@ class RunView:
     spared: tuple[Omission, ...] = ()
     spared_at: float = 0.0
 
+    @property
+    def is_going(self) -> bool:
+        """Whether a run goes on, also between its rounds: before the first, held, while nodes are searched."""
+        return self.current is not None or (self.live and self.ended is None and bool(self.plan))
+
 
 T = TypeVar("T")
 

@@ -252,9 +252,6 @@ class ConsoleApp(ThemedApp[int]):
     def on_plan_run(self, message: messages.PlanRun) -> None:
         self.run_orders.plan(message.suite, failed_only=message.failed_only, only=message.only)
 
-    def on_stop(self) -> None:
-        self.run_orders.ask_stop()
-
     def on_copy(self, message: messages.Copy) -> None:
         view = self.session.latest.view
         if view is not None and view.reading is not None:  # a node would be copied as untested, whatever is stored

@@ -87,6 +87,8 @@ class AreaScreen(AreaPage):
 
     def paint(self, view: RunView) -> None:
         """Take what is new; an area is made anew when a round was judged, not with every result."""
+        if self.name_of_area == "suites" and "plan" in self.refused:
+            self.keys.hide({*self.keys.hidden, "enter"})
         reading = "".join(tell_reading(view.reading)) if view.reading is not None else ""
         path = (sanitize(view.fabric.name), sanitize(view.label or "run"), self.name_of_area, reading)
         self.crumb.show(tuple(filter(None, path)), *tallies(view, tally(view)))

@@ -53,8 +53,8 @@ class FabricScreen(HeatPage):
         "finding", "repeat", "copy", "remark",
     )  # fmt: skip
     KEYS = (
-        "enter", "next_fault", "zoom", "values", "heat", "command", "help", "freeze", ("plan", "plan a run"), "export",
-        "remark",
+        "enter", "stop", "next_fault", "zoom", "values", "heat", "command", "help", "freeze", ("plan", "plan a run"),
+        "export", "remark",
     )  # fmt: skip
     SILENT = "Choose a node, a switch or a link: a remark is about one of them."
 

@@ -72,15 +72,15 @@ class FindingsScreen(Page):
         "copy", "copy_all", "pane", "pane_back", "remark", "accept",
     )  # fmt: skip
     KEYS = (
-        ("enter", "evidence"), ("pane", "tests"), "in_full", ("next_fault", "next"), "accept", "remark", "filter",
-        ("in_fabric", "in fabric"), "repeat", "fold", "copy", "export", "command", "help",
+        ("enter", "evidence"), "stop", ("pane", "tests"), "in_full", ("next_fault", "next"), "accept", "remark",
+        "filter", ("in_fabric", "in fabric"), "repeat", "fold", "copy", "export", "command", "help",
     )  # fmt: skip
     TEST_KEYS = (
-        ("enter", "raw"), ("pane", "back"), "in_full", ("next_fault", "next"), "accept", "remark", "copy", "export",
-        "command", "help",
+        ("enter", "raw"), "stop", ("pane", "back"), "in_full", ("next_fault", "next"), "accept", "remark", "copy",
+        "export", "command", "help",
     )  # fmt: skip
     STATIC_KEYS = (
-        ("enter", "open"), "in_full", ("next_fault", "next"), ("in_fabric", "in fabric"), "filter", "fold",
+        ("enter", "open"), "stop", "in_full", ("next_fault", "next"), ("in_fabric", "in fabric"), "filter", "fold",
         "copy", ("plan", "plan a run"), "export", "command", "help",
     )  # fmt: skip
     DEFAULT_CSS = """

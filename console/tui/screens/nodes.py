@@ -30,7 +30,7 @@ class NodesScreen(MarkingPage):
     VALID = (*TABLE_ACTIONS, "fold", "columns", "mark", "mark_shown", "remark")
     NOUN = "node"
     KEYS = (
-        ("enter", "node"), "filter", "mark", "sort", ("column_left", "and > column"), "columns",
+        ("enter", "node"), "stop", "filter", "mark", "sort", ("column_left", "and > column"), "columns",
         ("history", "over sessions"), "fold", "copy", ("repeat", "repeat"), "plot", "command", "help",
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from benchconsole.console.curves.sweep_series import is_swept
 from benchconsole.console.text.cells import measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
-from benchconsole.console.tui.messages import Copy, OpenNode, OpenSweeps, PlanRun, ReadInFull, Stop
+from benchconsole.console.tui.messages import Copy, OpenNode, OpenSweeps, PlanRun, ReadInFull
 from benchconsole.console.tui.queries.held_back import is_held, list_held_back
 from benchconsole.console.tui.rows.clock import hour, lasting
 from benchconsole.console.tui.rows.text_rows import CellText, Row, sign
@@ -53,7 +53,7 @@ class RunScreen(Page):
     """``R`` plans, ``S`` asks how to stop, ``tab`` goes to what is held back."""
 
     TAB = "Run"
-    VALID = (*MOVES, "pane", "pane_back", "stop", "repeat", "copy", "sweeps")
+    VALID = (*MOVES, "pane", "pane_back", "repeat", "copy", "sweeps")
     KEYS = ("plan", ("repeat", "repeat failed"), ("enter", "raw"), "freeze", "export", "command", "help")
     KEYS_RUNNING = ("stop", "freeze", ("enter", "open"), "findings", "command", "help")
 
@@ -86,7 +86,7 @@ class RunScreen(Page):
 
     def _second(self) -> None:
         view = self.run_view
-        if view is not None and _is_going(view) and self.is_current and not self.frozen:
+        if view is not None and view.is_going and self.is_current and not self.frozen:
             self._say_time(view)
 
     def show(self, view: RunView, badges: Badges) -> None:
@@ -114,7 +114,7 @@ class RunScreen(Page):
 
     def _offered(self, view: RunView) -> tuple[Shown, ...]:
         """The keys; that of the sweeps only where there are any."""
-        found: tuple[Shown, ...] = self.KEYS_RUNNING if _is_going(view) else self.KEYS
+        found: tuple[Shown, ...] = self.KEYS_RUNNING if view.is_going else self.KEYS
         held: tuple[Shown, ...] = (("pane", "held back"),) if self.held.items else ()
         sweeps: tuple[Shown, ...] = ("sweeps",) if is_swept(view) else ()
         return (*found[:2], *sweeps, *held, *found[2:])
@@ -205,10 +205,6 @@ class RunScreen(Page):
         else:
             (self.tests if self.held.has_focus else self.held).focus()
 
-    def action_stop(self) -> None:
-        """Ask how to stop; the application knows what is running."""
-        self.post_message(Stop())
-
     def action_repeat(self) -> None:
         self.post_message(PlanRun(failed_only=True))
 
@@ -223,11 +219,6 @@ class RunScreen(Page):
         chosen = self.tests.chosen
         if chosen is not None:
             self.post_message(Copy(f"{chosen.test.target.key}\t{chosen.value}\t{chosen.expected}\n", "the test"))
-
-
-def _is_going(view: RunView) -> bool:
-    """Whether a run goes on, also between its rounds: before the first, while it is held, while nodes are searched."""
-    return view.current is not None or (view.live and view.ended is None and bool(view.plan))
 
 
 def _tallies(view: RunView, now: float, *, is_paused: bool) -> tuple[Row, ...]:

@@ -97,16 +97,16 @@ def test_keys_of_sheets_and_lines_belong_to_actions_that_have_them() -> None:
 
 
 def test_a_file_is_read_into_keys() -> None:
-    path = write("findings: F4\nup: [up, k]\npairs: ctrl+p\nnodes: 9\nback: b\nrun: ['5', F3]\n")
+    path = write("findings: F4\nup: [up, k]\npairs: ctrl+p\nnodes: 9\nback: u\nrun: ['5', F3]\n")
     assert read_keymap(path) == {
-        "findings": ("f4",), "up": ("up", "k"), "pairs": ("ctrl+p",), "nodes": ("9",), "back": ("b", "escape"),
+        "findings": ("f4",), "up": ("up", "k"), "pairs": ("ctrl+p",), "nodes": ("9",), "back": ("u", "escape"),
         "run": ("5", "f3"),
     }  # fmt: skip
 
 
 def test_keys_may_be_exchanged_and_shared_by_pages() -> None:
     assert read_keymap(write("copy: Y\ncopy_all: y\n")) == {"copy": ("Y",), "copy_all": ("y",)}
-    assert read_keymap(write("stop: x\n")) == {"stop": ("x",)}  # no page has both
+    assert read_keymap(write("sweeps: x\n")) == {"sweeps": ("x",)}  # no page has both
 
 
 @pytest.mark.parametrize(
@@ -231,9 +231,9 @@ async def test_footer_help_and_commands_show_the_mapped_keys() -> None:
 
 
 async def test_esc_leaves_whatever_the_keymap_says() -> None:
-    seen = await look_with("back: b\n", "2", "enter", "b")
+    seen = await look_with("back: u\n", "2", "enter", "u")
     assert seen.page == "NodesScreen"
-    seen = await look_with("back: b\n", "2", "enter", "escape")
+    seen = await look_with("back: u\n", "2", "enter", "escape")
     assert seen.page == "NodesScreen"
 
 

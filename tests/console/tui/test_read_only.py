@@ -55,6 +55,18 @@ async def test_no_key_that_acts_is_shown(place: str) -> None:
         assert set(look.app.navigation.valid_actions).isdisjoint(ACTING)
 
 
+async def test_enter_on_a_suite_is_hidden_and_refused() -> None:
+    async with looking(faulty(), (200, 60)) as look:
+        await look.press("colon", *"suites", "enter")
+        assert " enter plan it" in look.lines[-1]
+        await _only_look(look)
+        assert "plan it" not in look.lines[-1]
+        assert " copy" in look.lines[-1]
+        await look.press("enter")
+        assert LOOKS_ONLY[:40] in look.lines[-1]
+        assert look.player.proposed == []
+
+
 async def test_a_console_that_follows_shows_no_key_that_drives_until_it_may() -> None:
     """Marks and reports are its own; only what the other console decides is hidden."""
     async with looking(faulty(), (200, 60)) as look:

@@ -526,3 +526,34 @@ async def test_every_test_of_a_small_round_has_a_row_beside_a_banner(because: st
         assert run.banner.size.height == (2 if because else 0)
         assert run.tests.page >= run.tests.count > 1
         assert run.events.size.height > 8
+
+
+@pytest.mark.parametrize("way", ["1", "2", "3", "4", ":pairs", ":sessions", ":plot", "node"])
+async def test_the_key_that_stops_is_the_same_on_every_page(way: str) -> None:
+    async with looking(faulty(), (200, 60), until=8) as look:
+        look.player.running = True
+        if way == "node":
+            await look.press("2", "enter")
+        elif way.startswith(":"):
+            await look.press("colon", *way[1:], "enter")
+        else:
+            await look.press(way)
+        await look.press("S")
+        assert isinstance(look.app.screen, ChoiceSheet)
+        await look.press("n")
+        assert look.player.stopped == [True]
+
+
+@pytest.mark.parametrize("tab", ["1", "2", "3", "4"])
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_a_footer_offers_to_stop_while_a_run_goes_on_and_to_plan_when_none_does(
+    tab: str, size: tuple[int, int]
+) -> None:
+    async with looking(faulty(), size, until=8) as look:
+        await look.press(tab)
+        assert "S stop" in look.lines[-1]
+        assert "R plan" not in look.lines[-1]
+    async with looking(faulty(), size) as look:
+        await look.press(tab)
+        assert "S stop" not in look.lines[-1]
+        assert "R plan" in look.lines[-1] or size[0] == 80 or tab in "24"

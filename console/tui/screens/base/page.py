@@ -130,7 +130,7 @@ class Page(Screen[None]):
         refused = find_refused(follows=badges.read_only, looks_only=badges.looks_only)
         is_new = view is not self.run_view or refused != self.refused
         self.refused = refused
-        self.keys.hide(refused)
+        self.keys.hide(refused | ({"plan"} if view.is_going else {"stop"}))
         # As early as it is told: a page that opens has its bar from its first picture on.
         self.seek_bar.show(badges.place, is_paused=badges.paused)
         if self.is_mounted:
