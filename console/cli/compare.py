@@ -9,17 +9,9 @@ import click
 from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput, Exit
 from benchconsole.topology.collector import pause_collector
-from benchconsole.topology.errors import find_near
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from benchconsole.console.conclusions.metric_samples import Naming
-    from benchconsole.console.conclusions.session_comparison import ComparisonChoice
     from benchconsole.console.reports.comparison_page import ComparisonReport
-    from benchconsole.console.view.run_view import RunView
-    from benchconsole.probes.api import Probe
-    from benchconsole.store.store import Store
 
 
 @click.command("compare")
@@ -63,6 +55,7 @@ def command(
     from benchconsole.console.conclusions.session_comparison import ComparisonChoice, Outcome
     from benchconsole.console.session.stored_comparison import (
         ComparisonError,
+        compare_session_parts,
         compare_sessions,
         explain_nothing,
         list_senses,
@@ -81,10 +74,10 @@ def command(
     with common.open_store(db, create=False) as store:
         try:
             report = compare_sessions(store, session, other, probes, choice) if other is not None else (
-                _compare_parts(store, session, by or "", probes, choice)
+                compare_session_parts(store, session, by or "", probes, choice)
             )  # fmt: skip
         except ComparisonError as error:
-            raise BadInput(f"benchconsole: {error}") from None
+            raise BadInput(f"benchconsole: {'--' if by is not None else ''}{error}") from None
     if not report.metrics:
         raise BadInput(f"benchconsole: {explain_nothing(report.names, metric)}")
     _print(report, as_map=as_map, as_json=as_json, ascii_only=ascii_only)
@@ -119,48 +112,3 @@ def _read_share(option: str, text: str) -> float:
         return parse_percentage(text, "a percentage such as 2 %")
     except UnitError as error:
         raise BadInput(f"benchconsole: {option}: {error}") from None
-
-
-def _compare_parts(
-    store: "Store", session: str, by: str, probes: "Mapping[str, Probe]", choice: "ComparisonChoice"
-) -> "ComparisonReport":
-    from dataclasses import replace
-
-    from benchconsole.console.conclusions.session_comparison import compare_sides, part_session
-    from benchconsole.console.conclusions.session_differences import compare_parts
-    from benchconsole.console.conclusions.statistic_lines import list_groupings
-    from benchconsole.console.reports.comparison_page import ComparisonReport
-    from benchconsole.console.session.stored_comparison import name_session
-
-    view = common.read_stored_view(store, store.find_session(session), probes)
-    grouping, _, wanted = by.partition("=")
-    ways = list_groupings(view.fabric)
-    if grouping not in ways:
-        near = find_near(grouping, tuple(ways))
-        hint = f", did you mean {near}?" if near else ""
-        raise BadInput(f"benchconsole: --by {grouping}: no such grouping, expected one of {', '.join(ways)}{hint}")
-    parts = _choose_parts(view, grouping, ways[grouping], wanted)
-    sides = part_session(view, ways[grouping], parts)
-    return ComparisonReport(
-        (f"{grouping} {parts[0]} of {name_session(view)}", f"{grouping} {parts[1]}"),
-        compare_sides(*sides, replace(choice, unpaired=True)),
-        compare_parts(view, ways[grouping], parts),
-        [],
-        [],
-    )
-
-
-def _choose_parts(view: "RunView", grouping: str, name: "Naming", wanted: str) -> tuple[str, str]:
-    """The two parts that are meant; BadInput where there are not two of these names."""
-    from benchconsole.console.conclusions.metric_samples import list_samples
-
-    found = sorted({part for sample in list_samples(view) for part in sample.part(name)})
-    one, _, other = wanted.partition(":")
-    parts = [one, other] if wanted else found
-    if len(parts) != 2 or one == other != "" or not set(parts) <= set(found):
-        told = ", ".join(found[:12]) or "none"
-        raise BadInput(
-            f"benchconsole: --by {grouping}{'=' if wanted else ''}{wanted}: expected two of {told}, "
-            f"as --by {grouping}=A:B"
-        )
-    return parts[0], parts[1]

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 @click.argument("session", default="last")
 @click.option("--area", type=click.Choice(AREAS), help="An area of the screen instead of the summary, whole.")
 @click.option("--with", "other", default=None, metavar="OTHER", help="With --area compare: the other session.")
+@click.option(
+    "--by",
+    "by",
+    default=None,
+    metavar="GROUPING[=A:B]",
+    help="With --area compare: two parts, as compare --by has them.",
+)
 @click.option("--node", "node", default=None, metavar="NODE", help="With --area node or history: the node.")
 @click.option("--peer", "peer", default=None, metavar="PEER", help="With --area node: the path to this node.")
 @click.option("--metric", "metric", default=None, metavar="METRIC", help="With --area plot or history: the metric.")
@@ -41,8 +48,9 @@ if TYPE_CHECKING:
 @click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters.")
 @pause_collector()
 def command(
-    session: str, area: str | None, other: str | None, node: str | None, peer: str | None, metric: str | None,
-    heat: str | None, zoom: str | None, columns: str, text: str, db: Path | None, as_json: bool, ascii_only: bool,
+    session: str, area: str | None, other: str | None, by: str | None, node: str | None, peer: str | None,
+    metric: str | None, heat: str | None, zoom: str | None, columns: str, text: str, db: Path | None, as_json: bool,
+    ascii_only: bool,
 ) -> None:  # fmt: skip
     """Print the summary of SESSION (id, label, last, last-1; default last).
 
@@ -52,14 +60,14 @@ def command(
     events.
     The area node tells of one NODE its results, the path of the worst one to another node (or to PEER), and its facts;
     plot tells the values of each metric, or of one METRIC its histogram, quantiles and bounds; sessions lists all of
-    the database; compare holds SESSION against OTHER, the one that began first as A; history puts the numbers of a
-    NODE, or of one METRIC of all nodes, of the last sessions of the same fabric beside each other; filters lists those
-    that you keep. The area fabric prints one PART alone with --zoom (`--zoom leaf3`), and with --heat the sign of each
-    node in the heat map of a metric or a fact (`--heat stream.triad`).
+    the database; compare holds SESSION against OTHER, the one that began first as A, or two parts of it; history puts
+    the numbers of a NODE, or of one METRIC of all nodes, of the last sessions of the same fabric beside each other;
+    filters lists those that you keep. The area fabric prints one PART alone with --zoom (`--zoom leaf3`), and with
+    --heat the sign of each node in the heat map of a metric or a fact (`--heat stream.triad`).
     """
     ascii_only = ascii_only or not common.can_show_unicode()
     names = tuple(columns.replace(",", " ").split()) if columns else None
-    wish = AreaWish(other, node, peer, metric, heat, zoom, names)
+    wish = AreaWish(other, by, node, peer, metric, heat, zoom, names)
     require_fitting(area, wish)
     if area is None and (text or as_json):
         option = "filter" if text else "json"

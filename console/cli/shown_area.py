@@ -29,6 +29,7 @@ class AreaWish:
     """The options of the command for an area; None where nothing was said."""
 
     other: str | None = None
+    by: str | None = None
     node: str | None = None
     peer: str | None = None
     metric: str | None = None
@@ -38,7 +39,8 @@ class AreaWish:
 
 
 _TAKEN_BY: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "other": ("--with", ("compare",)), "node": ("--node", ("node", "history")), "peer": ("--peer", ("node",)),
+    "other": ("--with", ("compare",)), "by": ("--by", ("compare",)), "node": ("--node", ("node", "history")),
+    "peer": ("--peer", ("node",)),
     "metric": ("--metric", ("plot", "history")), "heat": ("--heat", ("fabric",)), "zoom": ("--zoom", ("fabric",)),
     "columns": ("--columns", ("nodes",)),
 }  # fmt: skip
@@ -51,7 +53,8 @@ def require_fitting(area: str | None, wish: AreaWish) -> None:
         if getattr(wish, name) is not None and area not in areas:
             raise BadInput(f"benchconsole: {option} needs --area {' or '.join(areas)}")
     lacks = {
-        "compare": ("--with OTHER", wish.other is None), "node": ("--node NODE", wish.node is None),
+        "compare": ("--with OTHER or --by GROUPING", (wish.other is None) is (wish.by is None)),
+        "node": ("--node NODE", wish.node is None),
         "history": ("--node NODE or --metric METRIC", (wish.node is None) is (wish.metric is None)),
         "nodes": ("names of columns with --columns, such as kernel,memory", wish.columns == ()),
     }  # fmt: skip
@@ -68,7 +71,7 @@ def read_area(store: "Store", session: str, area: str, wish: AreaWish) -> "Area"
     if area == "sessions":
         return _list_sessions(store, session)
     if area == "compare":
-        return _compare(store, session, wish.other or "")
+        return _compare(store, session, wish)
     if area == "history":
         return _read_history(store, session, wish)
     probes = common.load_installed_probes()
@@ -96,14 +99,24 @@ def _list_sessions(store: "Store", session: str) -> "Area":
     return list_session_rows(listed, store.find_session(session) if listed else "", time.time())
 
 
-def _compare(store: "Store", session: str, other: str) -> "Area":
-    from benchconsole.console.session.stored_comparison import ComparisonError, compare_in_order
+def _compare(store: "Store", session: str, wish: AreaWish) -> "Area":
+    from benchconsole.console.conclusions.session_comparison import ComparisonChoice
+    from benchconsole.console.session.stored_comparison import (
+        ComparisonError,
+        compare_in_order,
+        compare_session_parts,
+        list_senses,
+    )
     from benchconsole.console.tui.queries.comparison_area import list_compared
 
+    probes = common.load_installed_probes()
     try:
-        return list_compared(compare_in_order(store, other, session, common.load_installed_probes()))
+        if wish.by is None:
+            return list_compared(compare_in_order(store, wish.other or "", session, probes))
+        choice = ComparisonChoice(list_senses(probes))
+        return list_compared(compare_session_parts(store, session, wish.by, probes, choice))
     except ComparisonError as error:
-        raise BadInput(f"benchconsole: {error}") from None
+        raise BadInput(f"benchconsole: {'' if wish.by is None else '--'}{error}") from None
 
 
 def _read_history(store: "Store", session: str, wish: AreaWish) -> "Area":

@@ -26,8 +26,8 @@ FACTS = 40
 class ComparisonReport:
     """Everything that the page tells. ``names`` are those of both sides, ``criteria`` what B asks otherwise than A.
 
-    ``keys`` are the ids of both sessions, ``briefs`` their names in short, empty for parts of one; ``sessions`` tell
-    both at a glance, none of them for parts. ``fabric`` is that of B.
+    ``keys`` are the ids of both sessions, one id twice for parts of one; ``briefs`` are their names in short;
+    ``sessions`` tell both at a glance, none of them for parts. ``fabric`` is that of B.
     """
 
     names: tuple[str, str]
@@ -39,6 +39,11 @@ class ComparisonReport:
     briefs: tuple[str, str] = ("", "")
     fabric: Fabric | None = None
     sessions: Sequence[ComparedSession] = ()
+
+    @property
+    def title(self) -> str:
+        """Both sides in short: their ids, or the parts of one session."""
+        return " with ".join(self.keys if self.sessions else self.briefs)
 
     @property
     def outcome(self) -> Outcome:

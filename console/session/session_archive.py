@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchconsole.console.conclusions.number_history import SessionHistory
+from benchconsole.console.conclusions.session_comparison import ComparisonChoice
 from benchconsole.console.reports.comparison_page import ComparisonReport
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.listed_sessions import (
@@ -23,7 +24,13 @@ from benchconsole.console.session.listed_sessions import (
 from benchconsole.console.session.remarks import check_text
 from benchconsole.console.session.replay_clock import ReplayClock
 from benchconsole.console.session.session_removal import find_staying, remove_session
-from benchconsole.console.session.stored_comparison import compare_in_order
+from benchconsole.console.session.stored_comparison import (
+    ComparisonError,
+    compare_in_order,
+    compare_session_parts,
+    explain_nothing,
+    list_senses,
+)
 from benchconsole.console.session.stored_history import LastSessions, list_last_sessions, read_node_history
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.probes.model.remark import OF_SESSION, Remark, RemarkSubject
@@ -92,6 +99,17 @@ class SessionArchive:
         probes = self.load_probes()
         with self._open() as store:
             return compare_in_order(store, one, other, probes, swapped=swapped)
+
+    def compare_parts(self, session: str, by: str, *, swapped: bool = False) -> ComparisonReport:
+        """Two parts of one session as ``compare_session_parts`` does it. ComparisonError where neither has a number."""
+        probes = self.load_probes()
+        with self._open() as store:
+            report = compare_session_parts(
+                store, session, by, probes, ComparisonChoice(list_senses(probes)), swapped=swapped
+            )
+        if not report.metrics:
+            raise ComparisonError(explain_nothing(report.names))
+        return report
 
     def read_node_history(self, fabric: str, node: str, *, simulated: bool) -> SessionHistory:
         """The numbers of a node over the last sessions of its fabric."""

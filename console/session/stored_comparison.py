@@ -5,9 +5,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchconsole.console.conclusions.metric_samples import list_samples
-from benchconsole.console.conclusions.session_comparison import ComparisonChoice, Senses, Side, compare_sides
-from benchconsole.console.conclusions.session_differences import compare_facts, list_record_differences, read_facts
+from benchconsole.console.conclusions.metric_samples import Naming, list_samples
+from benchconsole.console.conclusions.session_comparison import (
+    ComparisonChoice,
+    Senses,
+    Side,
+    compare_sides,
+    part_session,
+)
+from benchconsole.console.conclusions.session_differences import (
+    compare_facts,
+    compare_parts,
+    list_record_differences,
+    read_facts,
+)
+from benchconsole.console.conclusions.statistic_lines import list_groupings
 from benchconsole.console.reports.compared_session import read_compared_session
 from benchconsole.console.reports.comparison_page import ComparisonReport
 from benchconsole.console.reports.content import find_name, format_period
@@ -16,6 +28,7 @@ from benchconsole.console.session.metadata import list_cohorts
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.run_view import RunView
 from benchconsole.store.errors import UnknownSessionError
+from benchconsole.topology.errors import find_near
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
@@ -66,6 +79,49 @@ def compare_sessions(
         fabrics[1],
         tuple(map(read_compared_session, views)),
     )
+
+
+def compare_session_parts(
+    store: "Store", session: str, by: str, probes: "Mapping[str, Probe]", choice: ComparisonChoice,
+    *, swapped: bool = False,
+) -> ComparisonReport:  # fmt: skip
+    """Two parts of a session, by a grouping (``class``, ``switch=leaf1:leaf2``); the second is B, or A if ``swapped``.
+
+    ComparisonError for a grouping that is none, and where two parts are not there or not named.
+    """
+    view = Session.stored(store, session, probes).view()
+    grouping, _, wanted = by.partition("=")
+    ways = list_groupings(view.fabric)
+    if grouping not in ways:
+        near = find_near(grouping, tuple(ways))
+        hint = f", did you mean {near}?" if near else ""
+        raise ComparisonError(f"by {grouping}: no such grouping, expected one of {', '.join(ways)}{hint}")
+    parts = _choose_parts(view, grouping, ways[grouping], wanted)
+    parts = (parts[1], parts[0]) if swapped else parts
+    sides = part_session(view, ways[grouping], parts)
+    return ComparisonReport(
+        (f"{grouping} {parts[0]} of {name_session(view)}", f"{grouping} {parts[1]}"),
+        compare_sides(*sides, replace(choice, unpaired=True)),
+        compare_parts(view, ways[grouping], parts),
+        [],
+        [],
+        (view.session, view.session),
+        (f"{grouping} {parts[0]}", f"{grouping} {parts[1]}"),
+        view.fabric,
+    )
+
+
+def _choose_parts(view: RunView, grouping: str, name: Naming, wanted: str) -> tuple[str, str]:
+    """The two parts that are meant; ComparisonError where there are not two of these names."""
+    found = sorted({part for sample in list_samples(view) for part in sample.part(name)})
+    one, _, other = wanted.partition(":")
+    parts = [one, other] if wanted else found
+    if len(parts) != 2 or one == other != "" or not set(parts) <= set(found):
+        told = ", ".join(found[:12]) or "none"
+        raise ComparisonError(
+            f"by {grouping}{'=' if wanted else ''}{wanted}: expected two of {told}, as {grouping}=A:B"
+        )
+    return parts[0], parts[1]
 
 
 def _find_first(store: "Store", one: str, other: str) -> str:

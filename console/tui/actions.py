@@ -76,7 +76,7 @@ _TABLE = (
     Action("filters", "", "", "filters", "the filters that are kept: use one after / as @NAME, remove one"),
     Action("save_filter", "", "", "keep filter", "keep the filter that is typed here, for @NAME after /", "", "NAME"),
     Action("sessions", "", "", "sessions", "every session of the database: open, label, compare, play again, remove"),
-    Action("compare", "c", "c", "compare", "hold another session against this one", "compare", "SESSION"),
+    Action("compare", "c", "c", "compare", "hold another session against this one, or its parts", "compare", "SESSION"),
     Action("history", "H", "H", "history", "the numbers of a node, or a column of Nodes, over the last sessions"),
     Action("pane", "tab", "tab", "pane", "the next pane", call="pane(1)"),
     Action("pane_back", "shift+tab", "shift+tab", "pane", "the pane before", call="pane(-1)"),

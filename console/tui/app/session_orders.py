@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from benchconsole.console.session.session_archive import SessionArchive
     from benchconsole.store.session_summary import SessionSummary
 
+BY = "by "
+"""Before a grouping, the beginning of what ``:compare`` takes for two parts of the session on the screen."""
+
 NO_ARCHIVE = "This console was opened without a database of sessions."
 
 SPEEDS = (
@@ -93,6 +96,13 @@ class SessionOrders(Orders):
         own = [each.label if each.label and labels.count(each.label) == 1 else each.id for each in listed]
         return tuple(map(sanitize, (*(["baseline"] if any(each.is_baseline for each in listed) else []), *own)))
 
+    def list_compared(self) -> Sequence[str]:
+        """Everything that ``:compare`` takes: ``names``, and the groupings of parts of the session on the screen."""
+        from benchconsole.console.conclusions.statistic_lines import list_groupings
+
+        ways = () if self._session.view is None else tuple(list_groupings(self._session.view.fabric))
+        return (*self.names, *(f"{BY}{sanitize(each)}" for each in ways))
+
     @property
     def _summaries(self) -> "Sequence[SessionSummary]":
         """The sessions as they were listed last, newest first."""
@@ -114,7 +124,7 @@ class SessionOrders(Orders):
             self._navigation.say(name_keys("c on a session compares it with the one on the screen", "compare"))
 
     def compare_with(self, name: str) -> None:
-        """Hold a session (id, label, last, baseline) against the one on the screen."""
+        """Hold a session (id, label, last, baseline) against the one on the screen; or its parts (``by class``)."""
         archive = self.archive
         if archive is None:
             self._navigation.say(NO_ARCHIVE, wrong=True)
@@ -129,7 +139,8 @@ class SessionOrders(Orders):
         else:
             from benchconsole.console.tui.screens.comparison import ComparisonScreen
 
-            self._navigation.open(ComparisonScreen(archive, name, self._shown, tab=self._navigation.tab))
+            by = name.removeprefix(BY) if name.startswith(BY) else ""
+            self._navigation.open(ComparisonScreen(archive, name, self._shown, tab=self._navigation.tab, by=by))
 
     def _compare_chosen(self, chosen: tuple[str, ...]) -> None:
         """Hold two marked sessions against each other, or one against that on the screen."""

@@ -182,8 +182,9 @@ def find_shown_tests(row: Row, keys: tuple[str, str], view: RunView | None) -> l
     """The tests behind a row of ``list_subjects`` in the session ``view``, which may be neither of the compared."""
     if view is None or view.session not in keys:
         return []
-    tests = row.record["tests_a" if view.session == keys[0] else "tests_b"]
-    return [str(test) for test in tests if test in view.results] if isinstance(tests, list) else []
+    sides = [side for side, key in zip(("tests_a", "tests_b"), keys, strict=True) if key == view.session]
+    told = (row.record[side] for side in sides)  # both of parts of one session
+    return [str(test) for tests in told if isinstance(tests, list) for test in tests if test in view.results]
 
 
 def _make_subject(

@@ -42,7 +42,7 @@ class ChangeMapScreen(MatrixPage):
         name = sanitize(metric.like.key.metric)
         super().__init__(
             self.map, "Nothing is worse, or in one session alone.", tab=tab,
-            subject=f"change map {name} {metric.labels} {report.keys} {within}",
+            subject=f"change map {name} {metric.labels} {report.title} {within}",
         )  # fmt: skip
         self.metric = metric
         self.report = report
@@ -51,9 +51,9 @@ class ChangeMapScreen(MatrixPage):
         self.parts = (self.map, self.legend, self.status)
 
     def paint(self, view: RunView) -> None:
-        key, keys = self.metric.like.key, self.report.keys
+        key = self.metric.like.key
         behind = () if self.within is None else (" to ".join(map(sanitize, self.within)),)
-        path = ("compare", f"{keys[0]} with {keys[1]}", sanitize(key.stage), self.metric_name, "map", *behind)
+        path = ("compare", sanitize(self.report.title), sanitize(key.stage), self.metric_name, "map", *behind)
         self.crumb.show(path)
         if self.map.matrix is None:  # both sessions are read, and do not change
             under = {} if self.report.fabric is None else under_of(self.report.fabric)

@@ -44,7 +44,10 @@ _ACTIONS = (
 
 
 class ComparisonScreen(AreaPage):
-    """Two sessions, ``other`` and ``shown``; the one that began first is A. Outputs are of the one on the screen."""
+    """Two sessions, ``other`` and ``shown``; the one that began first is A. Outputs are of the one on the screen.
+
+    With ``by``, a grouping, two parts of ``shown`` are compared, and there is no other.
+    """
 
     filter_area = "compare"
     VALID = (*_ACTIONS, "swap", "fold", "values")
@@ -61,11 +64,12 @@ class ComparisonScreen(AreaPage):
     ComparisonScreen.-low ComparedSessions { margin-bottom: 0; }
     """
 
-    def __init__(self, archive: SessionArchive, other: str, shown: str, *, tab: str) -> None:
-        super().__init__(named_by="what", absent=COMPARING, tab=tab, subject=f"comparison {other} {shown}")
+    def __init__(self, archive: SessionArchive, other: str, shown: str, *, tab: str, by: str = "") -> None:
+        super().__init__(named_by="what", absent=COMPARING, tab=tab, subject=f"comparison {other} {shown} {by}")
         self.archive = archive
         self.other = other
         self.shown = shown
+        self.by = by
         self.report: ComparisonReport | None = None
         self.is_folded = False
         self._is_swapped = False
@@ -81,8 +85,9 @@ class ComparisonScreen(AreaPage):
         self._compare()
 
     def paint(self, view: RunView) -> None:
-        keys = self.report.keys if self.report is not None else (sanitize(self.other), self.shown)
-        self.crumb.show((sanitize(view.fabric.name), "compare", f"{keys[0]} with {keys[1]}"))
+        begun = f"{self.shown} by {self.by}" if self.by else f"{self.other} with {self.shown}"
+        title = begun if self.report is None else self.report.title
+        self.crumb.show((sanitize(view.fabric.name), "compare", sanitize(title)))
         self.annotate()
 
     def _tell_chosen(self) -> str:
@@ -100,9 +105,11 @@ class ComparisonScreen(AreaPage):
     async def _read(self) -> None:
         """Compare beside the screen; both sessions are read whole, which takes seconds where they are large."""
         try:
-            self.report = await asyncio.to_thread(
-                self.archive.compare, self.other, self.shown, swapped=self._is_swapped
-            )
+            if self.by:
+                compare = partial(self.archive.compare_parts, self.shown, self.by)
+            else:
+                compare = partial(self.archive.compare, self.other, self.shown)
+            self.report = await asyncio.to_thread(compare, swapped=self._is_swapped)
         except (StoreError, ComparisonError) as error:
             self.table.absent = f"{str(error)[:1].upper()}{str(error)[1:]}."
             self.table.redraw()
@@ -132,7 +139,7 @@ class ComparisonScreen(AreaPage):
             State.MEASURED if is_quiet else SIGNS_OF[outcome], f"{lead[:1].upper()}{lead[1:]}:", f"{counts}."
         )
         self.strip.show(list_session_cells(self.report), list_differences(self.report), describe_alike(self.report))
-        self.strip.styles.height = self.strip.ROWS
+        self.strip.styles.height = self.strip.ROWS if self.report.sessions else 0
         if self.run_view is not None:
             self.paint(self.run_view)
 
@@ -217,7 +224,7 @@ class SubjectsScreen(AreaPage):
 
     def __init__(self, metric: ComparedMetric, report: ComparisonReport, *, tab: str) -> None:
         name = sanitize(metric.like.key.metric)
-        super().__init__(named_by="of", tab=tab, subject=f"subjects {name} {metric.labels} {report.keys}")
+        super().__init__(named_by="of", tab=tab, subject=f"subjects {name} {metric.labels} {report.title}")
         self.metric = metric
         self.metric_name = name_among(metric, report.metrics)
         self.report = report
@@ -229,8 +236,8 @@ class SubjectsScreen(AreaPage):
         self.show_area(list_subjects(self.metric))
 
     def paint(self, view: RunView) -> None:
-        stage, keys = self.metric.like.key.stage, self.report.keys
-        self.crumb.show(("compare", f"{keys[0]} with {keys[1]}", sanitize(stage), self.metric_name))
+        stage = self.metric.like.key.stage
+        self.crumb.show(("compare", sanitize(self.report.title), sanitize(stage), self.metric_name))
         self.annotate()
 
     @on(Listing.Chosen)

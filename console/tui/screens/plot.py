@@ -89,7 +89,7 @@ class PlotScreen(FilteredPage):
     def paint(self, view: RunView) -> None:
         """Take what is new; plots are made anew when a round was judged, not with every result."""
         reading = "".join(tell_reading(view.reading)) if view.reading is not None else ""
-        names = "" if self.report is None else f"{self.report.keys[0]} with {self.report.keys[1]}"
+        names = "" if self.report is None else sanitize(self.report.title)
         self.crumb.show(
             tuple(filter(None, (sanitize(view.fabric.name), sanitize(view.label or "run"), names, "plot", reading)))
         )

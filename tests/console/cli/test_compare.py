@@ -71,6 +71,12 @@ def test_cohorts_of_one_session(tmp_path: Path) -> None:
     assert code == Exit.PASSED
     assert "A kind virtual of" in page
     assert "better 4 and 4" in page
+    code, told = site.call("show", "both", "--area", "compare", "--by", "kind=virtual:bare metal", "--json")
+    assert code == Exit.PASSED
+    (triad,) = (each for each in json.loads(told) if each.get("metric") == "stream.triad")
+    assert triad["outcome"] == "better"
+    code, said = site.call("show", "both", "--area", "compare", "--by", "kind", "--with", "both")
+    assert (code, said) == (Exit.BAD_INPUT, "benchconsole: --area compare takes --with OTHER or --by GROUPING")
     code, page = site.call("statistics", "both", "--metric", "stream.triad")
     assert "kind bare metal 4" in page
     assert "kind virtual 4" in page
@@ -89,7 +95,7 @@ def test_cohorts_of_one_session(tmp_path: Path) -> None:
             ("compare", "before", "--by", "clas"),
             "--by clas: no such grouping, expected one of class, switch, node, did",
         ),
-        (("compare", "before", "--by", "node"), "expected two of n1, n2, n3, n4, as --by node=A:B"),
+        (("compare", "before", "--by", "node"), "expected two of n1, n2, n3, n4, as node=A:B"),
         (("compare", "before", "--by", "node=n1:n9"), "--by node=n1:n9: expected two of n1, n2, n3, n4"),
         (("compare", "before", "after", "--metric", "hpl"), "nothing to compare: neither"),
         (("compare", "before", "after", "--same", "2"), "--same: found '2', expected a percentage such as 2 %"),

@@ -11,7 +11,7 @@ from benchconsole.console.tui.screens.comparison import ComparisonScreen, Subjec
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.sessions import SessionsScreen
 from benchconsole.console.view.run_view import State
-from tests.console.cli.test_compare import measure
+from tests.console.cli.test_compare import MORE, measure
 from tests.console.tui.test_sessions import compared, labels, listed, opened, site
 from tests.scenarios.test_judging_trials import FABRIC, Site
 
@@ -160,3 +160,61 @@ async def test_the_change_is_in_sight_where_both_sessions_and_all_words_are_not(
         head = next(line for line in look.lines if line.startswith(" outcome")).split()
         assert head[:2] == ["outcome", "what"]
         assert head[-5:] == ["A", "B", "B", "to", "A"]
+
+
+@pytest.fixture
+def parted(tmp_path: Path) -> Site:
+    """One session of eight nodes, of which four are virtual and slower."""
+    made = Site(tmp_path, text=MORE)
+    names = tuple(f"n{number}" for number in range(1, 9))
+    measure(made, "both", 90.0, 91.0, 89.5, 90.5, 100.0, 101.0, 99.0, 100.5, nodes=names)
+    return made
+
+
+async def test_two_cohorts_of_the_shown_session_are_compared_down_to_the_raw_output(parted: Site) -> None:
+    async with opened(parted) as look:
+        await look.press(
+            "colon", *"compare", "space", *"by", "space", *"kind=virtual", "colon", *"bare", "space", *"metal"
+        )
+        await look.press("enter")
+        page = look.app.screen
+        assert isinstance(page, ComparisonScreen)
+        await look.until(lambda: page.table.count > 0)
+        await look.settle()
+        assert "kind virtual with kind bare metal" in look.lines[1]
+        assert "Better:" in look.lines[3]
+        (row,) = (each for each in page.table.items if each.record.get("metric") == "stream.triad")
+        assert row.words("outcome") == "better"
+        await look.press("w")
+        await look.until(lambda: "Worse:" in look.lines[3])
+        await look.press("w")
+        await look.until(lambda: "Better:" in look.lines[3])
+        await look.press("slash", *"stream.triad", "enter", "enter")
+        subjects = look.app.screen
+        assert isinstance(subjects, SubjectsScreen)
+        assert {each.words("of") for each in subjects.table.items} == {f"n{number}" for number in range(1, 9)}
+        for _ in range(2):  # a node of each side
+            await look.press("enter")
+            assert isinstance(look.app.screen, RawScreen)
+            await look.press("escape", "G")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("by clas", "By clas: no such grouping, expected one of class, kind, switch, node, did you mean class?"),
+        ("by node", "By node: expected two of n1, n2"),
+        ("by kind=virtual:real", "By kind=virtual:real: expected two of bare metal, virtual"),
+    ],
+)
+async def test_parts_that_are_none_are_said(typed: str, said: str, parted: Site) -> None:
+    async with opened(parted) as look:
+        keys = {" ": "space", ":": "colon"}
+        await look.press("colon", *(keys.get(each, each) for each in f"compare {typed}"), "enter")
+        await look.until(lambda: said in look.text)
+
+
+async def test_groupings_are_offered(parted: Site) -> None:
+    async with opened(parted) as look:
+        await look.press("colon", *"compare", "space", *"by", "space", *"k")
+        assert "by kind" in look.text
