@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def list_suites(view: RunView, probes: "Mapping[str, Probe]") -> Area:
     """Every suite that can be planned: where it is from, its stages, and the nodes that these name."""
     columns = {
-        "suite": Column("suite"), "from": Column("from"), "is": words("is", 8), "stages": number("stages"),
-        "nodes": number("nodes"), "runs": words("runs", 24),
+        "suite": Column("suite"), "runs": words("runs", 24), "is": words("is", 8), "stages": number("stages"),
+        "nodes": number("nodes"), "from": Column("from"),
     }  # fmt: skip
     default = find_suite(view.fabric, None).name
     suites = (find_suite(view.fabric, name) for name in list_suite_names(view.fabric))
@@ -46,8 +46,8 @@ def _make_suite(view: RunView, suite: "Suite", probes: "Mapping[str, Probe]", de
         "shown": suite.name == view.suite, "stages": list(stages), "nodes": len(nodes),
     }  # fmt: skip
     text = {
-        "suite": sanitize(suite.name), "from": "the file" if is_own else "benchconsole", "is": ", ".join(marks),
-        "stages": f"{len(stages):,}", "nodes": f"{len(nodes):,}", "runs": sanitize("; ".join(stages)),
+        "suite": sanitize(suite.name), "runs": sanitize("; ".join(stages)), "is": ", ".join(marks),
+        "stages": f"{len(stages):,}", "nodes": f"{len(nodes):,}", "from": "the file" if is_own else "benchconsole",
     }  # fmt: skip
     return Row(text, {}, record)
 
@@ -56,7 +56,7 @@ def _make_suite(view: RunView, suite: "Suite", probes: "Mapping[str, Probe]", de
 
 
 def list_probes(view: RunView, probes: "Mapping[str, Probe]") -> Area:
-    """Every installed probe: its effect, how long a test takes by default, and how many tests of the session it has."""
+    """Every installed probe, those of the session first: its effect, how long a test takes by default, its tests."""
     columns = {
         "probe": Column("probe"), "on": Column("on"), "in use": Column("in use"), "about": number("about"),
         "planned": number("planned"), **{each.value: number(each.value) for each in TestOutcome},
@@ -66,7 +66,8 @@ def list_probes(view: RunView, probes: "Mapping[str, Probe]") -> Area:
     ended: Counter[tuple[str, TestOutcome]] = Counter(
         (result.test.probe, result.outcome) for result in view.results.values()
     )
-    rows = tuple(_make_probe(each, planned[name], ended) for name, each in sorted(probes.items()))
+    ordered = sorted(probes.items(), key=lambda each: (not planned[each[0]], each[0]))
+    rows = tuple(_make_probe(each, planned[name], ended) for name, each in ordered)
     return Area("Probes", columns, rows, {})
 
 

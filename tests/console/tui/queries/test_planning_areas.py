@@ -45,6 +45,9 @@ def test_probes_have_the_tests_of_the_session_by_how_they_ended() -> None:
     planned = Counter(test.probe for each in seen.plan for test in each.tests)
     ended = Counter((result.test.probe, result.outcome.value) for result in seen.results.values())
     assert planned["iperf3"] > 0
+    assert list(records) == sorted(name for name in PROBES if planned[name]) + sorted(
+        name for name in PROBES if not planned[name]
+    )
     for name, record in records.items():
         assert record["planned"] == planned[name]
         for outcome in ("tested", "failed", "unreachable", "skipped"):
