@@ -19,24 +19,27 @@ _Key = TypeVar("_Key", bound=Hashable)
 class PairCell:
     """The pairs from one sender to one receiver, or all of one of them.
 
-    ``low`` and ``mean`` are shares of what was expected; None where none of the pairs has one.
+    ``low`` and ``mean`` are shares of what was expected; None where none of the pairs has one. ``tests`` are those of
+    the pairs that are not well.
     """
 
     state: State
     pairs: int
     low: float | None
     mean: float | None
+    tests: frozenset[str] = frozenset()
 
 
 PairMatrix = Matrix[PairCell]
+
+WELL = (State.PASS, State.MEASURED)
+"""States of pairs that need no cause."""
 
 
 def make_pair_matrix(view: RunView, within: Place | None = None) -> PairMatrix:
     """The matrix of a session; ``within``: of the pairs from the nodes under one switch to those under another."""
     under = under_of(view.fabric)
-    pairs = [row for row in list_current_rows(view) if is_pair(view, row.verdict)]
-    if within is not None:
-        pairs = [row for row in pairs if _name(row, under) == within]
+    pairs = list_pair_rows(view, within)
     nodes = {node for row in pairs for node in row.nodes}
     is_grouped = within is None and len(nodes) > MOST_NODES
     placed = [(_name(row, under if is_grouped else {}), row) for row in pairs]
@@ -48,6 +51,15 @@ def make_pair_matrix(view: RunView, within: Place | None = None) -> PairMatrix:
         _sum_up((sink, row) for (_, sink), row in placed),
         is_grouped,
     )
+
+
+def list_pair_rows(view: RunView, within: Place | None = None) -> list[ResultRow]:
+    """The judged pairs of a session; ``within``: those from the nodes under one switch to those under another."""
+    pairs = [row for row in list_current_rows(view) if is_pair(view, row.verdict)]
+    if within is None:
+        return pairs
+    under = under_of(view.fabric)
+    return [row for row in pairs if _name(row, under) == within]
 
 
 def _name(row: ResultRow, under: Mapping[str, str]) -> Place:
@@ -62,4 +74,5 @@ def _sum_up(placed: Iterable[tuple[_Key, ResultRow]]) -> dict[_Key, PairCell]:
 def _make_cell(rows: Sequence[ResultRow]) -> PairCell:
     shares = [row.verdict.share for row in rows if row.verdict is not None and row.verdict.share is not None]
     low, mean = (min(shares), fmean(shares)) if shares else (None, None)
-    return PairCell(worst(row.state for row in rows), len(rows), low, mean)
+    low_tests = frozenset(row.test for row in rows if row.state not in WELL)
+    return PairCell(worst(row.state for row in rows), len(rows), low, mean, low_tests)

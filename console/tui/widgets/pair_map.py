@@ -1,13 +1,10 @@
 """The map of pairs: senders as rows, receivers as columns, each cell the lowest share that arrived, and their means."""
 
-from benchconsole.console.tui.queries.pair_matrix import PairCell
+from benchconsole.console.tui.queries.pair_matrix import WELL, PairCell
 from benchconsole.console.tui.rows.text_rows import CellText, value_tone
 from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.widgets.matrix_map import MatrixMap
-from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
-
-_GOOD = (State.PASS, State.MEASURED)
 
 
 class PairMap(MatrixMap[PairCell]):
@@ -20,7 +17,7 @@ class PairMap(MatrixMap[PairCell]):
         return cell.state.rank, cell.low or 0.0
 
     def is_well(self, cell: PairCell) -> bool:
-        return cell.state in _GOOD
+        return cell.state in WELL
 
     def draw_cell(self, cell: PairCell) -> CellText:
         """A dot where it passed, else the share or the sign."""

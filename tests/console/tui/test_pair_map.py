@@ -7,6 +7,7 @@ import pytest
 from benchconsole.console.tui.queries.matrix import MOST_NODES, Place
 from benchconsole.console.tui.queries.pair_matrix import make_pair_matrix
 from benchconsole.console.tui.screens.area import AreaScreen
+from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
 from benchconsole.console.view.reducer import advance_all
 from benchconsole.console.view.run_view import RunView, State
@@ -146,3 +147,36 @@ async def test_v_goes_back_to_the_list_and_other_areas_have_no_map() -> None:
         assert isinstance(look.app.screen, AreaScreen)
         await look.press("escape", "colon", *"links", "enter", "v")
         assert "Pairs alone have a map." in look.lines[-1]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_causes_stand_below_the_map_and_f_opens_that_of_the_cell(size: tuple[int, int]) -> None:
+    async with looking(faulty(), size) as look:
+        screen = await pair_map(look)
+        first = screen.causes.found.causes[0]
+        (line,) = (each for each in look.lines if each.startswith(" causes "))
+        assert first.where in line
+        assert f"{first.pairs} pair" in line
+        assert first.words[:20] in line
+        await look.press("f")
+        assert isinstance(look.app.screen, FindingsScreen)
+        assert look.app.screen.list.chosen is not None
+
+
+async def test_a_healthy_map_names_no_cause_and_says_so() -> None:
+    async with looking(healthy()) as look:
+        screen = await pair_map(look)
+        assert screen.causes.size.height == 0
+        assert not any(each.startswith(" causes ") for each in look.lines)
+        await look.press("f")
+        assert "No finding explains this cell." in look.lines[-1]
+
+
+async def test_a_map_that_is_too_high_leaves_room_for_causes() -> None:
+    async with looking(faulty(), (120, 12)) as look:
+        screen = await pair_map(look)
+        assert screen.map.matrix is not None
+        assert len(screen.map.matrix.sources) > screen.map.size.height - 2
+        assert any(each.startswith(" causes ") for each in look.lines)
+        await look.press("G")
+        assert any(each.startswith(f" {screen.map.matrix.sources[-1]} ") for each in look.lines)
