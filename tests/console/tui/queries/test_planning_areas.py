@@ -1,12 +1,15 @@
 """The areas of suites and probes: what can be run, and what of it the session has."""
 
 from collections import Counter
+from dataclasses import replace
 
 from benchconsole.console.tui.queries.planning_areas import list_probes, list_suites
 from benchconsole.console.view.reducer import advance_all
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.planning.suites import OURS, find_suite, list_suite_names
 from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.model.fabric import Suite
 from tests.console.tui.looking import faulty
 
 PROBES = load_probes().probes
@@ -54,3 +57,19 @@ def test_probes_have_the_tests_of_the_session_by_how_they_ended() -> None:
             assert record[outcome] == ended[name, outcome]
         assert record["metrics"] == [metric.name for metric in PROBES[name].metrics]
     assert sum(ended.values()) == len(seen.results)
+
+
+def test_names_of_a_file_and_words_of_a_plugin_are_only_text() -> None:
+    nasty = "a\x1b]0;x\x07[red]\u202e"
+    seen = view()
+    stage = replace(find_suite(seen.fabric, "quick").stages[0], probe=nasty)
+    described = replace(seen, fabric=replace(seen.fabric, suites={nasty: Suite(nasty, (stage,))}))
+
+    class Foreign(Iperf3):
+        summary = nasty
+
+    for area in (list_suites(described, PROBES), list_probes(seen, {"iperf3": Foreign()})):
+        told = "".join(each for row in area.rows for each in row.text.values())
+        assert "[red]" in told
+        assert told.isprintable(), repr(told)
+        assert "\u202e" not in told
