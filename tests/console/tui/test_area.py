@@ -18,6 +18,7 @@ from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.area_table import AreaTable
+from benchconsole.console.view.events import make_noticed
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
@@ -366,9 +367,10 @@ async def test_enter_on_a_line_of_the_log_shows_it_in_full() -> None:
         assert row.words("text")[:30] in look.text
 
 
-async def test_the_log_goes_on_while_the_page_is_open() -> None:
-    async with looking(faulty(), until=5) as look:
+async def test_a_line_that_comes_while_the_log_is_open_is_shown() -> None:
+    async with looking(faulty()) as look:
         screen = await page(look, "logs")
         before = screen.table.count
-        look.player.feed(*look.player.waiting)
-        await look.until(lambda: screen.table.count > before)
+        look.player.feed(make_noticed("criteria", "judged again by ann", 1_700_000_050.0))
+        await look.until(lambda: screen.table.count == before + 1)
+        assert screen.table.items[-1].words("text").endswith("judged again by ann")
