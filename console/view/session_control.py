@@ -2,12 +2,19 @@
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from benchconsole.console.view.events import Event
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.model.fabric import Flow, LinkId
+
+if TYPE_CHECKING:
+    from benchconsole.probes.api import Probe
+
+NO_PROBES: "Mapping[str, Probe]" = MappingProxyType({})
+"""The probes of a session that is not open yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,13 @@
 
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.console.view.run_view import RunView
-from benchconsole.console.view.session_control import FlowHop
+from benchconsole.console.view.session_control import NO_PROBES, FlowHop
 from benchconsole.probes.model.measuring import Metric, Result, Test
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Fabric
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
     from benchconsole.console.session.controller import SessionController
     from benchconsole.console.session.replay_clock import ReplayClock
     from benchconsole.probes.api import Probe
-
-
-NO_PROBES: "Mapping[str, Probe]" = MappingProxyType({})
-"""The probes of a session that is not open yet."""
 
 
 class OpenSession:

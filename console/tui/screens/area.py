@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -24,13 +23,12 @@ from benchconsole.console.tui.widgets.footer import Shown
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView, tally
 from benchconsole.console.view.same_objects import are_same
+from benchconsole.console.view.session_control import NO_PROBES
 from benchconsole.console.view.wording import tell_reading
 from benchconsole.probes.model.remark import About, RemarkSubject
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
-
-NO_PROBES: "Mapping[str, Probe]" = MappingProxyType({})
 
 WORST_FIRST = ("results", "criteria", "links")
 """Those that are sorted by state until somebody asks otherwise; the others have an order of their own."""
@@ -76,6 +74,7 @@ class AreaScreen(AreaPage):
         self.find_remarked = partial(_find_remarked, self)
         self.wish_plot = partial(_wish_plot, self)
         self.keys.show(list_keys(self.KEYS, name))
+        self.planning = frozenset(("enter",)) if name == "suites" else frozenset()
         if name in WORST_FIRST:
             self.table.sorts = [("state", False)]
 
@@ -87,8 +86,6 @@ class AreaScreen(AreaPage):
 
     def paint(self, view: RunView) -> None:
         """Take what is new; an area is made anew when a round was judged, not with every result."""
-        if self.name_of_area == "suites" and "plan" in self.refused:
-            self.keys.hide({*self.keys.hidden, "enter"})
         reading = "".join(tell_reading(view.reading)) if view.reading is not None else ""
         path = (sanitize(view.fabric.name), sanitize(view.label or "run"), self.name_of_area, reading)
         self.crumb.show(tuple(filter(None, path)), *tallies(view, tally(view)))

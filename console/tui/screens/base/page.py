@@ -108,6 +108,8 @@ class Page(Screen[None]):
         self.parts: Sequence[Widget] = ()
         self.run_view: RunView | None = None
         self.refused: Set[str] = frozenset()
+        self.planning: Set[str] = frozenset()
+        """Other actions that plan here; their keys are hidden where planning is refused."""
         self.find_remarked: Callable[[], Remarked | None] = lambda: None
         self.let_go: Callable[[], None] = lambda: None
 
@@ -130,7 +132,8 @@ class Page(Screen[None]):
         refused = find_refused(follows=badges.read_only, looks_only=badges.looks_only)
         is_new = view is not self.run_view or refused != self.refused
         self.refused = refused
-        self.keys.hide(refused | ({"plan"} if view.is_going else {"stop"}))
+        unfit = frozenset(("plan",) if view.is_going else ("stop",))
+        self.keys.hide(refused | unfit | (self.planning if "plan" in refused else frozenset()))
         # As early as it is told: a page that opens has its bar from its first picture on.
         self.seek_bar.show(badges.place, is_paused=badges.paused)
         if self.is_mounted:
