@@ -36,10 +36,9 @@ WELL = (State.PASS, State.MEASURED)
 """States of pairs that need no cause."""
 
 
-def make_pair_matrix(view: RunView, within: Place | None = None) -> PairMatrix:
-    """The matrix of a session; ``within``: of the pairs from the nodes under one switch to those under another."""
+def make_pair_matrix(view: RunView, pairs: Sequence[ResultRow], within: Place | None = None) -> PairMatrix:
+    """The matrix of ``pairs``, which ``list_pair_rows`` gives; ``within`` as there."""
     under = under_of(view.fabric)
-    pairs = list_pair_rows(view, within)
     nodes = {node for row in pairs for node in row.nodes}
     is_grouped = within is None and len(nodes) > MOST_NODES
     placed = [(_name(row, under if is_grouped else {}), row) for row in pairs]

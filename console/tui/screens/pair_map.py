@@ -50,8 +50,9 @@ class PairMapScreen(MatrixPage):
         known = (view.fabric, view.verdicts, view.findings)
         if view.reading is None and not are_same(known, self._known):
             self._known = known
-            self.map.show(make_pair_matrix(view, self.within))
-            self.causes.show(find_pair_causes(view, list_pair_rows(view, self.within)))
+            pairs = list_pair_rows(view, self.within)
+            self.map.show(make_pair_matrix(view, pairs, self.within))
+            self.causes.show(find_pair_causes(view, pairs))
         self._share_height()
         self._tell()
 

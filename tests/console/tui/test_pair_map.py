@@ -5,7 +5,7 @@ import re
 import pytest
 
 from benchconsole.console.tui.queries.matrix import MOST_NODES, Place
-from benchconsole.console.tui.queries.pair_matrix import make_pair_matrix
+from benchconsole.console.tui.queries.pair_matrix import PairMatrix, list_pair_rows, make_pair_matrix
 from benchconsole.console.tui.screens.area import AreaScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.pair_map import PairMapScreen
@@ -19,9 +19,14 @@ def view() -> RunView:
     return advance_all(RunView(story.fabric), story.events())
 
 
+def read_matrix(within: Place | None = None) -> PairMatrix:
+    seen = view()
+    return make_pair_matrix(seen, list_pair_rows(seen, within), within)
+
+
 def find_worst() -> Place:
     """The cell that is worst, from the whole matrix."""
-    cells = make_pair_matrix(view()).cells
+    cells = read_matrix().cells
     return min(cells, key=lambda place: (cells[place].state.rank, cells[place].low or 0.0))
 
 
@@ -34,7 +39,7 @@ async def pair_map(look: Look) -> PairMapScreen:
 
 
 def test_many_nodes_are_grouped_by_switch_and_every_pair_is_in_one_cell() -> None:
-    matrix = make_pair_matrix(view())
+    matrix = read_matrix()
     assert matrix.is_grouped
     assert len(matrix.sources) < MOST_NODES
     assert list(matrix.sources)[:3] == ["leaf1", "leaf2", "leaf3"]
@@ -44,9 +49,9 @@ def test_many_nodes_are_grouped_by_switch_and_every_pair_is_in_one_cell() -> Non
 
 
 def test_the_nodes_behind_a_cell_are_the_pairs_of_that_cell() -> None:
-    whole = make_pair_matrix(view())
+    whole = read_matrix()
     place = min(whole.cells, key=lambda each: whole.cells[each].low or 1.0)
-    part = make_pair_matrix(view(), place)
+    part = read_matrix(place)
     assert not part.is_grouped
     assert sum(cell.pairs for cell in part.cells.values()) == whole.cells[place].pairs
     assert min(cell.low or 1.0 for cell in part.cells.values()) == whole.cells[place].low
@@ -54,7 +59,7 @@ def test_the_nodes_behind_a_cell_are_the_pairs_of_that_cell() -> None:
 
 
 def test_a_mean_is_that_of_its_row() -> None:
-    matrix = make_pair_matrix(view(), ("leaf4", "leaf4"))
+    matrix = read_matrix(("leaf4", "leaf4"))
     for source in matrix.sources:
         row = [(cell.mean, cell.pairs) for (sender, _), cell in matrix.cells.items() if sender == source]
         whole = sum((mean or 0.0) * pairs for mean, pairs in row) / sum(pairs for _, pairs in row)

@@ -45,7 +45,7 @@ def test_a_pattern_is_called_by_its_name() -> None:
 
 def test_the_finding_of_a_cell_is_that_of_its_low_pairs() -> None:
     seen = view()
-    cells = make_pair_matrix(seen).cells
+    cells = make_pair_matrix(seen, list_pair_rows(seen)).cells
     low = {place: cell for place, cell in cells.items() if cell.tests}
     assert low
     for cell in low.values():
