@@ -165,7 +165,7 @@ class ConsoleApp(ThemedApp[int]):
                 self.navigation.open_plot, lambda: list_metrics(session.view) if session.view is not None else ()
             ),
             "test": TypedCommand(self.run_orders.plan_test, tuple, self.run_orders.complete_test),
-            "compare": TypedCommand(self.session_orders.compare_with, self.session_orders.list_compared),
+            "compare": TypedCommand(self.session_orders.compare_with, tuple, self.session_orders.complete_compared),
             "remark": TypedCommand(self.remark_orders.remark, tuple),
             "accept": TypedCommand(self.remark_orders.accept, tuple),
             "save_filter": TypedCommand(self.filter_orders.save, self.filter_orders.list_names),

@@ -96,12 +96,17 @@ class SessionOrders(Orders):
         own = [each.label if each.label and labels.count(each.label) == 1 else each.id for each in listed]
         return tuple(map(sanitize, (*(["baseline"] if any(each.is_baseline for each in listed) else []), *own)))
 
-    def list_compared(self) -> Sequence[str]:
-        """Everything that ``:compare`` takes: ``names``, and the groupings of parts of the session on the screen."""
+    def complete_compared(self, begun: str) -> Sequence[str]:
+        """Everything that ``:compare`` takes: ``names``, and the groupings of parts of the session on the screen.
+
+        Names of parts are typed: after a grouping that there is, what is ``begun`` stands as it is.
+        """
         from benchconsole.console.conclusions.statistic_lines import list_groupings
 
         ways = () if self._session.view is None else tuple(list_groupings(self._session.view.fabric))
-        return (*self.names, *(f"{BY}{sanitize(each)}" for each in ways))
+        offered = (*self.names, *(f"{BY}{sanitize(each)}" for each in ways))
+        grouping, equals, _ = begun.partition("=")
+        return (begun,) if equals and grouping in offered else offered
 
     @property
     def _summaries(self) -> "Sequence[SessionSummary]":

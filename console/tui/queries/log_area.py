@@ -11,7 +11,7 @@ from benchconsole.console.view.wording import SIGNS
 
 def list_log(view: RunView) -> Area:
     """Every line that is kept, with its moment and what it says of the state of something."""
-    columns = {"state": Column("state"), "at": Column("at", least=8), "text": words("text", 24)}
+    columns = {"state": Column("state"), "at": Column("at"), "text": words("text", 24)}
     return Area("Logs", columns, tuple(map(_make_line, view.log)), {})
 
 

@@ -218,3 +218,5 @@ async def test_groupings_are_offered(parted: Site) -> None:
     async with opened(parted) as look:
         await look.press("colon", *"compare", "space", *"by", "space", *"k")
         assert "by kind" in look.text
+        await look.press(*"ind=virtual")
+        assert "nothing of that name" not in look.text

@@ -15,6 +15,7 @@ def test_every_line_is_a_row_in_the_order_of_time() -> None:
     assert [each["at"] for each in area.records] == sorted(line.at for line in view.log)
     assert {find_state(row) for row in area.rows} >= {State.FAIL}
     assert area.filter("state=fail").rows
+    assert not area.columns["at"].least, "a moment is shown whole or not at all"
     assert len(area.filter("closed").rows) == sum("closed" in line.text for line in view.log)
 
 
