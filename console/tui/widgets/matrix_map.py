@@ -108,7 +108,7 @@ class MatrixMap(CellWidget, Generic[Cell], can_focus=True):
         longest = max(measure_width(sanitize(name)) for name in matrix.sinks)
         self.cell_width, tall = self._choose_cells(longest, len(matrix.sinks), width - gutter)
         columns = max((width - gutter - self.CELL - 1) // self.cell_width, 1)
-        rows = max(height - tall - 2, 1)
+        rows = max(height - tall - 1, 1)  # the means are below
         self._keep_in_sight(rows, columns)
         shown = matrix.sinks[self.left : self.left + columns]
         end = gutter + self.cell_width * len(shown)
